@@ -5,10 +5,11 @@ VENV_SK ?= .venv-sk
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint test-semantic-kernel specs docs bench build clean
+.PHONY: demo test lint test-semantic-kernel specs docs bench build release-check clean
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "agentsandbox needs Python 3.11 or newer: make PYTHON=…"; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' || { echo "This Python has no venv: install it first (Debian, Ubuntu: apt-get install python3-venv)."; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.demo: pyproject.toml | $(BIN)/python
@@ -40,14 +41,18 @@ test-semantic-kernel: $(VENV_SK)/.ready  ## The real Semantic Kernel: large, so 
 specs: $(VENV)/.dev  ## Record the expectations of tests/specs again, from real bash and GNU tools
 	$(BIN)/python tests/record/record.py tests/specs
 
-docs: $(VENV)/.dev  ## Write docs/commands.md from the usage texts of the commands
+docs: $(VENV)/.dev  ## Write docs/commands.md from usage texts, docs/api.md from docstrings
 	$(BIN)/python docs/generate.py
+	$(BIN)/python docs/generate_api.py
 
 bench: $(VENV)/.dev  ## Figures beside real bash
 	$(BIN)/python benchmarks/shell.py
 
 build: $(VENV)/.dev  ## Source distribution and wheel, in dist/
 	$(BIN)/python -m build --no-isolation
+
+release-check:  ## What only the owner can fill in before a release: addresses, contacts
+	@$(PYTHON) .ci/release-check
 
 clean:
 	rm -rf $(VENV) $(VENV_SK) dist build .mypy_cache .ruff_cache

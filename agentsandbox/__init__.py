@@ -5,6 +5,7 @@ if TYPE_CHECKING:
     from agentsandbox.analysis import analyze
     from agentsandbox.command import Arguments, Command, CommandContext
     from agentsandbox.errors import (
+        ArchiveError,
         ClosedError,
         CommandError,
         ExecutionError,
@@ -14,30 +15,40 @@ if TYPE_CHECKING:
         SkillError,
         UsageError,
     )
+    from agentsandbox.files import FileInfo, Match, SandboxFiles
+    from agentsandbox.fs.changes import Change
     from agentsandbox.limits import Limits
     from agentsandbox.manager import SandboxManager
     from agentsandbox.network import NetworkPolicy
     from agentsandbox.options import SandboxOptions
     from agentsandbox.result import ExecutionResult
-    from agentsandbox.sandbox import Sandbox, Snapshot
+    from agentsandbox.sandbox import Sandbox, Snapshot, Stats
     from agentsandbox.skills import AgentSkill, SkillInfo, SkillMetadata
+    from agentsandbox.streaming import AsyncOutputStream, OutputStream
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "AgentSkill",
+    "ArchiveError",
     "Arguments",
+    "AsyncOutputStream",
+    "Change",
     "ClosedError",
     "Command",
     "CommandContext",
     "CommandError",
     "ExecutionError",
     "ExecutionResult",
+    "FileInfo",
     "InvalidSkillError",
     "Limits",
+    "Match",
     "NetworkPolicy",
+    "OutputStream",
     "Sandbox",
     "SandboxError",
+    "SandboxFiles",
     "SandboxManager",
     "SandboxOptions",
     "ShellSyntaxError",
@@ -45,6 +56,7 @@ __all__ = [
     "SkillInfo",
     "SkillMetadata",
     "Snapshot",
+    "Stats",
     "UsageError",
     "analyze",
 ]
@@ -54,12 +66,19 @@ _HOMES = {
     "Arguments": "command",
     "Command": "command",
     "CommandContext": "command",
+    "FileInfo": "files",
     "Limits": "limits",
+    "Match": "files",
     "NetworkPolicy": "network",
     "Sandbox": "sandbox",
+    "SandboxFiles": "files",
     "SandboxManager": "manager",
     "SandboxOptions": "options",
     "Snapshot": "sandbox",
+    "Stats": "sandbox",
+    "Change": "fs.changes",
+    "OutputStream": "streaming",
+    "AsyncOutputStream": "streaming",
     "ExecutionResult": "result",
     "AgentSkill": "skills",
     "SkillInfo": "skills",
@@ -68,14 +87,16 @@ _HOMES = {
 """The module of each name that is not an error: it is imported when the name is first used."""
 
 
-def __getattr__(name: str) -> object:
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    import importlib
+if not TYPE_CHECKING:  # a type checker knows the names from above, and must refuse all others
 
-    value = getattr(importlib.import_module(f"{__name__}.{_HOMES.get(name, 'errors')}"), name)
-    globals()[name] = value
-    return value
+    def __getattr__(name: str) -> object:
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        import importlib
+
+        value = getattr(importlib.import_module(f"{__name__}.{_HOMES.get(name, 'errors')}"), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

@@ -112,6 +112,8 @@ def analyze(script: str) -> Analysis:
 
     Raises `ShellSyntaxError` if it is not shell grammar or is nested too deeply to read.
     """
+    if not isinstance(script, str):
+        raise TypeError(f"script must be a str, not {type(script).__name__}")
     analysis = Analysis()
     try:
         pending: list[Node] = [parse(script, extglob="extglob" in script)]

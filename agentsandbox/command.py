@@ -21,7 +21,7 @@ import posixpath
 import textwrap
 
 from agentsandbox.errors import CommandError, UsageError
-from agentsandbox.releases import release_of, version_option
+from agentsandbox.manners import DEFAULT_MANNERS
 from agentsandbox.streams import ByteWriter, Closed, InputError, LateWriter, Null, OutputError, bytewise, decode, encode
 from agentsandbox.usage import Arguments, OptionParser
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from agentsandbox.fs.base import File, FileSystem
     from agentsandbox.limits import Budget
+    from agentsandbox.manners import Manners
     from agentsandbox.network import NetworkPolicy
     from agentsandbox.processes import Process, Scheduler
     from agentsandbox.streams import ByteReader, Stream
@@ -135,7 +136,8 @@ class CommandContext:
     """All that a command can see or touch."""
 
     __slots__ = (
-        "budget", "cwd", "env", "fs", "host", "name", "opened", "run", "start", "status", "stderr", "stdin", "stdout", "umask", "words",
+        "budget", "cwd", "env", "fs", "host", "manners", "name", "opened", "run", "start", "status",
+        "stderr", "stdin", "stdout", "umask", "words",
     )  # fmt: skip
 
     def __init__(
@@ -168,6 +170,8 @@ class CommandContext:
         self.run = run
         self.start = start
         self.host = host
+        self.manners = DEFAULT_MANNERS
+        """Those of the command that runs."""
         self.umask = umask
         self.opened: list[File] | None = None
         """Closed when the command ends."""
@@ -206,10 +210,10 @@ class CommandContext:
     def warn_os(self, error: OSError, name: str | None = None, prefix: str = "") -> None:
         """Report an `OSError` as Unix tools do: "name: [prefix]operand: reason"."""
         if isinstance(error, InputError) and name == "-":
-            from agentsandbox.broken_streams import input_failure, with_name
+            from agentsandbox.broken_streams import input_failure
 
-            message, self.status = input_failure(self.name, error)
-            self.stderr.write(with_name(self.name, message))
+            line, self.status = input_failure(self.manners, self.name, error)
+            self.stderr.write(line)
             return
         self.warn(f"{prefix}{describe_os_error(error, name)}" if name != "" else f"{prefix}: {describe_os_error(error, '')}")
 
@@ -251,17 +255,6 @@ def describe_os_error(error: OSError, name: str | None = None) -> str:
     return f"{shown}: {reason}" if shown else reason
 
 
-_BYTES_IN_MESSAGES = frozenset((
-    "b2sum", "base32", "base64", "basenc", "cat", "chgrp", "chmod", "chown", "cksum", "comm", "cp", "csplit", "cut", "date", "dd", "df",
-    "dir", "du",
-    "env", "expand", "factor", "fmt", "fold", "head", "id", "install", "join", "link", "ln", "ls", "md5sum", "mkdir", "mkfifo", "mknod",
-    "mktemp", "mv", "nice", "nl", "nohup", "numfmt", "od", "paste", "pr", "readlink", "realpath", "rm", "rmdir", "seq", "sha1sum",
-    "sha224sum", "sha256sum", "sha384sum", "sha512sum", "shred", "shuf", "sleep", "sort", "split", "stat", "sum", "tac", "tail",
-    "tee", "timeout", "touch", "truncate", "tsort", "unexpand", "uniq", "unlink", "vdir", "wc",
-))  # fmt: skip
-"""In the locale C their messages show each byte of a name that is not ASCII; their words are names, numbers and bytes."""
-
-
 class _PlainQuotes(ByteWriter):
     """Messages as the locale C has them: with the quotation marks of ASCII."""
 
@@ -272,10 +265,6 @@ class _PlainQuotes(ByteWriter):
 
     def write(self, data: bytes) -> None:
         self.target.write(data.replace(b"\xe2\x80\x98", b"'").replace(b"\xe2\x80\x99", b"'"))
-
-
-_LOOK_AT_OUTPUT = frozenset(("cat", "grep", "egrep", "fgrep", "zgrep", "tee"))
-"""They look themselves whether they write what they read, or copy at once."""
 
 
 def _reads_its_output(ctx: CommandContext) -> bool:
@@ -292,7 +281,7 @@ class Command:
     """A command as the table knows it. `raw` commands parse their own words: `args.operands` holds them all."""
 
     __slots__ = (
-        "_parser", "advice", "check", "digits", "function", "hint", "late", "name", "permute", "raw", "rewrite", "summary",
+        "_parser", "advice", "check", "digits", "function", "hint", "late", "manners", "name", "permute", "raw", "rewrite", "summary",
         "tells_release", "usage", "usage_status", "values",
     )  # fmt: skip
 
@@ -312,15 +301,19 @@ class Command:
         advice: Callable[[CommandContext, UsageError], None] | None = None,
         values: Mapping[str, Callable[[str], object]] | None = None,
         check: Callable[[Sequence[tuple[str, str | None]]], object] | None = None,
+        manners: Manners = DEFAULT_MANNERS,
     ) -> None:
         self.name = name
+        self.manners = manners
         self.advice = advice
         self.values = values
         self.check = check
         self.hint = hint
         self.late = late
         self.function = function
-        self.usage = version_option(name, usage)
+        self.usage = usage
+        if manners.release is not None and not (raw and "--help" not in usage):
+            self.usage = manners.release.declare_in(usage)
         self.tells_release = self.usage is not usage
         """Whether --version is answered here, not by the function."""
         self.raw = raw
@@ -343,18 +336,26 @@ class Command:
                 usage_status=self.usage_status,
                 values=self.values,
                 check=self.check,
+                long_options=self.manners.long_options,
+                fatal_options=self.manners.fatal_options,
             )
         return self._parser
 
+    def version(self) -> str:
+        """Return what `--version` prints; "" for a command without a release."""
+        release = self.manners.release
+        return "" if release is None else release.lines(self.name)
+
     def run(self, ctx: CommandContext) -> int:
         """Run it; errors are worded here and nowhere else."""
+        ctx.manners = manners = self.manners
         if ctx.is_bytewise():
             ctx.stderr = _PlainQuotes(ctx.stderr)
-            if self.name in _BYTES_IN_MESSAGES:
+            if manners.bytewise:
                 ctx.words = [bytewise(word) for word in ctx.words]
         if ctx.stdin.unreadable or ctx.stdout.unwritable or ctx.stderr.unwritable:
             return self._run_broken(ctx)
-        if ctx.stdout.append and self.name not in _LOOK_AT_OUTPUT and _reads_its_output(ctx):
+        if ctx.stdout.append and not manners.checks_output and _reads_its_output(ctx):
             return self._run_behind(ctx)
         return self._run(ctx)
 
@@ -379,51 +380,47 @@ class Command:
             late.flush()
 
     def _run_broken(self, ctx: CommandContext) -> int:
-        """Run it with a standard stream that is of no use, and say so as the tool would."""
+        """Run it with an unusable standard stream, and say so as the tool would."""
         from agentsandbox.broken_streams import (
             BrokenInput,
             BrokenOutput,
-            ToldInput,
+            EmptyInput,
             buffered_output,
-            closing_message,
+            complaint,
+            empty_input,
             output_failure,
-            told_input,
-            with_name,
         )
 
-        told = told_input(self.name, ctx.stdin.unreadable) if ctx.stdin.unreadable else None
+        manners = self.manners
+        empty = empty_input(manners, ctx.name, ctx.stdin.unreadable) if ctx.stdin.unreadable else None
         closed = isinstance(ctx.stdin, Closed)
         if isinstance(ctx.stderr, Closed):
             ctx.stderr = Null()
-        if told is not None:
-            ctx.stdin = told
+        if empty is not None:
+            ctx.stdin = empty
         elif closed:
             ctx.stdin = BrokenInput()
         if ctx.stdout.unwritable:
-            ctx.stdout = buffered_output(self.name, ctx.stdout) or ctx.stdout
-        if self.name == "cat" and isinstance(ctx.stdout, Closed):  # it looks at its output first
-            return self._output_failed(ctx, OutputError(errno.EBADF, ""))
+            ctx.stdout = buffered_output(ctx.stdout, manners) or ctx.stdout
         status = self._run(ctx)
-        if told is not None and told.tried and told.message:
-            ctx.stderr.write(with_name(ctx.name, told.message))
+        if empty is not None and empty.tried and empty.line:
+            ctx.stderr.write(empty.line)
             status = status or 1
-        if closed and isinstance(ctx.stdin, (BrokenInput, ToldInput)) and ctx.stdin.tried:
-            message = closing_message(self.name)
-            if message is not None:
-                ctx.stderr.write(encode(f"{ctx.name}: {message}\n"))
-                status = status or 1
+        if closed and isinstance(ctx.stdin, (BrokenInput, EmptyInput)) and ctx.stdin.tried and manners.closing_error:
+            ctx.stderr.write(complaint(manners.closing_error, ctx.name, errno.EBADF))
+            status = status or 1
         if isinstance(ctx.stdout, BrokenOutput) and ctx.stdout.size:
-            failure = output_failure(self.name, ctx.stdout.number)
+            failure = output_failure(manners, ctx.name, ctx.stdout.number)
             if failure is not None:
-                ctx.stderr.write(with_name(ctx.name, failure[0]))
-                status = failure[1]
+                line, status = failure
+                ctx.stderr.write(line)
         return status
 
     def _run(self, ctx: CommandContext) -> int:
         try:
             if self.raw:
                 if ctx.words and ctx.words[0] == "--version" and self.tells_release:
-                    ctx.stdout.write(encode(release_of(self.name)))
+                    ctx.stdout.write(encode(self.version()))
                     return 0
                 args = Arguments()
                 args.operands = list(ctx.words)
@@ -434,7 +431,7 @@ class Command:
                     return 0
                 args = found
                 if self.tells_release and args.flag("version"):
-                    ctx.stdout.write(encode(release_of(self.name)))
+                    ctx.stdout.write(encode(self.version()))
                     return 0
             status = self._call_late(ctx, args) if self.late else self.function(ctx, args)
             if type(status) is int:
@@ -453,10 +450,10 @@ class Command:
                 ctx.stderr.write(encode(f"{ctx.name}: {error.message}\n"))
             return error.status
         except InputError as error:
-            from agentsandbox.broken_streams import input_failure, with_name
+            from agentsandbox.broken_streams import input_failure
 
-            message, status = input_failure(self.name, error)
-            ctx.stderr.write(with_name(ctx.name, message))
+            line, status = input_failure(self.manners, ctx.name, error)
+            ctx.stderr.write(line)
             return status
         except OSError as error:
             return self._output_failed(ctx, error)
@@ -480,14 +477,16 @@ class Command:
         """Word an error that nobody else worded: of standard output or of any file."""
         stdout = ctx.stdout
         if isinstance(error, OutputError) or (error.errno == errno.ENOSPC and error.filename == getattr(stdout, "path", None)):
-            from agentsandbox.broken_streams import BrokenOutput, output_failure, with_name
+            from agentsandbox.broken_streams import BrokenOutput, output_failure
 
             if isinstance(stdout, BrokenOutput):
                 return 1  # it is reported at the end
-            failure = output_failure(self.name, error.errno or 0)
-            if failure is not None:
-                ctx.stderr.write(with_name(ctx.name, failure[0]))
-            return failure[1] if failure is not None else 0
+            failure = output_failure(self.manners, ctx.name, error.errno or 0)
+            if failure is None:
+                return 0
+            line, status = failure
+            ctx.stderr.write(line)
+            return status
         ctx.stderr.write(encode(f"{ctx.name}: {describe_os_error(error)}\n"))
         return self.usage_status
 
@@ -495,7 +494,7 @@ class Command:
         """What the words say; None where they are not in order but ask for help."""
         words = ctx.words
         try:
-            posix = "POSIXLY_CORRECT" in ctx.env and _reads_options_like_getopt(self.name)
+            posix = "POSIXLY_CORRECT" in ctx.env and bool(self.manners.long_options)
             return self.parser().parse(self.rewrite(words) if self.rewrite is not None else words, posix=posix)
         except CommandError as error:
             if words and words[0] == "--help":
@@ -519,6 +518,7 @@ def command(
     advice: Callable[[CommandContext, UsageError], None] | None = None,
     values: Mapping[str, Callable[[str], object]] | None = None,
     check: Callable[[Sequence[tuple[str, str | None]]], object] | None = None,
+    manners: Manners = DEFAULT_MANNERS,
 ) -> Callable[[Function], Command]:
     """Make a function the command `name`.
 
@@ -533,22 +533,17 @@ def command(
     advice        called with an error in the options, whose message it may add to.
     values        by the key of an option a function that reads its value, for the error it raises (see `usage`).
     check         called with the options so far after each word, for the error it raises where they contradict each other.
+    manners       how it behaves where tools differ: its release, its words about broken streams, purity (see `manners`).
     """
 
     def decorate(function: Function) -> Command:
         text = textwrap.dedent(usage).strip("\n") + "\n"
         return Command(
             name, function, text, raw=raw, permute=permute, digits=digits, usage_status=usage_status, rewrite=rewrite, hint=hint, late=late,
-            advice=advice, values=values, check=check,
+            advice=advice, values=values, check=check, manners=manners,
         )  # fmt: skip
 
     return decorate
-
-
-def _reads_options_like_getopt(name: str) -> bool:
-    from agentsandbox.abbreviations import order_of  # a long table, for a rare variable
-
-    return bool(order_of(name))
 
 
 def normalize(path: str) -> str:

@@ -11,9 +11,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from agentsandbox.limits import LimitName
     from agentsandbox.result import ExecutionResult
 
 __all__ = [
+    "ArchiveError",
     "Break",
     "ClosedError",
     "CommandError",
@@ -25,6 +27,7 @@ __all__ = [
     "InvalidSkillError",
     "Killed",
     "LimitReached",
+    "MountError",
     "PipeClosed",
     "Return",
     "SandboxError",
@@ -49,6 +52,10 @@ class ClosedError(SandboxError):
     """The sandbox was closed and cannot be used any more."""
 
 
+class ArchiveError(SandboxError):
+    """An archive cannot be read, or holds what must not be unpacked; or it cannot hold what it should."""
+
+
 class ExecutionError(SandboxError):
     """A script failed and `ExecutionResult.check` was asked to raise for it; `result` holds its output and status."""
 
@@ -57,6 +64,10 @@ class ExecutionError(SandboxError):
         lines = result.stderr.strip().splitlines()
         reason = f": {lines[-1]}" if lines else ""
         super().__init__(f"exit status {result.exit_code}{reason}")
+
+
+class MountError(SandboxError, ValueError):
+    """A filesystem cannot be mounted at that path."""
 
 
 class ShellSyntaxError(SandboxError):
@@ -152,9 +163,9 @@ class PipeClosed(Unwind):
 
 
 class LimitReached(Unwind):
-    """A ceiling of `Limits` was reached; `limit` is that field's name."""
+    """A ceiling was reached, or the execution was cancelled; `limit` says which (see `ExecutionResult.limit`)."""
 
-    def __init__(self, limit: str, message: str = "") -> None:
+    def __init__(self, limit: LimitName, message: str = "") -> None:
         self.limit = limit
         self.message = message
         super().__init__(limit)

@@ -1,21 +1,53 @@
 """What an observer of a sandbox is told: one small class per thing that happens.
 
 `Sandbox(on_event=…)` calls the observer with each of them, in order, on the thread that executes.
+An observer looks on: what it raises is written to the log of the host ("agentsandbox") and changes
+nothing for the sandbox or its caller.
 """
 
 from __future__ import annotations
 
+from agentsandbox.errors import Unwind
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Literal
+    from typing import Literal, ParamSpec
+
+    P = ParamSpec("P")
+
+    from agentsandbox.limits import LimitName
 
     Change = Literal["created", "modified", "deleted", "renamed"]
     Stage = Literal["created", "closed", "restored", "forked"]
 
     Observer = Callable[["SandboxEvent"], None]
 
-__all__ = ["CommandExecuted", "FileChanged", "Lifecycle", "SandboxEvent", "SkillInvoked"]
+__all__ = ["CommandExecuted", "FileChanged", "Lifecycle", "SandboxEvent", "SkillInvoked", "guarded"]
+
+
+def guarded(callback: Callable[P, object], name: str, passes: tuple[type[BaseException], ...] = ()) -> Callable[P, None]:
+    """Wrap a callback of the host so that its errors go to the host's log, the first of them only.
+
+    What is in `passes` is raised nevertheless, as are `KeyboardInterrupt` and the cancellation of a
+    task.
+    """
+    failed = False
+
+    def call(*arguments: P.args, **options: P.kwargs) -> None:
+        nonlocal failed
+        try:
+            callback(*arguments, **options)
+        except passes:
+            raise
+        except (Exception, SystemExit, Unwind) as error:
+            if not failed:
+                import logging
+
+                failed = True
+                logging.getLogger("agentsandbox").error("%s raised; its errors are not reported again", name, exc_info=error)
+
+    return call
 
 
 class SandboxEvent:
@@ -48,7 +80,7 @@ class CommandExecuted(SandboxEvent):
         stdout: str = "",
         stderr: str = "",
         cwd: str = "/",
-        limit: str | None = None,
+        limit: LimitName | None = None,
     ) -> None:
         super().__init__(sandbox_id, timestamp)
         self.script = script

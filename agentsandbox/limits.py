@@ -8,6 +8,7 @@ interrupt a single long C call, so whatever is charged here is charged before it
 from __future__ import annotations
 
 import math
+import sys
 from time import monotonic
 
 from agentsandbox.errors import LimitReached
@@ -15,11 +16,21 @@ from agentsandbox.errors import LimitReached
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Literal, Never
 
-__all__ = ["DEFAULT_LIMITS", "SLICE", "VALUES", "Budget", "Limits", "notice_of"]
+    LimitName = Literal["timeout", "steps", "depth", "output_bytes", "value_bytes", "processes", "cancelled"]
+    """What may end a script: a field of `Limits`, or more than 256 processes at a time, or `Sandbox.cancel`.
+
+    The other fields of `Limits` end no script: they are errors of the file that is written.
+    """
+
+__all__ = ["CANCELLED", "DEFAULT_LIMITS", "SLICE", "VALUES", "Budget", "Limits", "notice_of"]
 
 SLICE = 1000
 """Steps between two looks at the clock."""
+
+CANCELLED: Literal["cancelled"] = "cancelled"
+"""The name of what ended a script that the host cancelled, in `ExecutionResult.limit`."""
 
 VALUES = 6
 """So many values of the largest size may all variables together take."""
@@ -33,8 +44,8 @@ _CENSUS_SHARE = 3
 _MIB = 1024 * 1024
 
 
-def notice_of(limit: str) -> str:
-    """The line that tells an agent why its script ended early."""
+def notice_of(limit: LimitName) -> str:
+    """Return the line that tells an agent why its script ended early."""
     return f"sandbox: stopped by the limit '{limit}' ({'D-depth' if limit == 'depth' else 'D-limit'})\n"
 
 
@@ -65,7 +76,10 @@ class Limits:
         total_bytes: int = 128 * _MIB,
         files: int = 100_000,
         value_bytes: int = 16 * _MIB,
+        **unknown: Never,
     ) -> None:
+        for name in unknown:
+            raise TypeError(f"Limits has no limit {name!r}: there are {', '.join(sorted(self.__slots__))}")
         given = {
             "timeout": timeout,
             "steps": steps,
@@ -80,7 +94,7 @@ class Limits:
             whole = name != "timeout"
             if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)):
                 raise TypeError(f"Limits.{name} takes {'an integer' if whole else 'a number'}, not {value!r}")
-            if not math.isfinite(value) or value <= 0:
+            if not 0 < value <= sys.float_info.max:  # which NaN is not, either
                 raise ValueError(f"Limits.{name} must be positive and finite, not {value!r}")
             object.__setattr__(self, name, value)
 
@@ -93,6 +107,9 @@ class Limits:
         total_bytes: int
         files: int
         value_bytes: int
+
+    def __reduce__(self) -> tuple[Callable[..., Limits], tuple[dict[str, float]]]:
+        return _remade, (self.as_dict(),)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"Limits are immutable: use limits.replace({name}=…)")
@@ -115,6 +132,11 @@ class Limits:
         return f"Limits({', '.join(f'{name}={value}' for name, value in self.as_dict().items())})"
 
 
+def _remade(ceilings: dict[str, float]) -> Limits:
+    """Unpickle."""
+    return DEFAULT_LIMITS.replace(**ceilings)
+
+
 DEFAULT_LIMITS = Limits()
 
 
@@ -125,11 +147,16 @@ class Budget:
     `depth`  nesting now.
     `turn`   called at every look at the clock: lets other processes and the event loop run.
     `rest`   called between pieces of long work: lets the event loop run, where there is one.
+    `cancelled`  whether `cancel` was called.
+    `wake`   called by `cancel`, from any thread, while the execution sleeps.
     `weigh`  what all values of the scripts at work take together, asked for when much was made.
     `made`   bytes made since then, roughly.
     """
 
-    __slots__ = ("_rest", "deadline", "depth", "left", "limits", "made", "max_depth", "rest", "spent", "turn", "value_bytes", "weigh")
+    __slots__ = (
+        "_rest", "cancelled", "deadline", "depth", "left", "limits", "made", "max_depth", "rest", "spent", "turn", "value_bytes", "wake",
+        "weigh",
+    )  # fmt: skip
 
     def __init__(self, limits: Limits = DEFAULT_LIMITS, *, timeout: float | None = None) -> None:
         self.limits = limits
@@ -140,6 +167,8 @@ class Budget:
         self.left = SLICE
         self.spent = 0
         self.depth = 0
+        self.cancelled = False
+        self.wake: Callable[[], object] | None = None
         self.turn: Callable[[], None] | None = None
         self.rest: Callable[[], None] | None = None
         self.made = 0
@@ -161,6 +190,15 @@ class Budget:
         """Raise if the deadline has passed."""
         if monotonic() > self.deadline:
             raise LimitReached("timeout")
+
+    def cancel(self) -> None:
+        """End the execution at its next step, or now if it sleeps. May be called from any thread."""
+        self.cancelled = True
+        self.deadline = -math.inf
+        self.left = 0  # the next step looks at the clock; if it is counting right now, one of the next thousand does
+        wake, self.wake = self.wake, None
+        if wake is not None:
+            wake()
 
     def remaining(self) -> float:
         """Seconds until the deadline, never negative."""

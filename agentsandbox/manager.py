@@ -1,130 +1,188 @@
-"""Many sandboxes by their ids: for servers that keep one per conversation."""
+"""`SandboxManager`: many sandboxes by their ids, for servers that keep one per conversation."""
 
 from __future__ import annotations
 
-from threading import Lock
+from threading import RLock
 from time import monotonic
 
-from agentsandbox.errors import SandboxError
+from agentsandbox.errors import ClosedError, SandboxError
+from agentsandbox.options import check_identity
 from agentsandbox.sandbox import Sandbox
+from agentsandbox.validation import check_count, check_seconds, wrong_type
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from types import TracebackType
-    from typing import Any, Self
+    from typing import Self
 
     from agentsandbox.options import SandboxOptions
+    from agentsandbox.sandbox import Stats
 
 __all__ = ["SandboxManager"]
+
+FIRST_SWEEP = 64
 
 
 class SandboxManager:
     """Makes, finds and closes sandboxes. May be used from several threads.
 
     options             for every sandbox that is not given its own
-    inactivity_timeout  seconds after which `cleanup_inactive` closes a sandbox that nobody asked for
-    max_sandboxes       more than this at a time are refused
+    inactivity_timeout  seconds without use after which `cleanup_inactive` closes a sandbox
+    max_sandboxes       how many there may be at a time; None for no maximum
     """
 
     def __init__(
-        self, options: SandboxOptions | None = None, *, inactivity_timeout: float = 3600.0, max_sandboxes: int | None = None
+        self,
+        options: SandboxOptions | None = None,
+        *,
+        inactivity_timeout: float = 3600.0,
+        max_sandboxes: int | None = None,
     ) -> None:
+        check_identity(None, options)
+        check_seconds("inactivity_timeout", inactivity_timeout, zero=True)
+        if max_sandboxes is not None:
+            check_count("max_sandboxes", max_sandboxes)
         self.options = options
         self.inactivity_timeout = inactivity_timeout
         self.max_sandboxes = max_sandboxes
-        self._lock = Lock()
+        self._lock = RLock()  # an observer of a new sandbox may ask for another one
+        self._closed = False
         self._sandboxes: dict[str, Sandbox] = {}
         self._used: dict[str, float] = {}
+        """When each was last asked for, or was seen to have executed something."""
         self._executions: dict[str, int] = {}
+        """How many executions it had had by then."""
+        self._sweep_at = FIRST_SWEEP
+        """How many there may be before those that were closed are looked for."""
 
     def create(self, id: str | None = None, options: SandboxOptions | None = None) -> Sandbox:
-        """A new sandbox; `SandboxError` when the id is taken (the one that has it is untouched) or there are too many."""
+        """Return a new sandbox.
+
+        Raises `SandboxError` when there is one of that id, which is left as it is, and when there
+        are `max_sandboxes`.
+        """
+        check_identity(id, options)
         with self._lock:
-            if id is not None and id in self._sandboxes:
-                raise SandboxError(f"Sandbox with ID {id!r} already exists")
+            if id is not None and self._living(id) is not None:
+                raise SandboxError(f"Sandbox with ID {id!r} already exists: `get_or_create` returns it")
             return self._add(id, options)
 
     def get(self, id: str) -> Sandbox | None:
-        """The sandbox of that id, None when there is none."""
+        """Return the sandbox of that id; None when there is none."""
+        _check_key(id)
         with self._lock:
+            self._refuse_closed()
             return self._touch(id)
 
     def get_or_create(self, id: str, options: SandboxOptions | None = None) -> Sandbox:
-        """The sandbox of that id, made now if need be."""
+        """Return the sandbox of that id, made now (with `options`) when there is none."""
+        _check_key(id)
+        check_identity(id, options)
         with self._lock:
             return self._touch(id) or self._add(id, options)
 
     def destroy(self, id: str) -> bool:
-        """Close a sandbox and forget it; false when there is none of that id."""
+        """Close a sandbox and forget it. Return whether there was one of that id."""
+        _check_key(id)
         with self._lock:
-            sandbox = self._forget(id) if id in self._sandboxes else None
+            sandbox = self._forget(id) if self._living(id) is not None else None
         if sandbox is not None:
             sandbox.close()
         return sandbox is not None
 
     def list(self) -> tuple[str, ...]:
-        """The ids, oldest first."""
+        """Return the ids, oldest first."""
         with self._lock:
             self._forget_closed()
             return tuple(self._sandboxes)
 
-    def stats(self) -> dict[str, Any]:
-        """What each sandbox says of itself, by id."""
+    def stats(self) -> dict[str, Stats]:
+        """Return the figures of each sandbox by its id."""
         with self._lock:
             self._forget_closed()
             sandboxes = dict(self._sandboxes)
         return {id: sandbox.stats() for id, sandbox in sandboxes.items()}
 
     def cleanup_inactive(self) -> int:
-        """Close the sandboxes that nobody asked for, and that ran nothing, within `inactivity_timeout`; how many they were."""
+        """Close the sandboxes that nobody used for `inactivity_timeout` seconds; return how many.
+
+        Use is asking the manager for it, and executing.
+        """
         now = monotonic()
         with self._lock:
             self._forget_closed()
+            idle = []
             for id, sandbox in self._sandboxes.items():
-                if sandbox.is_executing or sandbox.stats()["executions"] != self._executions[id]:
-                    self._note_use(id, sandbox)
-            idle = [id for id, used in self._used.items() if used <= now - self.inactivity_timeout and not self._sandboxes[id].is_executing]
+                figures = sandbox.stats()
+                if figures.is_executing or figures.executions != self._executions[id]:
+                    self._used[id], self._executions[id] = now, figures.executions
+                elif self._used[id] <= now - self.inactivity_timeout:
+                    idle.append(id)
             gone = [self._forget(id) for id in idle]
         for sandbox in gone:
             sandbox.close()
         return len(gone)
 
     def close(self) -> None:
-        """Close all of them."""
-        for id in self.list():
-            self.destroy(id)
+        """Close all sandboxes; no others can be made. Idempotent."""
+        with self._lock:
+            self._closed = True
+            gone = [self._forget(id) for id in tuple(self._sandboxes)]
+        for sandbox in gone:
+            sandbox.close()
 
     def __len__(self) -> int:
         return len(self.list())
 
     def __contains__(self, id: object) -> bool:
-        return id in self.list()
+        with self._lock:
+            return isinstance(id, str) and self._living(id) is not None
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        with self._lock:
+            self._closed = True
+            gone = [self._forget(id) for id in tuple(self._sandboxes)]
+        for sandbox in gone:
+            await sandbox.aclose()
+
+    def _refuse_closed(self) -> None:
+        if self._closed:
+            raise ClosedError("this SandboxManager is closed")
+
+    def _living(self, id: str) -> Sandbox | None:
+        """The sandbox of that id; one that was closed in the meantime is forgotten."""
+        sandbox = self._sandboxes.get(id)
+        if sandbox is not None and sandbox.closed:
+            self._forget(id)
+            return None
+        return sandbox
+
     def _add(self, id: str | None, options: SandboxOptions | None) -> Sandbox:
-        self._forget_closed()
-        if self.max_sandboxes is not None and len(self._sandboxes) >= self.max_sandboxes:
-            raise SandboxError(f"there are {self.max_sandboxes} sandboxes already")
+        self._refuse_closed()
+        most = self.max_sandboxes
+        if len(self._sandboxes) >= min(self._sweep_at, most or self._sweep_at):
+            self._forget_closed()
+            self._sweep_at = max(FIRST_SWEEP, 2 * len(self._sandboxes))
+        if most is not None and len(self._sandboxes) >= most:
+            raise SandboxError(f"there are {most} sandboxes already, which is max_sandboxes")
         sandbox = Sandbox(id, options if options is not None else self.options)
         self._sandboxes[sandbox.id] = sandbox
-        self._note_use(sandbox.id, sandbox)
+        self._used[sandbox.id], self._executions[sandbox.id] = monotonic(), 0
         return sandbox
 
     def _touch(self, id: str) -> Sandbox | None:
-        self._forget_closed()
-        sandbox = self._sandboxes.get(id)
+        sandbox = self._living(id)
         if sandbox is not None:
-            self._note_use(id, sandbox)
+            self._used[id] = monotonic()
         return sandbox
-
-    def _note_use(self, id: str, sandbox: Sandbox) -> None:
-        self._used[id] = monotonic()
-        self._executions[id] = sandbox.stats()["executions"]
 
     def _forget(self, id: str) -> Sandbox:
         del self._used[id], self._executions[id]
@@ -133,3 +191,9 @@ class SandboxManager:
     def _forget_closed(self) -> None:
         for id in [id for id, sandbox in self._sandboxes.items() if sandbox.closed]:
             self._forget(id)
+
+
+def _check_key(id: object) -> None:
+    """Refuse an id that is not a text."""
+    if not isinstance(id, str):
+        raise wrong_type("id", "a str", id)

@@ -37,10 +37,7 @@ class NetworkPolicy:
         timeout: float = 30.0,
         headers: Mapping[str, Mapping[str, str]] | None = None,
     ) -> None:
-        if isinstance(allow, str) or isinstance(methods, str):
-            raise TypeError("allow and methods are sequences of strings")
-        if max_bytes <= 0 or timeout <= 0:
-            raise ValueError("max_bytes and timeout must be positive")
+        _check(allow, methods, allow_private, max_bytes, timeout, headers)
         values = {
             "allow": tuple(allow),
             "methods": frozenset(method.upper() for method in methods),
@@ -93,6 +90,36 @@ class NetworkPolicy:
 
     def __repr__(self) -> str:
         return f"NetworkPolicy(allow={list(self.allow)}, methods={sorted(self.methods)}, allow_private={self.allow_private})"
+
+
+def _check(allow: object, methods: object, allow_private: object, max_bytes: object, timeout: object, headers: object) -> None:
+    """Refuse arguments of a `NetworkPolicy` that are not what they must be."""
+    for name, value in (("allow", allow), ("methods", methods)):
+        if isinstance(value, str) or not hasattr(value, "__iter__"):
+            raise TypeError(f"{name} must be a sequence of str, not {value!r}: {name}=[…]")
+        for item in value:
+            if not isinstance(item, str):
+                raise TypeError(f"{name} must hold str, not {item!r}")
+    if not isinstance(allow_private, bool):
+        raise TypeError(f"allow_private must be True or False, not {allow_private!r}")
+    if isinstance(max_bytes, bool) or not isinstance(max_bytes, int):
+        raise TypeError(f"max_bytes must be an int, not {max_bytes!r}")
+    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)):
+        raise TypeError(f"timeout must be a number of seconds, not {timeout!r}")
+    if max_bytes <= 0 or not 0 < timeout < float("inf"):
+        raise ValueError("max_bytes and timeout must be positive and finite")
+    for host, pairs in _items(headers, "headers must map hosts to headers"):
+        for field, value in _items(pairs, f"headers[{host!r}] must map names to values"):
+            if not isinstance(host, str) or not isinstance(field, str) or not isinstance(value, str):
+                raise TypeError(f"headers must hold str, not {host!r}: {field!r}: {value!r}")
+
+
+def _items(value: object, message: str) -> list[tuple[object, object]]:
+    if value is None:
+        return []
+    if not hasattr(value, "items"):
+        raise TypeError(f"{message}, not {type(value).__name__}")
+    return list(value.items())
 
 
 def _is_public(ip: IPv4Address | IPv6Address) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentsandbox.events import CommandExecuted, FileChanged, Lifecycle, SkillInvoked
+from agentsandbox.events import CommandExecuted, FileChanged, Lifecycle, SkillInvoked, guarded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,13 +17,13 @@ _CHANGES = {"added": "created", "modified": "modified", "deleted": "deleted"}
 
 
 class Observation:
-    """Builds the events of one sandbox and hands them to its observer; what the observer raises reaches the caller."""
+    """Builds the events of one sandbox and calls its observer, whose errors go to the log."""
 
     __slots__ = ("_sandbox", "tell")
 
     def __init__(self, sandbox: Sandbox, observer: Observer) -> None:
         self._sandbox = sandbox
-        self.tell = observer
+        self.tell = guarded(observer, "the observer of a sandbox (on_event)")
 
     def lifecycle(self, stage: Stage, details: str = "") -> None:
         """The sandbox was made, closed, forked, or went back to a snapshot."""

@@ -1,76 +1,233 @@
-"""`SandboxOptions`: the options of a `Sandbox` as a value that can be checked, copied and shared."""
+"""`SandboxOptions`: what a sandbox is made of, as one frozen value.
+
+This file is the only list of the options. `SandboxKeywords` has the types that callers may give,
+the annotations of `SandboxOptions` the types that are stored, `DEFAULTS` the values of what is not
+given; `validation` has the checks.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from types import MappingProxyType
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from agentsandbox.limits import DEFAULT_LIMITS
 
-from agentsandbox.command import Command
-from agentsandbox.fs.base import FileSystem
-from agentsandbox.limits import DEFAULT_LIMITS, Limits
-from agentsandbox.network import NetworkPolicy
-from agentsandbox.skills import AgentSkill
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from inspect import Signature
+    from typing import Any, Literal, TypedDict, Unpack
 
-__all__ = ["SandboxOptions"]
+    from agentsandbox.command import Command
+    from agentsandbox.events import Observer
+    from agentsandbox.fs.base import FileSystem
+    from agentsandbox.limits import Limits
+    from agentsandbox.network import NetworkPolicy
+    from agentsandbox.policy import Policy
+    from agentsandbox.skills import AgentSkill
+
+    Jobs = Literal["detach", "wait", "kill"]
+
+    class SandboxKeywords(TypedDict, total=False):
+        """The keywords of `Sandbox`, `SandboxOptions` and `SandboxOptions.clone`."""
+
+        skills: Iterable[AgentSkill]
+        skills_mount_path: str
+        skills_writable: bool
+        files: Mapping[str, str | bytes]
+        mounts: Mapping[str, FileSystem]
+        env: Mapping[str, str]
+        cwd: str
+        user: str
+        hostname: str
+        commands: Iterable[Command]
+        limits: Limits
+        network: NetworkPolicy | None
+        script_errexit: bool
+        jobs: Jobs
+        on_command: Policy | None
+        on_event: Observer | None
+        clock: Callable[[], float] | None
+        seed: int | None
 
 
-class SandboxOptions(BaseModel):
-    """What a sandbox is made of. Frozen: `options.model_copy(update={…})` makes another one."""
+__all__ = ["DEFAULTS", "DEFAULT_OPTIONS", "KeywordSignature", "SandboxOptions", "check_identity"]
 
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 
-    skills: tuple[AgentSkill, ...] = ()
-    """Skills to mount, in order (S2-17)."""
-    skills_mount_path: str = "/.sandbox/skills"
-    """Where they are mounted (S2-18)."""
-    skills_writable: bool = False
+DEFAULTS: Mapping[str, Any] = {
+    "skills": (),
+    "skills_mount_path": "/.sandbox/skills",
+    "skills_writable": False,
+    "files": _NOTHING,
+    "mounts": _NOTHING,
+    "env": _NOTHING,
+    "cwd": "/workspace",
+    "user": "agent",
+    "hostname": "sandbox",
+    "commands": (),
+    "limits": DEFAULT_LIMITS,
+    "network": None,
+    "script_errexit": True,
+    "jobs": "detach",
+    "on_command": None,
+    "on_event": None,
+    "clock": None,
+    "seed": None,
+}
+"""Every option and its default."""
+
+
+class KeywordSignature:
+    """The signature of a class that takes the options, built when `help` asks for it."""
+
+    __slots__ = ()
+
+    def __get__(self, instance: object, owner: type) -> Signature:
+        from inspect import Parameter, signature
+
+        of_constructor = signature(owner.__init__)  # type: ignore[misc]
+        own = [parameter for parameter in of_constructor.parameters.values() if parameter.kind is not Parameter.VAR_KEYWORD]
+        types = SandboxOptions.__annotations__
+        options = [
+            Parameter(
+                name,
+                Parameter.KEYWORD_ONLY,
+                default={} if default is _NOTHING else default,
+                annotation=types[name],
+            )
+            for name, default in DEFAULTS.items()
+        ]
+        return of_constructor.replace(parameters=[*own[1:], *options], return_annotation=Parameter.empty)
+
+
+class SandboxOptions:
+    """The options of a sandbox: checked when it is made, immutable, shared by any number of
+    sandboxes.
+
+    `options.clone(limits=…)` returns a changed copy. A value that is not accepted raises
+    `TypeError` or `ValueError` that names the option and says what it takes.
+    """
+
+    __slots__ = tuple(DEFAULTS)
+    __signature__ = KeywordSignature()
+
+    skills: tuple[AgentSkill, ...]
+    """Skills to mount, in order, under different names."""
+    skills_mount_path: str
+    """The directory that they are mounted in."""
+    skills_writable: bool
     """Whether each sandbox gets copies of its skills that its scripts may change."""
-    files: Mapping[str, str | bytes] = Field(default_factory=dict)
-    """Files to create: path (absolute, or relative to `cwd`) → content."""
-    mounts: Mapping[str, FileSystem] = Field(default_factory=dict)
-    """Filesystems to mount: path → filesystem."""
-    env: Mapping[str, str] = Field(default_factory=dict)
-    """Environment variables, beside HOME, PATH and the like."""
-    cwd: str = "/workspace"
-    """The working directory; it is created."""
-    user: str = "agent"
-    hostname: str = "sandbox"
-    commands: tuple[Command, ...] = ()
-    """The host's own commands, made by `@command`, sync or async."""
-    limits: Limits = DEFAULT_LIMITS
-    network: NetworkPolicy | None = None
-    """What the network may be used for; None is nothing."""
-    script_errexit: bool = True
-    """Whether `sh FILE` and ./FILE run with `set -e` (S2-31)."""
-    jobs: Literal["detach", "wait", "kill"] = "detach"
-    """What becomes of background jobs when a call ends."""
-    on_command: Callable[..., Any] | None = None
-    """Asked before each simple command (see `policy`)."""
-    on_event: Callable[[Any], None] | None = None
-    """Told of what happens (see `events`)."""
-    clock: Callable[[], float] | None = None
-    """Seconds since the epoch; the host's clock by default."""
-    seed: int | None = None
-    """Makes $RANDOM, `shuf`, `mktemp` repeatable."""
+    files: Mapping[str, str | bytes]
+    """Files to create: path → text (stored as UTF-8) or bytes; relative paths start at `cwd`."""
+    mounts: Mapping[str, FileSystem]
+    """Filesystems to mount: absolute path → filesystem."""
+    env: Mapping[str, str]
+    """Exported variables, besides HOME, PATH and the like."""
+    cwd: str
+    """The working directory, an absolute path; it is created."""
+    user: str
+    """The name of the user that scripts run as."""
+    hostname: str
+    """The name of the machine."""
+    commands: tuple[Command, ...]
+    """Commands of the host, made by `@command`, sync or async."""
+    limits: Limits
+    """The ceilings on time, output, files and values."""
+    network: NetworkPolicy | None
+    """What commands of the host may use the network for; None is nothing."""
+    script_errexit: bool
+    """Whether `sh FILE` and `./FILE` stop at the first error, as with `set -e`."""
+    jobs: Jobs
+    """Whether background jobs go on in the next execution, are waited for, or are killed."""
+    on_command: Policy | None
+    """Called before each simple command; it may refuse the command (see `policy`)."""
+    on_event: Observer | None
+    """Called with each event (see `events`)."""
+    clock: Callable[[], float] | None
+    """Returns the time in seconds since the epoch; the host's clock by default."""
+    seed: int | None
+    """Makes $RANDOM, `shuf` and `mktemp` repeatable."""
 
-    @field_validator("cwd", "skills_mount_path")
-    @classmethod
-    def _absolute(cls, value: str) -> str:
-        if not value.startswith("/") or "\0" in value:
-            raise ValueError("must be an absolute path")
-        return value
+    def __init__(self, **options: Unpack[SandboxKeywords]) -> None:
+        _fill(self, DEFAULTS, options)
 
-    def settings(self) -> dict[str, Any]:
-        """Every option by name, as `Sandbox` takes them."""
-        return {name: getattr(self, name) for name in type(self).model_fields}
+    def clone(self, **changes: Unpack[SandboxKeywords]) -> SandboxOptions:
+        """Return a copy with `changes`, which are checked."""
+        twin = SandboxOptions.__new__(SandboxOptions)
+        _fill(twin, self.as_dict(), changes)
+        return twin
 
-    def clone(self, **changes: Any) -> SandboxOptions:
-        """A checked copy with `changes` (S2-19)."""
-        return type(self)(**{**self.settings(), **changes})
+    def as_dict(self) -> SandboxKeywords:
+        """Return every option by name, as `Sandbox` takes them."""
+        return {name: getattr(self, name) for name in DEFAULTS}  # type: ignore[return-value]
 
-    @field_validator("skills", "commands", mode="before")
-    @classmethod
-    def _tuple(cls, value: Sequence[Any]) -> tuple[Any, ...]:
-        return tuple(value)
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"SandboxOptions are immutable: use options.clone({name}=…)")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError("SandboxOptions are immutable: use options.clone(…)")
+
+    if not TYPE_CHECKING:  # a type checker knows the attributes, and must refuse the others
+
+        def __getattr__(self, name: str) -> object:
+            from agentsandbox.validation import nearest
+
+            hint = "; options.clone(…) makes a changed copy" if name in ("copy", "model_copy", "replace") else nearest(name, DEFAULTS)
+            raise AttributeError(f"SandboxOptions has no attribute {name!r}{hint}")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SandboxOptions) and self.as_dict() == other.as_dict()
+
+    __hash__ = None  # type: ignore[assignment]  # mappings are not hashable
+
+    def __reduce__(self) -> tuple[Callable[..., SandboxOptions], tuple[dict[str, object]]]:
+        plain = {name: dict(value) if isinstance(value, MappingProxyType) else value for name, value in self.as_dict().items()}
+        return _remade, (plain,)
+
+    def __repr__(self) -> str:
+        changed = {name: value for name, value in self.as_dict().items() if value != DEFAULTS[name]}
+        shown = ", ".join(f"{name}={_shown(value)}" for name, value in changed.items())
+        return f"SandboxOptions({shown})"
+
+
+def _fill(options: SandboxOptions, base: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+    """Set every slot: to what was given, which is checked here, or else to the value in `base`."""
+    values = base
+    if given:
+        from agentsandbox.validation import checked_options
+
+        values = {**base, **checked_options(given)}
+    for name, value in values.items():
+        object.__setattr__(options, name, value)
+
+
+def _remade(options: dict[str, Any]) -> SandboxOptions:
+    """Unpickle: the options are checked once more."""
+    return SandboxOptions(**options)
+
+
+def _shown(value: object) -> str:
+    """Return a value for `repr`; of mappings only the names: variables may hold secrets."""
+    if isinstance(value, MappingProxyType):
+        return "{" + ", ".join(f"{name!r}: …" for name in value) + "}"
+    return repr(value)
+
+
+def check_identity(id: object, options: object) -> None:
+    """Refuse an `id` that is not a str, most of all options, and `options` of another type."""
+    from collections.abc import Mapping
+
+    from agentsandbox.validation import wrong_type
+
+    if isinstance(id, SandboxOptions):
+        raise TypeError("id must be a str, not SandboxOptions: give them by name, options=…")
+    if id is not None and not isinstance(id, str):
+        raise wrong_type("id", "a str", id, "options are given by name, limits=…")
+    if id == "":
+        raise ValueError("id must not be empty")
+    if options is not None and not isinstance(options, SandboxOptions):
+        hint = "SandboxOptions(**mapping) makes one of a mapping" if isinstance(options, Mapping) else ""
+        raise wrong_type("options", "a SandboxOptions", options, hint)
+
+
+DEFAULT_OPTIONS = SandboxOptions()

@@ -8,8 +8,8 @@ waits (`block`) and at the budget's ticks (`turn`), nowhere else. Processes neve
 from __future__ import annotations
 
 import sys
-from _thread import get_ident
-from time import monotonic, sleep
+from _thread import TIMEOUT_MAX, allocate_lock, get_ident
+from time import monotonic
 
 from agentsandbox.errors import Exit, Interrupted, Killed, LimitReached, PipeClosed
 
@@ -395,7 +395,7 @@ class Scheduler:
             self.pause(seconds, None)
             self._yielded = monotonic()
         elif seconds > 0:
-            sleep(seconds)
+            _sleep(seconds, self.budget)
         if self.budget.remaining() <= 0:
             self.failure = LimitReached("timeout")
 
@@ -469,6 +469,23 @@ def _peak() -> int:
     except ImportError:
         return 0
     return getrusage(RUSAGE_SELF).ru_maxrss * _PEAK_UNIT
+
+
+def _sleep(seconds: float, budget: Budget) -> None:
+    """Sleep until the time is over or another thread cancels the execution."""
+    sleeping = allocate_lock()
+    sleeping.acquire()
+
+    def wake() -> None:
+        if sleeping.locked():
+            sleeping.release()
+
+    budget.wake = wake
+    try:
+        if not budget.cancelled:  # else it was cancelled before there was somebody to wake
+            sleeping.acquire(timeout=min(seconds, TIMEOUT_MAX))
+    finally:
+        budget.wake = None
 
 
 def _never() -> bool:

@@ -9,10 +9,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from agentsandbox.limits import LimitName
+
 __all__ = ["ExecutionResult"]
 
 SHOWN = 60
 """Characters of an output that `repr` shows."""
+
+HTML_SHOWN = 50_000
+"""Characters of both streams together that a notebook shows."""
 
 
 class ExecutionResult:
@@ -23,7 +28,9 @@ class ExecutionResult:
     script     what was executed
     exit_code  0…255
     duration   seconds
-    limit      the name of the ceiling that ended the script (a field of `Limits`), None if it ended by itself
+    limit      what ended the script, None if it ended by itself: "timeout", "steps", "depth", "output_bytes" and
+               "value_bytes" are fields of `Limits`; "processes" is more than 256 of them at a time; "cancelled" is
+               `Sandbox.cancel`, or the end of the task that awaited it
     """
 
     __slots__ = ("_entries", "duration", "exit_code", "limit", "script")
@@ -35,7 +42,7 @@ class ExecutionResult:
         *,
         script: str = "",
         duration: float = 0.0,
-        limit: str | None = None,
+        limit: LimitName | None = None,
     ) -> None:
         """`entries` is the ordered log: (1 for stdout or 2 for stderr, bytes)."""
         self._entries = entries
@@ -75,7 +82,7 @@ class ExecutionResult:
         return self.exit_code == 0
 
     def check(self) -> ExecutionResult:
-        """This result; raises `ExecutionError` when the status is not 0."""
+        """Return this result; raise `ExecutionError` when the status is not 0."""
         if self.exit_code:
             raise ExecutionError(self)
         return self
@@ -86,6 +93,24 @@ class ExecutionResult:
             stream, data = entries[0]
             return data if stream == number else b""
         return b"".join([data for stream, data in entries if stream == number])
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: both streams in order, errors in red, then the status and the limit."""
+        from html import escape
+
+        room = HTML_SHOWN
+        parts = []
+        for stream, data in self._entries:
+            text = str(data, "utf-8", "replace")
+            shown = escape(text[:room])
+            parts.append(shown if stream == 1 else f'<span style="color:#b00020">{shown}</span>')
+            room -= len(text)
+            if room < 0:
+                parts.append("…")
+                break
+        end = f"exit code {self.exit_code}" + (f", limit {self.limit}" if self.limit is not None else "")
+        color = "#2e7d32" if self.exit_code == 0 else "#b00020"
+        return f'<pre style="white-space:pre-wrap">{"".join(parts)}</pre><small style="color:{color}">{escape(end)}</small>'
 
     def __repr__(self) -> str:
         shown = [f"exit_code={self.exit_code}"]

@@ -2,103 +2,170 @@
 
 from __future__ import annotations
 
+import errno
 import functools
+import os
 import random as random_module
 import sys
 import threading
 import time
 from time import monotonic
 
-from agentsandbox.errors import ClosedError, SandboxError
+from agentsandbox.errors import ClosedError, PipeClosed, SandboxError
 from agentsandbox.fs.memory import MemoryFileSystem
+from agentsandbox.options import DEFAULT_OPTIONS, KeywordSignature, SandboxOptions, check_identity
 from agentsandbox.result import ExecutionResult
-from agentsandbox.settings import DEFAULTS, check_settings, unknown_option
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import Any, Literal
+    from typing import Any, Literal, Never, Unpack
 
     from agentsandbox.command import Command
+    from agentsandbox.files import SandboxFiles
+    from agentsandbox.fs.changes import Change
+    from agentsandbox.fs.memory import Snapshot as FileSnapshot
     from agentsandbox.fs.trees import FrozenTree
+    from agentsandbox.host_input import HostInput
     from agentsandbox.interpreter.forks import Kept
     from agentsandbox.interpreter.session import Session
     from agentsandbox.interpreter.shell import Shell
+    from agentsandbox.limits import Budget
     from agentsandbox.observation import Observation
-    from agentsandbox.options import SandboxOptions
+    from agentsandbox.options import SandboxKeywords
     from agentsandbox.policy import Policy
     from agentsandbox.skills import AgentSkill, SkillInfo, SkillSession
+    from agentsandbox.streaming import AsyncOutputStream, OutputStream
 
-    Jobs = Literal["detach", "wait", "kill"]
+    State = Literal["keep", "discard", "new"]
 
-__all__ = ["DEFAULTS", "Sandbox", "Snapshot"]
+__all__ = ["Sandbox", "Snapshot", "Stats"]
 
 HISTORY = 100
 """Results and scripts that a sandbox remembers, unless their output is very long."""
 
 
 class Snapshot:
-    """The state of a sandbox at one moment: files and working directory. Cheap, opaque, for the sandbox it came from or a fork."""
+    """The files and the working directory of a sandbox at one moment, for it and its forks."""
 
-    __slots__ = ("cwd", "files")
+    __slots__ = ("cwd", "family", "files")
 
-    def __init__(self, files: object, cwd: str) -> None:
+    def __init__(self, files: FileSnapshot, cwd: str, family: object) -> None:
         self.files = files
         self.cwd = cwd
+        self.family = family
+        """The same object in a sandbox and all its forks."""
+
+
+class Stats:
+    """Figures of a sandbox at one moment; immutable.
+
+    id            the name of the sandbox
+    files         files, directories and links that count against `limits.files`
+    bytes         their content, which counts against `limits.total_bytes`
+    executions    how many there were
+    is_executing  whether a script is being executed
+    cwd           the working directory
+    age           seconds since the sandbox was made
+    """
+
+    __slots__ = ("age", "bytes", "cwd", "executions", "files", "id", "is_executing")
+
+    id: str
+    files: int
+    bytes: int
+    executions: int
+    is_executing: bool
+    cwd: str
+    age: float
+
+    def __init__(
+        self,
+        *,
+        id: str,
+        files: int,
+        bytes: int,
+        executions: int,
+        is_executing: bool,
+        cwd: str,
+        age: float,
+    ) -> None:
+        values = (age, bytes, cwd, executions, files, id, is_executing)
+        for name, value in zip(self.__slots__, values, strict=True):
+            object.__setattr__(self, name, value)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError("Stats are immutable")
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.__annotations__)
+        return f"Stats({shown})"
 
 
 class Sandbox:
-    """An isolated computer for one agent. Creating one costs microseconds; state persists between calls as in a terminal.
+    """An isolated computer for one agent, whose state persists between calls as in a terminal.
 
-    Options are given as a `SandboxOptions`, one by one, or both (single ones win). A sandbox may be used from several
-    threads and tasks: executions queue up. `execute` never raises for what a script does.
+    Options are given one by one (`SandboxOptions` lists them), as a `SandboxOptions`, or both:
+    single ones win. A sandbox may be used from several threads and tasks: executions queue up.
+    `execute` never raises for what a script does.
     """
+
+    __signature__ = KeywordSignature()
 
     # what a new one begins with; a fork is made of as few parts as can be
     _id: str | None = None
-    is_executing = False
-    is_taken = False
+    _running: Budget | None = None
+    """The budget of the execution that is going on."""
+    _is_taken = False
     """Whether an execution of an event loop has its turn, or waits for it with the lock in hand."""
+    _is_observed = False
+    """Whether an observer is being told about an execution."""
     _shell: Shell | None = None
     _shell_session: Session | None = None
     _inherited: Kept | None = None
-    """The state of the shell for forks to take over, if it has not changed since it was last asked for."""
+    """The state of the shell for forks to take over, as long as nothing has changed it."""
     _closed = False
+    _is_disposed = False
     _mounted: tuple[SkillInfo, ...] = ()
     _session: SkillSession | None = None
     _executions = 0
     _observation: Observation | None = None
+    _history: list[ExecutionResult] = []
 
-    def __init__(self, id: str | None = None, options: SandboxOptions | None = None, **overrides: Any) -> None:
-        settings = DEFAULTS if options is None else options.settings()
+    def __init__(
+        self,
+        id: str | None = None,
+        options: SandboxOptions | None = None,
+        **overrides: Unpack[SandboxKeywords],
+    ) -> None:
+        if id is not None or options is not None:
+            check_identity(id, options)
         if overrides:
-            unknown = overrides.keys() - DEFAULTS.keys()
-            if unknown:
-                raise TypeError(unknown_option(min(unknown)))
-            settings = {**settings, **overrides}
-            check_settings(settings)
+            chosen = SandboxOptions(**overrides) if options is None else options.clone(**overrides)
+        else:
+            chosen = DEFAULT_OPTIONS if options is None else options
         self._id = id
-        self._settings = settings
-        self.lock = threading.RLock()
+        self._options = chosen
+        self._family = object()
+        self._lock = threading.RLock()
         self._active_skills: list[str] = []
-        self._clock: Callable[[], float] = settings["clock"] or time.time
+        self._clock: Callable[[], float] = chosen.clock or time.time
         self._created = monotonic()
-        self.fs: MemoryFileSystem = _new_filesystem(settings, self._clock)
-        self._cwd: str = settings["cwd"]
-        self.fs.makedirs(self._cwd)
-        if settings["mounts"] or settings["files"]:
-            self._place_files()
+        self.fs: MemoryFileSystem = _new_filesystem(chosen, self._clock)
+        self._cwd: str = chosen.cwd
+        self._place_files()
         self._observation = self._observe()
-        if settings["skills"]:
+        if chosen.skills:
             from agentsandbox.skills.mount import mount_skills
 
-            self._mounted = mount_skills(self.fs, settings["skills"], settings["skills_mount_path"], settings["skills_writable"])
+            place, writable = chosen.skills_mount_path, chosen.skills_writable
+            self._mounted = mount_skills(self.fs, chosen.skills, place, writable)
         if self._observation is not None:
             self._observation.lifecycle("created")
 
     def _observe(self) -> Observation | None:
-        observer = self._settings["on_event"]
+        observer = self._options.on_event
         if observer is None:
             return None
         from agentsandbox.observation import Observation
@@ -106,14 +173,24 @@ class Sandbox:
         return Observation(self, observer)
 
     def _place_files(self) -> None:
-        for path, filesystem in self._settings["mounts"].items():
-            parent = path.rstrip("/").rpartition("/")[0] or "/"
-            self.fs.makedirs(parent)
-            self.fs.mount(path, filesystem)
-        for path, content in self._settings["files"].items():
-            full = path if path.startswith("/") else f"{self._cwd.rstrip('/')}/{path}"
-            self.fs.makedirs(full.rpartition("/")[0] or "/")
-            self.fs.write_bytes(full, encode(content) if isinstance(content, str) else bytes(content))
+        """Make the working directory, the mounts and the files; an `OSError` names the option."""
+        options = self._options
+        option = "cwd"
+        try:
+            self.fs.makedirs(self._cwd)
+            if not (options.mounts or options.files):
+                return
+            option = "mounts"
+            for path, filesystem in options.mounts.items():
+                self.fs.makedirs(path.rpartition("/")[0] or "/")
+                self.fs.mount(path, filesystem)
+            option = "files"
+            for path, content in options.files.items():
+                full = path if path.startswith("/") else f"{self._cwd.rstrip('/')}/{path}"
+                self.fs.makedirs(full.rpartition("/")[0] or "/")
+                self.fs.write_bytes(full, encode(content) if isinstance(content, str) else content)
+        except OSError as error:
+            raise OSError(error.errno, f"{option}: {error.strerror}", error.filename) from None
 
     # properties
 
@@ -129,6 +206,11 @@ class Sandbox:
         return self._id
 
     @property
+    def options(self) -> SandboxOptions:
+        """The options that it was made with."""
+        return self._options
+
+    @property
     def cwd(self) -> str:
         """The shell's working directory."""
         return self._shell.cwd if self._shell is not None else self._cwd
@@ -136,11 +218,20 @@ class Sandbox:
     @property
     def env(self) -> dict[str, str]:
         """The exported variables, a copy."""
+        if self._closed:
+            raise ClosedError("this sandbox is closed")
         return dict(self._main_shell().variables.environment())
 
     @property
+    def files(self) -> SandboxFiles:
+        """The files, with the agent's permissions: to read, write, edit and search, and to copy in and out."""
+        from agentsandbox.files import SandboxFiles
+
+        return SandboxFiles(self)
+
+    @property
     def history(self) -> tuple[ExecutionResult, ...]:
-        """The results of the last executions, oldest first: at most 100, and fewer when their output is long."""
+        """The results of the last 100 executions, oldest first; fewer when their output is long."""
         return tuple(self._history)
 
     @property
@@ -149,18 +240,26 @@ class Sandbox:
         return self._closed
 
     def command_names(self) -> list[str]:
-        """The commands that scripts can run, the host's own included, sorted; not the shell's builtins."""
-        return _command_names(self._settings["commands"])
+        """Return the commands that scripts can run, the host's own too, without the builtins."""
+        return _command_names(self._options.commands)
 
     def get_mounted_skills(self) -> tuple[SkillInfo, ...]:
-        """The mounted skills in the order given."""
+        """Return what is mounted now, and where: by `skills=`, then by `mount_skill`."""
         return self._mounted
 
     def mount_skill(self, skill: AgentSkill, path: str | None = None, *, written: bool = False) -> str:
-        """Mount one more skill, read-only; where it is. What a script made in its way is moved aside, but not a skill `written` there."""
-        from agentsandbox.skills.mount import mount_another
+        """Mount one more skill read-only and return its path (default: below `skills_mount_path`).
 
-        where = path or f"{self._settings['skills_mount_path'].rstrip('/')}/{skill.name}"
+        A file that a script left at that path is renamed to PATH.1; with `written=True` it is the
+        skill and is kept.
+        """
+        from agentsandbox.skills.mount import mount_another
+        from agentsandbox.validation import check_skill
+
+        check_skill(skill, path)
+        if self._closed:
+            raise ClosedError("this sandbox is closed")
+        where = path or f"{self._options.skills_mount_path.rstrip('/')}/{skill.name}"
         self._mounted = mount_another(self.fs, self._mounted, skill, where, written=written)
         if self._shell is not None:
             self._shell.machine.skill_mounts = tuple((info.mount_path, info.name) for info in self._mounted)
@@ -171,14 +270,19 @@ class Sandbox:
 
     @property
     def skills(self) -> SkillSession:
-        """The session on the mounted skills: what is active, what may be read and run."""
+        """The session on the skills: which are active, what may be read and run.
+
+        Not to be confused with the option `skills=`, which says what to mount, nor with
+        `get_mounted_skills()`, which says what is mounted where.
+        """
         if self._session is None:
             from agentsandbox.skills.catalog import SkillCatalog
             from agentsandbox.skills.session import SkillSession
 
-            catalog = SkillCatalog(skills=self._settings["skills"])
-            observer = self._settings["on_event"]
-            self._session = SkillSession(catalog, self, id=self.id, mount_path=self._settings["skills_mount_path"], on_event=observer)
+            options = self._options
+            catalog = SkillCatalog(skills=options.skills)
+            place, observer = options.skills_mount_path, options.on_event
+            self._session = SkillSession(catalog, self, id=self.id, mount_path=place, on_event=observer)
         return self._session
 
     # executing
@@ -187,55 +291,79 @@ class Sandbox:
         self,
         script: str,
         *,
-        stdin: str | bytes | None = None,
+        stdin: str | bytes | HostInput | None = None,
         timeout: float | None = None,
         env: Mapping[str, str] | None = None,
         cwd: str | None = None,
         args: Sequence[str] = (),
-        isolated: bool = False,
-        fresh: bool = False,
+        state: State = "keep",
         on_output: Callable[[str, bytes], None] | None = None,
         on_command: Policy | None = None,
+        **unknown: Never,
     ) -> ExecutionResult:
-        """Run a script and return what it did, whatever it did.
+        """Run a script as `bash -c` does and return what it did. No script makes this raise.
 
-        stdin      what the script reads; nothing by default
-        timeout    seconds, never more than the sandbox's own limit
-        env, cwd   for this call alone
-        args       $1, $2 …
-        isolated   leave no trace in the shell's state (files stay)
-        fresh      isolated, and in a new shell: what scripts set, defined or opened before is not there
-        on_output  called with "stdout" or "stderr" and each chunk as it appears
-        on_command asked before each simple command of this call (see `policy`), after the sandbox's own
+        stdin       what the script reads: text, bytes, or a `HostInput`; nothing by default
+        timeout     seconds, at most the sandbox's own `limits.timeout`
+        env, cwd    variables and the working directory, for this call alone
+        args        $1, $2 …
+        state       what happens to variables, functions, options and the working directory:
+                    "keep"     they are those of the call before, and stay, as in one terminal
+                    "discard"  they are those of the call before; what this call changes is dropped
+                    "new"      the call has a new shell, and what it changes is dropped
+                    (changes to files stay in every case)
+        on_output   called with "stdout" or "stderr" and each chunk of bytes as it appears
+        on_command  called before each simple command of this call, after the sandbox's own policy
+
+        Raises `TypeError` and `ValueError` for arguments that are not accepted, `FileNotFoundError`
+        and `NotADirectoryError` for `cwd`, `ClosedError`, and `SandboxError` when the same thread
+        is executing in this sandbox already. Another thread waits.
         """
-        with self.lock:
-            return self._execute(script, stdin, timeout, env, cwd, args, isolated or fresh, fresh, on_output, on_command)
+        if (
+            type(script) is not str or stdin is not None or timeout is not None or env is not None
+            or cwd is not None or args != () or state != "keep" or on_output is not None
+            or on_command is not None or unknown
+        ):  # fmt: skip
+            given = (stdin, timeout, env, cwd, args, state, on_output, on_command)
+            _check_call(script, *given, unknown)
+        if on_command is not None or self._options.on_command is not None:
+            self._refuse_async(on_command)
+        with self._lock:
+            return self._execute(script, stdin, timeout, env, cwd, args, state, on_output, on_command)
+
+    def _refuse_async(self, policy: Policy | None) -> None:
+        """Refuse to execute without an event loop what has to be awaited."""
+        from agentsandbox.validation import is_async
+
+        if is_async(policy) or is_async(self._options.on_command):
+            raise TypeError("on_command is async: use `await sandbox.aexecute(…)`, or a plain function")
 
     def _execute(
         self,
         script: str,
-        stdin: str | bytes | None,
+        stdin: str | bytes | HostInput | None,
         timeout: float | None,
         env: Mapping[str, str] | None,
         cwd: str | None,
         args: Sequence[str],
-        isolated: bool,
-        fresh: bool,
+        state: State,
         on_output: Callable[[str, bytes], None] | None,
         on_command: Policy | None,
         pause: Callable[..., Any] | None = None,
     ) -> ExecutionResult:
-        if self._closed:
-            raise ClosedError("this sandbox is closed")
-        if not isinstance(script, str):
-            raise TypeError(f"a script is a str, not {type(script).__name__}")
-        if self.is_executing:
-            raise SandboxError("this sandbox is executing a script; a command runs others with `ctx.run`")
+        if self._closed or self._running is not None or self._is_observed:
+            self._refuse_use()
         self._main_shell()
         session = self._shell_session
         assert session is not None
+        if cwd is not None:
+            self._check_directory(session.shell, cwd)
         from agentsandbox.interpreter.session import Execution
 
+        if on_output is not None:
+            from agentsandbox.events import guarded
+
+            on_output = guarded(on_output, "on_output", passes=(PipeClosed,))
         policy = None
         if on_command is not None:
             from agentsandbox.policy import as_rule
@@ -249,26 +377,31 @@ class Sandbox:
             env=env,
             cwd=cwd,
             args=args,
-            state="new" if fresh else "discard" if isolated else "keep",
+            state=state,
             on_output=on_output,
             policy=policy,
             pause=pause,
         )
         observation = self._observation
         before = None if observation is None else self.snapshot()
-        self.is_executing = True
+        self._running = execution.budget
         try:
             execution.run()
         finally:
-            self.is_executing = False
-            self._inherited = None
+            self._running = self._inherited = None
             self._cwd = session.shell.cwd
             if execution.result is not None:
                 self._record(execution.result, execution.log.size)
+            if self._closed:  # `close` was called in the meantime
+                self._dispose()
         result = execution.result
         assert result is not None
         if observation is not None and before is not None:
-            observation.executed(result, before)
+            self._is_observed = True
+            try:
+                observation.executed(result, before)
+            finally:
+                self._is_observed = False
         return result
 
     def _record(self, result: ExecutionResult, size: int) -> None:
@@ -276,9 +409,29 @@ class Sandbox:
         self._executions += 1
         self._history.append(result)
         del self._history[:-HISTORY]
-        most = self._settings["limits"].output_bytes
+        most = self._options.limits.output_bytes
         if size > most >> 6:
             self._shorten_history(3 * most)
+
+    def _refuse_use(self) -> None:
+        """Refuse what needs the shell for itself: in a closed sandbox, and during an execution."""
+        if self._closed:
+            raise ClosedError("this sandbox is closed")
+        if self._running is not None:
+            raise SandboxError(
+                "this sandbox is executing a script: inside a command use `ctx.run(…)`,"
+                " beside other tasks `await sandbox.aexecute(…)`, which waits; a policy, an observer and on_output"
+                " have to wait for the end"
+            )
+        if self._is_observed:
+            raise SandboxError("an observer must not use the sandbox that it observes: note the event and act on it later")
+
+    def _check_directory(self, shell: Shell, cwd: str) -> None:
+        """Refuse a working directory that is none, as `chdir` does."""
+        path = shell.logical_path(cwd)
+        if not self.fs.is_dir(path):
+            number = errno.ENOTDIR if self.fs.exists(path) else errno.ENOENT
+            raise OSError(number, os.strerror(number), cwd)
 
     def _shorten_history(self, most: int) -> None:
         """Let go of the oldest results when all of them together have much output."""
@@ -294,26 +447,116 @@ class Sandbox:
         self,
         script: str,
         *,
-        stdin: str | bytes | None = None,
+        stdin: str | bytes | HostInput | None = None,
         timeout: float | None = None,
         env: Mapping[str, str] | None = None,
         cwd: str | None = None,
         args: Sequence[str] = (),
-        isolated: bool = False,
-        fresh: bool = False,
+        state: State = "keep",
         on_output: Callable[[str, bytes], None] | None = None,
         on_command: Policy | None = None,
+        **unknown: Never,
     ) -> ExecutionResult:
-        """As `execute`, for an event loop (asyncio or trio), which gets a turn every few milliseconds.
+        """As `execute`, in an event loop (asyncio or trio), which goes on meanwhile.
 
-        Cancelling the task ends the script at once and leaves the sandbox usable; what it had written is in `history`.
+        Waits while another task or thread executes in this sandbox. Cancelling the task ends the
+        script at once and leaves the sandbox usable; what the script had written is in `history`.
         """
+        _check_call(script, stdin, timeout, env, cwd, args, state, on_output, on_command, unknown)
         from agentsandbox.driver import drive
 
         return await drive(
             self,
-            lambda pause: self._execute(script, stdin, timeout, env, cwd, args, isolated or fresh, fresh, on_output, on_command, pause),
+            lambda pause: self._execute(
+                script,
+                stdin,
+                timeout,
+                env,
+                cwd,
+                args,
+                state,
+                on_output,
+                on_command,
+                pause,
+            ),
         )
+
+    def stream(
+        self,
+        script: str,
+        *,
+        stdin: str | bytes | HostInput | None = None,
+        timeout: float | None = None,
+        env: Mapping[str, str] | None = None,
+        cwd: str | None = None,
+        args: Sequence[str] = (),
+        state: State = "keep",
+        on_command: Policy | None = None,
+        **unknown: Never,
+    ) -> OutputStream:
+        """As `execute`, but return an iterator of chunks: ("stdout" or "stderr", bytes).
+
+        `result` of the iterator is the `ExecutionResult` when it has ended. The script begins with
+        the first chunk that is asked for, and waits while the reader is busy. Breaking off the
+        loop, or `close`, cancels it.
+        """
+        _check_call(script, stdin, timeout, env, cwd, args, state, None, on_command, unknown)
+        self._refuse_async(on_command)
+        from agentsandbox.streaming import OutputStream
+
+        return OutputStream(
+            self,
+            lambda channel: self._execute(script, stdin, timeout, env, cwd, args, state, channel.put, on_command),
+        )
+
+    def astream(
+        self,
+        script: str,
+        *,
+        stdin: str | bytes | HostInput | None = None,
+        timeout: float | None = None,
+        env: Mapping[str, str] | None = None,
+        cwd: str | None = None,
+        args: Sequence[str] = (),
+        state: State = "keep",
+        on_command: Policy | None = None,
+        **unknown: Never,
+    ) -> AsyncOutputStream:
+        """As `stream`, for `async for` in an event loop.
+
+        A loop that may be broken off belongs into `async with sandbox.astream(…) as chunks`.
+        """
+        _check_call(script, stdin, timeout, env, cwd, args, state, None, on_command, unknown)
+        from agentsandbox.streaming import AsyncOutputStream
+
+        return AsyncOutputStream(
+            self,
+            lambda channel: self._execute(
+                script,
+                stdin,
+                timeout,
+                env,
+                cwd,
+                args,
+                state,
+                channel.put,
+                on_command,
+                channel.pause,
+            ),
+        )
+
+    def cancel(self) -> bool:
+        """End the script that is being executed, and return whether there was one.
+
+        May be called from any thread. The execution returns soon, with what was written so far,
+        `exit_code` 130 and `limit` "cancelled", unless it ends by itself before. A command of the
+        host that is at work is not interrupted: its script ends when it returns. Executions that
+        wait for their turn are not cancelled.
+        """
+        running = self._running
+        if running is not None:
+            running.cancel()
+        return running is not None
 
     # the machine
 
@@ -327,24 +570,24 @@ class Sandbox:
         """Make the shell, when it is first needed."""
         from agentsandbox.interpreter.session import Session
 
-        settings = self._settings
-        policy = settings["on_command"]
-        if policy is not None:
+        options = self._options
+        policy = None
+        if options.on_command is not None:
             from agentsandbox.policy import as_rule
 
-            policy = as_rule(policy)
+            policy = as_rule(options.on_command)
         self._shell_session = session = Session(
             self.fs,
-            limits=settings["limits"],
+            limits=options.limits,
             clock=self._clock,
-            seed=settings["seed"],
-            commands=settings["commands"],
-            command_names=functools.partial(_command_names, settings["commands"]),  # a method of ours would keep us alive
-            user=settings["user"],
-            hostname=settings["hostname"],
-            network=settings["network"],
-            script_errexit=settings["script_errexit"],
-            jobs=settings["jobs"],
+            seed=options.seed,
+            commands=options.commands,
+            command_names=functools.partial(_command_names, options.commands),  # a method of ours would keep us alive
+            user=options.user,
+            hostname=options.hostname,
+            network=options.network,
+            script_errexit=options.script_errexit,
+            jobs=options.jobs,
             environment=self._environment(),
             cwd=self._cwd,
             policy=policy,
@@ -355,12 +598,12 @@ class Sandbox:
             machine.on_skill_script = self._observation.skill_script
         machine.skill_mounts = tuple((info.mount_path, info.name) for info in self._mounted)
         machine.active_skills = self._active_skills
-        self._history: list[ExecutionResult] = []
+        self._history = []
         self._shell = session.shell
 
     def _environment(self) -> dict[str, str]:
         """What a new shell is given."""
-        user = self._settings["user"]
+        user = self._options.user
         return {
             "HOME": f"/home/{user}",
             "USER": user,
@@ -369,20 +612,27 @@ class Sandbox:
             "PATH": "/usr/local/bin:/usr/bin:/bin",
             "LANG": "C.UTF-8",
             "TERM": "dumb",
-            **self._settings["env"],
+            **self._options.env,
         }
 
     # state
 
     def snapshot(self) -> Snapshot:
-        """The files and working directory as they are now. O(1)."""
-        with self.lock:
-            return Snapshot(self.fs.snapshot(), self.cwd)
+        """Return the files and the working directory as they are now. O(1)."""
+        with self._lock:
+            if self._closed:
+                raise ClosedError("this sandbox is closed")
+            return Snapshot(self.fs.snapshot(), self.cwd, self._family)
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Go back to a snapshot."""
-        with self.lock:
-            self.fs.restore(snapshot.files)  # type: ignore[arg-type]
+        """Go back to a snapshot of this sandbox or of any other one of the same family of forks.
+
+        Raises `SandboxError` for a snapshot of another sandbox and during an execution.
+        """
+        _check_snapshot(snapshot, self._family)
+        with self._lock:
+            self._refuse_use()
+            self.fs.restore(snapshot.files)
             if self._shell is not None:
                 self._shell.change_directory(snapshot.cwd)
                 self._inherited = None
@@ -390,23 +640,28 @@ class Sandbox:
             if self._observation is not None:
                 self._observation.lifecycle("restored")
 
-    def diff(self, snapshot: Snapshot) -> list[Any]:
-        """What has changed in the files since a snapshot."""
-        return list(self.fs.diff(snapshot.files))  # type: ignore[arg-type]
+    def diff(self, snapshot: Snapshot) -> list[Change]:
+        """Return what has changed in the files since a snapshot, by path, without those mounted."""
+        _check_snapshot(snapshot, self._family)
+        return self.fs.diff(snapshot.files)
 
     def fork(self) -> Sandbox:
-        """An independent copy: same files, variables, functions and directory. O(1) in the number of files."""
-        with self.lock:
-            if self._shell_session is not None and (self._inherited is None or self.is_executing):
-                self._inherited = self._shell_session.kept(running=self.is_executing)
+        """Return an independent copy: files, variables, functions and directory. O(1) in files."""
+        with self._lock:
+            if self._closed:
+                raise ClosedError("this sandbox is closed")
+            session, running = self._shell_session, self._running is not None
+            if session is not None and (self._inherited is None or running):
+                self._inherited = session.kept(running=running)
             twin = Sandbox.__new__(Sandbox)
-            twin._settings = self._settings
-            twin.lock = threading.RLock()
+            twin._options = self._options
+            twin._family = self._family
+            twin._lock = threading.RLock()
             twin._active_skills = self._active_skills.copy()
             twin._clock = self._clock
             twin._created = monotonic()
             twin.fs = self.fs.fork()
-            if self.is_executing:
+            if self._running is not None:
                 twin.fs.uid = 0
             twin._cwd = self.cwd
             if self._inherited is not None:
@@ -418,33 +673,58 @@ class Sandbox:
                 self._observation.lifecycle("forked", twin.id)
             return twin
 
-    def stats(self) -> dict[str, Any]:
-        """Figures: id, files, bytes, executions, working directory, age in seconds."""
-        return {
-            "id": self.id,
-            "files": self.fs.used_files,
-            "bytes": self.fs.used_bytes,
-            "executions": self._executions,
-            "cwd": self.cwd,
-            "age": monotonic() - self._created,
-        }
+    def stats(self) -> Stats:
+        """Return figures: files, bytes, executions, age and the like."""
+        return Stats(
+            id=self.id,
+            files=self.fs.used_files,
+            bytes=self.fs.used_bytes,
+            executions=self._executions,
+            is_executing=self._running is not None,
+            cwd=self.cwd,
+            age=monotonic() - self._created,
+        )
 
     def close(self) -> None:
-        """End background jobs and refuse further use. Idempotent."""
-        with self.lock:
-            if self._closed:
-                return
-            self._closed = True
-            if self._shell_session is not None:
-                self._shell_session.close()
-                self._shell_session = self._shell = None
-            if self._observation is not None:
-                self._observation.lifecycle("closed")
+        """Cancel what is being executed, end background jobs and refuse further use. Idempotent.
+
+        Called in the middle of an execution of the same thread, it takes effect when that ends.
+        Files can still be read through `fs`.
+        """
+        self._closed = True
+        self.cancel()
+        with self._lock:
+            if self._running is None:
+                self._dispose()
+
+    async def aclose(self) -> None:
+        """As `close`, in an event loop: waits until nothing is executed any more."""
+        from agentsandbox.driver import enter, leave
+
+        self._closed = True
+        self.cancel()
+        await enter(self)
+        try:
+            self._dispose()
+        finally:
+            leave(self)
+
+    def _dispose(self) -> None:
+        """Let go of the shell and its jobs, once."""
+        if self._is_disposed:
+            return
+        self._is_disposed = True
+        if self._shell_session is not None:
+            self._shell_session.close()
+            self._cwd = self._shell_session.shell.cwd
+            self._shell_session = self._shell = None
+        if self._observation is not None:
+            self._observation.lifecycle("closed")
 
     def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
         # what waits in the middle of its work holds itself: the collector cannot see into it, so it is ended here
         shell = self._shell
-        if shell is None or self._closed or is_finalizing():
+        if shell is None or self._is_disposed or is_finalizing():
             return
         scheduler = shell.machine.scheduler
         if scheduler.processes or scheduler.elsewhere:
@@ -459,8 +739,42 @@ class Sandbox:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    async def __aenter__(self) -> Sandbox:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
     def __repr__(self) -> str:
         return f"<Sandbox {self.id} cwd={self.cwd!r}{' closed' if self._closed else ''}>"
+
+
+def _check_call(
+    script: object,
+    stdin: object,
+    timeout: object,
+    env: object,
+    cwd: object,
+    args: object,
+    state: object,
+    on_output: object,
+    on_command: object,
+    unknown: Mapping[str, object],
+) -> None:
+    from agentsandbox.validation import check_call
+
+    check_call(
+        script, stdin=stdin, timeout=timeout, env=env, cwd=cwd, args=args, state=state,
+        on_output=on_output, on_command=on_command, unknown=unknown,
+    )  # fmt: skip
+
+
+def _check_snapshot(snapshot: object, family: object) -> None:
+    if not isinstance(snapshot, Snapshot):
+        kind = type(snapshot).__name__
+        raise TypeError(f"snapshot must be what Sandbox.snapshot() returned, not {kind}")
+    if snapshot.family is not family:
+        raise SandboxError("this snapshot is of another sandbox; only a sandbox and its forks share snapshots")
 
 
 def _command_names(own: Sequence[Command]) -> list[str]:
@@ -469,9 +783,10 @@ def _command_names(own: Sequence[Command]) -> list[str]:
     return sorted({*names(), *(command.name for command in own)})
 
 
-def _new_filesystem(settings: Mapping[str, Any], clock: Callable[[], float]) -> MemoryFileSystem:
-    base = _skeleton(settings["user"], settings["hostname"], tuple(sorted(command.name for command in settings["commands"])))
-    fs = MemoryFileSystem(settings["limits"], clock, base)
+def _new_filesystem(options: SandboxOptions, clock: Callable[[], float]) -> MemoryFileSystem:
+    own = tuple(sorted(command.name for command in options.commands))
+    base = _skeleton(options.user, options.hostname, own)
+    fs = MemoryFileSystem(options.limits, clock, base)
     fs.uid = 0
     return fs
 

@@ -331,9 +331,12 @@ class OutputLog:
             self.listener("stdout" if number == 1 else "stderr", data)
 
     def add_line(self, number: int, line: bytes) -> None:
-        """A line of its own, also where the last one has no end yet."""
+        """Add a line of the sandbox itself. Never raises, also where nobody listens any more."""
         last = next((data for stream, data in reversed(self.entries) if stream == number), b"\n")
-        self.add(number, (b"" if last.endswith(b"\n") else b"\n") + line)
+        try:
+            self.add(number, (b"" if last.endswith(b"\n") else b"\n") + line)
+        except PipeClosed:
+            pass
 
     def bytes_of(self, number: int) -> bytes:
         """What went to one of the two streams."""

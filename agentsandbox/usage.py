@@ -42,9 +42,6 @@ _SPELLING = re.compile(
     r"(?P<value>\[=[^\]]*\]|=\S+|\[[A-Z][^\]\s]*\]| (?![ -])(?:[A-Z][A-Z0-9_.:,|-]*|<[^>]+>|\[[^\]]+\]|'[^']+')(?=\s|,|$))?"
 )
 
-_GO_ON = {"du": ("time",), "nl": ()}
-"""They tell all options that are none or lack their value, and all values that are wrong; but those of these options end them."""
-
 
 class Option:
     """One option: its key, its spellings and whether it takes a value."""
@@ -135,9 +132,22 @@ def parse_usage(text: str) -> list[Option]:
 
 
 class OptionParser:
-    """Parses a command's words by its usage text."""
+    """Parses a command's words by its usage text. For `long_options` and `fatal_options` see `manners`."""
 
-    __slots__ = ("_parsed", "_wrong", "check", "digits", "long", "name", "permute", "short", "usage_status", "values")
+    __slots__ = (
+        "_parsed",
+        "_wrong",
+        "check",
+        "digits",
+        "fatal_options",
+        "long",
+        "long_options",
+        "name",
+        "permute",
+        "short",
+        "usage_status",
+        "values",
+    )
 
     def __init__(
         self,
@@ -149,8 +159,12 @@ class OptionParser:
         usage_status: int = 1,
         values: Mapping[str, Callable[[str], object]] | None = None,
         check: Callable[[Sequence[tuple[str, str | None]]], object] | None = None,
+        long_options: str = "",
+        fatal_options: tuple[str, ...] | None = None,
     ) -> None:
         self.name = name
+        self.long_options = long_options
+        self.fatal_options = fatal_options
         self.values = values
         self.check = check
         self.short: dict[str, Option] = {}
@@ -240,12 +254,12 @@ class OptionParser:
             try:
                 reader(value)
             except UsageError as error:
-                if key in _GO_ON.get(self.name, (key,)):
+                if self.fatal_options is None or key in self.fatal_options:
                     raise
                 self._wrong.append(error.message)
 
     def _refuse(self, wrong: str) -> None:
-        if self.name not in _GO_ON:
+        if self.fatal_options is None:
             raise UsageError(wrong, self.usage_status)
         self._wrong.append(wrong)
 
@@ -315,11 +329,9 @@ class OptionParser:
         option = self.long.get(name)
         if option is not None:
             return option
-        from agentsandbox.abbreviations import order_of  # a long table, for errors alone
-
         candidates = [full for full in self.long if name and full.startswith(name)]
         found = {id(self.long[full]) for full in candidates}
-        order = order_of(self.name) if not name or len(found) > 1 else []
+        order = self.long_options.split() if not name or len(found) > 1 else []
         if order and not name:
             possible = " ".join([f"'--{full}'" for full in order])
             raise UsageError(f"option '{word}' is ambiguous; possibilities: {possible}", self.usage_status)

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
 import pytest
 
+from agentsandbox.interpreter.builtins import NAMES as BUILTINS
+
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "agentsandbox"
 
 LAYERS = {
     "caching": 0, "errors": 0,
-    "abbreviations": 1, "broken_streams": 1, "limits": 1, "streams": 1, "processes": 1, "usage": 1, "patterns": 1, "stars": 1, "globs": 1,
-    "regexps": 1, "quoting": 1, "releases": 1, "result": 1, "events": 1,
+    "manners": 0,
+    "broken_streams": 1, "limits": 1, "streams": 1, "processes": 1, "usage": 1, "patterns": 1, "stars": 1, "globs": 1,
+    "regexps": 1, "quoting": 1, "result": 1, "events": 1,
     "fs": 2, "syntax": 2, "network": 2,
-    "analysis": 3, "command": 3, "expansion": 3, "languages": 3, "skills": 3,
-    "commands": 4, "interpreter": 4,
-    "sandbox": 5, "settings": 5, "options": 5, "driver": 5, "policy": 5, "observation": 5,
+    "analysis": 3, "command": 3, "host_input": 3, "expansion": 3, "files": 3, "languages": 3, "skills": 3,
+    "commands": 4, "interpreter": 4, "validation": 4,
+    "sandbox": 5, "options": 5, "driver": 5, "streaming": 5, "policy": 5, "observation": 5,
     "tools": 6, "manager": 6,
     "integrations": 7, "cli": 7, "__init__": 7, "__main__": 7,
 }  # fmt: skip
@@ -33,13 +37,15 @@ NEIGHBOURS = {
     "globs": {"patterns"},
     "regexps": {"limits", "streams", "patterns"},
     "processes": {"limits", "streams"},
-    "usage": {"abbreviations", "limits", "streams"},
+    "usage": {"limits", "streams"},
     "quoting": {"streams"},
+    "files": {"expansion"},
     "interpreter": {"commands"},
     "skills": {"analysis"},
     "__main__": {"cli"},
     "cli": {"integrations"},
-    "sandbox": {"driver", "observation", "policy", "settings"},
+    "sandbox": {"driver", "observation", "options", "policy", "streaming"},
+    "streaming": {"driver"},
 }
 """In the layer of the single modules one may stand on another; the interpreter knows the table of commands,
 the command line serves what is integrated."""
@@ -56,6 +62,7 @@ LONG_FILES = {
     "interpreter/shell.py": "the state of a shell",
     "languages/calculator/program.py": "every statement and function of bc and dc",
     "languages/sed/parser.py": "the grammar of sed",
+    "sandbox.py": "the public methods of a sandbox",
     "syntax/parser.py": "the grammar of the shell",
 }
 """Files that may be longer, and the one idea that makes them so."""
@@ -73,15 +80,17 @@ BANNED_IMPORTS = {
     "runpy", "imp", "dbm", "webbrowser", "http.client", "urllib.request", "ftplib", "smtplib", "signal", "tempfile", "shutil",
 }  # fmt: skip
 ALLOWED_IMPORTS = {
-    "threading": {"manager.py", "sandbox.py", "options.py", "interpreter/compiler.py"},
+    "threading": {"manager.py", "sandbox.py", "interpreter/compiler.py"},
     "shutil": {"cli"},
     "signal": {"cli"},
     "tempfile": {"cli"},
-    "marshal": {"languages/jq/packing.py"},  # reads only what it wrote itself, and keeps that to itself
 }
 BANNED_CALLS = {"eval", "exec", "compile", "__import__", "input", "breakpoint"}
 ALLOWED_CALLS = {"languages/awk": {"exec", "compile"}}
-HOST_FILES = {"skills/sources.py", "skills/catalog.py", "fs/overlay.py", "fs/host.py", "cli", "commands/_sqlite_memory.py"}
+HOST_FILES = {
+    "files/folders.py", "skills/sources.py", "skills/catalog.py", "fs/overlay.py", "fs/host.py", "cli",
+    "commands/_sqlite_memory.py",
+}  # fmt: skip
 """Modules that may open files of the host: what the program names, and the size of its own process."""
 BANNED_OS = {
     "system", "popen", "fork", "forkpty", "kill", "execv", "execve", "spawnv", "startfile",
@@ -102,8 +111,32 @@ BROAD_HANDLERS = {
     "interpreter/boundary.py": "an error of ours does not reach the program through a script",
     "processes.py": "what ends a process is kept and raised in the first one",
     "driver.py": "what the event loop raises is raised where the script waits",
-    "sandbox.py": "an observer's error is reported, not raised",
+    "events.py": "an observer's error is logged, not raised",
 }
+
+TREATED_BY_NAME = {"sh", "bash", "env"}
+"""The shells, and what stands before their names in "#!/usr/bin/env bash"."""
+
+OTHER_MEANINGS = {
+    "cli": ("diff file id timeout", "parts of a proposal, a scheme of addresses, a limit"),
+    "fs": ("tty", "a device"),
+    "interpreter/boundary.py": ("timeout", "a limit"),
+    "interpreter/builtins/complete.py": ("file hostname", "what bash's `complete -A` offers"),
+    "interpreter/builtins/type.py": ("file", "what bash's `type -t` says"),
+    "interpreter/prompts.py": ("tty", "what the escape \\l shows"),
+    "limits.py": ("timeout", "a limit"),
+    "network.py": ("timeout", "an option"),
+    "options.py": ("kill", "what becomes of background jobs"),
+    "processes.py": ("timeout", "a limit"),
+    "regexps": ("awk grep look sed timeout", "GNU's syntaxes of regular expressions bear these names; a kind of node; a limit"),
+    "sandbox.py": ("hostname id kill", "options and attributes of a sandbox"),
+    "settings.py": ("hostname kill", "options of a sandbox"),
+    "skills": ("base64 diff false file more timeout true truncate watch which who", "options, YAML's booleans, stop words of a search"),
+    "skills/allowed.py": ("", "policy: which commands a tool of `allowed-tools` stands for, reviewed in one place"),
+    "skills/census.py": ("", "what programs do, most of which are not here, that a stranger's scripts call"),
+    "tools": ("diff dir timeout", "arguments of an agent's tools"),
+}
+"""Where a word that is also a command's name means something else. "" is a module that may know commands by name."""
 
 
 @cache
@@ -227,6 +260,48 @@ def test_commands_know_no_shell() -> None:
     assert not broken
 
 
+def words_of(tree: ast.Module) -> Iterator[str]:
+    """The string constants of a module, and the words of those that are lists; not docstrings, `__slots__` and `__all__`."""
+    skipped: set[ast.AST] = set()
+    lists: set[ast.AST] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr):
+            skipped.add(node.value)
+        elif isinstance(node, ast.Assign) and {getattr(target, "id", "") for target in node.targets} & {"__slots__", "__all__"}:
+            skipped |= set(ast.walk(node.value))
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "split":
+            lists.add(node.func.value)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in skipped:
+            yield node.value
+            words = re.split(r"[\s,/|:;]+", node.value)
+            names = command_names().intersection(words)
+            if node in lists or (len(names) > 1 and 2 * len(names) >= len(words)):
+                yield from words
+
+
+@cache
+def command_names() -> frozenset[str]:
+    return frozenset(Path(path).stem for path in modules() if room_of(path) == "commands" and not Path(path).name.startswith("_"))
+
+
+def test_nothing_but_a_commands_own_file_knows_it_by_name() -> None:
+    unknown, used = [], set()
+    for path, tree in modules().items():
+        if room_of(path) in ("commands", "languages"):
+            continue
+        here = [place for place in (room_of(path), path) if place in OTHER_MEANINGS]
+        allowed_here = TREATED_BY_NAME | (BUILTINS if room_of(path) == "interpreter" else set())
+        for word in command_names().intersection(words_of(tree)) - allowed_here:
+            places = [place for place in here if word in OTHER_MEANINGS[place][0].split() or not OTHER_MEANINGS[place][0]]
+            used |= {(place, word if OTHER_MEANINGS[place][0] else "") for place in places}
+            if not places:
+                unknown.append(f"{path}: {word}")
+    assert not unknown
+    listed = {(place, word) for place, (words, _) in OTHER_MEANINGS.items() for word in words.split() or [""]}
+    assert not listed - used, "listed, but not there any more"
+
+
 def test_no_broad_handlers() -> None:
     broken = []
     for path, tree in modules().items():
@@ -326,7 +401,7 @@ def test_nothing_is_left_open(word: str) -> None:
 def test_light_rooms_do_not_import_what_is_slow() -> None:
     """What a first `execute` needs must not load `typing`, `dataclasses`, `enum`, `pathlib`, `asyncio` and their like."""
     slow = {"typing", "dataclasses", "enum", "pathlib", "asyncio", "pydantic", "yaml", "regex", "logging", "json", "decimal", "fractions"}
-    heavy = {"skills", "commands", "languages", "regexps", "tools", "manager", "integrations", "cli", "options", "__main__"}
+    heavy = {"skills", "commands", "languages", "regexps", "tools", "manager", "integrations", "cli", "__main__"}
     broken = []
     for path, tree in modules().items():
         if room_of(path) not in heavy:

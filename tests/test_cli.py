@@ -51,6 +51,27 @@ def test_run_gives_arguments_and_input() -> None:
     assert cli("run", "cat; read x || echo none", stdin=b"1\n2\xff\n") == (0, b"1\n2\xff\nnone\n", b"")
 
 
+def test_run_reads_only_what_the_script_reads() -> None:
+    """Standard input is often inherited: a pipe that nobody writes to and nobody closes."""
+    read, write = os.pipe()
+    words = [sys.executable, "-m", "agentsandbox", "run"]
+    options = {"stdin": read, "capture_output": True, "timeout": 60, "check": False, "env": {**os.environ, "PYTHONPATH": str(ROOT)}}
+    try:
+        ran = subprocess.run([*words, "echo hi"], **options)
+        assert (ran.returncode, ran.stdout, ran.stderr) == (0, b"hi\n", b"")
+        os.write(write, b"one\ntwo\n")
+        ran = subprocess.run([*words, "read x; echo got $x; read y; echo got $y"], **options)
+        assert (ran.returncode, ran.stdout) == (0, b"got one\ngot two\n")
+        ran = subprocess.run([*words, "--timeout", "0.5", "(sleep 0.1; echo beside) & cat"], **options)
+        assert (ran.returncode, ran.stdout) == (124, b"beside\n")
+        os.write(write, b"3\n1\n2")
+        os.close(write)
+        ran = subprocess.run([*words, "read x; echo $x; sort"], **options)
+        assert (ran.returncode, ran.stdout) == (0, b"3\n1\n2\n")
+    finally:
+        os.close(read)
+
+
 def test_run_takes_a_file_or_standard_input(tmp_path: Path) -> None:
     (tmp_path / "job.sh").write_bytes(b"#!/bin/bash\necho \"from a file: $1\" '\xc3\xa9\xff'\n")
     assert cli("run", "job.sh", "x", cwd=tmp_path) == (0, b"from a file: x \xc3\xa9\xff\n", b"")
@@ -131,6 +152,8 @@ def test_run_refuses_what_makes_no_sense(tmp_path: Path) -> None:
     assert refused("run", "--env", "A", "x") == "agentsandbox: --env takes NAME=VALUE, not 'A'"
     assert refused("run", "--cwd", "here", "x") == "agentsandbox: cwd must be an absolute path, not 'here'"
     assert refused("run", "--mount", f"{tmp_path}:data", "x").startswith("agentsandbox: --mount takes HOST:PATH[:ro|overlay|rw]")
+    assert "'/b' and '/a' would show the same folder" in refused("run", "--mount", f"{tmp_path}:/a", "--mount", f"{tmp_path}:/b:rw", "x")
+    assert refused("run", "--mount", f"{tmp_path}:/a", "--mount", f"{tmp_path}:/a", "x") == "agentsandbox: --mount: two folders for /a"
     assert refused("run", "--mount", f"{tmp_path}/no:/data", "x") == f"agentsandbox: {tmp_path}/no: No such file or directory"
     assert refused("run", "--skill", f"{tmp_path}/no", "x") == f"agentsandbox: {tmp_path}/no: the skill directory 'no' does not exist"
     assert refused("run", "--timeout", "nan", "x").endswith("--timeout: must be positive and finite, not nan")
@@ -143,7 +166,7 @@ def test_without_a_command() -> None:
     status, out, err = cli()
     assert (status, out) == (2, b"")
     assert b"run a script and pass its exit status on" in err
-    assert cli("--version") == (0, b"agentsandbox 0.1.0\n", b"")
+    assert cli("--version") == (0, b"agentsandbox 0.2.0\n", b"")
 
 
 # shell

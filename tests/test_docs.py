@@ -16,7 +16,7 @@ import pytest
 from agentsandbox import Sandbox
 from agentsandbox.cli import make_parser
 from agentsandbox.limits import Limits
-from agentsandbox.settings import DEFAULTS
+from agentsandbox.options import DEFAULTS
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "DESIGN.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -166,4 +166,5 @@ def test_every_option_and_limit_is_documented() -> None:
 def test_the_changelog_has_this_version() -> None:
     from agentsandbox import __version__
 
-    assert f"## [{__version__}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"\n## {__version__}" in text or f"\n## [{__version__}]" in text

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from agentsandbox import AgentSkill, Sandbox
+from agentsandbox import AgentSkill, Limits, Sandbox
+from agentsandbox.errors import LimitReached, PipeClosed
 from agentsandbox.events import CommandExecuted, FileChanged, Lifecycle, SkillInvoked
 
 
@@ -40,12 +41,56 @@ def test_without_an_observer_nothing_is_looked_for() -> None:
     assert "agentsandbox.observation" not in sys.modules
 
 
-def test_what_an_observer_raises_reaches_the_caller_and_the_sandbox_lives() -> None:
-    def observer(event: object) -> None:
-        if isinstance(event, CommandExecuted) and event.exit_code == 7:
-            raise KeyError("observer")
+@pytest.mark.parametrize("error", [KeyError, SystemExit, LimitReached])
+def test_an_observer_that_raises_breaks_nothing(error: type[BaseException], caplog: pytest.LogCaptureFixture) -> None:
+    told = []
 
-    sandbox = Sandbox(on_event=observer)
-    with pytest.raises(KeyError):
-        sandbox.execute("exit 7")
-    assert sandbox.execute("echo alive").stdout == "alive\n"
+    def observer(event: object) -> None:
+        told.append(type(event))
+        raise error("observer")
+
+    skill = AgentSkill.from_files({"SKILL.md": "---\nname: x\ndescription: d\n---\n", "run.sh": "echo hi > made\n"})
+    with Sandbox(skills=[skill], on_event=observer) as sandbox:
+        result = sandbox.execute("sh /.sandbox/skills/x/run.sh; cat made; exit 7")
+        assert (result.stdout, result.stderr, result.exit_code) == ("hi\n", "", 7)
+        snapshot = sandbox.snapshot()
+        sandbox.restore(snapshot)
+        with sandbox.fork() as twin:
+            assert twin.execute("cat made").stdout == "hi\n"
+        sandbox.skills.load(["x"])
+    assert set(told) == {Lifecycle, SkillInvoked, FileChanged, CommandExecuted}
+    assert [record.exc_info[0] for record in caplog.records if record.exc_info] == [error] * 3  # sandbox, twin, session
+    assert "on_event" in caplog.text
+
+
+@pytest.mark.parametrize("error", [KeyError, SystemExit, LimitReached])
+def test_a_listener_that_raises_breaks_nothing(error: type[BaseException], caplog: pytest.LogCaptureFixture) -> None:
+    def listener(stream: str, data: bytes) -> None:
+        raise error("listener")
+
+    with Sandbox(limits=Limits(timeout=0.2)) as sandbox:
+        result = sandbox.execute("echo a; echo b >&2; (exit 3) | cat; echo c", on_output=listener)
+        assert (result.stdout, result.stderr, result.exit_code) == ("a\nc\n", "b\n", 0)
+        assert sandbox.execute("while :; do :; done", on_output=listener).limit == "timeout"
+    assert len([record for record in caplog.records if record.exc_info]) == 2
+
+
+def test_a_listener_may_say_that_nobody_reads() -> None:
+    """By `PipeClosed`, as the command line does; the sandbox's own last line meets it as well."""
+
+    def listener(stream: str, data: bytes) -> None:
+        raise PipeClosed
+
+    with Sandbox(limits=Limits(timeout=0.2)) as sandbox:
+        assert sandbox.execute("echo a; echo b", on_output=listener).exit_code == 141
+        assert sandbox.execute("while :; do :; done", on_output=listener).limit == "timeout"
+
+
+def test_an_interrupt_of_the_host_passes() -> None:
+    def interrupt(*arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    with Sandbox() as sandbox:
+        with pytest.raises(KeyboardInterrupt):
+            sandbox.execute("echo a; echo b", on_output=interrupt)
+        assert sandbox.execute("echo alive").stdout == "alive\n"

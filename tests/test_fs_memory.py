@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from _thread import get_ident
 from random import Random
 from timeit import timeit
 
@@ -278,16 +279,18 @@ def test_devices() -> None:
         assert zero.read(3) == b"\0\0\0"
         assert zero.readline(b"\0") == b"\0"
         zero.write(b"x")
-        for endless in (zero.read, zero.readline):
-            with pytest.raises(LimitReached):
-                endless()
+        for endless in (zero.read, zero.readline, lambda: list(zero.line_blocks())):
+            assert number_of(endless) == "EFBIG"
     assert number_of(fs.write_bytes, "/dev/full", b"x") == "ENOSPC"
     assert number_of(fs.open, "/dev/tty") == "ENXIO"
     with fs.open("/dev/urandom") as first, fs.open("/dev/random") as second:
         assert len(first.read(100)) == 100
         assert second.readline().endswith(b"\n")
-        with pytest.raises(LimitReached):
-            first.read()
+        assert number_of(first.read) == "EFBIG"
+    fs.script_thread = get_ident()
+    for path in ("/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"):
+        with fs.open(path) as file, pytest.raises(LimitReached):
+            file.read()
     again = MemoryFileSystem(base=debian_skeleton("agent", "sandbox", ()), random=Random(1))
     with fs.open("/dev/urandom") as file, again.open("/dev/urandom") as other:
         assert len(other.read(8)) == len(file.read(8)) == 8
@@ -309,6 +312,9 @@ def test_named_pipes_are_opened_by_the_host(fs: MemoryFileSystem) -> None:
 
     fs.open_fifo = open_fifo  # type: ignore[assignment]
     fs.link("/p", "/q")
+    for mode in ("r", "w", "a", "r+"):
+        assert number_of(fs.open, "/p", mode) == "ENXIO"  # the host does not wait for a script
+    fs.script_thread = get_ident()
     fs.open("/p").release()
     fs.open("/q", "w").release()
     assert seen[0][0] == seen[1][0] == fs.stat("/p").ino

@@ -1,11 +1,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 from contracts.filesystem import FileSystemContract, number_of, tree
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from agentsandbox import Sandbox
 from agentsandbox.fs.base import File, FileSystem, Stat
 from agentsandbox.fs.host import HostFileSystem
 from agentsandbox.fs.memory import MemoryFileSystem
@@ -17,6 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.fs.base import Mode
 
+PLACES = st.lists(st.sampled_from("abc"), min_size=1, max_size=4).map(lambda names: "/" + "/".join(names))
 SKILL = build_tree({"SKILL.md": b"# x\n", "scripts/run.sh": (b"echo\n", 0o755)})
 
 
@@ -285,3 +291,82 @@ def test_an_overlay_on_a_host_folder(tmp_path: Path) -> None:
     assert tree(outer, "/project") == {"/project/a": b"changed", "/project/b": b"new"}
     assert (tmp_path / "a").read_text() == "host"
     assert sorted(os.listdir(tmp_path)) == ["a"]
+
+
+def test_what_an_overlay_hides_stays_hidden() -> None:
+    lower = MemoryFileSystem()
+    lower.makedirs("/a/b/c")
+    lower.makedirs("/a/bb")
+    for path in ("/a/f", "/a/b/f", "/a/b/c/f", "/a/bb/f"):
+        lower.write_bytes(path, path.encode())
+    fs = OverlayFileSystem(lower)
+    fs.unlink("/a/b/c/f")
+    fs.unlink("/a/b/f")
+    assert tree(fs, "/a") == {"/a/b": None, "/a/b/c": None, "/a/bb": None, "/a/bb/f": b"/a/bb/f", "/a/f": b"/a/f"}
+    fs.remove_tree("/a/b")
+    assert fs.listdir("/a") == ["bb", "f"]
+    fs.makedirs("/a/b/c")
+    assert fs.listdir("/a/b/c") == []
+    assert number_of(fs.read_bytes, "/a/b/c/f") == "ENOENT"
+    fs.write_bytes("/a/b/c/f", b"new")
+    fs.rename("/a/b", "/a/d")
+    assert tree(fs, "/a/d") == {"/a/d/c": None, "/a/d/c/f": b"new"}
+    assert not fs.exists("/a/b")
+    fs.rename("/a/d", "/a/b")
+    fs.unlink("/a/b/c/f")
+    assert tree(fs, "/a") == {"/a/b": None, "/a/b/c": None, "/a/bb": None, "/a/bb/f": b"/a/bb/f", "/a/f": b"/a/f"}
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(["unlink", "remove_tree", "rename", "mkdir", "write", "link"]), PLACES, PLACES), max_size=30))
+def test_an_overlay_does_what_a_plain_tree_does(steps: list[tuple[str, str, str]]) -> None:
+    plain, lower = MemoryFileSystem(), MemoryFileSystem()
+    for fs in (plain, lower):
+        for path in ("/a/a/a", "/a/b", "/b/a"):
+            fs.makedirs(path)
+            fs.write_bytes(f"{path}/c", path.encode())
+    before, over = tree(lower), OverlayFileSystem(lower)
+    for name, one, two in steps:
+        outcomes: list[object] = []
+        for fs in (plain, over):
+            calls: dict[str, Callable[[], object]] = {
+                "unlink": partial(fs.unlink, one),
+                "remove_tree": partial(fs.remove_tree, one),
+                "rename": partial(fs.rename, one, two),
+                "mkdir": partial(fs.mkdir, one),
+                "write": partial(fs.write_bytes, one, two.encode()),
+                "link": partial(fs.link, one, two),
+            }
+            try:
+                outcomes.append(calls[name]())
+            except OSError as error:
+                outcomes.append(error.errno)
+        assert outcomes[0] == outcomes[1]
+        assert tree(over) == tree(plain)
+    assert tree(lower) == before
+
+
+def test_a_directory_of_an_overlay_is_moved_without_a_look_at_what_is_in_it() -> None:
+    lower = MemoryFileSystem()
+    lower.makedirs("/many/d/e")
+    for number in range(1500):
+        lower.write_bytes(f"/many/d/{number}", b"x" * 1000)
+    before = tree(lower)
+    fs = OverlayFileSystem(lower, MemoryFileSystem(Limits(files=20, total_bytes=100)))
+    fs.rename("/many", "/more")
+    assert tree(fs.upper) == {"/more": None}
+    assert fs.read_bytes("/more/d/7") == b"x" * 1000
+    assert number_of(fs.stat, "/many") == "ENOENT"
+    fs.mkdir("/many")
+    assert fs.listdir("/many") == []
+    fs.write_bytes("/more/d/7", b"changed")
+    fs.unlink("/more/d/8")
+    fs.rename("/more/d", "/many/d")
+    fs.rename("/many", "/last")
+    fs.rename("/last/d/e", "/more/e")
+    assert (fs.read_bytes("/last/d/7"), fs.read_bytes("/last/d/9"), fs.exists("/last/d/8")) == (b"changed", b"x" * 1000, False)
+    assert len(fs.listdir("/last/d")) == 1499
+    assert fs.listdir("/more") == ["e"]
+    with Sandbox(mounts={"/mnt": fs}) as sandbox:
+        assert sandbox.execute("cd /mnt && mv last end && ls end/d | wc -l; cat end/d/7; rm -r end; ls").stdout == "1499\nchangedmore\n"
+    assert tree(lower) == before

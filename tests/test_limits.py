@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import ast
+import copy
+import pickle
+import re
+from pathlib import Path
 from time import monotonic
 
 import pytest
 
 from agentsandbox import ExecutionResult, Limits, Sandbox
+from agentsandbox.limits import CANCELLED
 
+ROOT = Path(__file__).parents[1]
 TIMEOUT = 0.3
 LATEST = 0.5
 ATTEMPTS = 4  # a machine that runs many tests at once may be slow for a moment
@@ -222,3 +229,36 @@ def test_a_file_that_was_read_and_removed_gives_its_bytes_back(script: str) -> N
     before = sandbox.fs.used_bytes
     sandbox.execute(f"printf '%s\\n' {{1..99}} > f; {script} > /dev/null 2>&1; rm f")
     assert sandbox.fs.used_bytes == before
+
+
+def limit_names() -> set[str]:
+    """The first argument of every `LimitReached(…)` in the package."""
+    found = set()
+    for path in (ROOT / "agentsandbox").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "LimitReached":
+                argument = node.args[0]
+                found.add(argument.value if isinstance(argument, ast.Constant) else ast.unparse(argument))
+    return {CANCELLED if name == "CANCELLED" else name for name in found}
+
+
+def documented_names() -> set[str]:
+    """What `LimitName` lists."""
+    source = (ROOT / "agentsandbox" / "limits.py").read_text(encoding="utf-8")
+    literal = re.search(r"LimitName = Literal\[(.*?)\]", source, re.DOTALL)
+    assert literal
+    return set(re.findall(r'"(\w+)"', literal[1]))
+
+
+def test_every_name_of_a_limit_is_documented() -> None:
+    assert limit_names() == documented_names()
+    assert documented_names() - set(Limits.__slots__) == {"processes", "cancelled"}
+    page = (ROOT / "docs" / "limits-and-security.md").read_text(encoding="utf-8")
+    assert not {name for name in documented_names() if f"`{name}`" not in page}
+    assert not {name for name in documented_names() if f'"{name}"' not in (ExecutionResult.__doc__ or "")}
+    assert not {name for name in Limits.__slots__ if f"`{name}`" not in page}
+
+
+def test_limits_can_be_copied() -> None:
+    limits = Limits(timeout=5)
+    assert copy.deepcopy(limits) == pickle.loads(pickle.dumps(limits)) == limits

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 
 import pytest
 
-from agentsandbox import SandboxError, SandboxManager
+from agentsandbox import SandboxError, SandboxManager, SandboxOptions
 
 
 def test_create_get_and_destroy() -> None:
@@ -86,3 +87,49 @@ def test_threads() -> None:
     for thread in threads:
         thread.join()
     assert len(set(map(id, found))) == 1
+
+
+def test_closed_sandboxes_do_not_pile_up() -> None:
+    manager = SandboxManager()
+    for _ in range(500):
+        manager.create().close()
+    assert len(manager._sandboxes) <= 128
+    assert len(manager) == 0
+
+
+def test_a_closed_sandbox_makes_room() -> None:
+    manager = SandboxManager(max_sandboxes=1)
+    manager.create("a").close()
+    assert manager.create("b").id == "b"
+    assert ("a" in manager, "b" in manager, 5 in manager) == (False, True, False)
+
+
+def test_finding_one_does_not_look_at_the_others() -> None:
+    def calls(manager: SandboxManager) -> int:
+        """How many functions of Python `get` calls."""
+        count = 0
+
+        def note(frame: object, event: str, argument: object) -> None:
+            nonlocal count
+            count += event == "call"
+
+        sys.setprofile(note)
+        try:
+            manager.get("a")
+        finally:
+            sys.setprofile(None)
+        return count
+
+    with SandboxManager() as one, SandboxManager() as many:
+        for manager in (one, many):
+            manager.create("a")
+        for _ in range(1000):
+            many.create()
+        assert 0 < calls(many) == calls(one) < 10
+
+
+def test_an_observer_may_ask_the_manager() -> None:
+    seen: list[object] = []
+    manager = SandboxManager(SandboxOptions(on_event=lambda event: seen.append(manager.get("a"))))
+    manager.create("a")
+    assert seen == [None]

@@ -208,6 +208,22 @@ def test_archives_that_lie(tmp_path: Path) -> None:
         assert catalog.diagnostics
 
 
+def test_archives_that_unpack_more_than_they_say(tmp_path: Path) -> None:
+    """Bzip2 and LZMA in zip: `zipfile` unpacks all of a block, however little is asked for."""
+    archive = tmp_path / "skills.zip"
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_BZIP2) as file:
+        file.writestr("bomb/SKILL.md", GOOD.format("bomb"))
+        file.writestr("bomb/zeros", bytes(40 << 20))
+    tracemalloc.start()
+    try:
+        catalog = SkillCatalog.discover(archive)
+        assert not catalog.skills()
+        assert "deflate" in str(catalog.diagnostics)
+        assert tracemalloc.get_traced_memory()[1] < 10 << 20
+    finally:
+        tracemalloc.stop()
+
+
 def test_what_an_agent_writes() -> None:
     with Sandbox() as sandbox:
         sandbox.execute(

@@ -81,7 +81,7 @@ def test_another_mount_path_and_another_name() -> None:
 def test_options_are_copied() -> None:
     skills = [test_skill(), test_skill().__class__.from_files({"SKILL.md": HEAD}, name="b")]
     options = SandboxOptions(skills=skills, skills_mount_path="/s")
-    copy = options.model_copy()
+    copy = options.clone()
     skills.clear()
     assert len(options.skills) == len(copy.skills) == 2
     assert copy.skills_mount_path == "/s"

@@ -55,9 +55,9 @@ def digest_of(data: bytes) -> str:
     return f"sha256:{hashlib.sha256(data).hexdigest()}"
 
 
-def zipped(files: dict[str, bytes]) -> bytes:
+def zipped(files: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
     out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(out, "w", method) as archive:
         for name, data in files.items():
             archive.writestr(name, data)
     return out.getvalue()
@@ -348,6 +348,9 @@ def extended(data: bytes, kind: bytes = b"x") -> bytes:
         pytest.param(zipped({"SKILL.md": head("a"), "C:\\x": b""}), id="drive"),
         pytest.param(zipped({"SKILL.md": head("a"), "bomb": bytes(80 << 20)}), id="zip bomb"),
         pytest.param(gzip.compress(tarred({"SKILL.md": head("a"), "bomb": bytes(80 << 20)})), id="tar bomb"),
+        pytest.param(zipped({"SKILL.md": head("a"), "x": b"x"}, zipfile.ZIP_BZIP2), id="zip with bzip2"),
+        pytest.param(zipped({"SKILL.md": head("a"), "x": b"x"}, zipfile.ZIP_LZMA), id="zip with lzma"),
+        pytest.param(zipped({"SKILL.md": head("a"), "XYZ": b"x"}).replace(b"XYZ", b"\0YZ"), id="no name"),
         pytest.param(zipped({f"f{number}": b"" for number in range(6000)}), id="many files"),
         pytest.param(zipped({"SKILL.md": head("a")})[:-10], id="cut"),
         pytest.param(gzip.compress(tarred({"SKILL.md": head("a")}))[:-300], id="cut tar"),

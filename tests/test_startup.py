@@ -45,7 +45,7 @@ def test_a_first_script_loads_nothing_heavy_and_no_command() -> None:
     assert not loaded & HEAVY
     assert not {name for name in loaded if name.startswith("agentsandbox.commands.")}
     assert not {name.split(".")[1] for name in loaded if name.startswith("agentsandbox.")} & {
-        "languages", "regexps", "skills", "tools", "manager", "options", "network", "cli", "integrations", "events", "driver",
+        "languages", "regexps", "skills", "tools", "manager", "validation", "network", "cli", "integrations", "events", "driver",
         "patterns", "stars",
     }  # fmt: skip
     assert not loaded & {
@@ -75,3 +75,11 @@ def test_pydantic_and_yaml_come_with_skills() -> None:
     loaded = loaded_by(f"from agentsandbox import AgentSkill; AgentSkill.from_files({{'SKILL.md': {skill!r}}})")
     assert {"pydantic", "yaml"} <= loaded
     assert "agentsandbox.interpreter" not in loaded
+
+
+def test_the_files_of_a_sandbox_load_nothing_heavy() -> None:
+    calls = "files.write('a', 'x'); files.edit('a', 'x', 'y'); files.read('a'); files.list()"
+    loaded = loaded_by(f"from agentsandbox import Sandbox; files = Sandbox().files; {calls}")
+    assert not loaded & (HEAVY | {"tarfile", "zipfile"})
+    rooms = ("agentsandbox.interpreter", "agentsandbox.regexps", "agentsandbox.expansion", "agentsandbox.globs")
+    assert not {name for name in loaded if name.startswith(rooms)}

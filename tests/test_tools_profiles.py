@@ -208,7 +208,6 @@ def test_a_models_numbers_and_modes_are_checked() -> None:
         for timeout in (0, -1, float("nan"), float("inf")):
             assert tools["shell"].call({"command": "true", "timeout": timeout})["error"]["type"] == "arguments", timeout
         assert tools["shell"].call({"command": "while :; do :; done", "timeout": 1e9})["limit"] == "timeout"
-        assert sandbox.execute("while :; do :; done", timeout=float("nan")).limit == "timeout"
         assert tools["skill_activate"].call({"names": ["api-design"], "mode": "all"})["error"]["type"] == "state"
         assert "not 'all'" in tools["skills.load"].call({"names": ["api-design"], "mode": "all"})["error"]
         assert session.active == ()

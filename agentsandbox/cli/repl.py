@@ -126,11 +126,11 @@ def complete(sandbox: Sandbox, before: str) -> tuple[str, list[str]]:
     """The word before the cursor, and what it may become: commands, variables, files."""
     word = before[max(before.rfind(char) for char in " \t\n|&;()<>=") + 1 :]
     if word.startswith("$"):
-        names = sandbox.execute("compgen -v", isolated=True).stdout.split()
+        names = sandbox.execute("compgen -v", state="discard").stdout.split()
         return word, [f"${name}" for name in names if name.startswith(word[1:])]
     head = before[: len(before) - len(word)].rstrip()
     if (not head or head[-1] in "|&;(") and "/" not in word:
-        names = sorted(set(sandbox.execute("compgen -c", isolated=True).stdout.split()))
+        names = sorted(set(sandbox.execute("compgen -c", state="discard").stdout.split()))
         return word, [name for name in names if name.startswith(word)]
     directory, _, prefix = word.rpartition("/")
     path = directory or ("/" if word.startswith("/") else ".")

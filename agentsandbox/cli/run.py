@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
 
-from agentsandbox.cli.terminal import is_terminal, pass_on, read_input
+from agentsandbox.cli.terminal import pass_on, read_input
+from agentsandbox.host_input import HostInput
 from agentsandbox.streams import decode
 
 TYPE_CHECKING = False
@@ -16,16 +18,28 @@ if TYPE_CHECKING:
 __all__ = ["run_script"]
 
 
+def _own_input() -> HostInput | bytes | None:
+    """Our own standard input for a script; None where it is closed, its bytes where it has no descriptor."""
+    if sys.stdin is None:
+        return None
+    try:
+        return HostInput(sys.stdin.fileno())
+    except OSError:
+        return read_input()
+
+
 def run_script(sandbox: Sandbox, script: str | None, args: Sequence[str], timeout: float | None) -> int:
-    """Run it, passing its output on as it appears; its exit status."""
-    stdin: bytes | None = None
+    """Run it, passing its output on as it appears; return its exit status.
+
+    Standard input is the script itself (without `script`, or for "-"), or else what the script reads, when it does.
+    """
+    stdin: HostInput | bytes | None = None
     if script is None or script == "-":
         text = decode(read_input())
-    elif os.path.isfile(script):
-        with open(script, "rb") as file:
-            text = decode(file.read())
     else:
         text = script
-    if script not in (None, "-") and not is_terminal():
-        stdin = read_input()
+        if os.path.isfile(script):
+            with open(script, "rb") as file:
+                text = decode(file.read())
+        stdin = _own_input()
     return sandbox.execute(text, stdin=stdin, timeout=timeout, args=args, on_output=pass_on).exit_code

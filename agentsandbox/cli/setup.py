@@ -56,7 +56,7 @@ def make_sandbox(options: argparse.Namespace) -> Sandbox:
     try:
         return Sandbox(
             skills=[_skill(folder) for directory in options.skill for folder in skill_folders(directory)],
-            mounts=dict(_mount(text) for text in options.mount),
+            mounts=_mounts(options.mount),
             limits=_limits(options.limit),
             env=dict(_variable(text) for text in options.env),
             cwd=options.cwd,
@@ -98,6 +98,16 @@ def _limits(texts: Sequence[str]) -> Limits:
         except ValueError:
             raise SetupError(f"--limit {name} takes a number, not {value!r}") from None
     return DEFAULT_LIMITS.replace(**changes)
+
+
+def _mounts(texts: Sequence[str]) -> dict[str, FileSystem]:
+    mounts: dict[str, FileSystem] = {}
+    for text in texts:
+        path, filesystem = _mount(text)
+        if path in mounts:
+            raise SetupError(f"--mount: two folders for {path}")
+        mounts[path] = filesystem
+    return mounts
 
 
 def _mount(text: str) -> tuple[str, FileSystem]:

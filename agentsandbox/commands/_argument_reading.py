@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from itertools import chain
 
-from agentsandbox.commands._lines import give_back, is_regular
 from agentsandbox.errors import CommandError
-from agentsandbox.streams import BLOCK, BytesReader, encode
+from agentsandbox.streams import BytesReader, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from agentsandbox.limits import Budget
     from agentsandbox.streams import ByteReader
@@ -23,12 +22,8 @@ __all__ = ["UnmatchedQuoteError", "delimited", "parse_delimiter", "whole_lines",
 
 _SPECIAL = re.compile(rb"[\\'\"\0]")
 _TOKEN = re.compile(rb"[^\\'\" \t\n]+|\\(?s:.)|'[^'\n]*'|\"[^\"\n]*\"|[ \t]+|\n|(?s:.)")
-_PIECE = 65536
+_BLANKS = re.compile(rb"[ \t]+")
 _ESCAPES = {"a": 7, "b": 8, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11, "\\": 92}
-_NUL_WARNING = (
-    "WARNING: a NUL character occurred in the input.  It cannot be passed through in the argument list.  "
-    "Did you mean to use the --null option?"
-)
 
 
 class UnmatchedQuoteError(CommandError):
@@ -53,13 +48,13 @@ def parse_delimiter(text: str) -> int:
     if text[1:2] in _ESCAPES:
         return _ESCAPES[text[1:2]]
     wrong = f"Invalid escape sequence {text} in input delimiter specification"
-    found = re.fullmatch(r"\\(?:x\s*([+-]?)(?:0x(?=[0-9a-f]))?([0-9a-f]*)|([0-7]+))(.*)", text, re.DOTALL | re.ASCII | re.IGNORECASE)
-    if found is None or text.startswith("\\X"):
+    found = re.fullmatch(r"\\(?:x([0-9a-fA-F]+)|([0-7]+))(.*)", text, re.DOTALL)
+    if found is None:
         raise CommandError(f"{wrong}.")
-    sign, hexadecimal, octal, rest = found.groups()
+    hexadecimal, octal, rest = found.groups()
     digits = (octal or hexadecimal).lstrip("0")
     value = int(digits[:20] or "0", 8 if octal else 16)
-    if value > 255 or (value and sign == "-"):
+    if value > 255:
         raise CommandError(f"{wrong}; character values must not exceed {'377' if octal else 'ff'}.")
     if rest:
         raise CommandError(f"{wrong}; trailing characters {rest} not recognised.")
@@ -76,30 +71,17 @@ def delimited(source: ByteReader, end: int, budget: Budget) -> Iterator[Argument
         yield (text if nul < 0 else text[:nul]), True
 
 
-def word_lists(source: ByteReader, budget: Budget, warn: Callable[[str], None]) -> Iterator[list[bytes]]:
-    """What `words` gives, many at a time as long as nothing in them is special. Reads ahead."""
-    from_file = is_regular(source)
-    blocks = _read_ahead(source) if from_file else source.line_blocks()
+def word_lists(source: ByteReader, budget: Budget) -> Iterator[list[bytes]]:
+    """Yield what `words` gives, many at a time as long as nothing in them is special."""
+    blocks = source.line_blocks()
     for block in blocks:
         if _SPECIAL.search(block):
-            lines: Iterable[bytes]
-            if from_file:
-                give_back(source, len(block))
-                lines = source.lines()
-            else:
-                lines = chain.from_iterable(BytesReader(part).lines() for part in chain([block], blocks))
-            for word, _ in words(lines, budget, warn):
-                yield [word]
+            lines = (line for part in chain([block], blocks) for line in BytesReader(part).lines())
+            yield from ([word] for word, _ in words(lines, budget))
             return
         budget.step(len(block) // 64 + 1)
         parts = block.replace(b"\n", b" ").replace(b"\t", b" ").split(b" ")
         yield [part for part in parts if part]
-
-
-def _read_ahead(source: ByteReader) -> Iterator[bytes]:
-    """Blocks of whole lines; nothing more than the block has been read."""
-    while block := source.read(BLOCK):
-        yield block + source.readline()
 
 
 def _logical_lines(lines: Iterable[bytes], budget: Budget) -> Iterator[bytes]:
@@ -129,16 +111,8 @@ def _ends_escaped(line: bytes, budget: Budget) -> bool:
     return last == b"\\\n"
 
 
-def _cut(token: bytes, warn: Callable[[str], None]) -> bytes:
-    nul = token.find(b"\0")
-    if nul < 0:
-        return token
-    warn(_NUL_WARNING)
-    return token[:nul]
-
-
-def _quoted_words(line: bytes, budget: Budget, warn: Callable[[str], None]) -> Iterator[tuple[bytes, bool]]:
-    """The words of a line that holds quotes or backslashes; (word, whether a blank follows it)."""
+def _quoted_words(line: bytes, budget: Budget) -> Iterator[tuple[bytes, bool]]:
+    """Yield (word, whether a blank follows it) of a line that holds quotes or backslashes."""
     word: list[bytes] = []
     for found in _TOKEN.finditer(line):
         budget.step()
@@ -148,7 +122,7 @@ def _quoted_words(line: bytes, budget: Budget, warn: Callable[[str], None]) -> I
             raise _unmatched(line, found, word)
         if first in (b" ", b"\t", b"\n"):
             if word:
-                yield _cut(b"".join(word), warn), first != b"\n"
+                yield b"".join(word), first != b"\n"
                 word = []
             continue
         if first == b"\\":
@@ -157,43 +131,29 @@ def _quoted_words(line: bytes, budget: Budget, warn: Callable[[str], None]) -> I
             token = token[1:-1]
         word.append(token)
     if any(word):  # an empty one counts only if something follows
-        yield _cut(b"".join(word), warn), False
+        yield b"".join(word), False
 
 
 def _unmatched(line: bytes, mark: re.Match[bytes], before: list[bytes]) -> UnmatchedQuoteError:
     return UnmatchedQuoteError(mark[0], sum(map(len, before)) + len(line.rstrip(b"\n")) - mark.end())
 
 
-def words(lines: Iterable[bytes], budget: Budget, warn: Callable[[str], None]) -> Iterator[Argument]:
-    """Words between blanks and newlines; a line that ends with a blank goes on in the next."""
+def words(lines: Iterable[bytes], budget: Budget) -> Iterator[Argument]:
+    """Yield words between blanks and newlines; a line that ends with a blank continues in the next."""
     for line in _logical_lines(lines, budget):
         if _SPECIAL.search(line):
-            for word, goes_on in _quoted_words(line, budget, warn):
+            for word, goes_on in _quoted_words(line, budget):
                 yield word, not goes_on
             continue
-        for piece, is_last in _pieces(line.rstrip(b"\n").replace(b"\t", b" ")):
-            parts = piece.split(b" ")
-            goes_on = not is_last or not parts[-1]
-            fields = [part for part in parts if part]
-            for at, part in enumerate(fields, 1):
-                budget.step()
-                yield part, at == len(fields) and not goes_on
+        text = line.rstrip(b"\n")
+        goes_on = text.endswith((b" ", b"\t"))
+        fields = [part for part in _BLANKS.split(text) if part]
+        budget.step(len(fields))
+        for at, part in enumerate(fields, 1):
+            yield part, at == len(fields) and not goes_on
 
 
-def _pieces(line: bytes) -> Iterator[tuple[bytes, bool]]:
-    """A line in pieces of a moderate size, cut at blanks; and whether it is the last one."""
-    start = 0
-    end = len(line.rstrip(b" "))
-    while end - start > _PIECE:
-        cut = line.find(b" ", start + _PIECE, end)
-        if cut < 0:
-            break
-        yield line[start:cut], False
-        start = cut
-    yield line[start:] if start else line, True
-
-
-def whole_lines(source: ByteReader, budget: Budget, warn: Callable[[str], None]) -> Iterator[Argument]:
+def whole_lines(source: ByteReader, budget: Budget) -> Iterator[Argument]:
     """For -I: each line without its leading blanks; quotes and backslashes are still special."""
     for line in _logical_lines(source.lines(), budget):
         text = line.rstrip(b"\n").lstrip(b" \t\v\f\r")
@@ -208,7 +168,7 @@ def whole_lines(source: ByteReader, budget: Budget, warn: Callable[[str], None])
                     raise _unmatched(text, found, parts)
                 first = token[:1]
                 parts.append(token[1:] if first == b"\\" else token[1:-1] if first in (b"'", b'"') else token)
-            text = _cut(b"".join(parts), warn)
+            text = b"".join(parts)
             if not text and not any(parts) and not line.endswith(b"\n"):
                 continue
         yield text, True

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 
 __all__ = [
-    "CHECKS",
     "CORRUPT",
     "RECOVER",
     "ZEROS",
@@ -46,14 +45,10 @@ _WINDOW = 32768
 """`gzip` writes so many bytes at once: what it has of them when the data turns out to be wrong is lost."""
 ZEROS = bytes(_WINDOW)
 """What stands before the data for `gzip` and `unzip`: wrong data may refer to it."""
-_PART = 5000
-"""The same of `bzip2`."""
-_REPLAYED = 1 << 20
 _MEMORY = 128 * 1024 * 1024
 _MAGIC = {"gzip": b"\x1f\x8b", "bzip2": b"BZh", "xz": b"\xfd7zXZ\0", "lzma": b"\x5d\0\0", "zstd": b"\x28\xb5\x2f\xfd"}
-CHECKS = {"none": lzma.CHECK_NONE, "crc32": lzma.CHECK_CRC32, "crc64": lzma.CHECK_CRC64, "sha256": lzma.CHECK_SHA256}
+_CHECKS = {"none": lzma.CHECK_NONE, "crc32": lzma.CHECK_CRC32, "crc64": lzma.CHECK_CRC64, "sha256": lzma.CHECK_SHA256}
 """The integrity checks of xz."""
-
 
 RECOVER = "You can use the `bzip2recover' program to attempt to recover\ndata from undamaged sections of corrupted files.\n"
 CORRUPT = (
@@ -204,36 +199,31 @@ def inflate(source: Source, budget: Budget, *, checked: bool = True) -> Iterator
 
 
 def _expand(
-    source: Source, budget: Budget, magic: bytes, make: Callable[[], lzma.LZMADecompressor], *, single: bool = False
+    source: Source,
+    budget: Budget,
+    magic: bytes,
+    make: Callable[[], lzma.LZMADecompressor | bz2.BZ2Decompressor],
 ) -> Iterator[bytes]:
-    """Streams one after the other, as `xz` writes them; with `single` no more than the first."""
+    """Expand the streams of `bzip2` and `xz`, one after the other."""
     first = True
-    while first or (not single and source.peek(1)):
+    while first or source.peek(1):
         start = source.peek(len(magic))
-        if start != magic and not first:
-            raise CompressionError("garbage")
         if start != magic:
-            raise CompressionError("format")
+            if not first:
+                raise CompressionError("garbage")
+            raise CompressionError("format" if start or magic != _MAGIC["bzip2"] else "end")
         first = False
         expander = make()
-        taken: list[bytes] = []
-        size = done = 0
         while not expander.eof:
             block = source.block() if expander.needs_input else b""
             if not block and expander.needs_input:
                 raise CompressionError("end")
             budget.step(200)
-            if size <= _REPLAYED:
-                taken.append(block)
-                size += len(block)
             try:
                 data = expander.decompress(block, BLOCK)
-            except (EOFError, ValueError, lzma.LZMAError):
-                if size <= _REPLAYED:
-                    yield _before_error(make(), taken, budget)[done:]
+            except (OSError, EOFError, ValueError, lzma.LZMAError):
                 raise CompressionError("data") from None
             if data:
-                done += len(data)
                 yield data
         source.give_back(expander.unused_data)
         if magic == _MAGIC["xz"]:
@@ -243,69 +233,20 @@ def _expand(
                 raise CompressionError("data")
 
 
-def _before_error(expander: lzma.LZMADecompressor, taken: list[bytes], budget: Budget) -> bytes:
-    """What wrong data gives before the error, which the library keeps to itself: the data byte by byte shows it."""
-    found: list[bytes] = []
-    size = 0
-    try:
-        for byte in b"".join(taken):
-            budget.step()
-            found.append(expander.decompress(bytes([byte])))
-            size += len(found[-1])
-            budget.charge(size)
-    except (EOFError, ValueError, lzma.LZMAError):
-        pass
-    return b"".join(found)
-
-
-def _bunzip2(source: Source, budget: Budget) -> Iterator[bytes]:
-    """Streams one after the other."""
-    first = True
-    while first or source.peek(1):
-        start = source.peek(3)
-        if start != _MAGIC["bzip2"]:
-            raise CompressionError("garbage" if not first else "format" if start else "end")
-        first = False
-        expander = bz2.BZ2Decompressor()
-        found: list[bytes] = []
-        size = 0
-        while not expander.eof:
-            block = source.block() if expander.needs_input else b""
-            budget.step(4)
-            try:
-                part = expander.decompress(block, _PART - size % _PART)
-            except (OSError, EOFError, ValueError):
-                part = None
-            if part is None or (not block and not part and expander.needs_input):
-                yield b"".join(found)[: -(size % _PART) or None]
-                raise CompressionError("data" if part is None else "end")
-            found.append(part)
-            size += len(part)
-            if size >= BLOCK and not size % _PART:
-                yield b"".join(found)
-                found.clear()
-                size = 0
-        yield b"".join(found)
-        source.give_back(expander.unused_data)
-
-
-def decompress(source: Source, format: str, budget: Budget, *, single: bool = False, dictionary: Any = None) -> Iterator[bytes]:
-    """The data of a compressed stream in blocks; `CompressionError` where it is wrong.
-
-    `single`: only the first stream of xz. `dictionary`: what zstd needs beside the data.
-    """
+def decompress(source: Source, format: str, budget: Budget) -> Iterator[bytes]:
+    """Yield the data of a compressed stream in blocks; `CompressionError` where it is wrong."""
     if format == "gzip":
         return _gunzip(source, budget)
     if format == "bzip2":
-        return _bunzip2(source, budget)
+        return _expand(source, budget, _MAGIC["bzip2"], bz2.BZ2Decompressor)
     if format == "zstd":
-        return _unzstd(source, budget, dictionary)
+        return _unzstd(source, budget)
     if format == "xz":
-        return _expand(source, budget, _MAGIC["xz"], lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, _MEMORY), single=single)
+        return _expand(source, budget, _MAGIC["xz"], lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, _MEMORY))
     return _expand(source, budget, _MAGIC["lzma"], lambda: lzma.LZMADecompressor(lzma.FORMAT_ALONE, _MEMORY))
 
 
-def _unzstd(source: Source, budget: Budget, dictionary: Any = None) -> Iterator[bytes]:
+def _unzstd(source: Source, budget: Budget) -> Iterator[bytes]:
     """Frames one after the other. The library has no bound for what comes out: what goes in is small, the smaller the more it grows."""
     zstandard = load_zstandard()
     first = True
@@ -313,7 +254,7 @@ def _unzstd(source: Source, budget: Budget, dictionary: Any = None) -> Iterator[
         if source.peek(4) != _MAGIC["zstd"]:
             raise CompressionError("format" if source.peek(4) else "end")
         first = False
-        frame = zstandard.ZstdDecompressor(dict_data=dictionary, max_window_size=_MEMORY).decompressobj()
+        frame = zstandard.ZstdDecompressor(max_window_size=_MEMORY).decompressobj()
         portion = 64
         while not frame.eof:
             pending = source.take(portion)
@@ -363,21 +304,24 @@ class _GzipCompressor:
 
 
 def compressor(
-    format: str, level: int | None = None, *, name: bytes = b"", mtime: int = 0, checksum: bool = True, check: int = lzma.CHECK_CRC64
+    format: str, level: int | None = None, *, name: bytes = b"", mtime: int = 0, checksum: bool = True, size: int = -1, check: str = "crc64"
 ) -> Compressor:
-    """Makes a stream of a format. The blocks given to it should not pass `BLOCK`. `check` is one of `CHECKS`, for xz."""
+    """Return a stream of a format. The blocks given to it should not pass `BLOCK`.
+
+    `size` is that of the data where it is known, for zstd; `check` one of none, crc32, crc64 and
+    sha256, for xz.
+    """
     if format == "gzip":
         return _GzipCompressor(6 if level is None else level, name, mtime)
     if format == "bzip2":
         return bz2.BZ2Compressor(9 if level is None else max(level, 1))
     if format == "zstd":
         settings = load_zstandard().ZstdCompressor(level=3 if level is None else level, write_checksum=checksum)
-        made: Compressor = settings.compressobj()
+        made: Compressor = settings.compressobj(size=size)
         return made
     container = lzma.FORMAT_XZ if format == "xz" else lzma.FORMAT_ALONE
-    check = check if format == "xz" else -1
     preset = min(6 if level is None else level, 6)  # beyond 6 only the memory for the dictionary grows
-    return lzma.LZMACompressor(container, check, preset)
+    return lzma.LZMACompressor(container, _CHECKS[check] if format == "xz" else -1, preset)
 
 
 def compress_stream(

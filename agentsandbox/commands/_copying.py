@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from agentsandbox.command import CommandContext
     from agentsandbox.commands._backups import Backups
-    from agentsandbox.fs.base import File, Mode, Stat
+    from agentsandbox.fs.base import File, Stat
 
 __all__ = ["Copier", "CopyOptions", "base_name", "join", "same_file", "single_slash", "strip_slashes"]
 
@@ -32,21 +32,17 @@ class CopyOptions:
         self.recursive = False
         self.dereference = "always"  # or "operands", "never"
         self.interactive = ""  # or "ask", "never"
-        self.copy_contents = False
         self.force = False
         self.update = False
         self.verbose = False
         self.remove_destination = False
         self.allow_repetition = False
         """Do not look whether an operand was copied already."""
-        self.attributes_only = False
         self.hard_link = False
         self.symbolic_link = False
         self.preserve_mode = False
         self.preserve_times = False
         self.preserve_links = False
-        self.clone = False
-        """Only by sharing the content (`--reflink`), which this filesystem, as most, does not offer by that name."""
         self.default_mode = False
         """As if the source had no permissions of its own: `--no-preserve=mode`."""
 
@@ -280,7 +276,7 @@ class Copier:
 
     def _copies_content(self, info: Stat) -> bool:
         """Whether a special file is read, not made anew."""
-        return (self.options.copy_contents or not self.options.recursive) and not info.is_link
+        return not self.options.recursive and not info.is_link
 
     def _make(self, source: str, target: str, info: Stat, existing: Stat | None, *, follow: bool) -> bool:
         options = self.options
@@ -357,15 +353,12 @@ class Copier:
             if writer is None:
                 return False
             try:
-                if self.options.clone:
-                    return self._refuse(f"failed to clone {quote_always(target)} from {quote_always(source)}: Operation not supported")
-                if not self.options.attributes_only:
-                    if info.is_file:
-                        writer.write(reader.read())  # at once: the filesystem shares the bytes until one of the two changes
-                    else:
-                        for block in reader.blocks():
-                            self.ctx.budget.step()
-                            writer.write(block)
+                if info.is_file:
+                    writer.write(reader.read())  # at once: the filesystem shares the bytes until one of the two changes
+                else:
+                    for block in reader.blocks():
+                        self.ctx.budget.step()
+                        writer.write(block)
             except OSError as error:
                 return self._refuse(f"error writing {quote_always(target)}: {describe_os_error(error, '')}")
             finally:
@@ -380,9 +373,8 @@ class Copier:
         if existing is None and self._is_dangling(path):
             self._refuse(f"not writing through dangling symlink {quote_always(target)}")
             return None
-        mode: Mode = "a" if self.options.attributes_only else "w"
         try:
-            return self.fs.open(path, mode, permissions=permissions)
+            return self.fs.open(path, "w", permissions=permissions)
         except OSError as error:
             failure = error
         if self.options.force and (existing is not None or failure.errno == errno.ELOOP):
@@ -394,7 +386,7 @@ class Copier:
             try:
                 if self.options.verbose:
                     self._say(f"removed {quote_always(target)}")
-                return self.fs.open(path, mode, permissions=permissions)
+                return self.fs.open(path, "w", permissions=permissions)
             except OSError as error:
                 failure = error
         if failure.errno == errno.EISDIR and target.endswith("/"):

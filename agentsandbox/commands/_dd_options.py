@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from agentsandbox.commands._block_sizes import parse_scaled
 from agentsandbox.commands._quoting import quote
 from agentsandbox.errors import CommandError, UsageError
@@ -14,20 +12,19 @@ if TYPE_CHECKING:
 
 __all__ = ["DdOptions"]
 
-_CONVERSIONS = frozenset((
-    "ascii", "ebcdic", "ibm", "block", "unblock", "lcase", "ucase", "sparse", "swab", "sync", "excl", "nocreat", "notrunc", "noerror",
-    "fdatasync", "fsync",
-))  # fmt: skip
-_FLAGS = frozenset((
-    "append", "count_bytes", "direct", "directory", "dsync", "fullblock", "noatime", "nocache", "noctty", "nofollow", "nonblock",
-    "seek_bytes", "skip_bytes", "sync",
-))  # fmt: skip
-_CHARACTER_SETS = frozenset(("ascii", "ebcdic", "ibm"))
+_WORDS = {
+    "conv": (
+        "conversion",
+        "block unblock lcase ucase sparse swab sync excl nocreat notrunc noerror fdatasync fsync",
+    ),
+    "iflag": ("input flag", "count_bytes direct dsync fullblock nonblock skip_bytes sync"),
+    "oflag": ("output flag", "append direct dsync nonblock seek_bytes sync"),
+}
+"""The words that these operands take: what to call one in a message, and all of them."""
 _STATUS = ("none", "noxfer", "progress")
 _TOO_LARGE = "Value too large for defined data type"
 _LARGEST = 2**63 - 1
 _LARGEST_BLOCK = _LARGEST - 8192
-_NUMBER = re.compile(r"\s*\+?([0-9]+)([bcw]|[EGkKMPTYZ](?:iB|[BD])?)?", re.ASCII)
 _EXCLUSIVE = (("lcase", "ucase"), ("block", "unblock"), ("excl", "nocreat"))
 
 
@@ -35,132 +32,95 @@ class DdOptions:
     """What the operands say; sizes in bytes, `count` None for no limit."""
 
     def __init__(self, words: Sequence[str], warn: Callable[[str], None]) -> None:
-        self.warn = warn
         self.input: str | None = None
         self.output: str | None = None
-        self.input_size = self.output_size = 512
-        self.one_buffer = False
-        self.record_size = 0
+        self.sizes = {"ibs": 512, "obs": 512, "cbs": 0, "bs": 0}
         self.count: int | None = None
         self.skip = self.seek = 0
-        self.conversions: set[str] = set()
-        self.input_flags: set[str] = set()
-        self.output_flags: set[str] = set()
+        self.words: dict[str, set[str]] = {"conv": set(), "iflag": set(), "oflag": set()}
         self.status = ""
-        block: int | None = None
         for word in words:
             name, equals, value = word.partition("=")
             if not equals or not self._read(name, value):
-                if name == "bs" and equals:
-                    block = self._size(value, _LARGEST_BLOCK)
-                    continue
                 raise UsageError(f"unrecognized operand {quote(word)}")
-        if block is not None:
-            self.input_size = self.output_size = block
-            self.one_buffer = not self.conversions & {"ascii", "ebcdic", "ibm", "block", "unblock", "lcase", "ucase", "swab"}
-        if len(self.conversions & _CHARACTER_SETS) > 1:
-            raise CommandError("cannot combine any two of {ascii,ebcdic,ibm}")
-        if "ascii" in self.conversions:
-            self.conversions.add("unblock")
-        elif self.conversions & _CHARACTER_SETS:
-            self.conversions.add("block")
+        self.conversions = self.words["conv"]
+        self.input_flags = self.words["iflag"]
+        self.output_flags = self.words["oflag"]
+        self.input_size = self.sizes["bs"] or self.sizes["ibs"]
+        self.output_size = self.sizes["bs"] or self.sizes["obs"]
+        self.record_size = self.sizes["cbs"]
+        """The size of records for conv=block and conv=unblock."""
+        changing = self.conversions & {"block", "unblock", "lcase", "ucase", "swab"}
+        self.one_buffer = bool(self.sizes["bs"]) and not changing
+        """Whether what is read is written as it comes."""
         if not self.record_size:
             self.conversions -= {"block", "unblock"}
-        if "fullblock" in self.output_flags:
-            raise UsageError(f"invalid output flag: {quote('fullblock')}")
         if "append" in self.output_flags and "notrunc" not in self.conversions:
             warn("you probably want conv=notrunc with oflag=append")
-        for pair in _EXCLUSIVE:
-            if self.conversions.issuperset(pair):
-                raise CommandError(f"cannot combine {pair[0]} and {pair[1]}")
-        for flags in (self.input_flags, self.output_flags):
-            if flags.issuperset(("direct", "nocache")):
-                raise CommandError("cannot combine direct and nocache")
+        for first, second in _EXCLUSIVE:
+            if {first, second} <= self.conversions:
+                raise CommandError(f"cannot combine {first} and {second}")
 
     def _read(self, name: str, value: str) -> bool:
-        """Take one operand; false if its name is unknown here."""
+        """Take one operand; whether its name is known."""
         if name == "if":
             self.input = value
         elif name == "of":
             self.output = value
-        elif name in ("ibs", "obs", "cbs"):
-            size = self._size(value, _LARGEST if name == "cbs" else _LARGEST_BLOCK)
-            if name == "ibs":
-                self.input_size = size
-            elif name == "obs":
-                self.output_size = size
-            else:
-                self.record_size = size
+        elif name in self.sizes:
+            self.sizes[name] = _size(value, _LARGEST if name == "cbs" else _LARGEST_BLOCK)
         elif name in ("count", "skip", "iseek", "seek", "oseek"):
             self._read_amount(name, value)
         elif name == "status":
             if value not in _STATUS:
                 raise UsageError(f"invalid status level: {quote(value)}")
             self.status = value
-        elif name == "conv":
-            self.conversions |= _words(value, _CONVERSIONS, "conversion")
-        elif name == "iflag":
-            self.input_flags |= _words(value, _FLAGS, "input flag")
-        elif name == "oflag":
-            self.output_flags |= _words(value, _FLAGS, "output flag")
+        elif name in _WORDS:
+            what, known = _WORDS[name]
+            for word in value.split(","):
+                if word not in known.split():
+                    raise UsageError(f"invalid {what}: {quote(word)}")
+                self.words[name].add(word)
         else:
             return False
         return True
 
     def _read_amount(self, name: str, value: str) -> None:
-        number = self._number(value)
-        in_bytes = "B" in value  # wherever it is: GNU's counts bytes for "1kB" too
+        number = _number(value)
+        in_bytes = "B" in value  # GNU's counts bytes for "1kB", too
         if name == "count":
             self.count = number
-            if in_bytes:
-                self.input_flags.add("count_bytes")
+            self.words["iflag"] |= {"count_bytes"} if in_bytes else set()
         elif name in ("skip", "iseek"):
             self.skip = number
-            if in_bytes:
-                self.input_flags.add("skip_bytes")
+            self.words["iflag"] |= {"skip_bytes"} if in_bytes else set()
         else:
             self.seek = number
-            if in_bytes:
-                self.output_flags.add("seek_bytes")
+            self.words["oflag"] |= {"seek_bytes"} if in_bytes else set()
 
-    def _size(self, text: str, largest: int) -> int:
-        number = self._number(text)
-        if not number:
+
+def _size(text: str, largest: int) -> int:
+    number = _number(text)
+    if not number:
+        raise CommandError(f"invalid number: {quote(text)}")
+    if number > largest:
+        raise CommandError(f"invalid number: {quote(text)}: {_TOO_LARGE}")
+    return number
+
+
+def _number(text: str) -> int:
+    """Return a number with a unit ("3kB", "5B" for five bytes) or a product of such ("2x3K")."""
+    product = 1
+    for factor in text.split("x", 1):
+        digits = factor.lstrip().removeprefix("+")
+        digits = digits[:-1] if digits[-2:-1].isdigit() and digits.endswith("B") else digits
+        try:
+            value = parse_scaled(digits) if digits[:1].isdigit() else None
+            product *= -1 if value is None else value
+        except OverflowError:
+            product *= _LARGEST + 1
+        if product < 0:
             raise CommandError(f"invalid number: {quote(text)}")
-        if number > largest:
-            raise CommandError(f"invalid number: {quote(text)}: {_TOO_LARGE}")
-        return number
-
-    def _number(self, text: str) -> int:
-        """A number with a unit, or a product of two: "3kB", "2x3K"."""
-        first, times, second = text.partition("x")
-        number, factor = _scaled(first, ended=False), _scaled(second, ended=True) if times else 1
-        if number is None or factor is None:
-            raise CommandError(f"invalid number: {quote(text)}")
-        if number * factor > _LARGEST:
-            raise CommandError(f"invalid number: {quote(text)}: {_TOO_LARGE}")
-        if times and not number * factor and text.startswith("0x"):
-            self.warn(f"warning: {quote('0x')} is a zero multiplier; use {quote('00x')} if that is intended")
-        return number * factor
-
-
-def _scaled(text: str, *, ended: bool) -> int | None:
-    """A number with a unit, which a B may follow unless it is `ended`; None for anything else."""
-    found = _NUMBER.match(text)
-    if found is None:
-        return None
-    rest = text[found.end() :]
-    if rest and (ended or rest != "B" or found[0].endswith("B")):
-        return None
-    try:
-        return parse_scaled(found[1] + (found[2] or ""), "bcwkKMGTPEZY")
-    except OverflowError:
-        return _LARGEST + 1
-
-
-def _words(value: str, known: frozenset[str], what: str) -> set[str]:
-    words = value.split(",")
-    for word in words:
-        if word not in known:
-            raise UsageError(f"invalid {what}: {quote(word)}")
-    return set(words)
+    if product > _LARGEST:
+        raise CommandError(f"invalid number: {quote(text)}: {_TOO_LARGE}")
+    return product

@@ -41,13 +41,10 @@ class Rules:
         self.horizon = 0
         self.recursive = False
         self.new_file = False
-        self.first_new_file = False
         self.follow = True
         self.brief = False
         self.report_same = False
         self.excluded: Callable[[str], bool] = lambda _name: False
-        self.starting_file = ""
-        self.ignore_name_case = False
         self.labels: list[str] = []
 
     @property
@@ -124,7 +121,7 @@ class Comparer:
         """Report the files that are not there and may not be missing."""
         rules = self.rules
         absent = [side.info is None for side in sides]
-        allowed = [rules.new_file or rules.first_new_file, rules.new_file]
+        allowed = [rules.new_file, rules.new_file]
         reported = False
         for side, gone, may in zip(sides, absent, allowed, strict=True):
             if gone and (not may or all(absent)):
@@ -328,47 +325,40 @@ class Comparer:
     def _names(self, side: _Side) -> list[str]:
         if side.info is None:
             return []
-        start = self.rules.starting_file
-        return [name for name in self.ctx.fs.listdir(self.ctx.path(side.name)) if not self.rules.excluded(name) and name >= start]
+        names = self.ctx.fs.listdir(self.ctx.path(side.name))
+        return [name for name in names if not self.rules.excluded(name)]
 
     def _compare_directories(self, old: _Side, new: _Side) -> int:
         ctx = self.ctx
         if self.merges:
             raise CommandError("-D option not supported with directories", _TROUBLE)
         try:
-            olds, news = self._names(old), self._names(new)
+            olds, news = set(self._names(old)), set(self._names(new))
         except OSError as error:
             ctx.warn(describe_os_error(error, error.filename and self._called(error.filename, old, new)), _TROUBLE)
             return _TROUBLE
-        fold = str.lower if self.rules.ignore_name_case else str
-        in_old = {fold(name): name for name in olds}
-        in_new = {fold(name): name for name in news}
-        self.rules.starting_file, status = "", _SAME
+        status = _SAME
         ctx.budget.deeper()
         try:
-            for key in sorted({*in_old, *in_new}, key=encode):
+            for name in sorted(olds | news, key=encode):
                 ctx.budget.step()
-                status = max(status, self._compare_entry(old, new, in_old.get(key), in_new.get(key)))
+                found = self._compare_entry(old, new, name, (name in olds, name in news))
+                status = max(status, found)
         finally:
             ctx.budget.shallower()
         return status
 
-    def _compare_entry(self, old: _Side, new: _Side, old_name: str | None, new_name: str | None) -> int:
-        rules = self.rules
-        if old_name is None and not (rules.new_file or rules.first_new_file):
-            self.ctx.print(f"Only in {new.name}: {new_name}")
-            return _DIFFERENT
-        if new_name is None and not rules.new_file:
-            self.ctx.print(f"Only in {old.name}: {old_name}")
-            return _DIFFERENT
-        old_side = self._entry(old.name, old_name or new_name or "", there=old_name is not None)
-        new_side = self._entry(new.name, new_name or old_name or "", there=new_name is not None)
-        dangling = [side for side, name in ((old_side, old_name), (new_side, new_name)) if side.info is None and name is not None]
-        if dangling:
-            for side in dangling:
-                self.ctx.warn(f"{side.name}: {os.strerror(errno.ENOENT)}", _TROUBLE)
-            return _TROUBLE
-        return self._compare(old_side, new_side, old.name)
+    def _compare_entry(self, old: _Side, new: _Side, name: str, there: tuple[bool, bool]) -> int:
+        """Compare the files of one name; `there` says in which of the directories there is one."""
+        for present, other in ((there[0], new), (there[1], old)):
+            if not present and not self.rules.new_file:
+                self.ctx.print(f"Only in {other.name}: {name}")
+                return _DIFFERENT
+        sides = (self._entry(old.name, name, there=there[0]), self._entry(new.name, name, there=there[1]))
+        dangling = [side for side, present in zip(sides, there, strict=True) if present and side.info is None]
+        for side in dangling:
+            self.ctx.warn(f"{side.name}: {os.strerror(errno.ENOENT)}", _TROUBLE)
+        return _TROUBLE if dangling else self._compare(*sides, old.name)
 
     def _entry(self, directory: str, name: str, *, there: bool) -> _Side:
         path = posixpath.join(directory, name)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from agentsandbox.command import Command, command
 from agentsandbox.commands._checksums import read_bits, run_checksum
+from agentsandbox.commands._suites import COREUTILS
+from agentsandbox.manners import Manners
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ Options for --check:
   -w, --warn             warn about lines that are not well formed
       --help             display this help and exit
 """
+_LONG_OPTIONS = "check ignore-missing quiet status warn strict tag zero binary text help version"
 _LENGTH = "  -l, --length=BITS      digest length, a multiple of 8 up to 512\n"
 
 
@@ -43,6 +46,14 @@ def digest_command(name: str, title: str, bits: int, algorithm: str, *, any_leng
         name,
         usage=usage.replace("LENGTH", _LENGTH if any_length else "", 1),
         values={"length": lambda text: read_bits(name, text)} if any_length else None,
+        manners=Manners(
+            COREUTILS,
+            pure=True,
+            bytewise=True,
+            long_options=f"{'length ' if any_length else ''}{_LONG_OPTIONS}",
+            closing_error="NAME: standard input: REASON",
+            full_write_error=("NAME: write error", 1),
+        ),
     )
     def run(ctx: CommandContext, args: Arguments) -> int:
         return run_checksum(ctx, args, algorithm, tag=args.flag("tag"))

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 __all__ = ["Formatter"]
 
 _TAB = 8
-_TAGGED_INDENT = 3
 _MAX_WORDS = 1000
 _MAX_CHARACTERS = 5000
 _MAX_COST = 2**63 - 1
@@ -52,15 +51,15 @@ class Formatter:
 
     __slots__ = (
         "at", "breaks", "column", "costs", "ctx", "data", "first_indent", "full_prefix", "goal", "kinds", "last_line_length", "lead",
-        "lengths", "next_character", "next_indent", "other_indent", "out", "prefix", "prefix_indent", "size", "spaces", "style",
+        "lengths", "next_character", "next_indent", "out", "prefix", "prefix_indent", "size", "spaces", "split_only",
         "tabs", "texts", "uniform", "width", "word_kinds",
     )  # fmt: skip
 
-    def __init__(self, ctx: CommandContext, *, width: int, goal: int, prefix: bytes, style: str, uniform: bool) -> None:
+    def __init__(self, ctx: CommandContext, *, width: int, goal: int, prefix: bytes, split_only: bool, uniform: bool) -> None:
         self.ctx = ctx
         self.width = width
         self.goal = goal
-        self.style = style
+        self.split_only = split_only
         self.uniform = uniform
         stripped = prefix.lstrip(b" ")
         self.lead = len(prefix) - len(stripped)
@@ -69,7 +68,7 @@ class Formatter:
         self.data = b""
         self.at = self.column = 0
         self.next_character = -1
-        self.next_indent = self.prefix_indent = self.first_indent = self.other_indent = 0
+        self.next_indent = self.prefix_indent = self.first_indent = 0
         self.last_line_length = self.size = 0
         self.tabs = False
         self.kinds = _Kinds()
@@ -89,7 +88,6 @@ class Formatter:
         self.data = data
         self.at = 0
         self.tabs = False
-        self.other_indent = 0
         self.next_character = self._get_prefix()
         while self._get_paragraph():
             self._format()
@@ -198,11 +196,9 @@ class Formatter:
         found = _WORD.match(self.data, self.at)
         assert found is not None
         if self.texts and self.size + len(found[1]) > _MAX_CHARACTERS:
-            self._set_other_indent(same=True)
             self._flush_paragraph()
         self._add_words([(found[1], found[2])])
         if len(self.texts) >= _MAX_WORDS:
-            self._set_other_indent(same=True)
             self._flush_paragraph()
 
     def _end_line(self, at_end: bool) -> int:
@@ -214,19 +210,6 @@ class Formatter:
 
     def _same_paragraph(self, byte: int) -> bool:
         return self.next_indent == self.prefix_indent and self.column >= self.next_indent + self.full_prefix and byte not in (10, -1)
-
-    def _set_other_indent(self, *, same: bool) -> None:
-        if self.style == "split-only":
-            self.other_indent = self.first_indent
-        elif self.style == "crown-margin":
-            self.other_indent = self.column if same else self.first_indent
-        elif self.style == "tagged-paragraph":
-            if same and self.column != self.first_indent:
-                self.other_indent = self.column
-            elif self.other_indent == self.first_indent:
-                self.other_indent = _TAGGED_INDENT if self.first_indent == 0 else 0
-        else:
-            self.other_indent = self.first_indent
 
     def _copy_rest(self, byte: int) -> int:
         """Copy a line that is not part of a paragraph; the byte that ended it."""
@@ -270,14 +253,7 @@ class Formatter:
         self.first_indent = self.column
         self._drop_words(len(self.texts))
         byte = self._get_line()
-        same = self._same_paragraph(byte)
-        self._set_other_indent(same=same)
-        goes_on = self.style != "split-only"
-        if self.style == "tagged-paragraph":
-            goes_on = self.column != self.first_indent
-        elif self.style == "crown-margin":
-            goes_on = True
-        while goes_on and self._same_paragraph(byte) and self.column == self.other_indent:
+        while not self.split_only and self._same_paragraph(byte) and self.column == self.first_indent:
             byte = self._get_line()
         self.word_kinds[-1] |= _PERIOD | _FINAL
         self.next_character = byte
@@ -324,7 +300,7 @@ class Formatter:
         """For each word that ends a line, its end, and of the line after it: its cost, whether its length counts (50 or 0), its length."""
         goal, width = self.goal, self.width
         for start in range(count - 1, -1, -1):
-            indent = (self.first_indent if start == 0 else self.other_indent) - starts[start]
+            indent = self.first_indent - starts[start]
             stop = bisect_left(ends, width - indent, start + 1, count)
             if start == 0 and self.last_line_length > 0:
                 best = self._break_first(choices[:stop], breaks)
@@ -411,17 +387,17 @@ class Formatter:
         return target
 
     def _put_paragraph(self, end: int) -> None:
-        at, indent = 0, self.first_indent
+        at = 0
         while at < end:
             self.ctx.budget.step()
-            self._put_line(at, self.breaks[at], indent)
-            at, indent = self.breaks[at], self.other_indent
+            self._put_line(at, self.breaks[at])
+            at = self.breaks[at]
 
-    def _put_line(self, start: int, stop: int, indent: int) -> None:
+    def _put_line(self, start: int, stop: int) -> None:
         column = self._put_space(0, self.prefix_indent)
         self.out.append(self.prefix)
         column += len(self.prefix)
-        column = self._put_space(column, indent - column)
+        column = self._put_space(column, self.first_indent - column)
         texts, spaces = self.texts[start:stop], self.spaces[start : stop - 1]
         if not spaces or max(spaces) == 1 == min(spaces):
             self.out.append(b" ".join(texts))

@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["DIRECTORIES", "PARSER", "USAGE", "read_length", "read_number"]
+__all__ = ["DIRECTORIES", "LONG_OPTIONS", "PARSER", "USAGE", "read_length", "read_number"]
 
 USAGE = """
 Usage: grep [OPTION]... PATTERNS [FILE]...
@@ -107,9 +107,21 @@ def read_length(text: str) -> int:
 
 
 _BINARY = ("binary", "text", "without-match")
+LONG_OPTIONS = """
+    basic-regexp extended-regexp fixed-regexp fixed-strings perl-regexp
+    after-context before-context binary-files byte-offset context color colour
+    count devices directories exclude exclude-from exclude-dir file
+    files-with-matches files-without-match group-separator help include
+    ignore-case no-ignore-case initial-tab label line-buffered line-number
+    line-regexp max-count no-filename no-group-separator no-messages null
+    null-data only-matching quiet recursive dereference-recursive regexp
+    invert-match silent text binary unix-byte-offsets version with-filename
+    word-regexp
+"""
 PARSER = OptionParser(
     USAGE,
     name="grep",
+    long_options=LONG_OPTIONS,
     digits="context",
     usage_status=2,
     values={

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Gzip", "GzipOptions"]
 
 _SUFFIXES = {".gz": "", "-gz": "", ".z": "", "-z": "", "_z": "", ".Z": "", ".tgz": ".tar", ".taz": ".tar"}
-_KNOWN = (b"\x1f\x8b", b"\x1f\x9d", b"PK")
+_KNOWN = (b"\x1f\x8b", b"PK")
 _SYMLINK = "Too many levels of symbolic links"
 
 
@@ -284,7 +284,7 @@ class Gzip:
                 output = posixpath.join(posixpath.dirname(name), posixpath.basename(decode(header.name)))
             if header is not None and header.mtime:
                 mtime = Timestamp.from_ns(header.mtime * 1_000_000_000)
-        self.members = Members(source, self.ctx.budget, keeps_input=False, verbose=bool(self.options.verbose))
+        self.members = Members(source, self.ctx.budget, verbose=bool(self.options.verbose))
         target: ByteWriter | None = None
         done = False
         try:
@@ -348,7 +348,7 @@ class Gzip:
         if self.options.verbose:
             seconds = members.mtime or (nanoseconds(info.mtime) // 1_000_000_000 if info is not None else int(self.ctx.host.clock()))
             crc = "f" * 16 if members.crc is None else f"{members.crc:08x}"
-            details = f"{members.method} {crc} ", seconds
+            details = f"defla {crc} ", seconds
         self.totals[0] += size
         self.totals[1] += members.length
         self.list_line(size, members.length, shown, details)

@@ -10,22 +10,14 @@ __all__ = ["replacements"]
 
 
 _EVERYWHERE = (
-    "©(C) «<< \u00ad- ®(R) µu ¸, »>> ÆAE ×x ßss æae ŉ'n ŒOE œoe ʼ' ˆ^ ˈ' ˋ` ˍ_ ː: ˜~ ‐- ‑- ‒- –- —-- ―- ‘' ’' ‚, ‛' “\" ”\" „,, ‟\" "
-    "†+ •o ‵` ‶`` ‷``` ‹< ›> ⁄/ ₡C= €EUR ₹INR ™(TM) ℮e ←<- →-> ↔<-> ⇐<= ⇒=> ⇔<=> −- ∕/ ∖\\ ∗* ∣| ∶: ∼~ ≤<= ≥>= ≪<< ≫>> ⋘<<< "
-    "⋙>>> ␀NUL ␁SOH ␂STX ␃ETX ␄EOT ␅ENQ ␆ACK ␇BEL ␈BS ␉HT ␊LF ␋VT ␌FF ␍CR ␎SO ␏SI ␐DLE ␑DC1 ␒DC2 ␓DC3 ␔DC4 ␕NAK ␖SYN ␗ETB "
-    "␘CAN ␙EM ␚SUB ␛ESC ␜FS ␝GS ␞RS ␟US ␠SP ␡DEL ␣_ ␤NL ─- │| ┌+ ┐+ └+ ┘+ ├+ ┤+ ┬+ ┴+ ┼+ ◦o ゠= ㎕ul ㎖ml ㎗dl ㎘kl"
+    "©(C) «<< \u00ad- ®(R) µu ¸, »>> ÆAE ×x ßss æae ŉ'n ŒOE œoe ʼ' ˆ^ ˜~ ‐- ‑- ‒- –- —-- ―- ‘' ’' ‚, ‛' "
+    "“\" ”\" „,, ‟\" †+ •o ‹< ›> ⁄/ €EUR ₹INR ™(TM) ℮e ←<- →-> ↔<-> ⇐<= ⇒=> ⇔<=> −- ∕/ ∗* ∣| ∼~ ≤<= ≥>= "
+    "≪<< ≫>> ─- │| ┌+ ┐+ └+ ┘+ ├+ ┤+ ┬+ ┴+ ┼+ ◦o"
 )
 """Characters, each followed by what stands for it, in every locale."""
 _IN_UNICODE = (
-    "¡! ¢c £GBP ¥JPY ¦| ¬! ±+- ´' ·. ÐD ØO ÞTH ðd ÷/ øo þth ĐD đd ĦH ħh ıi ĸq ĿL ŀl ŁL łl ŊN ŋn ŦT ŧt ƀb ƁB ƂB ƃb ƇC ƈc ƉD "
-    "ƊD ƋD ƌd ƐE ƑF ƒf ƓG ƕhv ƖI ƗI ƘK ƙk ƚl ƝN ƞn ƢOI ƣoi ƤP ƥp ƫt ƬT ƭt ƮT ƲV ƳY ƴy ƵZ ƶz ǢAE ǣae ǤG ǥg ǼAE ǽae ǾO ǿo ȡd "
-    "ȤZ ȥz ȴl ȵn ȶt ȷj ȸdb ȹqp ȺA ȻC ȼc ȽL ȾT ȿs ɀz ɃB ɄU ɆE ɇe ɈJ ɉj ɌR ɍr ɎY ɏy ɓb ɕc ɖd ɗd ɛe ɟj ɠg ɡg ɢG ɦh ɧh ɨi ɪI ɫl "
-    "ɬl ɭl ɱm ɲn ɳn ɴN ɶOE ɼr ɽr ɾr ʀR ʂs ʈt ʉu ʋv ʏY ʐz ʑz ʙB ʛG ʜH ʝj ʟL ʠq ʣdz ʥdz ʦts ʪls ʫlz ˝'' μu ֏AMD ᴀA ᴁAE ᴃB ᴄC "
-    "ᴅD ᴆD ᴇE ᴊJ ᴋK ᴌL ᴍM ᴏO ᴘP ᴛT ᴜU ᴠV ᴡW ᴢZ ᵫue ᵬb ᵭd ᵮf ᵯm ᵰn ᵱp ᵲr ᵳr ᵴs ᵵt ᵶz ᵺth ᵻI ᵽp ᵾU ᶀb ᶁd ᶂf ᶃg ᶄk ᶅl ᶆm ᶇn ᶈp "
-    "ᶉr ᶊs ᶌv ᶍx ᶎz ᶏa ᶑd ᶒe ᶓe ᶖi ᶙu ẚa ẜs ẝs ẞSS ỺLL ỻll ỼV ỽv ỾY ỿy ⁊& ₠CE ₢Cr ₣Fr. ₤L. ₧Pts ₩KRW ₪ILS ₫Dong ₯GRD ₱PHP "
-    "₴UAH ₸KZT ₺TL ₽RUB ₾GEL ℞Rx ↮!<-> ⇍!<= ⇎!<=> ⇏!=> ∥|| ≁!~ ≄!~- ≇!~= ≉!~~ ≠!= ≢!== ≮!< ≯!> ≰!<= ≱!>= ≴!<~ ≵!>~ ≸!<> "
-    "≹!>< 〈< 〉> ╱/ ╲\\ ☺:) ☻:) ⟋/ ⟍\\ ⟦[| ⟧|] ⟨< ⟩> ⟪<< ⟫>> ⟬(( ⟭)) ⟮( ⟯) ⦀||| ⦃{| ⦄|} ⦅(( ⦆)) ⦇(| ⦈|) ⦉<| ⦊|> ⧣# ⧥# ⧵\\ ⧸/ ⧹\\ "
-    "⧼< ⧽> ⧾+ ⧿- 〈< 〉>"
+    "¡! ¢c £GBP ¥JPY ¦| ¬! ±+- ´' ·. ÐD ØO ÞTH ðd ÷/ øo þth ĐD đd ĦH ħh ıi ĸq ĿL ŀl ŁL łl ŊN ŋn ŦT ŧt "
+    "ǤG ǥg ǾO ǿo ȷj ẞSS ₣Fr. ₤L. ₩KRW ₪ILS ₫Dong ₱PHP ₴UAH ₸KZT ₺TL ₽RUB ≠!= 〈< 〉> ☺:) ⟨< ⟩>"
 )
 """The same, but not in the locale C."""
 _NOTHING = frozenset("\u200b\u2060\u2061\u2062\u2063\ufeff")

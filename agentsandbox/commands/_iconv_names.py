@@ -1,99 +1,71 @@
-"""The encodings of `iconv` by all their names."""
+"""The encodings of `iconv` by their names: what glibc calls them, and the codecs of Python."""
 
 from __future__ import annotations
 
 __all__ = ["find_encoding", "list_names"]
 
 _NAMES = {
-    "ascii": "ANSI_X3.4-1968 ANSI_X3.4-1986 ANSI_X3.4 ASCII CP367 CSASCII IBM367 ISO-IR-6 ISO646-US ISO_646.IRV:1991 US-ASCII US",
-    "big5": "BIG5 BIG-5 BIGFIVE BIG-FIVE CN-BIG5",
+    "ascii": "ASCII US-ASCII US ANSI_X3.4-1968 ISO646-US 646",
+    "big5": "BIG5 BIG-5 BIGFIVE CN-BIG5",
     "big5hkscs": "BIG5-HKSCS BIG5HKSCS",
-    "cp037": "CP037 CP282 CP1070 IBM037",
-    "cp1125": "CP1125 IBM848 RUSCII",
-    "cp1140": "CP1140 IBM-1140 IBM1140",
-    "cp1250": "CP1250 MS-EE WINDOWS-1250",
-    "cp1251": "CP1251 MS-CYRL WINDOWS-1251",
-    "cp1252": "CP1252 MS-ANSI WINDOWS-1252",
-    "cp1253": "CP1253 MS-GREEK WINDOWS-1253",
-    "cp1254": "CP1254 MS-TURK WINDOWS-1254",
-    "cp1255": "CP1255 MS-HEBR WINDOWS-1255",
-    "cp1256": "CP1256 MS-ARAB WINDOWS-1256",
-    "cp1257": "CP1257 WINBALTRIM WINDOWS-1257",
-    "cp1258": "CP1258 WINDOWS-1258",
-    "cp437": "437 CP437 CSPC8CODEPAGE437 IBM437",
-    "cp500": "500 500V1 CP500 CP1084 IBM500",
-    "cp737": "CP737",
-    "cp775": "CP775 CSPC775BALTIC IBM775",
-    "cp850": "850 CP850 CSPC850MULTILINGUAL IBM850",
-    "cp852": "852 CP852 CSPCP852 IBM852",
-    "cp855": "855 CP855 IBM855",
-    "cp857": "857 CP857 IBM857",
-    "cp858": "858 CP858 CSPC858MULTILINGUAL IBM858",
-    "cp860": "860 CP860 IBM860",
-    "cp861": "861 CP861 CPIBM861 IBM861",
-    "cp862": "862 CP862 CSPC862LATINHEBREW IBM862",
-    "cp863": "863 CP863 IBM863",
-    "cp864": "864 CP864 IBM864",
-    "cp865": "865 CP865 IBM865",
-    "cp866": "866 CP866 IBM866",
-    "cp869": "869 CP-GR CP869 IBM869",
-    "cp874": "874 CP874 IBM874 WINDOWS-874",
-    "cp932": "CP932 MS932 WINDOWS-31J CSWINDOWS31J IBM943 IBM-943 SJIS-OPEN SJIS-WIN",
+    "cp932": "CP932 MS932 WINDOWS-31J",
     "cp949": "CP949 UHC MSCP949",
     "cp950": "CP950",
-    "euc-jp": "EUC-JP EUCJP UJIS CSEUCPKDFMTJAPANESE",
-    "euc-kr": "EUC-KR EUCKR CSEUCKR",
+    "euc-jp": "EUC-JP EUCJP UJIS",
+    "euc-kr": "EUC-KR EUCKR",
     "gb18030": "GB18030",
-    "gb2312": "EUC-CN EUCCN GB2312 CSGB2312 CN-GB",
+    "gb2312": "EUC-CN EUCCN GB2312 CN-GB",
     "gbk": "GBK CP936 MS936 WINDOWS-936",
-    "hp-roman8": "CSHPROMAN8 HP-ROMAN8 HPROMAN8 R8 ROMAN8",
-    "iso2022-jp": "ISO-2022-JP ISO2022JP CSISO2022JP",
-    "iso2022-kr": "ISO-2022-KR ISO2022KR CSISO2022KR",
-    "iso8859-10": "CSISOLATIN6 ISO-8859-10 ISO-IR-157 ISO8859-10 ISO885910 ISO_8859-10 L6 LATIN6",
-    "iso8859-11": "HP-THAI8 HPTHAI8 ISO-8859-11 ISO8859-11 ISO885911 THAI8",
-    "iso8859-13": "BALTIC CP921 IBM-921 IBM921 ISO-8859-13 ISO-IR-179 ISO8859-13 ISO885913 L7 LATIN7",
-    "iso8859-14": "ISO-8859-14 ISO-CELTIC ISO-IR-199 ISO8859-14 ISO885914 ISO_8859-14 L8 LATIN8",
-    "iso8859-15": "ISO-8859-15 ISO-IR-203 ISO8859-15 ISO885915 ISO_8859-15 LATIN-9 LATIN9",
-    "iso8859-16": "ISO-8859-16 ISO-IR-226 ISO8859-16 ISO885916 ISO_8859-16 L10 LATIN10",
-    "iso8859-2": "8859_2 CP912 CSISOLATIN2 IBM912 ISO-8859-2 ISO-IR-101 ISO8859-2 ISO88592 ISO_8859-2 L2 LATIN2",
-    "iso8859-3": "8859_3 CSISOLATIN3 ISO-8859-3 ISO-IR-109 ISO8859-3 ISO88593 ISO_8859-3 L3 LATIN3",
-    "iso8859-4": "8859_4 CSISOLATIN4 ISO-8859-4 ISO-IR-110 ISO8859-4 ISO88594 ISO_8859-4 L4 LATIN4",
-    "iso8859-5": "8859_5 CP915 CSISOLATINCYRILLIC CYRILLIC IBM915 ISO-8859-5 ISO-IR-144 ISO8859-5 ISO88595 ISO_8859-5",
-    "iso8859-6": "8859_6 ARABIC ASMO-708 CP1089 CSISOLATINARABIC ECMA-114 IBM1089 ISO-8859-6 ISO-IR-127 ISO8859-6 ISO88596 ISO_8859-6",
-    "iso8859-7": "8859_7 CP813 CSISOLATINGREEK ECMA-118 ELOT_928 GREEK GREEK8 IBM813 ISO-8859-7 ISO-IR-126 ISO8859-7 ISO88597 ISO_8859-7",
-    "iso8859-8": "8859_8 CP916 CSISOLATINHEBREW HEBREW IBM916 ISO-8859-8 ISO-IR-138 ISO8859-8 ISO88598 ISO_8859-8",
-    "iso8859-9": "8859_9 CP920 CSISOLATIN5 ECMA-128 IBM920 ISO-8859-9 ISO-IR-148 ISO8859-9 ISO88599 ISO_8859-9 L5 LATIN5 TS-5881",
-    "johab": "JOHAB CP1361 MSCP1361",
-    "koi8-r": "CSKOI8R KOI8-R KOI8R",
+    "iso2022-jp": "ISO-2022-JP ISO2022JP",
+    "iso2022-kr": "ISO-2022-KR ISO2022KR",
+    "iso8859-15": "LATIN-9 LATIN9",
+    "johab": "JOHAB CP1361",
+    "koi8-r": "KOI8-R KOI8R",
     "koi8-u": "KOI8-U KOI8U",
-    "kz1048": "RK1048 STRK1048-2002",
-    "latin-1": "8859_1 CP819 CSISOLATIN1 IBM819 ISO-8859-1 ISO-IR-100 ISO8859-1 ISO88591 ISO_8859-1 L1 LATIN1",
     "mac-cyrillic": "MAC-CYRILLIC MACCYRILLIC",
-    "mac-latin2": "CP1282 MAC-CENTRALEUROPE",
-    "mac-roman": "MACINTOSH MAC CSMACINTOSH",
-    "ptcp154": "PT154",
-    "shift_jis": "SHIFT_JIS SHIFT-JIS SJIS MS_KANJI CSSHIFTJIS",
-    "tis-620": "TIS-620 TIS620 TIS620-0",
+    "mac-roman": "MACINTOSH MAC",
+    "shift_jis": "SHIFT_JIS SHIFT-JIS SJIS MS_KANJI",
+    "tis-620": "TIS-620 TIS620",
     "ucs-2-be": "UCS-2BE",
-    "ucs-2-le": "UCS-2 UCS2 UCS-2LE ISO-10646/UCS2",
-    "utf-16": "UTF-16 UTF16 UNICODE CSUNICODE",
+    "ucs-2-le": "UCS-2 UCS2 UCS-2LE",
+    "utf-16": "UTF-16 UTF16 UNICODE",
     "utf-16-be": "UTF-16BE UTF16BE UNICODEBIG",
     "utf-16-le": "UTF-16LE UTF16LE UNICODELITTLE",
     "utf-32": "UTF-32 UTF32",
-    "utf-32-be": "UTF-32BE UTF32BE UCS-4 UCS4 UCS-4BE ISO-10646/UCS4 ISO-10646 CSUCS4",
+    "utf-32-be": "UTF-32BE UTF32BE UCS-4 UCS4 UCS-4BE ISO-10646",
     "utf-32-le": "UTF-32LE UTF32LE UCS-4LE WCHAR_T",
     "utf-7": "UTF-7 UTF7",
-    "utf-8": "UTF-8 UTF8 ISO-10646/UTF8 ISO-10646/UTF-8 ISO-IR-193",
+    "utf-8": "UTF-8 UTF8 ISO-10646/UTF8 ISO-10646/UTF-8",
 }
-"""Codecs of Python, and what glibc calls them; UCS-2 is UTF-16 without pairs."""
-_ENCODINGS = {name: codec for codec, names in _NAMES.items() for name in names.split()}
+_PAGES = "037 437 500 737 775 850 852 855 857 858 860 861 862 863 864 865 866 869 874 1125 1140"
+_LATIN = {1: 1, 2: 2, 3: 3, 4: 4, 9: 5, 10: 6, 13: 7, 14: 8, 16: 10}
+"""The numbers of the parts of ISO 8859 that are called LATIN1 and so on."""
+
+
+def _all_names() -> dict[str, str]:
+    """Return the codec of each name."""
+    codecs = {name: codec for codec, names in _NAMES.items() for name in names.split()}
+    for page in _PAGES.split():
+        codecs |= dict.fromkeys((page, f"CP{page}", f"IBM{page}", f"IBM-{page}"), f"cp{page}")
+    for number in range(1250, 1259):
+        codecs |= dict.fromkeys((f"CP{number}", f"WINDOWS-{number}"), f"cp{number}")
+    for part in (*range(1, 12), *range(13, 17)):
+        codec = "latin-1" if part == 1 else f"iso8859-{part}"
+        names = [f"{prefix}-{part}" for prefix in ("ISO-8859", "ISO8859", "ISO_8859")]
+        if part in _LATIN:
+            names += [f"LATIN{_LATIN[part]}", f"L{_LATIN[part]}"]
+        codecs |= dict.fromkeys((*names, f"ISO8859{part}", f"8859_{part}"), codec)
+    return codecs
+
+
+_ENCODINGS = _all_names()
 
 
 def find_encoding(name: str) -> str | None:
-    """Our name of an encoding; only character encodings are known, none of Python's other codecs."""
+    """Return Python's name of an encoding of characters; its other codecs are not known here."""
     return _ENCODINGS.get(name.upper())
 
 
 def list_names() -> list[str]:
-    """All names."""
+    """Return all names."""
     return sorted(_ENCODINGS)

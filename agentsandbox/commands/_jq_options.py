@@ -34,7 +34,7 @@ class Options:
         self.named: dict[str, Value] = {}
         self.positional: list[Value] = []
         self.libraries: list[str] = []
-        self.null_input = self.raw_input = self.slurp = self.stream = self.stream_errors = self.seq = False
+        self.null_input = self.raw_input = self.slurp = self.stream = False
         self.raw_output = self.ascii_output = self.sort_keys = self.color = self.exit_status = False
         self.unbuffered = False
         self.binary = False  # it is always so
@@ -60,10 +60,6 @@ def _nul(options: Options) -> None:
     options.raw_output, options.end = True, "\0"
 
 
-def _stream_errors(options: Options) -> None:
-    options.stream = options.stream_errors = True
-
-
 def _flag(name: str, value: object = True) -> Callable[[Options], None]:
     return lambda options: setattr(options, name, value)
 
@@ -84,8 +80,6 @@ _LONG: dict[str, Callable[[Options], None]] = {
     "unbuffered": _flag("unbuffered"),
     "binary": _flag("binary"),
     "stream": _flag("stream"),
-    "stream-errors": _stream_errors,
-    "seq": _flag("seq"),
     "exit-status": _flag("exit_status"),
     "help": _flag("help"),
     "version": _flag("version"),

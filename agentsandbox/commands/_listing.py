@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import stat
 
 from agentsandbox.errors import CommandError
@@ -11,7 +10,7 @@ from agentsandbox.languages.names import quote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from agentsandbox.fs.base import Stat
     from agentsandbox.globs import GlobMatcher
@@ -69,33 +68,6 @@ def knows_colors(env: Mapping[str, str]) -> bool:
     return any(compile_glob(name).match(env.get("TERM", "")) for name in _TERMINALS.split())
 
 
-_ITEM = re.compile(r":|(\*(?:\\.|\^.|[^=\\^])*|[^:*].)=((?:\\.|\^.|[^:\\^])*)", re.DOTALL)
-_ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]+)|([0-7]+)|(.))|\^(.)", re.DOTALL)
-_NAMED = {"a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "?": "\x7f", "_": " "}
-
-
-def _meaning(found: re.Match[str]) -> str:
-    """What an escape in LS_COLORS stands for."""
-    hexadecimal, octal, letter, control = found.groups()
-    if control:
-        return "\x7f" if control == "?" else chr(ord(control) & 31)
-    if letter:
-        return _NAMED.get(letter, letter)
-    return chr((int(hexadecimal, 16) if hexadecimal else int(octal, 8)) & 127)
-
-
-def _items(text: str) -> Iterator[tuple[str, str]]:
-    """(label or pattern, code) of the items of LS_COLORS. Raises `CommandError` for what is none."""
-    position = 0
-    while position < len(text):
-        found = _ITEM.match(text, position)
-        if found is None:
-            raise CommandError("unparsable value for LS_COLORS environment variable")
-        position = found.end()
-        if found[1]:
-            yield _ESCAPE.sub(_meaning, found[1]), _ESCAPE.sub(_meaning, found[2])
-
-
 class Colors:
     """Escape sequences by file type and name, from `LS_COLORS` over GNU's defaults."""
 
@@ -105,7 +77,12 @@ class Colors:
         self._codes = dict(_DEFAULTS)
         self._patterns: list[tuple[GlobMatcher, str]] = []
         self._started = False
-        for key, code in _items(env.get("LS_COLORS", "")):
+        for item in env.get("LS_COLORS", "").split(":"):
+            key, equals, code = item.partition("=")
+            if not item:
+                continue
+            if not equals or not key:
+                raise CommandError("unparsable value for LS_COLORS environment variable")
             if key.startswith("*"):
                 self._patterns.append((compile_glob(key, ignore_case=True, extglob=False), code))
             elif key in _LABELS:

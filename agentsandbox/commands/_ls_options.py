@@ -33,7 +33,6 @@ _QUOTING = tuple((name,) for name in STYLES)
 _LONG = frozenset(("l", "g", "o", "numeric-uid-gid", "full-time"))
 _NUMBER = re.compile(r"\s*\+?(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)\Z", re.ASCII)
 _DIGITS, _LARGEST = 40, 2**63 - 1
-_IN_COLUMNS = ("vertical", "horizontal", "commas")
 _RECENT = 31556952 // 2
 """Half a Gregorian year: older files are shown with their year."""
 _STYLES = {
@@ -60,24 +59,14 @@ def _width(text: str) -> int:
     return 0 if number > _LARGEST else number
 
 
-def _tab(text: str) -> int:
-    number = _number(text)
-    if number is None or number > _LARGEST:
-        large = "" if number is None else ": Value too large for defined data type"
-        raise CommandError(f"invalid tab size: {quote(text)}{large}", 2)
-    return number
-
-
 READERS: dict[str, Callable[[str], object]] = {
     "block-size": lambda text: parse_block_size(text, "--block-size", 2),
     "classify": choice_of("--classify", _WHEN),
     "color": choice_of("--color", _WHEN),
     "format": choice_of("--format", _FORMAT_WORDS),
-    "hyperlink": choice_of("--hyperlink", _WHEN),
     "indicator-style": choice_of("--indicator-style", _INDICATORS),
     "quoting-style": choice_of("--quoting-style", _QUOTING),
     "sort": choice_of("--sort", _SORTS),
-    "tabsize": _tab,
     "time": choice_of("--time", _TIMES),
     "width": _width,
 }
@@ -100,7 +89,6 @@ class Options:
         self.inode = args.flag("inode")
         self.blocks = args.flag("size")
         self.context = args.flag("context")
-        self.author = args.flag("author")
         self.numeric = args.flag("numeric-uid-gid")
         self.owner = not args.flag("g")
         self.group = not (args.flag("no-group") or args.flag("o"))
@@ -120,21 +108,11 @@ class Options:
         self.formats = self._choose_time_style(ctx, args)
         self.now = ctx.host.clock()
         self.colors = self._choose_colors(ctx, args)
-        self.line = self._choose_width(ctx, args)
+        text = args.value("width") or ctx.env.get("COLUMNS", "")
+        self.line = _width(text) if args.flag("width") or _number(text) is not None else 80
         if self.form in ("single-column", "commas") or (self.form != "long" and not self.line):
             self.aligns_quotes = False
-        self.hyperlink = False
-        """Whether names are links to the files, as some terminals follow them."""
-        for key, value in args.given:
-            if key == "hyperlink":
-                self.hyperlink = value is None or choose(value, "--hyperlink", _WHEN) == "always"
-        self.dired = args.flag("dired") and self.form == "long" and not self.hyperlink
-        """Whether to say where in the output the names are, for an editor of directories."""
-        if self.dired and self.end == "\0":
-            raise CommandError("--dired and --zero are incompatible", 2)
-        self.tab = self._choose_tab(ctx, args)
-        if self.colors is not None:
-            self.tab = 0
+        self.tab = 8 if self.colors is None else 0
         self._patterns = [compile_glob(text, period=True, extglob=False) for text in args.values("ignore")]
         if args.flag("ignore-backups"):
             self._patterns += [compile_glob("*~", extglob=False), compile_glob(".*~", extglob=False)]
@@ -153,7 +131,7 @@ class Options:
         """Whether names alone do not do."""
         return (
             self.form == "long" or self.blocks or self.inode or self.recursive or self.directories_first or self.context
-            or self.indicators != "none" or self.colors is not None or self.sort in ("time", "size") or self.hyperlink
+            or self.indicators != "none" or self.colors is not None or self.sort in ("time", "size")
         )  # fmt: skip
 
     @property
@@ -294,37 +272,10 @@ class Options:
             ctx.warn(error.message, ctx.status)
             return None
 
-    def _choose_width(self, ctx: CommandContext, args: Arguments) -> int:
-        given = args.value("width")
-        if given is not None:
-            return _width(given)
-        text = ctx.env.get("COLUMNS", "")
-        if not text or (self.form not in _IN_COLUMNS and self.colors is None):
-            return 80
-        number = _number(text)
-        if number is None:
-            ctx.warn(f"ignoring invalid width in environment variable COLUMNS: {quote(text)}", ctx.status)
-            return 80
-        return 0 if number > _LARGEST else number
-
-    def _choose_tab(self, ctx: CommandContext, args: Arguments) -> int:
-        given = args.value("tabsize")
-        if given is not None:
-            return _tab(given)
-        text = ctx.env.get("TABSIZE")
-        if text is None or self.form not in _IN_COLUMNS:
-            return 8
-        number = _number(text)
-        if number is None or number > _LARGEST:
-            ctx.warn(f"ignoring invalid tab size in environment variable TABSIZE: {quote(text)}", ctx.status)
-            return 8
-        return number
-
     def _choose_dereference(self, args: Arguments) -> str:
         """Which operands that are links are followed: "all", "directories" or "none"."""
-        given = args.last("dereference", "dereference-command-line", "dereference-command-line-symlink-to-dir")
-        if given:
-            return "directories" if given.endswith("dir") else "all"
+        if args.last("dereference", "dereference-command-line"):
+            return "all"
         if self.directory or self.indicators == "classify" or self.form == "long":
             return "none"
         return "directories"

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import posixpath
-import re
 import stat
-from contextlib import suppress
 from itertools import islice
 
 from agentsandbox.commands._block_sizes import disk_usage
@@ -16,7 +13,7 @@ from agentsandbox.commands._times import LocalTime, nanoseconds
 from agentsandbox.commands._widths import text_width
 from agentsandbox.languages.modes import format_mode
 from agentsandbox.languages.owners import Owners
-from agentsandbox.streams import bytewise, decode, encode
+from agentsandbox.streams import bytewise, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Printer"]
 
-_UNSAFE = re.compile(rb"[^A-Za-z0-9/._~-]")
 _LINES = 256  # that are written at a time
 
 
@@ -46,13 +42,9 @@ class Printer:
         self._some_quoted = False
         self._bare = (
             options.colors is None and options.indicators == "none" and options.quoting == "literal"
-            and not (options.hyperlink or options.hide_control or self.bytewise)
+            and not (options.hide_control or self.bytewise)
         )  # fmt: skip
         """Whether names are shown as they are."""
-        self._at = 0
-        """With --dired, how many bytes are written; those of colours do not count."""
-        self._names_at: list[int] = []
-        self._headers_at: list[int] = []
 
     def quoted(self, name: str) -> str:
         """A name as it is shown, without colour and indicator."""
@@ -67,51 +59,18 @@ class Printer:
         shown = quote_as(name, self.options.quoting)
         return f"'{shown[1:-1]}'" if self.bytewise and shown[0] == "‘" else shown
 
-    def linked(self, shown: str, path: str) -> str:
-        """What is shown of a file as a link to it, where that is asked for."""
-        if not self.options.hyperlink:
-            return shown
-        full = self.ctx.path(path)
-        try:
-            full = self.ctx.fs.realpath(full)
-        except OSError:  # a link that leads nowhere
-            with suppress(OSError):
-                full = posixpath.normpath(posixpath.join(posixpath.dirname(full), self.ctx.fs.readlink(full)))
-        escaped = decode(_UNSAFE.sub(lambda found: b"%%%02x" % found[0][0], encode(full)))
-        return f"\x1b]8;;file://{self.ctx.host.hostname}{escaped}\a{shown}\x1b]8;;\a"
-
     def total(self, entries: Sequence[Entry]) -> str:
         """The sum of the blocks, as the line "total" shows it."""
         return self.options.block_sizes.show(sum([disk_usage(e.info) for e in entries if e.info is not None]))
 
     def print_header(self, name: str, *, first: bool) -> None:
         """The line above a directory's listing."""
-        start, shown = "" if first else "\n", self.quoted(name)
-        if self.options.dired:
-            self._at += len(start) + 2
-            self._mark(self._headers_at, shown)
-            self._at += 2
-            start += "  "
-        self.ctx.stdout.write(encode(f"{start}{self.linked(shown, name)}:\n"))
+        start = "" if first else "\n"
+        self.ctx.stdout.write(encode(f"{start}{self.quoted(name)}:\n"))
 
     def print_gap(self) -> None:
         """The empty line between files and directories that are operands."""
-        self._at += 1
         self.ctx.stdout.write(b"\n")
-
-    def _mark(self, places: list[int], shown: str) -> None:
-        """Remember where a name begins and ends."""
-        self.ctx.budget.charge(16 * len(places))
-        places.append(self._at)
-        self._at += len(encode(shown))
-        places.append(self._at)
-
-    def print_places(self) -> None:
-        """What --dired says at the end: where in the output the names are."""
-        for title, places in (("//DIRED//", self._names_at), ("//SUBDIRED//", self._headers_at)):
-            if places:
-                self.ctx.stdout.write(encode(f"{title} {' '.join(map(str, places))}\n"))
-        self.ctx.stdout.write(encode(f"//DIRED-OPTIONS// --quoting-style={self.options.quoting}\n"))
 
     def print_files(self, entries: Sequence[Entry], *, total: str | None = None, beside: Sequence[Entry] = ()) -> None:
         """One listing: a directory's, or that of the operands that are files; `beside` are operands that widen columns."""
@@ -120,9 +79,7 @@ class Printer:
         if options.aligns_quotes:
             self._some_quoted = any(self.quoted(entry.name) != entry.name for entry in [*entries, *beside])
         if total is not None:
-            line = f"{'  ' if options.dired else ''}total {total}{end}"
-            self._at += len(line)
-            self.ctx.stdout.write(encode(line))
+            self.ctx.stdout.write(encode(f"total {total}{end}"))
         if options.form == "long":
             lines: Iterator[str] = self._long_lines(entries, beside)
         elif options.form == "single-column" and not options.needs_stat:
@@ -184,8 +141,6 @@ class Printer:
             mark = ""
         padding = self._padding(entry, shown)
         width = len(padding) + text_width(shown) + len(mark)
-        if self.options.hyperlink:
-            shown = self.linked(shown, entry.path)
         if colors is not None:
             shown = colors.paint(shown, colors.code(entry, entry.info, entry.name))
         return padding + shown + mark, width
@@ -197,12 +152,9 @@ class Printer:
     def _long_lines(self, entries: Sequence[Entry], beside: Sequence[Entry]) -> Iterator[str]:
         if not entries and not beside:
             return
-        colors, dired = self.options.colors, self.options.dired
+        colors = self.options.colors
         starts = map(" ".join, zip(*self._columns([*entries, *beside]), strict=True))
         for entry, start in zip(entries, starts, strict=False):
-            if dired:
-                start = f"  {start}"
-                self._place(f"{start} ", entry)
             yield f"{start} {entry.name if self._bare and entry.target is None else self._long_name(entry, colors)}"
 
     def _columns(self, entries: Sequence[Entry]) -> list[list[str]]:
@@ -232,22 +184,11 @@ class Printer:
             yield _OWNER, self._owner_names([info.uid for info in infos], "user")
         if options.group:
             yield _GROUP, self._owner_names([info.gid for info in infos], "group")
-        if options.author:
-            yield _AUTHOR, self._owner_names([info.uid for info in infos], "user")
         if options.context:
             yield _CONTEXT, ["?"] * len(infos)
         show = options.sizes.show
         yield _SIZE, [show(info.size) if stat.S_IFMT(info.mode) not in _DEVICES else _device_numbers(info) for info in infos]
         yield _TIME, self._times_of(list(map(options.time_of, infos)))
-
-    def _place(self, start: str, entry: Entry) -> None:
-        """Remember where in the line of an entry its name is."""
-        line = len(encode(start + self._long_name(entry, None))) + 1
-        end = self._at + line
-        shown = self.quoted(entry.name)
-        self._at += len(encode(start + self._padding(entry, shown)))
-        self._mark(self._names_at, shown)
-        self._at = end
 
     def _aligned(self, number: int, column: Sequence[str]) -> list[str]:
         """The cells of one column, all as wide as the widest."""
@@ -268,7 +209,7 @@ class Printer:
         name, _ = self._name(entry, colors)
         if entry.target is None:
             return name
-        target = self.linked(self.quoted(entry.target), entry.path)
+        target = self.quoted(entry.target)
         looked_at = self.options.indicators in ("classify", "file-type") or (colors is not None and colors.shows_targets)
         mark = indicator(entry.target_info, self.options.indicators) if looked_at else ""
         if colors is not None and looked_at:
@@ -295,8 +236,8 @@ class Printer:
         return [names[number] for number in numbers]
 
 
-_INODE, _BLOCKS, _MODE, _LINKS, _OWNER, _GROUP, _AUTHOR, _CONTEXT, _SIZE, _TIME = range(10)
-_NAMES = (_OWNER, _GROUP, _AUTHOR)
+_INODE, _BLOCKS, _MODE, _LINKS, _OWNER, _GROUP, _CONTEXT, _SIZE, _TIME = range(9)
+_NAMES = (_OWNER, _GROUP)
 
 
 _DEVICES = frozenset((stat.S_IFCHR, stat.S_IFBLK))

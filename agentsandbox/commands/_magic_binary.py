@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["extensions_of", "identify_binary", "identify_tar"]
+__all__ = ["extensions_of", "identify_binary"]
 
 _OFFICE = {
     b"word/": ("Microsoft Word 2007+", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
@@ -270,7 +270,7 @@ def identify_binary(data: bytes, local: LocalTime) -> tuple[str, str] | None:
     for magic, least, describe in _DETAILED:
         if data.startswith(magic) and len(data) >= least:
             return describe(data, local)
-    found = identify_tar(data) or _lzma(data)
+    found = _identify_tar(data) or _lzma(data)
     if found is not None:
         return found
     if data[4:8] == b"ftyp":
@@ -281,7 +281,7 @@ def identify_binary(data: bytes, local: LocalTime) -> tuple[str, str] | None:
     return None
 
 
-def identify_tar(data: bytes) -> tuple[str, str] | None:
+def _identify_tar(data: bytes) -> tuple[str, str] | None:
     """The same, of archives of `tar`."""
     if data[257:262] == b"ustar":
         return f"POSIX tar archive{' (GNU)' if data[262:265] == b'  ' + bytes(1) else ''}", "application/x-tar"

@@ -8,9 +8,9 @@ from agentsandbox.commands._magic_languages import find_kind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Container
+    pass
 
-__all__ = ["encoding_of", "find_charset", "identify_script", "identify_text", "kind_of_data", "with_encoding"]
+__all__ = ["find_charset", "identify_script", "identify_text"]
 
 _ENCODED = 65536
 """Bytes that are looked at to tell the encoding."""
@@ -53,7 +53,7 @@ _WHOLE = (
 """Kinds that are named without their encoding."""
 
 
-def encoding_of(data: bytes) -> tuple[str, str, bytes] | None:
+def _encoding_of(data: bytes) -> tuple[str, str, bytes] | None:
     """(encoding in words, charset, the text as bytes); None for what is no text."""
     if not _NOT_ASCII.search(data):
         return "ASCII", "us-ascii", data
@@ -165,50 +165,35 @@ def _kind_of_text(text: bytes) -> tuple[str, str] | None:
 
 def find_charset(data: bytes) -> str:
     """The charset that the bytes could be in, "binary" for none."""
-    found = encoding_of(data[:_ENCODED])
+    found = _encoding_of(data[:_ENCODED])
     return "binary" if found is None else found[1]
 
 
-def identify_text(data: bytes, excluded: Container[str] = ()) -> tuple[str, str, str] | None:
-    """(words, MIME type, charset); None for what is no text. `excluded` has the names of tests that are not made."""
-    found = encoding_of(data[:_ENCODED])
+def identify_text(data: bytes) -> tuple[str, str, str] | None:
+    """Return (words, MIME type, charset); None for what is no text."""
+    found = _encoding_of(data[:_ENCODED])
     if found is None:
         return None
     encoding, charset, text = found
-    table = kind_of_data(text, excluded)
-    if table is not None:
-        return *table, charset
-    whole = _whole(data) if "soft" not in excluded else None
-    if whole is not None:
-        return *whole, charset
-    script = identify_script(data) if "encoding" in excluded and "soft" not in excluded else None
-    if script is not None:  # without its encoding it is no text
-        return *script, charset
-    if "ascii" in excluded or "text" in excluded:
-        return "data", "application/octet-stream", charset
-    words, mime = (_kind_of_text(text) if "soft" not in excluded else None) or ("", "text/plain")
-    return with_encoding(words, encoding, text), mime, charset
-
-
-def kind_of_data(text: bytes, excluded: Container[str]) -> tuple[str, str] | None:
-    """(words, MIME type) of JSON and CSV."""
-    values = _is_json(text) if text.lstrip()[:1] in (b"{", b"[") and "json" not in excluded else 0
-    if values > 1:
-        return "New Line Delimited JSON text data", "application/x-ndjson"
-    if values:
-        return "JSON text data", "application/json"
-    if "csv" not in excluded and "encoding" not in excluded and _is_csv(text):
-        return "CSV text", "text/csv"
-    return None
-
-
-def with_encoding(words: str, encoding: str, text: bytes) -> str:
-    """What a text is, with its encoding and what is special about its lines."""
+    known = _kind_of_data(text) or _whole(data)
+    if known is not None:
+        return *known, charset
+    words, mime = _kind_of_text(text) or ("", "text/plain")
     ending = f"{encoding} text"
     if words.endswith(" text executable"):
         words, ending = words[: -len(" text executable")], f"{ending} executable"
     words = words.removesuffix(" text")
-    return f"{words}{', ' if words else ''}{ending}{_qualifiers(text)}"
+    return f"{words}{', ' if words else ''}{ending}{_qualifiers(text)}", mime, charset
+
+
+def _kind_of_data(text: bytes) -> tuple[str, str] | None:
+    """Return (words, MIME type) of JSON and CSV."""
+    values = _is_json(text) if text.lstrip()[:1] in (b"{", b"[") else 0
+    if values > 1:
+        return "New Line Delimited JSON text data", "application/x-ndjson"
+    if values:
+        return "JSON text data", "application/json"
+    return ("CSV text", "text/csv") if _is_csv(text) else None
 
 
 def identify_script(data: bytes) -> tuple[str, str] | None:

@@ -57,11 +57,8 @@ def _is_dangerous(name: str) -> bool:
     return name.startswith("/") or ".." in name.split("/")
 
 
-def choose_name(ctx: CommandContext, patch: FilePatch, strip: int, *, reverse: bool, first: bool) -> str | None:
-    """The best of the names in the headers: one that exists, with few components, short. None if there is none.
-
-    first  the first that exists, as POSIX has it.
-    """
+def choose_name(ctx: CommandContext, patch: FilePatch, strip: int, *, reverse: bool) -> str | None:
+    """The best of the names in the headers: one that exists, with few components, short. None if there is none."""
     headers = [patch.old_header, patch.new_header]
     if patch.index:
         headers.append(b"*** " + patch.index)
@@ -75,8 +72,6 @@ def choose_name(ctx: CommandContext, patch: FilePatch, strip: int, *, reverse: b
             continue
         names.append(name)
     there = [name for name in names if ctx.fs.exists(ctx.path(name))]
-    if there and first:
-        return there[0]
     if there:
         return min(there, key=_rank)
     creates = is_nothing(patch.new_header if reverse else patch.old_header) or b"new file mode" in patch.git

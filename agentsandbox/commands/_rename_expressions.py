@@ -1,9 +1,12 @@
-"""The Perl that `rename` understands: substitutions, transliterations, and letters made small or large."""
+"""The Perl that `rename` understands: substitutions, transliterations, and a change of case.
+
+An expression is a list of statements between semicolons; each is read into a function from a
+name to the changed name.
+"""
 
 from __future__ import annotations
 
 import re
-from functools import reduce
 
 from agentsandbox.regexps import RegexError, compile_perl
 
@@ -27,11 +30,13 @@ _CASES: dict[str, Change] = {
     "lcfirst": lambda text: text[:1].lower() + text[1:],
     "ucfirst": lambda text: text[:1].upper() + text[1:],
 }
+_CASE_ESCAPES = {"U": "uc", "L": "lc", "u": "ucfirst", "l": "lcfirst"}
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "e": "\x1b", "a": "\a", "0": "\0"}
-_GROUP = r"\$(?:\{(?P<braced>\w+)\}|(?P<number>\d+)|(?P<whole>&)|\+\{(?P<name>\w+)\})"
-_STARTS = re.compile(r"\s*(?:\$_\b|(?:s|y|tr)\s*[^\w\s=;]|(?:lc|uc|lcfirst|ucfirst)\b)")
-_CALL = re.compile(rf"(lc|uc|lcfirst|ucfirst)\s*\(?\s*({_GROUP})\s*\)?".replace("?P<", "?P<call_"))
-_SUM = re.compile(rf"{_GROUP}\s*(?:([-+*])\s*(\d{{1,9}}))?")
+_CASE_NAMES = "(?:lcfirst|ucfirst|lc|uc)"
+_STARTS = re.compile(rf"\s*(?:\$_\b|(?:s|y|tr)\s*[^\w\s=;]|{_CASE_NAMES}\b)")
+_GROUP = re.compile(r"[$\\](\d+)|\$\{(\d+)\}|\$(&)|\$\+\{(\w+)\}")
+_VALUE = re.compile(rf"(?:({_CASE_NAMES})\b)?[\s(]*({_GROUP.pattern})[\s)]*(?:([-+*])\s*(\d{{1,9}}))?\s*")
+_SPRINTF = re.compile(r"""sprintf\s*\(?\s*(["'])((?:(?!\1).)*)\1\s*((?:,[^,()]+)+)\)?""")
 _FORMAT = re.compile(r"%(%|[-+ 0]*\d{0,3}(?:\.\d{1,3})?[sdxXo])")
 
 
@@ -45,7 +50,7 @@ def looks_like_perl(text: str) -> bool:
 
 
 def compile_expression(text: str, budget: Budget) -> Change:
-    """A function from a name to the changed name."""
+    """Return a function from a name to the changed name."""
     changes = _Reader(text, budget).read()
 
     def change(name: str) -> str:
@@ -65,6 +70,7 @@ class _Reader:
         self.position = 0
 
     def read(self) -> list[Change]:
+        """Return the change that each statement makes."""
         changes: list[Change] = []
         while True:
             self._skip(r"[\s;]*")
@@ -81,20 +87,17 @@ class _Reader:
         return found
 
     def _not_understood(self) -> ExpressionError:
-        return ExpressionError(
-            "rename: of Perl only s///, tr///, y///, and $_ = lc, uc, lcfirst, ucfirst are understood here: " + self.text
-        )
+        known = "of Perl only s///, tr///, y///, and $_ = lc, uc, lcfirst, ucfirst are understood here"
+        return ExpressionError(f"rename: {known}: {self.text}")
 
     def _wrong(self, message: str) -> ExpressionError:
         return ExpressionError(f"{message} at line 1, in:\n{self.text}")
 
     def _statement(self) -> Change:
-        made = self._skip(r"\$_\s*=\s*((?:(?:lc|uc)(?:first)?\b[\s(]*)+)(?:\$_)?[\s)]*")
+        made = self._skip(rf"\$_\s*=\s*({_CASE_NAMES})\b[\s(]*({_CASE_NAMES}\b)?[\s(]*(?:\$_)?[\s)]*")
         if made is not None:
-            changes = [_CASES[name] for name in reversed(re.findall("[a-z]+", made[1]))]
-            return lambda text: reduce(lambda value, change: change(value), changes, text)
-        if self._skip(r"(?:lc|uc|lcfirst|ucfirst)\b(?:\s*\(?\s*\$_\s*\)?)?"):  # a value that nobody takes
-            return str
+            outer, inner = _CASES[made[1]], _CASES.get(made[2], str)
+            return lambda text: outer(inner(text))
         self._skip(r"\$_\s*=~\s*")
         verb = self._skip(r"(s|tr|y)(?=\s*[^\w\s=;])")
         if verb is None:
@@ -102,29 +105,27 @@ class _Reader:
         return self._substitution() if verb[1] == "s" else self._transliteration()
 
     def _delimited(self, opening: str, what: str) -> str:
-        """The text up to the delimiter that belongs to `opening`, which has been read."""
+        """Return the text up to the delimiter that belongs to `opening`, which has been read."""
         closing = _PAIRS.get(opening, opening)
         depth, at, text = 1, self.position, self.text
         while at < len(text):
             if text[at] == "\\":
-                at += 2
-                continue
-            if text[at] == closing:
+                at += 1
+            elif text[at] == closing:
                 depth -= 1
                 if not depth:
                     found = text[self.position : at]
                     self.position = at + 1
-                    return (
-                        found
-                        if opening in _PAIRS
-                        else found.replace(f"\\{closing}", closing if closing not in ".*+?|^$" else f"\\{closing}")
-                    )
-            elif text[at] == opening and opening in _PAIRS:
+                    if opening in _PAIRS or closing in ".*+?|^$":
+                        return found
+                    return found.replace(f"\\{closing}", closing)
+            elif text[at] == opening:
                 depth += 1
             at += 1
         raise self._wrong(f"{what} not terminated")
 
-    def _two_parts(self, kind: str) -> tuple[str, str]:
+    def _parts(self, kind: str, known_flags: str) -> tuple[str, str, str]:
+        """Return (pattern, replacement, flags)."""
         self._skip(r"\s*")
         opening = self.text[self.position]
         self.position += 1
@@ -135,88 +136,71 @@ class _Reader:
             if not opening:
                 raise self._wrong(f"{kind} replacement not terminated")
             self.position += 1
-        return first, self._delimited(opening, f"{kind} replacement")
-
-    def _flags(self) -> str:
+        second = self._delimited(opening, f"{kind} replacement")
         found = self._skip("[a-z]*")
-        return found[0] if found is not None else ""
-
-    # s///
+        flags = found[0] if found is not None else ""
+        if flags.strip(known_flags):
+            raise ExpressionError(f"flags are {', '.join(known_flags)} here, not {flags}")
+        return first, second, flags
 
     def _substitution(self) -> Change:
-        pattern, replacement = self._two_parts("Substitution")
-        flags = self._flags()
-        if flags.strip("gimsxe"):
-            raise ExpressionError(f"flags of s/// are g, i, m, s, x and e here, not {flags}")
+        pattern, replacement, flags = self._parts("Substitution", "gimsxe")
         modes = "".join([flag for flag in "msx" if flag in flags])
         try:
             regex = compile_perl(f"(?{modes}){pattern}" if modes else pattern, ignore_case="i" in flags)
         except RegexError as error:
             raise ExpressionError(f"{error.message}: {pattern}") from None
-        part = _value_part(replacement) if "e" in flags else _Template(replacement).read()
-        budget, every = self.budget, "g" in flags
+        part = _value(replacement) if "e" in flags else _template(replacement)
 
         def change(name: str) -> str:
             out: list[str] = []
             position = 0
-            for match in regex.finditer(name, 0, budget):
+            for match in regex.finditer(name, 0, self.budget):
                 start, end = match.span()
                 out += [name[position:start], part(match)]
                 position = end
-                if not every:
+                if "g" not in flags:
                     break
             changed = "".join([*out, name[position:]])
-            budget.charge(len(changed))
+            self.budget.charge(len(changed))
             return changed
 
         return change
 
-    # tr///
-
     def _transliteration(self) -> Change:
-        first, second = self._two_parts("Transliteration")
-        flags = self._flags()
-        if flags.strip("cds"):
-            raise ExpressionError(f"flags of tr/// are c, d and s here, not {flags}")
+        first, second, flags = self._parts("Transliteration", "cds")
         try:
             source, target = _characters(first), _characters(second)
         except ExpressionError as error:
             raise self._wrong(str(error)) from None
-        delete, squeeze, others = "d" in flags, "s" in flags, "c" in flags
-        if not target and not delete:
-            target = source
-        if others:
-            last = target[-1:] if second else ""
-
-            def lookup(character: str) -> str | None:
-                return None if character in source else "" if delete and not last else last or character
-
-        else:
-            table: dict[str, str] = {}
-            for at, character in enumerate(source):
-                table.setdefault(character, target[at] if at < len(target) else "" if delete else target[-1])
-
-            def lookup(character: str) -> str | None:
-                return table.get(character)
+        delete = "d" in flags
+        last = target[-1:]
+        target = target or ("" if delete else source)
+        table: dict[str, str] = {}
+        for at, character in enumerate(source):
+            new = target[at] if at < len(target) else "" if delete else last
+            table.setdefault(character, new)
 
         def change(name: str) -> str:
             out: list[str] = []
-            before: str | None = None
+            before = None
             for character in name:
-                found = lookup(character)
-                if found is None:
+                if "c" in flags:
+                    new = None if character in table else "" if delete else last or character
+                else:
+                    new = table.get(character)
+                if new is None:
                     out.append(character)
-                    before = None
-                elif found and not (squeeze and found == before):
-                    out.append(found)
-                    before = found
+                elif not (new == before and "s" in flags):
+                    out.append(new)
+                before = new
             return "".join(out)
 
         return change
 
 
 def _characters(text: str) -> str:
-    """The characters of one side of tr///, ranges and escapes expanded."""
+    """Return the characters of one side of tr///, ranges and escapes expanded."""
     found: list[str] = []
     at = 0
     while at < len(text):
@@ -229,120 +213,81 @@ def _characters(text: str) -> str:
             last = text[at + 1]
             at += 2
             if last < character:
-                raise ExpressionError(f'Invalid range "{character}-{last}" in transliteration operator')
-            found += [chr(code) for code in range(ord(character), min(ord(last), ord(character) + 0xFFFF) + 1)]
+                wrong = f'Invalid range "{character}-{last}"'
+                raise ExpressionError(f"{wrong} in transliteration operator")
+            found += map(chr, range(ord(character), ord(last) + 1))
         else:
             found.append(character)
     return "".join(found)
 
 
-def _group_part(found: re.Match[str], prefix: str = "") -> Part:
-    """What a group stands for."""
-    groups = found.groupdict()
-    key: int | str
-    name = groups[f"{prefix}name"]
-    if name is not None:
-        key = name
-    elif groups[f"{prefix}whole"] is not None:
-        key = 0
-    else:
-        text = groups[f"{prefix}braced"] or groups[f"{prefix}number"] or ""
-        if not text.isdecimal():
-            raise ExpressionError(f"there is no variable ${text} here")
-        key = int(text[:6])
+def _group(found: re.Match[str], first: int = 1) -> Part:
+    """Return what a group stands for; its own groups in `found` begin with number `first`."""
+    number, braced, whole, name = found.groups()[first - 1 : first + 3]
+    key: int | str = name or (0 if whole else int((number or braced)[:6]))
 
     def part(match: Match) -> str:
         try:
-            return match.group(key) or ""  # type: ignore[arg-type]  # names are not for the automaton's matches
-        except (IndexError, KeyError, TypeError):
+            return match.group(key) or ""  # type: ignore[arg-type]
+        except (IndexError, KeyError, TypeError):  # the automaton's matches have no names
             return ""
 
     return part
 
 
-class _Template:
-    """The replacement of a substitution: a text with groups, escapes, and \\U, \\L, \\u, \\l, \\E."""
+def _template(text: str) -> Part:
+    r"""Return what a replacement makes: groups, escapes, and \U, \L, \u, \l, \E."""
+    pieces: list[tuple[list[str], Part | str]] = []
+    at, case, once = 0, "", ""
+    while at < len(text):
+        letter = text[at + 1 : at + 2]
+        found = _GROUP.match(text, at)
+        piece: Part | str
+        if found is not None and found[0] != "\\0":
+            piece, at = _group(found), found.end()
+        elif text[at] == "\\" and letter and letter in "ULE":
+            case, at = letter.replace("E", ""), at + 2
+            continue
+        elif text[at] == "\\" and letter and letter in "ul":
+            once, at = letter, at + 2
+            continue
+        elif text[at] == "\\" and letter:
+            piece, at = _ESCAPES.get(letter, letter), at + 2
+        elif text[at] in "$@" and re.match(r"[A-Za-z_{]", letter):
+            raise ExpressionError(f"variables are not understood in replacements: {text}")
+        else:
+            piece, at = text[at], at + 1
+        pieces.append(([_CASE_ESCAPES[each] for each in case + once], piece))
+        once = ""
 
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.pieces: list[tuple[str, Part]] = []
-        """(how letters are changed, the text)."""
+    def whole(match: Match) -> str:
+        out = []
+        for cases, piece in pieces:
+            value = piece if isinstance(piece, str) else piece(match)
+            for name in cases:
+                value = _CASES[name](value)
+            out.append(value)
+        return "".join(out)
 
-    def read(self) -> Part:
-        text, at, case, once = self.text, 0, "", ""
-        while at < len(text):
-            character = text[at]
-            group = re.compile(_GROUP).match(text, at)
-            letter = text[at + 1 : at + 2]
-            if group is not None:
-                part, at = _group_part(group), group.end()
-            elif character == "\\" and letter and letter in "ULE":
-                case, at = letter.replace("E", ""), at + 2
-                continue
-            elif character == "\\" and letter and letter in "ul":
-                once, at = letter, at + 2
-                continue
-            elif character == "\\" and letter.isdecimal() and letter != "0":
-                part, at = _numbered(int(letter)), at + 2
-            elif character == "\\" and letter:
-                part, at = _literal(_ESCAPES.get(letter, letter)), at + 2
-            elif character in "$@" and re.match(r"[A-Za-z_{]", letter):
-                raise ExpressionError(f"variables are not understood in replacements: {text}")
-            else:
-                part, at = _literal(character), at + 1
-            self.pieces.append((case + once, part))
-            once = ""
-        pieces = self.pieces
-
-        def whole(match: Match) -> str:
-            return "".join([_recased(case, part(match)) for case, part in pieces])
-
-        return whole
+    return whole
 
 
-def _literal(text: str) -> Part:
-    return lambda _match: text
-
-
-def _numbered(number: int) -> Part:
-    def part(match: Match) -> str:
-        try:
-            return match.group(number) or ""
-        except IndexError:
-            return ""
-
-    return part
-
-
-def _recased(case: str, text: str) -> str:
-    for letter in case:
-        text = _CASES[{"U": "uc", "L": "lc", "u": "ucfirst", "l": "lcfirst"}[letter]](text)
-    return text
-
-
-def _value_part(text: str) -> Part:
-    """The replacement of s///e: sprintf of groups, a group with a number added, or letters of a group changed."""
-    text = text.strip()
-    call = _CALL.fullmatch(text)
-    if call is not None:
-        group, change = _group_part(call, "call_"), _CASES[call[1]]
-        return lambda match: change(group(match))
-    formatted = re.fullmatch(r"""sprintf\s*\(?\s*(["'])((?:(?!\1).)*)\1\s*((?:,[^,()]+)+)\)?""", text)
+def _value(text: str) -> Part:
+    """Return what s///e makes: sprintf of groups, a group with a number added, its case changed."""
+    formatted = _SPRINTF.fullmatch(text.strip())
     if formatted is not None:
-        values = [_sum_part(each.strip()) for each in formatted[3].split(",")[1:]]
+        values = [_value(each) for each in formatted[3].split(",")[1:]]
         return _sprintf(formatted[2], values)
-    return _sum_part(text)
-
-
-def _sum_part(text: str) -> Part:
-    found = _SUM.fullmatch(text)
+    found = _VALUE.fullmatch(text.strip())
     if found is None:
-        raise ExpressionError(f"only sprintf, lc, uc, lcfirst, ucfirst and sums with groups are understood in s///e: {text}")
-    group, sign, number = _group_part(found), found[5], int(found[6] or 0)
-    if not sign:
-        return group
+        known = "sprintf, lc, uc, lcfirst, ucfirst and sums with groups"
+        raise ExpressionError(f"only {known} are understood in s///e: {text}")
+    group, change = _group(found, 3), _CASES.get(found[1], str)
+    sign, number = found[7], int(found[8] or 0)
 
     def part(match: Match) -> str:
+        if not sign:
+            return change(group(match))
         value = _integer(group(match))
         return str(value + number if sign == "+" else value - number if sign == "-" else value * number)
 

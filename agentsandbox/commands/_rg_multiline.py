@@ -1,12 +1,13 @@
 """`rg -U`: matches that may span lines, and what is written about them.
 
 Lines that matches touch are taken together as long as one match ends on the line, or right before the line, where the next
-one begins: such a group is what -m counts, what -r edits in one piece, and one line of --json.
+one begins: such a group is what -m counts and what -r edits in one piece.
 """
 
 from __future__ import annotations
 
 import re
+from itertools import chain, islice
 
 from agentsandbox.commands._rg_report import RgSearch, read_whole
 from agentsandbox.regexps.lines import LineSearch
@@ -16,19 +17,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agentsandbox.commands._rg_report import RgReport
     from agentsandbox.regexps.matcher import Match
     from agentsandbox.streams import ByteReader
 
-__all__ = ["MultilineSearch", "Offsets", "WholeSearch", "matches_in", "pieces_of", "spans_lines"]
+    Part = tuple[int, int, int]  # where its match begins; where it begins and ends
+
+__all__ = ["MultilineSearch", "WholeSearch", "spans_lines"]
 
 _PARTS = re.compile(
     r"(?P<dotall>\(\?[a-zA-Z]*s)|(?P<bytes>\\[pP](?:\{[^}]*\}|.)|\\.|\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]])*\]|\n)|(?P<anchor>[\^$])|(?P<dot>\.)",
     re.DOTALL,
 )
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
-_AHEAD = 128
-"""Bytes after a group that -r goes on to replace in, and prints: ripgrep 13 does."""
 
 
 def spans_lines(pattern: str, *, dotall: bool) -> bool:
@@ -72,173 +72,43 @@ class WholeSearch(LineSearch):
     def spans(self, line: str) -> Iterator[tuple[int, int]]:
         return (match.span() for match in self.matches_from(line, 0, len(line)))
 
-    def groups(self, text: str) -> Iterator[tuple[int, int, int | None]]:
-        """(where a group of lines that match begins, where it ends with its last newline, how much has been searched: None for all)."""
-        group: tuple[int, int] | None = None
-        position = 0
+    def groups(self, text: str, *, apart: bool = False) -> Iterator[tuple[int, int]]:
+        """Yield the places of lines that matches touch, together where matches meet.
+
+        With `apart`, the next match is looked for behind the lines of the one before.
+        """
+        begin = end = position = 0
         while position < len(text):
-            found = self._lines_at(text, position)
+            self.budget.step()
+            found = self.regexes[0].search(text, position, self.budget)
             if found is None:
                 break
-            start, end, position = found
-            if group is not None and group[1] < start:
-                yield *group, min(position, len(text))
-                group = None
-            group = (start if group is None else group[0], end)
-        if group is not None:
-            yield *group, None
+            start, stop = found.span()
+            position = max(stop, start + 1)
+            start = text.rfind("\n", 0, start) + 1
+            if end < start:
+                if begin < end:
+                    yield begin, end
+                begin = start
+            end = stop
+            if stop == start or text[stop - 1] != "\n":
+                end = text.find("\n", stop) + 1 or len(text)
+            position = max(position, end if apart else 0)
+        if begin < end:
+            yield begin, end
 
-    def _lines_at(self, text: str, position: int) -> tuple[int, int, int] | None:
-        """(begin, end) of the lines of the next match, and where to look for the one after it."""
-        self.budget.step()
-        found = self.regexes[0].search(text, position, self.budget)
-        if found is None:
-            return None
-        begin, stop = found.span()
-        start = text.rfind("\n", 0, begin) + 1
-        end = stop
-        if stop == start or text[stop - 1] != "\n":
-            end = text.find("\n", stop) + 1 or len(text)
-        return start, end, max(stop, begin + 1)
-
-    def others(self, text: str) -> Iterator[tuple[int, int, int | None]]:
-        """The lines that no match touches, as `groups`; the next match is looked for after the lines of the one before."""
+    def others(self, text: str) -> Iterator[tuple[int, int]]:
+        """Yield the places of the lines that no match touches, one by one."""
         position = 0
-        while position < len(text):
-            found = self._lines_at(text, position)
-            start, end = (len(text), len(text)) if found is None else found[:2]
-            after = max(end, start + 1)
+        for start, end in chain(self.groups(text, apart=True), [(len(text), len(text))]):
             for line in _LINE.finditer(text, position, start):
                 self.budget.step()
-                yield *line.span(), min(after, len(text))
-            position = after
-
-
-class Piece:
-    """Something to print: a group of lines that match, a line beside them, or the gap between groups (kind ":", "-" or "").
-
-    `number` is that of its first line, `searched` how much of the text has been searched.
-    """
-
-    __slots__ = ("end", "kind", "number", "searched", "start")
-
-    def __init__(self, kind: str, number: int, start: int, end: int, searched: int) -> None:
-        self.kind = kind
-        self.number = number
-        self.start = start
-        self.end = end
-        self.searched = searched
-
-
-def pieces_of(search: LineSearch, text: str, report: RgReport, limit: int | None) -> Iterator[Piece]:
-    """What is printed of a text, up to `limit` groups and the lines after the last."""
-    whole = search.of(text)
-    assert isinstance(whole, WholeSearch)
-    return _Pieces(whole, text, report, limit).each()
-
-
-def matches_in(search: LineSearch, text: str, piece: Piece) -> list[Match]:
-    """The matches that begin in a piece; beside lines that do not match (-v), they are looked for in the line alone."""
-    whole = search.of(text)
-    assert isinstance(whole, WholeSearch)
-    if piece.kind == "-":
-        return list(whole.matches_from(text[: piece.end], piece.start, piece.end))
-    return list(whole.matches_from(text, piece.start, piece.end))
-
-
-class _Pieces:
-    """The lines around groups."""
-
-    def __init__(self, search: WholeSearch, text: str, report: RgReport, limit: int | None) -> None:
-        self.search = search
-        self.text = text
-        self.report = report
-        self.limit = limit
-        self.number = 1
-        self.visited = 0
-        """Where the first line begins that was not printed nor passed over."""
-        self.counted = 0
-        """Up to where the lines are counted in `number`."""
-        self.after = 0
-        """Lines after the last group still to print."""
-        self.left = 0
-        """How many of them, and of the groups after the last that is counted, go before the end."""
-        self.groups = 0
-        self.searched = 0
-
-    def each(self) -> Iterator[Piece]:
-        report, text = self.report, self.text
-        groups = self.search.others(text) if report.invert else self.search.groups(text)
-        for start, end, searched in groups:
-            self.searched = len(text) if searched is None else searched
-            for piece in self._between(start):
-                yield piece
-                if self._is_done():
-                    if searched is None:
-                        yield piece
-                    return
-            if start == end:  # an empty match behind the last newline is not told
-                break
-            if self._is_gap(start):
-                yield self._piece("", start, start)
-            yield self._piece(":", start, end)
-            self.groups += 1
-            self.visited = end
-            self.after = report.after
-            self.left = report.after if self.limit is None or self.groups <= self.limit else max(self.left - 1, 0)
-            if self._is_done():
-                return
-        self.searched = len(text)
-        for piece in self._between(len(text), at_end=True):
-            yield piece
-            if self._is_done():
-                return
-
-    def _is_done(self) -> bool:
-        return self.limit is not None and self.groups >= self.limit and not self.left
-
-    def _is_gap(self, start: int) -> bool:
-        return self.report.context and self.groups > 0 and self.visited < start
-
-    def _piece(self, kind: str, start: int, end: int) -> Piece:
-        self.number += self.text.count("\n", self.counted, start)
-        self.counted = start
-        return Piece(kind, self.number, start, end, self.searched)
-
-    def _lines(self, start: int, end: int) -> Iterator[Piece]:
-        for line in _LINE.finditer(self.text, start, end):
-            self.search.budget.step()
-            self.visited = line.end()
-            yield self._piece("-", *line.span())
-
-    def _between(self, upto: int, *, at_end: bool = False) -> Iterator[Piece]:
-        """The lines beside groups, before the place where one begins."""
-        if self.report.passthru:
-            yield from self._lines(self.visited, upto)
-            return
-        if self.after:
-            for piece in self._lines(self.visited, upto):
-                self.after -= 1
-                self.left = max(self.left - 1, 0)
-                yield piece
-                if not self.after:
-                    break
-        start = upto
-        for _ in range(0 if at_end else self.report.before):
-            if start <= self.visited:
-                break
-            start = self.text.rfind("\n", self.visited, start - 1) + 1 or self.visited
-        if start < upto:
-            if self._is_gap(start):
-                yield self._piece("", start, start)
-            yield from self._lines(start, upto)
+                yield line.span()
+            position = end
 
 
 class MultilineSearch(RgSearch):
     """The search of one file, its lines all at once."""
-
-    in_group = 0
-    """How many matches the group has that is being written."""
 
     def run(self, source: ByteReader) -> int:
         report = self.report
@@ -249,27 +119,28 @@ class MultilineSearch(RgSearch):
         if self.binary and report.binary == "without-match":
             return 0
         text = decode(data)
-        if report.only_first or report.count or report.count_matches:
-            return self._count(text)
+        whole = self.search.of(text)
+        assert isinstance(whole, WholeSearch)
+        if report.summarizes:
+            return self._count(whole, text)
         out: list[str] = []
-        offset = Offsets(text)
-        for piece in pieces_of(self.search, text, report, report.max_count):
-            if not piece.kind:
-                self._separate(out)
-                continue
-            if piece.kind == ":":
-                self.selected += 1
-            if self.binary:
+        number, offset, counted = 1, 0, 0
+        begun = not (report.context and report.something_written)
+        for kind, start, end in self._pieces(whole, text):
+            self.selected += kind == ":"
+            if self.binary and kind:
                 self._say_binary()
                 break
-            if not self.last_shown and report.context and report.something_written:
-                self._separate(out)
-            self.last_shown = piece.number
-            report.something_written = True
-            if piece.kind == ":" or report.invert:
-                self._group_of_lines(out, text, piece, offset)
-            else:
-                self._plain_lines(out, text[piece.start : piece.end], piece, offset.at(piece.start))
+            if not kind or not begun:
+                out.append("" if report.separator is None else report.separator + "\n")
+            begun = True
+            if kind:
+                number += text.count("\n", counted, start)
+                offset += len(encode(text[counted:start])) if report.byte_offsets else 0
+                counted = start
+                report.something_written = True
+                matches = self._matches_in(whole, text, start, end) if kind == ":" else []
+                self._lines(out, kind, (number, offset), text[start:end], start, matches)
             if len(out) > 1000:
                 self._write(out)
         self._write(out)
@@ -278,177 +149,119 @@ class MultilineSearch(RgSearch):
     def count_all(self, source: ByteReader) -> int:
         return self.run(source)
 
-    def _count(self, text: str) -> int:
-        """The number of matches, which -c tells too; as many as are needed."""
+    def _count(self, whole: WholeSearch, text: str) -> int:
+        """Return the number of matches, with -v of lines, up to what is needed."""
         report = self.report
-        total = 0
-        for piece in pieces_of(self.search, text, report, None):
-            if piece.kind != ":":
-                continue
-            matches = matches_in(self.search, text, piece)
-            total += len(matches)
-            self._add_counts(text, piece, len(matches))
-            if (report.only_first and report.counts is None) or (report.max_count is not None and total >= report.max_count):
-                break
-        return total
-
-    def _add_counts(self, text: str, piece: Piece, matches: int) -> None:
-        if self.report.counts is not None:
-            self.report.counts["matches"] += matches
-            self.matched_lines += len(_LINE.findall(text, piece.start, piece.end))
-
-    def _separate(self, out: list[str]) -> None:
-        if self.report.separator is not None:
-            out.append(self.report.separator + "\n")
-
-    def _plain_lines(self, out: list[str], body: str, piece: Piece, offset: int) -> None:
-        for number, line in enumerate(_LINE.findall(body), piece.number):
-            shown = line.lstrip(" \t\r\n\f\v") if self.report.trim else line
-            cut = self._cut(shown, 0, len(shown), [], piece.kind)
-            out.append(self._prefix(number, offset, piece.kind, 0) + (shown.removesuffix("\n") if cut is None else cut) + "\n")
-            offset += len(encode(line)) if self.report.byte_offsets else 0
-
-    def _group_of_lines(self, out: list[str], text: str, piece: Piece, offsets: Offsets) -> None:
-        report = self.report
-        body = text[piece.start : piece.end]
-        offset = offsets.at(piece.start)
-        spans: list[tuple[int, int]] = []
-        if report.needs_matches:
-            matches = matches_in(self.search, text, piece)
-            if piece.kind == ":":
-                self._add_counts(text, piece, len(matches))
-            self.in_group = len(matches)
-            spans = [(match.start() - piece.start, match.end() - piece.start) for match in matches]
-            if report.replacement is not None:
-                body, spans = self._with_replacements(text, piece)
-        if not spans:
-            self._plain_lines(out, body, piece, offset)
-        elif report.only_matching:
-            self._parts(out, body, spans, piece, offset)
-        elif report.each_match:
-            self._first_lines(out, body, spans, piece, offset)
+        if report.invert:
+            found: Iterator[object] = whole.others(text)
         else:
-            column = len(encode(body[: spans[0][0]])) + 1
-            for number, line in enumerate(_LINE.finditer(body), piece.number):
-                start, end = _trim(body, *line.span(), blanks=report.trim)
-                cut = self._cut(body, *line.span(), spans)
-                shown = self._colored_part(body, start, end, spans) if cut is None else cut
-                out.append(self._prefix(number, offset, piece.kind, column) + shown + "\n")
-                offset += len(encode(line[0])) if report.byte_offsets else 0
+            found = whole.matches_from(text, 0, len(text))
+        limit = 1 if report.only_first else report.max_count
+        return sum(1 for _ in islice(found, limit))
 
-    def _with_replacements(self, text: str, piece: Piece) -> tuple[str, list[tuple[int, int]]]:
-        """Lines, and some that follow, with their matches replaced, and where the new texts are."""
-        ahead = decode(encode(text[piece.end : piece.end + _AHEAD])[:_AHEAD]) if piece.kind == ":" else ""
-        text = text[: piece.end] + ahead
+    def _pieces(self, whole: WholeSearch, text: str) -> Iterator[tuple[str, int, int]]:
+        """Yield (kind, start, end) of groups (":"), the lines beside them ("-") and gaps ("")."""
+        report = self.report
+        shown = count = 0
+        for start, end in whole.others(text) if report.invert else whole.groups(text):
+            for line in islice(_LINE.finditer(text, shown, start), report.after if count else 0):
+                yield "-", *line.span()
+                shown = line.end()
+            before = start
+            for _ in range(report.before):
+                if before <= shown:
+                    break
+                before = text.rfind("\n", shown, before - 1) + 1 or shown
+            if report.context and count and shown < before:
+                yield "", before, before
+            for line in _LINE.finditer(text, before, start):
+                yield "-", *line.span()
+            yield ":", start, end
+            shown = end
+            count += 1
+            if count == report.max_count:
+                break
+        for line in islice(_LINE.finditer(text, shown), report.after if count else 0):
+            yield "-", *line.span()
+
+    def _matches_in(self, whole: WholeSearch, text: str, start: int, end: int) -> list[Match]:
+        """Return the matches of a group, if what is printed depends on them."""
+        if self.report.invert or not self.report.needs_matches:
+            return []
+        return list(whole.matches_from(text, start, end))
+
+    def _lines(
+        self,
+        out: list[str],
+        kind: str,
+        place: tuple[int, int],
+        body: str,
+        begin: int,
+        matches: list[Match],
+    ) -> None:
+        """Write lines that begin at `place`, (number, offset): whole, or with -o what matches."""
+        report = self.report
+        number, offset = place
+        spans = [(match.start() - begin, match.end() - begin) for match in matches]
+        if report.replacement is not None:
+            body, spans = self._with_replacements(body, begin, matches)
+        column = len(encode(body[: spans[0][0]])) + 1 if spans else 0
+        seen = size = 0
+        for (start, end), parts in _parts_of_lines(body, spans):
+            text = self._colored(body, start, end, parts)
+            if not (spans and (report.only_matching or report.each_match)):
+                parts = []
+                out.append(self._prefix(number, offset, kind, column) + self._shaped(text) + "\n")
+            for match, first, last in parts:
+                if report.only_matching:
+                    size += len(encode(body[seen:match]))
+                    seen = match
+                    before = self._prefix(number, place[1] + size, kind, size + 1)
+                    text = report.paint("match", body[first:last])
+                elif match == first:
+                    before = self._prefix(number, offset, kind, len(encode(body[start:match])) + 1)
+                else:
+                    continue
+                out.append(before + self._shaped(text) + "\n")
+            number += 1
+            offset += len(encode(body[start:end])) + 1 if report.byte_offsets else 0
+
+    def _with_replacements(self, body: str, begin: int, matches: list[Match]) -> tuple[str, list[tuple[int, int]]]:
+        """Return lines with their matches replaced, and where the new texts are."""
         out: list[str] = []
         spans: list[tuple[int, int]] = []
-        position, size = piece.start, 0
-        whole = self.search.of(text)
-        assert isinstance(whole, WholeSearch)
-        for match in whole.matches_from(text, piece.start, len(text) + 1):
-            new = self._expanded(match)
-            out += [text[position : match.start()], new]
-            size += match.start() - position + len(new)
+        position = size = 0
+        for match in matches:
+            start, new = match.start() - begin, self._expanded(match)
+            out += [body[position:start], new]
+            size += start - position + len(new)
             self.ctx.budget.charge(size)
             spans.append((size - len(new), size))
-            position = match.end()
-        return "".join([*out, text[position:]]), spans
+            position = match.end() - begin
+        return "".join([*out, body[position:]]), spans
 
-    def _parts(self, out: list[str], body: str, spans: list[tuple[int, int]], piece: Piece, offset: int) -> None:
-        """-o: the parts of each line that belong to matches; empty ones are not shown."""
-        at = 0
-        offsets = Offsets(body)
-        for number, line in enumerate(_LINE.finditer(body), piece.number):
-            position, end = _trim(body, *line.span(), blanks=self.report.trim)
-            while position < end and at < len(spans):
-                self.ctx.budget.step()
-                start, stop = spans[at]
-                if stop <= position:
-                    at += 1
-                    continue
-                if start < end:
-                    before = offsets.at(start)
-                    first, last = max(start, position), min(end, stop)
-                    cut = self._cut(body, first, last, spans)
-                    shown = self.report.paint("match", body[first:last]) if cut is None else cut
-                    out.append(self._prefix(number, offset + before, piece.kind, before + 1) + shown + "\n")
-                position = max(position, min(end, stop if start < end else end))
-
-    def _first_lines(self, out: list[str], body: str, spans: list[tuple[int, int]], piece: Piece, offset: int) -> None:
-        """--vimgrep: for each match the line where it begins."""
-        lines = [line.span() for line in _LINE.finditer(body)]
-        offsets = Offsets(body)
-        at = 0
-        for span in spans:
-            self.ctx.budget.step()
-            while at < len(lines) and lines[at][1] <= span[0]:
-                at += 1
-            if at == len(lines) or lines[at][0] >= span[1]:
-                continue
-            begin = offsets.at(lines[at][0])
-            column = len(encode(body[lines[at][0] : span[0]])) + 1
-            start, end = _trim(body, *lines[at], blanks=self.report.trim)
-            cut = self._cut(body, *lines[at], [span])
-            shown = self._colored_part(body, start, end, [span]) if cut is None else cut
-            out.append(self._prefix(piece.number + at, offset + begin, piece.kind, column) + shown + "\n")
-
-    def _colored_part(self, body: str, start: int, end: int, spans: list[tuple[int, int]]) -> str:
-        """A part of the lines, with the matches in it in color."""
-        if self.report.palette is None:
-            return body[start:end]
+    def _colored(self, body: str, start: int, end: int, parts: list[Part]) -> str:
+        """Return a line with the parts that match in color."""
         out: list[str] = []
-        colored = ""
-        position = start
-        for first, last in spans:
-            if last <= position:
-                continue
-            if first >= end:
+        for _, first, last in parts if self.report.painted else ():
+            out += [body[start:first], self.report.paint("match", body[first:last])]
+            start = last
+        return "".join([*out, body[start:end]])
+
+
+def _parts_of_lines(
+    body: str, spans: list[tuple[int, int]]
+) -> Iterator[tuple[tuple[int, int], list[Part]]]:
+    """Yield the place of each line, without its newline, and what of it is in `spans`."""
+    at = 0
+    for line in _LINE.finditer(body):
+        start, end = line.start(), line.end() - line[0].endswith("\n")
+        parts: list[Part] = []
+        while at < len(spans) and spans[at][0] < end:
+            match, stop = spans[at]
+            if max(start, match) < min(end, stop):
+                parts.append((match, max(start, match), min(end, stop)))
+            if stop > line.end():
                 break
-            if first > position:
-                out += [self.report.paint("match", colored), body[position:first]]
-                colored = ""
-            colored += body[max(first, position) : min(last, end)]
-            position = min(last, end)
-        return "".join([*out, self.report.paint("match", colored), body[position:end]])
-
-    def _cut(self, body: str, start: int, end: int, spans: list[tuple[int, int]], kind: str = ":") -> str | None:
-        """What is shown of a line that is longer than -M allows; None for others."""
-        report = self.report
-        most = report.max_columns
-        if most is None or len(encode(body[start:end])) <= most:
-            return None
-        if report.preview:
-            stop = min(end, start + most)
-            rest = sum(1 for first, _ in spans if stop <= first < end)
-            told = f"{rest} more match{'' if rest == 1 else 'es'}" if spans else "omitted end of long line"
-            return f"{self._colored_part(body, start, stop, spans)} [... {told}]"
-        if spans and not report.only_matching:
-            return f"[Omitted long line with {self.in_group} matches]"
-        return f"[Omitted long {'matching' if kind == ':' else 'context'} line]"
-
-
-class Offsets:
-    """The places of a text in bytes; they are asked for from left to right."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self._plain = text.isascii()
-        self._seen = self._bytes = 0
-
-    def at(self, position: int) -> int:
-        """The bytes before a place."""
-        if self._plain:
-            return position
-        if position < self._seen:
-            self._seen = self._bytes = 0
-        self._bytes += len(encode(self.text[self._seen : position]))
-        self._seen = position
-        return self._bytes
-
-
-def _trim(body: str, start: int, end: int, *, blanks: bool) -> tuple[int, int]:
-    """A line's place without its newline, and without the blanks before it."""
-    end -= body.endswith("\n", start, end)
-    if blanks:
-        start = end - len(body[start:end].lstrip(" \t\r\n\f\v"))
-    return start, end
+            at += 1
+        yield (start, end), parts

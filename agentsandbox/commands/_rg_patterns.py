@@ -27,7 +27,6 @@ _NARROW = re.compile(r"\(\?[a-zA-Z]*-[a-zA-Z]*u")
 """The flag that makes classes those of ASCII."""
 _NEWLINES = re.compile(r"\\P\{|\\p\{White_Space\}")
 """Classes that newlines belong to: lines are looked at one by one."""
-_ENGINES = ("default", "pcre2", "auto")
 
 
 def compile_patterns(ctx: CommandContext, args: Arguments, report: RgReport) -> LineSearch:
@@ -52,7 +51,7 @@ def compile_patterns(ctx: CommandContext, args: Arguments, report: RgReport) -> 
     try:
         return _compile(ctx, args, report, patterns, fold=fold)
     except RegexError as error:
-        start = "PCRE2: error compiling pattern:" if _engine(args) == "pcre2" else "error:"
+        start = "PCRE2: error compiling pattern:" if args.flag("pcre2") else "error:"
         raise CommandError(f"{start} {error.message}", 2) from None
 
 
@@ -69,10 +68,10 @@ def _compile(ctx: CommandContext, args: Arguments, report: RgReport, patterns: l
     fixed, null_lines = args.flag("fixed-strings"), report.null_lines
     plain = fixed or not any(_META.search(pattern) for pattern in patterns)
     line_ends = "" if report.multiline else "\0" if null_lines else "\n\r" if args.flag("crlf") else "\n"
-    if plain and _engine(args) == "default":
+    if plain and not args.flag("pcre2"):
         refuse_line_ends("".join(patterns), line_ends)
     if report.multiline and plain:
-        report.multiline = lines or any("\n" in pattern for pattern in patterns) or _engine(args) == "pcre2"
+        report.multiline = lines or any("\n" in pattern for pattern in patterns) or args.flag("pcre2")
     if plain and report.replacement is None and not report.multiline:
         found = compile_search(patterns, "F", ctx.budget, ignore_case=fold, whole_words=words, whole_lines=lines, null_lines=null_lines)
         return found if all(patterns) else _with_empty_matches(found)
@@ -81,7 +80,7 @@ def _compile(ctx: CommandContext, args: Arguments, report: RgReport, patterns: l
         whole = _END_OF_LINE.sub(lambda found: r"(?:\r??$)" if found[0] == "$" else found[0], whole)
     if report.multiline:
         dotall = args.flag("multiline-dotall")
-        report.multiline = plain or lines or _engine(args) == "pcre2" or spans_lines(whole, dotall=dotall)
+        report.multiline = plain or lines or args.flag("pcre2") or spans_lines(whole, dotall=dotall)
         whole = f"(?s:{whole})" if dotall and not plain else whole
         whole = f"^(?:{whole})$" if lines else whole
     wide = whole if plain or any(_NARROW.search(pattern) for pattern in patterns) else with_unicode(whole, whole_words=words)
@@ -112,25 +111,14 @@ def _with_empty_matches(search: LineSearch) -> LineSearch:
     return _AllMatches(search.regexes, search.plain, search.budget, null_lines=search.end == "\0")
 
 
-def _engine(args: Arguments) -> str:
-    chosen = args.last("pcre2", "no-pcre2", "engine", "auto-hybrid-regex", "no-auto-hybrid-regex")
-    engine = {"pcre2": "pcre2", "engine": args.value("engine"), "auto-hybrid-regex": "auto"}.get(chosen or "") or "default"
-    if engine not in _ENGINES:
-        raise CommandError(f"error: '{engine}' isn't a valid value for '--engine <ENGINE>'\n\t[possible values: auto, default, pcre2]", 2)
-    return engine
-
-
 def _translated(args: Arguments, patterns: list[str], line_ends: str) -> str:
     """The patterns as Perl writes them: those of PCRE2 are that already."""
     whole = "|".join(patterns)
-    engine = _engine(args)
-    if engine == "pcre2":
+    if args.flag("pcre2"):
         return "|".join([f"(?:{pattern})" for pattern in patterns]) if len(patterns) > 1 else whole
     try:
         return translate(whole, line_ends)
     except (PatternError, LineEndError):
-        if engine == "auto":
-            return whole
         if args.flag("line-regexp"):  # the real one shows what -x makes of them
             translate("|".join([f"^(?:{pattern})$" for pattern in patterns]), line_ends)
         raise

@@ -5,19 +5,24 @@ from __future__ import annotations
 import re
 
 from agentsandbox.commands._line_report import FileSearch, Report
-from agentsandbox.streams import ByteWriter, decode, encode
+from agentsandbox.streams import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.command import CommandContext
-    from agentsandbox.commands._rg_colors import RgColors
     from agentsandbox.limits import Budget
     from agentsandbox.regexps.lines import LineSearch
     from agentsandbox.streams import ByteReader
 
-__all__ = ["CountedWriter", "RgReport", "RgSearch", "read_whole"]
+__all__ = ["RgReport", "RgSearch", "read_whole"]
 
 _BLANKS = " \t\r\n\f\v"
+_COLORS = {
+    "path": "\33[0m\33[35m",
+    "line": "\33[0m\33[32m",
+    "column": "\33[0m",
+    "match": "\33[0m\33[1m\33[31m",
+}
 _ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
 _GROUP = re.compile(r"\$(?:\$|(\w+)|\{(\w+)\})")
 
@@ -33,18 +38,6 @@ def read_whole(source: ByteReader, budget: Budget) -> bytes:
     return b"".join(pieces)
 
 
-class CountedWriter(ByteWriter):
-    """An output that knows how much was written."""
-
-    def __init__(self, target: ByteWriter) -> None:
-        self.target = target
-        self.size = 0
-
-    def write(self, data: bytes) -> None:
-        self.size += len(data)
-        self.target.write(data)
-
-
 class RgReport(Report):
     """rg's options beyond grep's."""
 
@@ -56,29 +49,23 @@ class RgReport(Report):
         self.replacement: str | None = None
         self.trim = False
         self.max_columns: int | None = None
-        self.preview = False
-        """Whether the beginning of a line that is too long is shown."""
         self.count_matches = False
-        self.passthru = False
         self.multiline = False
         """Whether matches may span lines, and the patterns can."""
-        self.palette: RgColors | None = None
-        self.match_separator, self.context_separator = ":", "-"
-        """What stands between the fields before a line that matches, and before one beside it."""
-        self.counts: dict[str, int] | None = None
-        """What --stats counts."""
+        self.painted = False
+        """Whether names, numbers and matches are in color."""
 
     @property
     def edits(self) -> bool:
         """Whether lines are printed otherwise than as they are."""
         special = self.columns or self.each_match or self.replacement is not None or self.trim or self.max_columns is not None
-        return special or self.palette is not None or self.counts is not None
+        return special or self.painted
 
     @property
     def needs_matches(self) -> bool:
         """Whether what is printed depends on where the matches are."""
         special = self.columns or self.each_match or self.replacement is not None or self.only_matching
-        return special or self.palette is not None or self.counts is not None
+        return special or self.painted
 
     @property
     def summarizes(self) -> bool:
@@ -87,22 +74,21 @@ class RgReport(Report):
 
     def paint(self, kind: str, text: str) -> str:
         """The text in the color of its kind, if there are colors."""
-        return text if self.palette is None or not text else self.palette.paint(kind, text)
+        return f"{_COLORS[kind]}{text}\33[0m" if self.painted and text else text
 
     def name_suffix(self, name: str) -> str:
         return self.paint("path", name) + ("\0" if self.null_names else "\n")
 
     def prefix(self, name: str, number: int, offset: int, separator: str, column: int = 0, *, is_empty: bool = False) -> str:
-        field = self.match_separator if separator == ":" else self.context_separator
         pieces: list[str] = []
         if self.with_filename:
-            pieces += [self.paint("path", name), "\0" if self.null_names else field]
+            pieces += [self.paint("path", name), "\0" if self.null_names else separator]
         if self.line_numbers:
-            pieces += [self.paint("line", str(number)), field]
+            pieces += [self.paint("line", str(number)), separator]
         if self.columns and column:
-            pieces += [self.paint("column", str(column)), field]
+            pieces += [self.paint("column", str(column)), separator]
         if self.byte_offsets:
-            pieces += [self.paint("column", str(offset)), field]
+            pieces += [self.paint("column", str(offset)), separator]
         return "".join(pieces)
 
 
@@ -114,13 +100,10 @@ class RgSearch(FileSearch):
     def __init__(self, ctx: CommandContext, search: LineSearch, report: RgReport, name: str) -> None:
         super().__init__(ctx, search, report, name)
         self._null_at = 0
-        self.matched_lines = 0
-        """Lines that match, counted for --stats where they are not what is selected."""
         self.saw_binary = False
         self.open_number: int | None = None
         """The number of the last line of the block if nothing ends it."""
-        separated = (report.match_separator, report.context_separator) != (":", "-")
-        if report.edits or report.count_matches or report.passthru or separated:
+        if report.edits or report.count_matches:
             self.simple = self.plain_matches = self.by_lines = False
 
     def _looks_binary(self, block: bytes) -> bool:
@@ -164,27 +147,6 @@ class RgSearch(FileSearch):
         """As in ripgrep 13, lines that match are shown as such also behind the last one that counts."""
         return ":" if self.stopped and self.search.test(line) is not self.report.invert else "-"
 
-    def _detailed(self, text: str, clean: bool) -> None:
-        if self.report.passthru:
-            self._pass_through(text)
-        else:
-            super()._detailed(text, clean)
-
-    def _pass_through(self, text: str) -> None:
-        out: list[str] = []
-        selected = set(self.search.places(text))
-        position = 0
-        for number, line in enumerate(text.split(self.end), self.lines_before + 1):
-            self.ctx.budget.step()
-            hit = (position, position + len(line)) in selected
-            self.selected += hit
-            self._line(out, number, self._offset(text, position), line, ":" if hit else "-")
-            position += len(line) + 1
-            if self.selected == self.report.max_count:
-                self.stopped = True
-                break
-        self._write(out)
-
     def _line(self, out: list[str], number: int, offset: int, line: str, separator: str) -> bool:
         report = self.report
         if report.only_matching and (report.invert or separator != ":"):
@@ -202,8 +164,6 @@ class RgSearch(FileSearch):
             return True
         ascii_line = line.isascii()
         spans = self._spans(line, is_open=number == self.open_number)
-        if report.counts is not None:
-            report.counts["matches"] += len(spans)
         if not spans or not (report.each_match or report.only_matching):
             column = spans[0][0] if spans else -1
             column = column if ascii_line or not spans else len(encode(line[:column]))
@@ -215,7 +175,7 @@ class RgSearch(FileSearch):
             if report.only_matching:
                 shown = self._part(line, start, stop)
                 shown = shown.lstrip(_BLANKS) if report.trim else shown
-            elif report.each_match and report.palette is not None and report.replacement is None:
+            elif report.each_match and report.painted and report.replacement is None:
                 shown = self._shaped(line[:start] + report.paint("match", line[start:stop]) + line[stop:])
             else:
                 shown = self._shaped(self._replaced(line))
@@ -231,11 +191,8 @@ class RgSearch(FileSearch):
         report = self.report
         if report.trim:
             line = line.lstrip(_BLANKS)
-        plain = line if report.palette is None else _ESCAPES.sub("", line)
+        plain = line if not report.painted else _ESCAPES.sub("", line)
         if report.max_columns is not None and len(encode(plain)) > report.max_columns:
-            if report.preview:
-                start = decode(encode(line)[: report.max_columns])
-                return f"{start} [... omitted end of long line]"
             count = sum(1 for _ in self.search.spans(line))
             return "[Omitted long matching line]" if not report.only_matching else f"[Omitted long line with {count} matches]"
         return line
@@ -244,7 +201,7 @@ class RgSearch(FileSearch):
         """The line with each match replaced as -r says."""
         template = self.report.replacement
         if template is None:
-            return line if self.report.palette is None else self._painted(line)
+            return self._painted(line) if self.report.painted else line
         regex = self.search.of(line).regexes[0]
         out: list[str] = []
         painted: list[str] = []
@@ -325,8 +282,6 @@ class RgSearch(FileSearch):
             if self.ended_at is not None:
                 break
             self.bytes_before += len(block)
-        if report.counts is not None:
-            report.counts["matches"] += total
         if report.invert and report.max_count is not None:
             self.selected = min(self.selected, report.max_count)
         return total

@@ -10,23 +10,30 @@ __all__ = ["LineEndError", "PatternError", "refuse_line_ends", "translate", "wit
 
 _MISSING = "repetition operator missing expression"
 _UNFINISHED = "incomplete escape sequence, reached end of pattern prematurely"
-_PCRE = "\n\nConsider enabling PCRE2 with the --pcre2 flag, which can handle backreferences\nand look-around."
-_META = frozenset("\\.+*?()|[]{}^$#&-~")
-_LETTERS = frozenset("aftnrvAzbBdDsSwWpPxuU")
+_PCRE = (
+    "\n\nConsider enabling PCRE2 with the --pcre2 flag, which can handle backreferences\n"
+    "and look-around."
+)
+_LITERAL_ESCAPES = frozenset("\\.+*?()|[]{}^$#&-~")
+_ESCAPES = frozenset("aftnrvAzbBdDsSwWpPxuU")
 _CLASSES = frozenset("dDsSwWpP")
-_HEX_DIGITS = {"x": 2, "u": 4, "U": 8}
 _CONTROLS = {"a": "\a", "f": "\f", "t": "\t", "n": "\n", "r": "\r", "v": "\v"}
-_FLAGS = frozenset("imsUux")
-_LAST = 0x10FFFF
-_MOST = 2**32 - 1
+_COUNT = re.compile(r"\{([0-9]{1,9})(?:,([0-9]{0,9}))?\}")
+_GROUP = re.compile(r"\((?!\?\))(?:\?P<[A-Za-z_][A-Za-z0-9_]*>|\?([imsux]*(?:-[imsux]+)?)([:)])|(?!\?))")
+_HEXADECIMAL = re.compile(
+    r"\\(?:[xuU]\{([0-9A-Fa-f]+)\}|x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8}))"
+)
+_PROPERTY = re.compile(r"\\[pP](?:[CLMNPSZ]|\{[^}]+\})")
+_NAMED_CLASS = re.compile(
+    r"\[:\^?(?:alnum|alpha|ascii|blank|cntrl|digit|graph|lower|print|punct|space|upper|word|xdigit):\]"
+)
 
 
 class PatternError(CommandError):
     """A pattern with marks under what is wrong, as the real one shows it."""
 
-    def __init__(self, pattern: str, message: str, *spans: tuple[int, int]) -> None:
-        width = max(end for _, end in spans)
-        marks = "".join(["^" if any(start <= at < end for start, end in spans) else " " for at in range(width)])
+    def __init__(self, pattern: str, message: str, start: int, end: int) -> None:
+        marks = " " * start + "^" * (end - start)
         super().__init__(f"regex parse error:\n    {pattern}\n    {marks}\nerror: {message}", 2)
 
 
@@ -87,7 +94,7 @@ def with_unicode(pattern: str, *, whole_words: bool) -> str:
 
 
 class _Reader:
-    """Reads a pattern from left to right; what it has read is in `out`."""
+    """Reads a pattern from left to right; `out` holds its parts as Perl has them."""
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
@@ -98,19 +105,21 @@ class _Reader:
         self.repeated = False
         self.groups: list[tuple[int, int]] = []
         """Where each open group begins, in the pattern and in `out`."""
-        self.names: dict[str, int] = {}
         self.literals: list[str] = []
         self.verbose = False
         """Whether the flag x is used: then some characters are comments."""
 
     def read(self) -> str:
-        readers = {"\\": self._escape, "[": self._class, "(": self._open, ")": self._close, "|": self._branch}
+        readers = {"\\": self._escape, "[": self._class, "(": self._open, ")": self._close}
         while self.position < len(self.pattern):
             character = self.pattern[self.position]
             if character in "*+?{":
                 self._repeat(character)
             elif character in readers:
                 readers[character]()
+            elif character == "|":
+                self._add("|", 1)
+                self.atom = -1
             else:
                 self.literals.append(character)
                 self._add(character, 1)
@@ -119,7 +128,7 @@ class _Reader:
         return "".join(self.out)
 
     def _error(self, message: str, start: int, end: int | None = None) -> PatternError:
-        return PatternError(self.pattern, message, (start, start + 1 if end is None else end))
+        return PatternError(self.pattern, message, start, start + 1 if end is None else end)
 
     def _add(self, text: str, length: int) -> None:
         self.atom = len(self.out)
@@ -127,19 +136,22 @@ class _Reader:
         self.out.append(text)
         self.position += length
 
-    def _branch(self) -> None:
-        self.out.append("|")
-        self.atom = -1
-        self.position += 1
-
-    # repetitions
-
     def _repeat(self, character: str) -> None:
-        if self.atom < 0:
-            raise self._error(_MISSING, self.position)
         start = self.position
-        self.position += 1
-        text = character if character != "{" else self._count(start)
+        if self.atom < 0:
+            raise self._error(_MISSING, start)
+        text = character
+        if character == "{":
+            count = _COUNT.match(self.pattern, start)
+            if count is None:
+                closed = "}" in self.pattern[start:]
+                message = "repetition quantifier expects a valid decimal" if closed else "unclosed counted repetition"
+                raise self._error(message, start + closed)
+            if count[2] and int(count[2]) < int(count[1]):
+                message = "invalid repetition count range, the start must be <= the end"
+                raise self._error(message, *count.span())
+            text = count[0]
+        self.position += len(text)
         if self.pattern.startswith("?", self.position):
             text += "?"
             self.position += 1
@@ -148,104 +160,26 @@ class _Reader:
         self.out.append(text)
         self.repeated = True
 
-    def _count(self, start: int) -> str:
-        pattern = self.pattern
-        end = pattern.find("}", start)
-        digits = re.compile("[0-9]*").match(pattern, start + 1)
-        assert digits is not None
-        at = digits.end()
-        self._check_decimal(digits)
-        if not digits[0] and at < len(pattern):
-            raise self._error("repetition quantifier expects a valid decimal", at)
-        if pattern[at : at + 1] == ",":
-            upper = re.compile("[0-9]*").match(pattern, at + 1)
-            assert upper is not None
-            self._check_decimal(upper)
-            at = upper.end()
-            if upper[0] and int(upper[0]) < int(digits[0]):
-                raise self._error("invalid repetition count range, the start must be <= the end", start, end + 1)
-        if pattern[at : at + 1] != "}":
-            raise self._error("unclosed counted repetition", start, max(at, start + 1))
-        self.position = at + 1
-        return pattern[start : at + 1]
-
-    def _check_decimal(self, digits: re.Match[str]) -> None:
-        if len(digits[0]) > 10 or int(digits[0] or 0) > _MOST:
-            raise self._error("decimal literal invalid", *digits.span())
-
-    # groups
-
     def _open(self) -> None:
         start = self.position
-        rest = self.pattern[start:]
-        look = re.match(r"\(\?<?[=!]", rest)
+        look = re.compile(r"\(\?<?[=!]").match(self.pattern, start)
         if look:
             message = f"look-around, including look-ahead and look-behind, is not supported{_PCRE}"
-            raise self._error(message, start, start + look.end())
-        opening = "("
-        if rest.startswith("(?P<"):
-            opening = f"(?P<{self._name(start + 4)}>"
-            self.position = start + len(opening)
-        elif rest.startswith("(?"):
-            flags = self._flags(start)
-            if flags is None:
-                return
-            opening = flags
-        else:
-            self.position += 1
-        self.groups.append((start, len(self.out)))
-        self.out.append(opening)
+            raise self._error(message, *look.span())
+        found = _GROUP.match(self.pattern, start)
+        if found is None:
+            named = self.pattern.startswith("(?P", start)
+            message = "invalid capture group character" if named else "unrecognized flag"
+            raise self._error(message, start + 2)
+        self.position = found.end()
+        opening = found[0].replace("u", "") if found[1] else found[0]
+        self.verbose |= "x" in (found[1] or "")
         self.atom = -1
-
-    def _name(self, start: int) -> str:
-        at = start
-        while self.pattern[at : at + 1] not in (">", ""):
-            character = self.pattern[at]
-            if not (character == "_" or (character.isascii() and character.isalpha()) or (at > start and character in "0123456789.[]")):
-                raise self._error("invalid capture group character", at)
-            at += 1
-        name = self.pattern[start:at]
-        if at == len(self.pattern):
-            raise self._error("unclosed capture group name", at)
-        if not name:
-            raise self._error("empty capture group name", at)
-        if name in self.names:
-            first = self.names[name]
-            raise PatternError(self.pattern, "duplicate capture group name", (first, first + len(name)), (start, at))
-        self.names[name] = start
-        return name
-
-    def _flags(self, start: int) -> str | None:
-        """The beginning of a group with flags; None for flags that hold from here on."""
-        seen: dict[str, int] = {}
-        at = start + 2
-        if at >= len(self.pattern):
-            raise self._error("unclosed group", start)
-        if self.pattern[at] == ")":
-            raise self._error(_MISSING, start + 1)
-        while self.pattern[at : at + 1] not in (":", ")"):
-            character = self.pattern[at : at + 1]
-            if not character:
-                raise self._error("expected flag but got end of regex", at)
-            if character != "-" and character not in _FLAGS:
-                raise self._error("unrecognized flag", at)
-            if character in seen:
-                message = "flag negation operator repeated" if character == "-" else "duplicate flag"
-                raise PatternError(self.pattern, message, (seen[character], seen[character] + 1), (at, at + 1))
-            seen[character] = at
-            at += 1
-        if self.pattern[at - 1] == "-":
-            raise self._error("dangling flag negation operator", at - 1)
-        self.verbose |= "x" in seen
-        if "U" in seen:
-            raise CommandError("the flag U in patterns is not available here", 2)
-        flags = self.pattern[start + 2 : at].replace("u", "").removesuffix("-")
-        self.position = at + 1
-        if self.pattern[at] == ":":
-            return f"(?{flags}:"
-        self.out.append(f"(?{flags})" if flags else "")
-        self.atom = -1
-        return None
+        if found[2] != ")":
+            self.groups.append((start, len(self.out)))
+            self.out.append(opening.replace("-:", ":"))
+        elif opening != "(?)":
+            self.out.append(opening.replace("-)", ")"))
 
     def _close(self) -> None:
         if not self.groups:
@@ -255,8 +189,6 @@ class _Reader:
         self.out.append(")")
         self.position += 1
 
-    # escapes
-
     def _escape(self) -> None:
         start = self.position
         text, end = self._read_escape(start)
@@ -265,61 +197,35 @@ class _Reader:
         self._add(text, end - start)
 
     def _read_escape(self, start: int) -> tuple[str, int]:
-        """(the escape as Perl has it, where it ends)."""
+        """Return an escape as Perl has it and where it ends."""
         letter = self.pattern[start + 1 : start + 2]
         if not letter:
             raise self._error(_UNFINISHED, start)
-        if letter.isdecimal() and letter.isascii():
+        if letter.isdecimal():
             raise self._error(f"backreferences are not supported{_PCRE}", start, start + 2)
-        if letter in _META:
-            return "\\" + letter, start + 2
-        if letter not in _LETTERS:
-            raise self._error("unrecognized escape sequence", start, start + 2)
-        if letter in _HEX_DIGITS:
-            return self._hexadecimal(start, _HEX_DIGITS[letter])
+        if letter in "xuU":
+            found = _HEXADECIMAL.match(self.pattern, start)
+            number = int("".join(filter(None, found.groups()))[:9], 16) if found else -1
+            if found is None or number > 0x10FFFF or 0xD800 <= number < 0xE000:
+                raise self._error("invalid hexadecimal digit", start, start + 2)
+            return re.escape(chr(number)), found.end()
         if letter in "pP":
             return self._property(start)
+        if letter not in _LITERAL_ESCAPES and letter not in _ESCAPES:
+            raise self._error("unrecognized escape sequence", start, start + 2)
         return "\\" + letter, start + 2
 
-    def _hexadecimal(self, start: int, count: int) -> tuple[str, int]:
-        pattern, at = self.pattern, start + 2
-        if pattern.startswith("{", at):
-            end = pattern.find("}", at)
-            first, last = at + 1, len(pattern) if end < 0 else end
-            stop = last + 1
-        else:
-            first, last = at, at + count
-            stop = last
-        digits = pattern[first:last]
-        for offset, digit in enumerate(digits):
-            if digit not in "0123456789abcdefABCDEF":
-                raise self._error("invalid hexadecimal digit", first + offset)
-        if last > len(pattern) or stop > len(pattern):
-            start = at if pattern.startswith("{", at) else len(pattern)
-            raise self._error(_UNFINISHED, start, max(len(pattern), start + 1))
-        if not digits:
-            raise self._error("hexadecimal literal empty", first - 1, stop)
-        number = int(digits[:12], 16)
-        if number > _LAST or 0xD800 <= number < 0xE000:
-            raise self._error("hexadecimal literal is not a Unicode scalar value", first, last)
-        return re.escape(chr(number)), stop
-
     def _property(self, start: int) -> tuple[str, int]:
-        pattern, at = self.pattern, start + 2
-        end = pattern.find("}", at) + 1 if pattern.startswith("{", at) else at + 1
-        if at >= len(pattern) or end == 0:
-            raise self._error(_UNFINISHED, len(pattern))
-        if end == at + 1 and pattern[at] not in "CLMNPSZ":
-            raise self._error("Unicode property not found", start, end)
         import regex  # it knows the properties
 
+        found = _PROPERTY.match(self.pattern, start)
         try:
-            regex.compile(pattern[start:end])
+            if found is not None:
+                regex.compile(found[0])
+                return found[0], found.end()
         except regex.error:
-            raise self._error("Unicode property not found", start, end) from None
-        return pattern[start:end], end
-
-    # classes
+            pass
+        raise self._error("Unicode property not found", start, found.end() if found else start + 2)
 
     def _class(self) -> None:
         pattern, start = self.pattern, self.position
@@ -330,9 +236,8 @@ class _Reader:
         values: set[str | None] = set()
         while True:
             if at >= len(pattern):
-                raise self._error("unclosed character class", start, at if items in ([], ["]"], ["\\]"]) else None)
-            character = pattern[at]
-            if character == "]" and items:
+                raise self._error("unclosed character class", start)
+            if pattern[at] == "]" and items:
                 break
             if pattern[at : at + 2] in ("&&", "--", "~~"):
                 raise CommandError("operations on character classes are not available here", 2)
@@ -340,10 +245,10 @@ class _Reader:
             if pattern[end : end + 1] == "-" and pattern[end + 1 : end + 2] not in ("]", "-", ""):
                 other, stop, upper = self._class_item(end + 1)
                 if literal is None or upper is None:
-                    wrong = (at, end) if literal is None else (end + 1, stop)
-                    raise self._error("invalid range boundary, must be a literal", *wrong)
+                    raise self._error("invalid range boundary, must be a literal", at, stop)
                 if upper < literal:
-                    raise self._error("invalid character class range, the start must be <= the end", at, stop)
+                    message = "invalid character class range, the start must be <= the end"
+                    raise self._error(message, at, stop)
                 item, end = f"{item}-{other}", stop
                 values.add(upper)
             items.append(item)
@@ -354,30 +259,25 @@ class _Reader:
         self._add(f"[{'^' if negated else ''}{''.join(items)}]", at + 1 - start)
 
     def _class_item(self, at: int) -> tuple[str, int, str | None]:
-        """(one item of a class, where it ends, the character it stands for if it is one)."""
+        """Return an item of a class, where it ends, and its character if it is one."""
         pattern = self.pattern
         character = pattern[at]
         if character == "[":
-            named = re.compile(r"\[:\^?[a-z]+:\]").match(pattern, at)
-            if named is None or not _is_named_class(named[0]):
-                raise CommandError("character classes inside one another are not available here", 2)
+            named = _NAMED_CLASS.match(pattern, at)
+            if named is None:
+                message = "character classes inside one another are not available here"
+                raise CommandError(message, 2)
             return named[0], named.end(), None
         if character != "\\":
             return ("\\" + character if character in "]^-&~" else character), at + 1, character
         letter = pattern[at + 1 : at + 2]
         if letter and letter in "bBAz":
-            raise self._error("invalid escape sequence found in character class", at, at + 2)
+            message = "invalid escape sequence found in character class"
+            raise self._error(message, at, at + 2)
         text, end = self._read_escape(at)
-        if letter in _CLASSES:
-            return text, end, None
-        return text, end, _character_of(text)
+        return text, end, None if letter in _CLASSES else _character_of(text)
 
 
 def _character_of(text: str) -> str:
-    """What an escape for one character stands for."""
+    """Return what an escape for one character stands for."""
     return _CONTROLS.get(text[-1], text[-1]) if text[0] == "\\" else text[-1]
-
-
-def _is_named_class(text: str) -> bool:
-    name = text[2:-2].removeprefix("^")
-    return name in "alnum alpha ascii blank cntrl digit graph lower print punct space upper word xdigit".split()

@@ -32,7 +32,6 @@ class Walk:
         self.needs_git = True
         self.files_of_rules: list[str] = []
         """Files with more rules, for the working directory."""
-        self.rules_ignore_case = False
         self.follow = False
         self.max_depth: int | None = None
         self.time: str | None = None
@@ -71,7 +70,7 @@ class Walk:
             above.append(here)
         rules: IgnoreRules | None = None
         for name in self.files_of_rules:
-            rules = IgnoreRules(self.ctx.cwd, read_rules(self.ctx.fs, name, ignore_case=self.rules_ignore_case), rules)
+            rules = IgnoreRules(self.ctx.cwd, read_rules(self.ctx.fs, name), rules)
         inside_git = self._in_repository(path)
         for directory in reversed(above):
             rules = self._rules_of(directory, rules, inside_git=inside_git)
@@ -89,9 +88,9 @@ class Walk:
     def _rules_of(self, directory: str, parent: IgnoreRules | None, *, inside_git: bool) -> IgnoreRules | None:
         found: list[Rule] = []
         if self.git_ignore and (inside_git or not self.needs_git):
-            found.extend(read_rules(self.ctx.fs, posixpath.join(directory, ".gitignore"), ignore_case=self.rules_ignore_case))
+            found.extend(read_rules(self.ctx.fs, posixpath.join(directory, ".gitignore")))
         for name in (".ignore", ".rgignore") if self.dot_ignore else ():
-            found.extend(read_rules(self.ctx.fs, posixpath.join(directory, name), ignore_case=self.rules_ignore_case))
+            found.extend(read_rules(self.ctx.fs, posixpath.join(directory, name)))
         return IgnoreRules(directory, found, parent) if found else parent
 
     def _walk(self, path: str, shown: str, rules: IgnoreRules | None, depth: int, above: frozenset[int]) -> Iterator[tuple[str, str]]:

@@ -125,9 +125,9 @@ class Files:
         self.ctx.stderr.write(encode(f"{self.ctx.name}: can't read {name}: {describe_os_error(error, '')}\n"))
         self.status = 2
 
-    def editor(self, program: Program, kind: type[Editor] = Editor) -> Editor:
+    def editor(self, program: Program) -> Editor:
         """An editor that uses these files; its input and output are still to be set."""
-        editor = kind(program, self.settings, self.ctx.budget)
+        editor = Editor(program, self.settings, self.ctx.budget)
         editor.standard_output = self.standard_output
         editor.outputs = self.outputs
         editor.flush_all = self.flush

@@ -278,10 +278,6 @@ class Database:
         try:
             try:
                 return self.connection.execute(statement)
-            except sqlite3.OperationalError as error:
-                if str(error).lower() != "no such table: generate_series":
-                    raise
-                return self._execute_with_series(statement)
             except sqlite3.ProgrammingError as error:
                 count = _BINDINGS.search(str(error))
                 if count is None:
@@ -294,30 +290,11 @@ class Database:
         except (ValueError, OverflowError) as error:
             raise SqlError(str(error), 1, running=False) from None
 
-    def _execute_with_series(self, statement: str) -> sqlite3.Cursor:
-        """Run a statement with a table-valued function that this SQLite does not have."""
-        from agentsandbox.commands._sqlite_series import SeriesError, with_series
-
-        try:
-            changed = with_series(statement)
-        except SeriesError as error:
-            raise SqlError(str(error), 1, running=False) from None
-        if changed == statement:
-            raise SqlError("no such table: generate_series", 1, running=False)
-        return self.execute(changed)
-
     def _execute_bound(self, statement: str, count: int) -> sqlite3.Cursor:
         """Run a statement with parameters; those without a value are NULL."""
         if _NAMED.search(statement) is None:
             return self.connection.execute(statement, [self.parameters.get(f"?{number}") for number in range(1, count + 1)])
         return self.connection.execute(statement, _Parameters(self.parameters))
-
-    def limit(self, kind: int, wanted: int | None) -> int:
-        """A limit of SQLite, changed first if one is wanted: what the sandbox set cannot be raised."""
-        most = self.connection.getlimit(kind)
-        if wanted is not None and 0 <= wanted < most:
-            self.connection.setlimit(kind, max(wanted, 1) if kind == sqlite3.SQLITE_LIMIT_LENGTH else wanted)
-        return self.connection.getlimit(kind)
 
     def journal_mode(self, wanted: str) -> str:
         """What `PRAGMA journal_mode` answers, with or without a new mode."""

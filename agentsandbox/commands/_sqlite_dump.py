@@ -10,10 +10,8 @@ if TYPE_CHECKING:
     from agentsandbox.commands._sqlite_output import Value
     from agentsandbox.commands._sqlite_shell import Shell
 
-__all__ = ["dump", "dump_statistics", "spelled"]
+__all__ = ["dump", "spelled"]
 
-_OPTIONS = ("data-only", "preserve-rowids", "newlines", "nosys")
-_ROWIDS = ("rowid", "_rowid_", "oid")
 _STATISTICS = ("sqlite_stat1", "sqlite_stat4")
 _ANALYZE = "ANALYZE sqlite_schema;\n"
 
@@ -31,7 +29,8 @@ class _Dump:
 
     def __init__(self, shell: Shell, words: list[str]) -> None:
         self.shell = shell
-        self.options: set[str] = set()
+        self.bare = False
+        """Whether only the rows are written, no definitions."""
         self.patterns: list[str] = []
         self.writable = False
         """Whether the schema is written to, as virtual tables need it."""
@@ -39,16 +38,14 @@ class _Dump:
             option = word.removeprefix("-").removeprefix("-")
             if not word.startswith("-"):
                 self.patterns.append(word)
-            elif option in _OPTIONS:
-                self.options.add(option)
+            elif option == "data-only":
+                self.bare = True
             else:
                 raise DotError(f'Unknown option "{word}" on ".dump"')
 
     def run(self) -> None:
-        shell, bare = self.shell, "data-only" in self.options
+        shell, bare = self.shell, self.bare
         condition = " AND (" + " OR ".join(f"name LIKE {sql_literal(word)}" for word in self.patterns) + ")" if self.patterns else ""
-        if "nosys" in self.options:
-            condition += " AND name NOT LIKE 'sqlite__%' ESCAPE '_'"
         if not bare:
             shell.write("PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\n")
         tables = f"SELECT name, sql FROM sqlite_schema WHERE type='table' AND sql IS NOT NULL{condition}"
@@ -66,7 +63,7 @@ class _Dump:
         if name.startswith("sqlite_") and name not in (*_STATISTICS, "sqlite_sequence"):
             return
         is_virtual = sql.upper().startswith("CREATE VIRTUAL TABLE")
-        if "data-only" not in self.options:
+        if not self.bare:
             self.shell.write(self.creation(name, sql, is_virtual=is_virtual))
         if not is_virtual:
             self.rows(name)
@@ -89,27 +86,10 @@ class _Dump:
         columns = shell.query(f"PRAGMA table_xinfo({sql_literal(name)})")
         stored = [quote_name(str(column[1])) for column in columns if not column[6]]
         target = quote_name(name)
-        row_number = self.row_number(name, columns)
-        if row_number:
-            stored.insert(0, row_number)
-            target += f"({','.join(stored)})"
-        escape = "newlines" not in self.options
         query = f"SELECT {','.join(stored)} FROM {quote_name(name)}"
         for row in shell.database.rows(shell.database.execute(query), query):
-            values = ",".join([insert_literal(value, escape_newlines=escape) for value in _values(row)])
+            values = ",".join([insert_literal(value) for value in _values(row)])
             shell.write(f"INSERT INTO {target} VALUES({values});\n")
-
-    def row_number(self, name: str, columns: list[tuple[object, ...]]) -> str:
-        """The name of the number of a row, if it is asked for and no column is that number."""
-        if "preserve-rowids" not in self.options:
-            return ""
-        keys = [column for column in columns if column[5]]
-        if len(keys) == 1 and str(keys[0][2]).upper() == "INTEGER":
-            return ""
-        if self.shell.query(f"SELECT wr FROM pragma_table_list({sql_literal(name)}) WHERE schema='main'") == [(1,)]:
-            return ""
-        taken = {str(column[1]).lower() for column in columns}
-        return next((word for word in _ROWIDS if word not in taken), "")
 
 
 def _values(row: tuple[object, ...]) -> tuple[Value, ...]:
@@ -119,16 +99,3 @@ def _values(row: tuple[object, ...]) -> tuple[Value, ...]:
 def dump(shell: Shell, words: list[str]) -> None:
     """`.dump`"""
     _Dump(shell, words).run()
-
-
-def dump_statistics(shell: Shell) -> bool:
-    """What ANALYZE found, as statements; whether there is any."""
-    listed = ",".join(map(sql_literal, _STATISTICS))
-    names = [str(row[0]) for row in shell.query(f"SELECT name FROM sqlite_schema WHERE name IN ({listed}) ORDER BY name")]
-    if not names:
-        return False
-    shell.write(_ANALYZE)
-    for name in names:
-        _Dump(shell, []).rows(name)
-    shell.write(_ANALYZE)
-    return True

@@ -20,23 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["import_file"]
 
-_HELP = """\
-.import FILE TABLE       Import data from FILE into TABLE
-   Options:
-     --ascii               Use \\037 and \\036 as column and row separators
-     --csv                 Use , and \\n as column and row separators
-     --skip N              Skip the first N rows of input
-     --schema S            Target table to be S.TABLE
-     -v                    "Verbose" - increase auxiliary output
-   Notes:
-     *  If TABLE does not exist, it is created.  The first row of input
-        determines the column names.
-     *  If neither --csv or --ascii are used, the input mode is derived
-        from the ".mode" output mode
-     *  If FILE begins with "|" then it is a command that generates the
-        input text.
-"""
-
 
 class _Options:
     """What the words after `.import` say."""
@@ -49,8 +32,6 @@ class _Options:
             self.separators = (self.separators[0], "\n")
             printer.row_separator = "\n"  # the shell reads and writes with one setting
         self.skip = 0
-        self.schema = ""
-        self.verbose = False
         self.names: list[str] = []
         rest = list(reversed(words))
         while rest:
@@ -63,28 +44,14 @@ class _Options:
             elif option == "-skip" and rest:
                 digits = rest.pop()[:9]
                 self.skip = int(digits) if digits.isdecimal() else 0
-            elif option == "-schema" and rest:
-                self.schema = rest.pop()
-            elif option == "-v":
-                self.verbose = True
             elif word.startswith("-"):
-                _refuse(shell, f'unknown option: "{option}". ')
+                raise DotError(f'ERROR: unknown option: "{option}".')
             else:
                 self.names.append(word)
         if len(self.names) < 2:
-            _refuse(shell, "missing FILE argument." if not self.names else "missing TABLE argument.")
+            raise DotError(f"ERROR: missing {'FILE' if not self.names else 'TABLE'} argument.")
         if len(self.names) > 2:
-            _refuse(shell, f'extra argument: "{self.names[2]}". ')
-
-    def target(self) -> str:
-        """The table as SQL names it."""
-        table = _quoted_name(self.names[1])
-        return f"{_quoted_name(self.schema)}.{table}" if self.schema else table
-
-
-def _refuse(shell: Shell, what: str) -> None:
-    shell.write(f"ERROR: {what} Usage:\n{_HELP}")
-    raise DotError("")
+            raise DotError(f'ERROR: extra argument: "{self.names[2]}".')
 
 
 def import_file(shell: Shell, words: list[str]) -> None:
@@ -94,7 +61,7 @@ def import_file(shell: Shell, words: list[str]) -> None:
     text = decode(read_source(shell, file))
     if file.startswith("|"):
         file = options.names[0] = "<pipe>"
-    columns = _count_columns(shell, table, options.schema)
+    columns = _count_columns(shell, table)
     if not text and not columns:
         raise DotError(f"{file}: empty file")
 
@@ -107,15 +74,11 @@ def import_file(shell: Shell, words: list[str]) -> None:
         next(rows, None)
     if not columns:
         columns = _create_table(shell, options, rows)
-    _Import(shell, file, options.target(), columns).run(rows, verbose=options.verbose)
+    _Import(shell, file, _quoted_name(table), columns).run(rows)
 
 
-def _count_columns(shell: Shell, table: str, schema: str) -> int:
-    named = ", ".join([sql_literal(name) for name in (table, schema) if name])
-    try:
-        return len(shell.query(f"SELECT 1 FROM pragma_table_info({named})"))
-    except SqlError:
-        return 0  # there is no such schema
+def _count_columns(shell: Shell, table: str) -> int:
+    return len(shell.query(f"SELECT 1 FROM pragma_table_info({sql_literal(table)})"))
 
 
 def _create_table(shell: Shell, options: _Options, rows: Iterator[tuple[int, list[str]]]) -> int:
@@ -138,9 +101,7 @@ def _create_table(shell: Shell, options: _Options, rows: Iterator[tuple[int, lis
     spelled = ""
     for at, name in enumerate(names):
         spelled += (",\n " if at % 4 == 0 else ", ") * bool(at) + _quoted_name(name) + " TEXT"
-    sql = f"CREATE TABLE {options.target()}(\n{spelled})"
-    if options.verbose:
-        shell.write(f"{sql}\n\n")
+    sql = f"CREATE TABLE {_quoted_name(options.names[1])}(\n{spelled})"
     try:
         shell.database.execute(sql)
     except SqlError as error:
@@ -160,24 +121,18 @@ class _Import:
         self.file = file
         self.columns = columns
         self.sql, self.bytes_sql = (f"INSERT INTO {table} VALUES({','.join([mark] * columns)})" for mark in ("?", "CAST(? AS TEXT)"))
-        self.added = 0
-        self.failed = 0
 
-    def run(self, rows: Iterator[tuple[int, list[str]]], *, verbose: bool) -> None:
+    def run(self, rows: Iterator[tuple[int, list[str]]]) -> None:
         """Insert all rows, in one transaction."""
         connection = self.shell.database.connection
         opened = not connection.in_transaction
         if opened:
             connection.execute("BEGIN")
-        line, row = 1, [""]
         for line, row in rows:
             self.shell.ctx.budget.step()
             self._insert(line, self._fitted(line, row))
         if opened:
             connection.execute("COMMIT")
-        if verbose:
-            last = line + "".join(row).count("\n")
-            self.shell.write(f"Added {self.added} rows with {self.failed} errors using {last} lines of input\n")
 
     def _warn(self, text: str) -> None:
         self.shell.flush()
@@ -200,11 +155,9 @@ class _Import:
                 database.connection.execute(self.sql, row)
             except UnicodeEncodeError:
                 database.connection.execute(self.bytes_sql, [None if field is None else encode(field) for field in row])
-            self.added += 1
             return
         except (sqlite3.Error, sqlite3.Warning) as error:
             message = database.explain(error, self.sql, running=True).message
-        self.failed += 1
         self._warn(f"{line}: INSERT failed: {message}")
 
 

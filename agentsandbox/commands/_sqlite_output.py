@@ -6,7 +6,6 @@ import math
 import re
 
 from agentsandbox.commands._sqlite_numbers import exact_text, number_text
-from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,10 +14,9 @@ if TYPE_CHECKING:
     Value = None | int | float | str | bytes
     Row = Sequence[Value]
 
-__all__ = ["COLUMNAR", "MODES", "Printer", "insert_literal", "quote_name", "sql_literal"]
+__all__ = ["Printer", "insert_literal", "quote_name", "sql_literal"]
 
-MODES = "ascii box column csv html insert json line list markdown qbox quote table tabs tcl"
-COLUMNAR = frozenset(("column", "table", "box", "markdown"))
+_COLUMNAR = frozenset(("column", "table", "box", "markdown"))
 
 
 def sql_literal(value: Value, *, escape_newlines: bool = False) -> str:
@@ -84,19 +82,12 @@ def _json_string(text: str) -> str:
     return '"' + _JSON.sub(lambda found: _JSON_NAMES.get(found[0]) or f"\\u{ord(found[0]):04x}", text) + '"'
 
 
-def _c_string(text: str) -> str:
-    if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
-        return f'"{text}"'
-    names = {10: "\\n", 9: "\\t", 13: "\\r", 34: '\\"', 92: "\\\\"}
-    return '"' + "".join(names.get(byte) or (chr(byte) if 32 <= byte < 127 else f"\\{byte:03o}") for byte in encode(text)) + '"'
-
-
 _SEPARATORS = {
-    "list": ("|", "\n"), "csv": (",", "\r\n"), "ascii": ("\x1f", "\x1e"), "quote": (",", "\n"), "tcl": (" ", "\n"),
+    "list": ("|", "\n"), "csv": (",", "\r\n"), "ascii": ("\x1f", "\x1e"), "quote": (",", "\n"),
 }  # fmt: skip
 
 
-def _next_line(text: str, start: int, limit: int, word_wrap: bool) -> tuple[str, int]:
+def _next_line(text: str, start: int, limit: int) -> tuple[str, int]:
     """The line of a cell that begins at `start`, and where the next one does; -1 if there is none."""
     at, column, size = start, 0, len(text)
     while at < size and (not limit or column < limit):
@@ -108,34 +99,11 @@ def _next_line(text: str, start: int, limit: int, word_wrap: bool) -> tuple[str,
         else:
             column += 1
         at += 1
-    shown = at
-    full = bool(limit) and column >= limit
-    if full and word_wrap:
-        shown = start + _word_end(text[start : at + 1], at - start)
-        if shown != at:
-            at = shown
-            while text[at : at + 1] == " ":
-                at += 1
-    line = text[start:shown].expandtabs(8)[: limit or None]
-    if full and text[at : at + 1] >= " ":
+    line = text[start:at].expandtabs(8)[: limit or None]
+    if limit and column >= limit and text[at : at + 1] >= " ":
         return line, at
     at += 2 if text.startswith("\r\n", at) else 1
     return line, at if at < size else -1
-
-
-def _word_end(text: str, at: int) -> int:
-    """The best place for a break before `at`: after a blank or between a word and what is none, in the last half."""
-    for end in range(at, at // 2, -1):
-        if text[end - 1].isspace():
-            return end
-    for end in range(at, at // 2, -1):
-        if _is_word(text[end - 1]) != _is_word(text[end : end + 1]):
-            return end
-    return at
-
-
-def _is_word(character: str) -> bool:
-    return character.isascii() and character.isalnum()
 
 
 class Printer:
@@ -155,7 +123,6 @@ class Printer:
         self.table = "table"
         self.wrap = 0
         """Columns of a cell without a width of its own, in the modes with columns; 0 for any number."""
-        self.word_wrap = False
         self.quote = False
         self._json_names: list[str] = []
         """The names of the columns that are printed, as JSON begins a pair."""
@@ -188,11 +155,7 @@ class Printer:
 
     def print(self, names: Sequence[str], rows: Iterator[Row]) -> None:
         """All rows of one statement; nothing at all when there are none."""
-        if self.mode == "off":
-            for _row in rows:
-                pass
-            return
-        if self.mode in COLUMNAR:
+        if self.mode in _COLUMNAR:
             self._columnar(names, [list(row) for row in rows])
             return
         one_row: dict[str, Callable[[Sequence[str], Row, int], None]] = {
@@ -200,7 +163,6 @@ class Printer:
             "ascii": self._list,
             "csv": self._csv,
             "quote": self._quoted,
-            "tcl": self._tcl,
             "line": self._line,
             "html": self._html,
             "insert": self._insert,
@@ -236,11 +198,6 @@ class Printer:
         if not count and self.headers:
             self._join([sql_literal(name) for name in names])
         self._join([sql_literal(value) for value in row])
-
-    def _tcl(self, names: Sequence[str], row: Row, count: int) -> None:
-        if not count and self.headers:
-            self.write(self.column_separator.join(_c_string(name) for name in names) + "\n")
-        self.write(self.column_separator.join(_c_string(self.text(value)) for value in row) + "\n")
 
     def _line(self, names: Sequence[str], row: Row, count: int) -> None:
         width = max([5, *map(len, names)])
@@ -287,7 +244,7 @@ class Printer:
         at = 0
         while at >= 0:
             self.step(1 + (limit or len(text)) // 64)
-            line, at = _next_line(text, at, limit, self.word_wrap)
+            line, at = _next_line(text, at, limit)
             lines.append(line)
         return lines
 

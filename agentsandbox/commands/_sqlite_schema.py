@@ -4,35 +4,19 @@ from __future__ import annotations
 
 import re
 
-from agentsandbox.commands._sqlite_dump import dump_statistics, spelled
+from agentsandbox.commands._sqlite_dump import spelled
 from agentsandbox.commands._sqlite_output import quote_name, sql_literal
 from agentsandbox.commands._sqlite_words import DotError
-from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.commands._sqlite_shell import Shell
 
-__all__ = ["clone", "list_databases", "list_indexes", "list_tables", "print_full_schema", "print_schema"]
+__all__ = ["list_databases", "list_indexes", "list_tables", "print_schema"]
 
 _OWN = "name NOT LIKE 'sqlite__%' ESCAPE '_'"
 """What leaves out SQLite's own tables."""
 _CREATED = re.compile("CREATE (?:TABLE|INDEX|UNIQUE INDEX|VIEW|TRIGGER|VIRTUAL TABLE) ")
-
-
-def clone(shell: Shell, words: list[str]) -> None:
-    """`.clone`: a copy in a new file."""
-    if len(words) != 1:
-        raise DotError("Usage: .clone FILENAME")
-    path = shell.ctx.path(words[0])
-    if shell.ctx.fs.exists(path):
-        shell.flush()
-        shell.ctx.stderr.write(encode(f'File "{words[0]}" already exists.\n'))
-        return
-    order = "type<>'table', rowid"
-    for row in shell.query(f"SELECT name FROM sqlite_schema WHERE {_OWN} ORDER BY {order}"):
-        shell.write(f"{row[0]}... done\n")
-    shell.ctx.fs.write_bytes(path, shell.database.content(), permissions=0o666 & ~shell.ctx.umask)
 
 
 def list_databases(shell: Shell, words: list[str]) -> None:
@@ -101,12 +85,3 @@ def print_schema(shell: Shell, words: list[str]) -> None:
                 columns = shell.query(f"PRAGMA {quote_name(schema)}.table_info({sql_literal(str(name))})")
                 shell.write(f"\n/* {before}{quote_name(str(name))}({','.join(quote_name(str(column[1])) for column in columns)}) */")
             shell.write(";\n")
-
-
-def print_full_schema(shell: Shell, words: list[str]) -> None:
-    if words:
-        raise DotError("Usage: .fullschema ?--indent?" if words != ["--indent"] else "Error: --indent is not available here")
-    for (text,) in shell.query(f"SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND {_OWN} ORDER BY rowid"):
-        shell.write(spelled(str(text)) + ";\n")
-    if not dump_statistics(shell):
-        shell.write("/* No STAT tables available */\n")

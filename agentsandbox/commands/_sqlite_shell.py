@@ -8,16 +8,13 @@ from agentsandbox.command import CommandContext, describe_os_error
 from agentsandbox.commands._sqlite_database import Database, SqlError, is_complete, statements
 from agentsandbox.commands._sqlite_dump import dump
 from agentsandbox.commands._sqlite_files import DatabaseFile, OpenError
-from agentsandbox.commands._sqlite_output import COLUMNAR, MODES, Printer, sql_literal
+from agentsandbox.commands._sqlite_output import Printer, sql_literal
 from agentsandbox.commands._sqlite_schema import (
-    clone,
     list_databases,
     list_indexes,
     list_tables,
-    print_full_schema,
     print_schema,
 )
-from agentsandbox.commands._sqlite_settings import set_binary, set_limit, set_nothing, set_off, show_connection
 from agentsandbox.commands._sqlite_targets import PipeOutput, read_source, set_once, set_output
 from agentsandbox.commands._sqlite_words import DotError, one_word, split_options, split_words
 from agentsandbox.streams import decode, encode
@@ -33,22 +30,17 @@ __all__ = ["Quit", "Shell"]
 _HELP = """\
 .backup ?DB? FILE        Write the database to a file
 .bail on|off             Stop after the first error
-.binary on|off           Accepted: output is binary always
 .cd DIRECTORY            Change the working directory
 .changes on|off          Show number of rows changed by SQL
-.clone FILE              Copy tables, indexes and views into a new database
-.connection              The one connection
 .databases               Names and files of the databases
 .dump ?TABLE?            The content as SQL
 .echo on|off             Show commands before they run
 .eqp on|off              Show the plan of each query
 .exit ?CODE?             Leave, with a status
-.fullschema              The schema, and statistics
 .headers on|off          Show column names
 .help                    This list
 .import FILE TABLE       Read rows from a file or a command, "|CMD"
 .indexes ?TABLE?         Names of indexes
-.limit ?NAME? ?VALUE?    Limits of SQLite, which can be lowered
 .mode ?MODE?             The form of the output
 .nullvalue STRING        What stands for NULL
 .once FILE               Send the next output to a file or a command, "|CMD"
@@ -56,7 +48,6 @@ _HELP = """\
 .output ?FILE?           Send output to a file or a command, "|CMD"
 .parameter CMD ...       Values of parameters: clear, init, list, set, unset
 .print STRING...         Write a text
-.prompt MAIN CONTINUE    Accepted: nobody is prompted
 .quit                    Leave
 .read FILE               Run the commands of a file or those that a command prints, "|CMD"
 .restore ?DB? FILE       Take the content of a file instead of the database
@@ -68,7 +59,6 @@ _HELP = """\
 .system CMD ARGS...      Run a command
 .tables ?PATTERN?        Names of tables
 .timeout MS              Accepted: nobody else has the database open
-.timer on|off            Show how long each statement took
 .width NUM1 NUM2 ...     Widths of columns
 """
 _READ_DEPTH = 20
@@ -76,7 +66,10 @@ _READ_DEPTH = 20
 
 _JOURNAL = re.compile(r"pragma\s+(?:main\.)?journal_mode\s*(?:=\s*|\(\s*)?['\"]?(\w*)['\"]?\s*\)?\s*;?", re.IGNORECASE)
 _DATABASE_LIST = re.compile(r"pragma\s+database_list\s*;?", re.IGNORECASE)
-_KNOWN_MODES = frozenset((*MODES.split(), "off"))
+_MODES = ("line", "column", "list", "html", "csv", "tabs", "insert", "quote", "ascii", "markdown", "table", "box", "json")
+"""The order in which a beginning of a name is looked up."""
+_WRAP = 60
+"""Columns of a cell in the modes with columns, if `.mode` chose one."""
 _PARAMETER_HELP = """\
 .parameter CMD ...       Manage SQL parameter bindings
    clear                   Erase all bindings
@@ -113,7 +106,6 @@ class Shell:
         self.echo = False
         self.changes = False
         self.plans = False
-        self.timer = False
         self.depth = 0
         self.errors = 0
 
@@ -229,11 +221,7 @@ class Shell:
         if self.echo:
             self.write(statement.strip() + "\n")
         try:
-            begun = self.ctx.host.clock()
             self.run_sql(statement)
-            if self.timer:
-                seconds = max(self.ctx.host.clock() - begun, 0.0)
-                self.write(f"Run Time: real {seconds:.3f} user {seconds:.6f} sys 0.000000\n")
             if self.changes:
                 self.write("changes: {}   total_changes: {}\n".format(*self.query("SELECT changes(), total_changes()")[0]))
             if self.once:
@@ -329,9 +317,6 @@ class Shell:
     def set_plans(self, words: list[str]) -> None:
         self.plans = self.is_on(one_word(words, "eqp off|on|trace|trigger|full"))
 
-    def set_timer(self, words: list[str]) -> None:
-        self.timer = self.is_on(one_word(words, "timer on|off"))
-
     def set_bail(self, words: list[str]) -> None:
         self.bail = self.is_on(one_word(words, "bail on|off"))
 
@@ -359,28 +344,25 @@ class Shell:
         self.printer.widths = [max(-10000, min(10000, int(word[:8]))) if word.lstrip("-").isdecimal() else 0 for word in words]
 
     def set_mode(self, words: list[str]) -> None:
-        from agentsandbox.commands._sqlite_modes import read_mode
-
-        chosen = read_mode(words, self.is_on)
-        printer = self.printer
-        if chosen.problem:
-            raise DotError(chosen.problem)
-        if chosen.mode is None:
+        if not words:
             self.write(f"current output mode: {self._mode()}\n")
-            chosen.mode = printer.mode
-        if chosen.mode not in _KNOWN_MODES:
-            raise DotError(f"Error: mode should be one of: {MODES}")
-        printer.set_mode(chosen.mode, chosen.table)
-        if chosen.mode in COLUMNAR:
-            printer.wrap, printer.word_wrap, printer.quote = chosen.wrap, chosen.word_wrap, chosen.quote
+            return
+        if len(words) > 2 or words[-1].startswith("-"):
+            raise DotError(f'extra argument: "{words[-1]}"')
+        name, quote = ("box", True) if words[0] == "qbox" else (words[0], False)
+        mode = name if name in _MODES else next((mode for mode in _MODES if f"{mode}s".startswith(name)), None)
+        if mode is None:
+            raise DotError(f"Error: mode should be one of: {' '.join(sorted((*_MODES, 'qbox')))}")
+        self.printer.set_mode(mode, words[1] if len(words) > 1 else None)
+        self.printer.wrap, self.printer.quote = _WRAP, quote
 
     def _mode(self) -> str:
-        """The mode as it is shown, with its options."""
+        """Return the mode as it is shown, with its options."""
         printer = self.printer
-        if printer.mode not in COLUMNAR:
+        if printer.mode not in ("column", "table", "box", "markdown"):
             return printer.mode
-        word_wrap, quote = "on" if printer.word_wrap else "off", "quote" if printer.quote else "noquote"
-        return f"{printer.mode} --wrap {printer.wrap} --wordwrap {word_wrap} --{quote}"
+        quote = "quote" if printer.quote else "noquote"
+        return f"{printer.mode} --wrap {printer.wrap} --wordwrap off --{quote}"
 
     def show(self, words: list[str]) -> None:
         if words:
@@ -536,42 +518,30 @@ def _pointer(error: SqlError, sql: str) -> str:
     return f"\n  {shown}\n  {' ' * at}^--- error here" if at < 25 else f"\n  {shown}\n  {' ' * (at - 14)}error here ---^"
 
 
-def archive(shell: Shell, words: list[str]) -> None:
-    """`.archive`"""
-    from agentsandbox.commands._sqlite_archive import run_archive
-
-    if not run_archive(shell, words, hint=".archive --help"):
-        raise DotError("")
+def _accept(shell: Shell, words: list[str]) -> None:
+    """`.timeout`: nobody else has the database open."""
 
 
 _LETTERS = {
-    "c": "clone", "d": "dump", "e": "echo", "h": "headers", "i": "import", "m": "mode", "n": "nullvalue", "o": "open", "q": "quit",
+    "d": "dump", "e": "echo", "h": "headers", "i": "import", "m": "mode", "n": "nullvalue", "o": "open", "q": "quit",
     "t": "tables", "w": "width",
 }  # fmt: skip
 """What one letter stands for."""
 _COMMANDS: dict[str, Callable[[Shell, list[str]], None]] = {
-    "archive": archive,
     "backup": Shell.back_up,
     "bail": Shell.set_bail,
-    "binary": set_binary,
     "cd": Shell.change_directory,
     "changes": Shell.set_changes,
-    "clone": clone,
-    "connection": show_connection,
     "databases": list_databases,
     "dump": dump,
     "echo": Shell.set_echo,
     "eqp": Shell.set_plans,
     "exit": Shell.leave,
-    "explain": set_off,
-    "fullschema": print_full_schema,
     "headers": Shell.set_headers,
     "help": Shell.print_help,
     "import": Shell.import_file,
     "indexes": list_indexes,
     "indices": list_indexes,
-    "limit": set_limit,
-    "log": set_off,
     "mode": Shell.set_mode,
     "nullvalue": Shell.set_null,
     "once": set_once,
@@ -579,7 +549,6 @@ _COMMANDS: dict[str, Callable[[Shell, list[str]], None]] = {
     "output": set_output,
     "parameter": Shell.set_parameter,
     "print": Shell.print_text,
-    "prompt": set_nothing,
     "quit": Shell.leave,
     "read": Shell.read_file,
     "restore": Shell.restore,
@@ -588,11 +557,8 @@ _COMMANDS: dict[str, Callable[[Shell, list[str]], None]] = {
     "separator": Shell.set_separator,
     "shell": Shell.run_shell,
     "show": Shell.show,
-    "stats": set_off,
     "system": Shell.run_shell,
     "tables": list_tables,
-    "timeout": set_nothing,
-    "timer": Shell.set_timer,
-    "trace": set_off,
+    "timeout": _accept,
     "width": Shell.set_widths,
 }

@@ -12,22 +12,6 @@ if TYPE_CHECKING:
 
 __all__ = ["PipeOutput", "read_source", "set_once", "set_output"]
 
-_OUTPUT_HELP = """\
-.output ?FILE?           Send output to FILE or stdout if FILE is omitted
-   If FILE begins with '|' then open it as a pipe.
-   Options:
-     --bom                 Prefix output with a UTF8 byte-order mark
-     -e                    Send output to the system text editor
-     -x                    Send output as CSV to a spreadsheet
-"""
-_ONCE_HELP = """\
-.once ?OPTIONS? ?FILE?   Output for the next SQL command only to FILE
-     If FILE begins with '|' then open as a pipe
-       --bom  Put a UTF8 byte-order mark at the beginning
-       -e     Send output to the system text editor
-       -x     Send output as CSV to a spreadsheet (same as ".excel")
-"""
-
 
 class PipeOutput(Buffer):
     """What a command is to read, which runs when all is there."""
@@ -43,29 +27,13 @@ class PipeOutput(Buffer):
         self.ctx.run(["sh", "-c", self.command], stdin=BytesReader(self.getvalue()), cwd=self.ctx.cwd)
 
 
-def _refuse(shell: Shell, what: str, usage: str) -> DotError:
-    shell.write(f"ERROR: {what}.  Usage:\n{usage}")
-    return DotError("")
-
-
-def _redirect(shell: Shell, words: list[str], usage: str) -> None:
+def _redirect(shell: Shell, words: list[str]) -> None:
     """Send output to the file or command that the words name, to stdout if they name none."""
-    name, mark = "", b""
-    for at, word in enumerate(words):
-        option = word[1:] if word.startswith("--") else word
-        if option == "-bom":
-            mark = b"\xef\xbb\xbf"
-        elif option in ("-e", "-x"):
-            raise DotError(f"Error: {word} is not available: there are no other programs to show output in")
-        elif option.startswith("-"):
-            raise _refuse(shell, f'unknown option: "{option}"', usage)
-        elif name:
-            raise _refuse(shell, f'extra parameter: "{word}"', usage)
-        elif word.startswith("|"):
-            name = " ".join(words[at:])
-            break
-        else:
-            name = word
+    if words and words[0].startswith("-"):
+        raise DotError(f'ERROR: unknown option: "{words[0]}".')
+    if len(words) > 1 and not words[0].startswith("|"):
+        raise DotError(f'ERROR: extra parameter: "{words[1]}".')
+    name = " ".join(words)
     shell.end_output()
     if name in ("", "stdout", "off"):
         return
@@ -73,18 +41,17 @@ def _redirect(shell: Shell, words: list[str], usage: str) -> None:
         shell.output = PipeOutput(shell.ctx, name[1:])
     else:
         shell.output = shell.ctx.fs.open(shell.ctx.path(name), "w", permissions=0o666 & ~shell.ctx.umask)
-    shell.output.write(mark)
     shell.output_name = name
 
 
 def set_output(shell: Shell, words: list[str]) -> None:
     """`.output`"""
-    _redirect(shell, words, _OUTPUT_HELP)
+    _redirect(shell, words)
 
 
 def set_once(shell: Shell, words: list[str]) -> None:
     """`.once`"""
-    _redirect(shell, words, _ONCE_HELP)
+    _redirect(shell, words)
     shell.once = shell.output is not None
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 from agentsandbox.commands._lines import inputs, line_blocks
 from agentsandbox.commands._quoting import quote
@@ -18,27 +17,23 @@ if TYPE_CHECKING:
 __all__ = ["TabStops", "joined_blocks", "rewrite_digits"]
 
 _DIGITS = re.compile(r"-(i*)([0-9].*)\Z", re.DOTALL)
-_TAKES_VALUE = re.compile(r"-i*t\Z|--t(?:a(?:bs?)?)?\Z")
+_ITEM = re.compile(r"([/+]?)([0-9]*)(.*)\Z", re.DOTALL)
 _MAX = 2**63 - 1
-_REMEMBERED = 512
-"""Columns whose next stop is kept."""
 
 
 def rewrite_digits(words: Sequence[str]) -> list[str]:
-    """`-4` is `-t 4`, and so is what follows a digit among letters."""
+    """`-4` is `-t 4`."""
     rewritten: list[str] = []
-    is_value = False
     for at, word in enumerate(words):
-        if word == "--" and not is_value:
+        if word == "--":
             return [*rewritten, *words[at:]]
-        found = None if is_value else _DIGITS.match(word)
-        is_value = not is_value and _TAKES_VALUE.match(word) is not None
+        found = None if at and words[at - 1] in ("-t", "--tabs") else _DIGITS.match(word)
         rewritten.append(f"-{found[1]}t{found[2]}" if found else word)
     return rewritten
 
 
 def joined_blocks(ctx: CommandContext, names: Sequence[str]) -> Iterator[bytes]:
-    """Blocks of whole lines of all files: a line that has no end goes on in the next file."""
+    """Yield blocks of whole lines of all files; a line without an end continues in the next."""
     held = b""
     for _name, source in inputs(ctx, names):
         for block in line_blocks(ctx.budget, source):
@@ -54,77 +49,61 @@ def joined_blocks(ctx: CommandContext, names: Sequence[str]) -> Iterator[bytes]:
 
 
 class TabStops:
-    """Where the tab stops are.
+    """Where the tab stops are; `every` is set when they are equally far apart."""
 
-    `every` is set when they are equally far apart; `next` finds the first stop after a column.
-
-    Behind the last one every column is a stop for `next`.
-    """
-
-    __slots__ = ("every", "extend", "increment", "next", "stops")
+    __slots__ = ("_extend", "_increment", "_stops", "every")
 
     def __init__(self, given: Sequence[str]) -> None:
-        self.stops: list[int] = []
-        self.every = self.extend = self.increment = 0
+        self._stops: list[int] = []
+        self.every = self._extend = self._increment = 0
         for text in given:
-            self._parse(text)
-        for before, after in zip([0, *self.stops], self.stops, strict=False):
+            sign = ""  # which holds for all that stands behind it
+            for item in re.split("[, \t]+", text.strip(", \t")):
+                sign = self._add(item, sign)
+        for before, after in zip([0, *self._stops], self._stops, strict=False):
             if not after:
                 raise CommandError("tab size cannot be 0")
             if after <= before:
                 raise CommandError("tab sizes must be ascending")
-        if self.extend and self.increment:
+        if self._extend and self._increment:
             raise CommandError("'/' specifier is mutually exclusive with '+'")
-        if not self.stops:
-            self.every = self.extend or self.increment or 8
-        elif len(self.stops) == 1 and not (self.extend or self.increment):
-            self.every = self.stops[0]
-        self.next = lru_cache(_REMEMBERED)(self._next)
+        if not self._stops:
+            self.every = self._extend or self._increment or 8
+        elif len(self._stops) == 1 and not (self._extend or self._increment):
+            self.every = self._stops[0]
 
-    def _parse(self, text: str) -> None:
-        """The stops of one option: a sign holds for all that stands behind it."""
-        sign = ""
-        for item in re.finditer("[^, \t]+", text):
-            found = re.match(r"([/+]*)([0-9]*)(.*)\Z", item[0], re.DOTALL)
-            assert found is not None
-            signs, digits, rest = found.groups()
-            sign = signs[-1:] or sign
-            if rest:
-                rest = text[item.start() + found.start(3) :]
-                if rest[0] in "/+" and digits:
-                    raise CommandError(f"'{rest[0]}' specifier not at start of number: {quote(rest)}")
-                raise CommandError(f"tab size contains invalid character(s): {quote(rest)}")
-            value = int(digits or "0") if len(digits) <= 19 else _MAX + 1
-            if value > _MAX:
-                raise CommandError(f"tab stop is too large {quote(digits)}")
-            if digits:
-                self._add(sign, value)
-
-    def _add(self, sign: str, value: int) -> None:
-        if not sign:
-            self.stops.append(value)
-            return
-        if self.extend if sign == "/" else self.increment:
+    def _add(self, item: str, before: str) -> str:
+        found = _ITEM.match(item)
+        assert found is not None
+        sign, digits, rest = found.groups()
+        if rest[:1] in ("/", "+") and digits:
+            raise CommandError(f"'{rest[0]}' specifier not at start of number: {quote(rest)}")
+        if rest:
+            raise CommandError(f"tab size contains invalid character(s): {quote(rest)}")
+        value = int(digits or "0") if len(digits) <= 19 else _MAX + 1
+        if value > _MAX:
+            raise CommandError(f"tab stop is too large {quote(digits)}")
+        sign = sign or before
+        if sign and (self._extend if sign == "/" else self._increment):
             raise CommandError(f"'{sign}' specifier only allowed with the last value")
         if sign == "/":
-            self.extend = value
-        else:
-            self.increment = value
+            self._extend = value
+        elif sign:
+            self._increment = value
+        elif digits:
+            self._stops.append(value)
+        return sign
 
     def find(self, column: int) -> int | None:
-        """The first stop after a column; None behind the last one."""
+        """Return the first stop after a column, None behind the last one."""
         if self.every:
             return column + self.every - column % self.every
-        for stop in self.stops:
+        for stop in self._stops:
             if stop > column:
                 return stop
-        if self.extend:
-            return column + self.extend - column % self.extend
-        if self.increment:
-            last = self.stops[-1]
-            return column + self.increment - (column - last) % self.increment
+        if self._extend:
+            return column + self._extend - column % self._extend
+        if self._increment:
+            last = self._stops[-1]
+            return column + self._increment - (column - last) % self._increment
         return None
-
-    def _next(self, column: int) -> int:
-        stop = self.find(column)
-        return column + 1 if stop is None else stop

@@ -6,21 +6,16 @@ import os
 import posixpath
 import stat as stat_module
 
-from agentsandbox.commands._quoting import quote
 from agentsandbox.commands._tar_format import HeaderStyle, Member, NameTooLongError, build_headers
-from agentsandbox.commands._tar_ignores import Ignores
-from agentsandbox.commands._tar_incremental import Tree
 from agentsandbox.commands._tar_names import Exclusions, SafeNames, show, show_in_message
 from agentsandbox.commands._times import nanoseconds
 from agentsandbox.languages.owners import Owners
-from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from agentsandbox.command import CommandContext
-    from agentsandbox.commands._tar_incremental import Directory, Snapshot
     from agentsandbox.commands._tar_names import Transformation
     from agentsandbox.commands._tar_stream import ArchiveWriter
     from agentsandbox.fs.base import Stat
@@ -34,9 +29,9 @@ class CreationOptions:
     """What the options ask of members that are written."""
 
     __slots__ = (
-        "absolute", "clamp", "confirm", "dereference", "exclusions", "forgiving", "group", "groups", "hard_links", "ignores",
-        "mode", "mtime", "newer", "newer_status", "numeric", "owner", "recursive", "remove", "sorted", "style", "tags", "told",
-        "transformation", "users", "verbose", "warn",
+        "absolute", "clamp", "dereference", "exclusions", "forgiving", "group", "hard_links",
+        "mode", "mtime", "newer", "newer_status", "numeric", "owner", "recursive", "remove",
+        "style", "tags", "told", "transformation", "verbose", "warn",
     )  # fmt: skip
 
     def __init__(self, exclusions: Exclusions, transformation: Transformation) -> None:
@@ -46,7 +41,6 @@ class CreationOptions:
         self.dereference = False
         self.recursive = True
         self.remove = False
-        self.sorted = True
         self.owner: tuple[str, int] | None = None
         self.group: tuple[str, int] | None = None
         self.numeric = False
@@ -54,7 +48,6 @@ class CreationOptions:
         self.mtime: int | None = None
         self.verbose: Callable[[Member, str], None] = lambda member, name: None
         self.warn: Callable[[str, str], None] = lambda keyword, message: None
-        self.confirm: Callable[[str], bool] | None = None
         self.style = HeaderStyle()
         self.told = False
         self.clamp = False
@@ -63,9 +56,6 @@ class CreationOptions:
         self.newer: int | None = None
         self.newer_status = False
         self.tags: list[tuple[str, str]] = []
-        self.ignores: list[str] = []
-        self.users: dict[str, tuple[str, int]] = {}
-        self.groups: dict[str, tuple[str, int]] = {}
 
 
 class Creation:
@@ -79,9 +69,6 @@ class Creation:
         self.names = SafeNames(lambda message: ctx.warn(message, ctx.status), options.absolute)
         self.owners = Owners(ctx)
         self.linked: dict[int, str] = {}
-        self.link_counts: dict[int, list[int]] = {}
-        self.ignores = Ignores(ctx, options.ignores)
-        self.snapshot: Snapshot | None = None
         self.newer_than: Callable[[str, int], bool] | None = None
         self.removals: list[tuple[str, bool]] = []
 
@@ -98,38 +85,11 @@ class Creation:
         while pending:
             self.ctx.budget.step()
             here = pending.pop()
-            if self.options.exclusions.match(here, self.ctx.budget) or self.ignores.match(here):
+            if self.options.exclusions.match(here, self.ctx.budget):
                 continue
             pending.extend(reversed(self._add_one(here, directory)))
 
-    def add_changed(self, operands: list[tuple[str, str, bool]], snapshot: Snapshot) -> None:
-        """Archive all directories below the operands, and then the files in them that are new since the snapshot."""
-        options = self.options
-        if snapshot.time is not None:
-            options.newer, options.newer_status = snapshot.time, True
-        tree = Tree(
-            self.ctx,
-            snapshot,
-            is_old=lambda info: options.newer is not None and self._is_old(info),
-            is_excluded=lambda name: options.exclusions.match(name, self.ctx.budget) or self.ignores.match(name),
-            enter=self.ignores.enter,
-            tell=lambda keyword, text: options.warn(keyword, text) if options.told else None,
-        )
-        for name, base, recursive in operands:
-            if not tree.is_excluded(name):
-                tree.add(name.rstrip("/") or "/", base, recursive=recursive)
-        tree.renamed()
-        names = sorted(tree.names.items(), key=lambda pair: encode(pair[0]))
-        for name, (base, directory) in names:
-            self._add_one(name, base, directory)
-        options.newer = None
-        for name, (base, directory) in names:
-            for entry, code in directory.entries.items() if directory is not None else ():
-                self.ctx.budget.step()
-                if code == "Y":
-                    self._add_one(posixpath.join(name, entry), base)
-
-    def _add_one(self, name: str, directory: str, dumped: Directory | None = None) -> list[str]:
+    def _add_one(self, name: str, directory: str) -> list[str]:
         """Archive one file; the names below a directory."""
         path = posixpath.join(directory, name)
         shown = self.names.strip(self.options.transformation.apply(name, self.ctx.budget))
@@ -139,22 +99,19 @@ class Creation:
             self.fail(name, "stat", error)
             return []
         if self.options.newer is not None and not info.is_dir and self._is_old(info):
-            if self.options.told and not self.options.style.incremental:
+            if self.options.told:
                 self.options.warn("file-unchanged", f"{show_in_message(name)}: file is unchanged; not dumped")
             return []
         if self.archive_path is not None and posixpath.normpath(path) == self.archive_path:
             self.options.warn("ignore-archive", f"{show_in_message(name)}: file is the archive; not dumped")
             return []
-        if self.options.confirm is not None and not self.options.confirm(name):
-            return []
         below: list[str] = []
-        if info.is_dir and self.options.recursive and dumped is None:
+        if info.is_dir and self.options.recursive:
             try:
                 below = [posixpath.join(name, entry) for entry in self.ctx.fs.listdir(path)]
             except OSError as error:
                 self.fail(name, "open", error)
                 return []
-            self.ignores.enter(name, path)
             kept = self._tagged(name, path, below)
             if kept is None:
                 return []
@@ -162,9 +119,6 @@ class Creation:
         if self.newer_than is not None and not self.newer_than(name.rstrip("/"), int(info.mtime)):
             return below
         member = self._member(name, shown, path, info)
-        if member is not None and dumped is not None:
-            member.is_dump, member.dump = True, dumped.contents()
-            member.size = len(member.dump) if self.options.style.form != "pax" else 0
         if member is None or not self._write(member, name, path):
             return []
         if self.options.remove:
@@ -219,7 +173,7 @@ class Creation:
                 self.options.warn("cachedir", f"{show_in_message(name)}/: contains a cache directory tag {show(tag)}; {what} not dumped")
             if kind == "all":
                 return None
-            return [posixpath.join(name, tag)] if kind == "contents" else []
+            return [posixpath.join(name, tag)]
         return below
 
     def _is_cache_tag(self, path: str) -> bool:
@@ -234,10 +188,7 @@ class Creation:
 
     def _link_to_earlier(self, member: Member, info: Stat) -> None:
         """A further name of a file that is already in the archive becomes a hard link."""
-        if info.nlink < 2 or not info.ino:
-            return
-        self.link_counts.setdefault(info.ino, [info.nlink, 0])[1] += 1
-        if not self.options.hard_links:
+        if info.nlink < 2 or not info.ino or not self.options.hard_links:
             return
         earlier = self.linked.setdefault(info.ino, member.name)
         if earlier != member.name:
@@ -248,16 +199,8 @@ class Creation:
         options = self.options
         member.user, member.uid = options.owner or (self.owners.user(info.uid) if self.owners.has_user(info.uid) else "", info.uid)
         member.group, member.gid = options.group or (self.owners.group(info.gid) if self.owners.has_group(info.gid) else "", info.gid)
-        member.user, member.uid = options.users.get(f"+{info.uid}") or options.users.get(member.user) or (member.user, member.uid)
-        member.group, member.gid = options.groups.get(f"+{info.gid}") or options.groups.get(member.group) or (member.group, member.gid)
         if options.numeric:
             member.user = member.group = ""
-
-    def tell_missing_links(self) -> None:
-        """`--check-links`: files of which not every name was archived."""
-        for ino, (links, seen) in self.link_counts.items():
-            if seen < links:
-                self.ctx.warn(f"Missing links to {quote(show(self.linked.get(ino, '')))}.", self.ctx.status)
 
     def _write(self, member: Member, name: str, path: str) -> bool:
         source = None
@@ -276,10 +219,6 @@ class Creation:
             return False
         self.options.verbose(member, name + "/" if member.kind == "dir" and not name.endswith("/") else name)
         self.writer.write(headers)
-        self.writer.begin_content(member)
-        if member.is_dump and member.size:
-            self.writer.write(member.dump)
-            self.writer.pad(member.size)
         if source is not None:
             left = member.size
             try:

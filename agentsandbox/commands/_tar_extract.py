@@ -7,18 +7,15 @@ import os
 import posixpath
 
 from agentsandbox.commands._quoting import quote
-from agentsandbox.commands._tar_incremental import read_dump
 from agentsandbox.commands._tar_names import SafeNames, show, show_in_message, strip_components
 from agentsandbox.fs.base import Timestamp
 from agentsandbox.languages.strftime import format_date
-from agentsandbox.streams import BytesReader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from agentsandbox.command import CommandContext
-    from agentsandbox.commands._backups import Backups
     from agentsandbox.commands._tar_format import Member
     from agentsandbox.commands._tar_names import Transformation
     from agentsandbox.commands._tar_stream import ArchiveReader
@@ -32,9 +29,8 @@ class ExtractionOptions:
     """What the options ask of an extraction. `existing`: replace, keep, skip, newer or overwrite."""
 
     __slots__ = (
-        "absolute", "archive", "backups", "command", "existing", "forgive_command", "incremental", "keep_directories", "keep_links",
-        "keep_mtime", "one_directory", "permissions", "record", "recursive_unlink", "strip", "to_stdout", "told", "transformation",
-        "unlink_first", "warn",
+        "absolute", "existing", "keep_directories", "keep_links", "keep_mtime", "one_directory",
+        "permissions", "strip", "to_stdout", "transformation", "unlink_first", "warn",
     )  # fmt: skip
 
     def __init__(self, transformation: Transformation) -> None:
@@ -46,18 +42,10 @@ class ExtractionOptions:
         self.absolute = False
         self.one_directory = ""
         self.transformation = transformation
-        self.backups: Backups | None = None
-        self.told = False
-        self.recursive_unlink = False
         self.unlink_first = False
         self.keep_links = False
         self.keep_directories = False
-        self.command: str | None = None
-        self.forgive_command = False
-        self.archive = "-"
         self.warn: Callable[[str, str], None] = lambda keyword, message: None
-        self.incremental = False
-        self.record = 10240
 
     def shape(self, name: str, names: SafeNames, budget: Budget, kind: str = "r") -> str:
         """A name transformed, made safe and without its first directories; "" when nothing is left. `kind` as in transformations."""
@@ -102,17 +90,10 @@ class Extraction:
 
     def extract(self, member: Member, name: str) -> None:
         """Make the file that the member describes, under its final name."""
-        if member.kind == "rest":
-            self.fail(f"{show_in_message(name)}: Cannot extract -- file is continued from another volume")
-            return
         if self.options.to_stdout:
             if member.kind == "file":
                 for block in self.archive.content():
                     self.ctx.stdout.write(block)
-            return
-        if self.options.command is not None:
-            if member.kind == "file":
-                self._pipe(member, name)
             return
         if member.kind == "label":
             return
@@ -122,32 +103,13 @@ class Extraction:
             if member.kind in ("char", "block"):
                 self.fail(f"{show_in_message(name.rstrip('/'))}: Cannot mknod: Operation not permitted")
             else:
-                self.fail(f"{show_in_message(name)}: members of this kind (sparse files, volumes) are not available in this sandbox")
+                self.fail(f"{show_in_message(name)}: sparse files, dumps and volumes are not available in this sandbox")
             return
         stripped = name.rstrip("/") or name
-        if member.kind != "file" and not member.is_dump:
+        if member.kind != "file":
             self.archive.begin_content(0)  # what a size promises there is no content
         if self._may_replace(member, stripped):
             maker(member, stripped)
-
-    def _pipe(self, member: Member, name: str) -> None:
-        """`--to-command`: the content goes to a command that finds all about the member in its environment."""
-        ctx = self.ctx
-        parts = []
-        for block in self.archive.content():
-            ctx.budget.charge(len(block))
-            parts.append(block)
-        facts = {
-            "TAR_FILETYPE": "f", "TAR_MODE": f"{member.mode:04o}", "TAR_FILENAME": name, "TAR_REALNAME": member.name,
-            "TAR_UNAME": member.user, "TAR_GNAME": member.group, "TAR_SIZE": str(member.size), "TAR_UID": str(member.uid),
-            "TAR_GID": str(member.gid), "TAR_MTIME": str(member.mtime // 1_000_000_000), "TAR_VERSION": "1.34", "TAR_VOLUME": "1",
-            "TAR_ARCHIVE": self.options.archive, "TAR_BLOCKING_FACTOR": str(self.options.record // 512), "TAR_FORMAT": "gnu",
-        }  # fmt: skip
-        words = ["sh", "-c", self.options.command or ""]
-        process = ctx.start(words, stdin=BytesReader(b"".join(parts)), env={**ctx.env, **facts})
-        status = ctx.host.scheduler.wait(process)
-        if status and not self.options.forgive_command:
-            self.fail(f"{process.pid}: Child returned status {status}")
 
     def _existing(self, name: str) -> Stat | None:
         try:
@@ -157,8 +119,6 @@ class Extraction:
 
     def _may_replace(self, member: Member, name: str) -> bool:
         policy = self.options.existing
-        if self.options.backups and member.kind != "dir" and not self._back_up(name):
-            return False
         if policy in ("replace", "overwrite", "keep"):
             return True
         existing = self._existing(name)
@@ -169,23 +129,6 @@ class Extraction:
         if existing.mtime >= member.mtime / 1e9 and not existing.is_dir:
             self.ctx.warn(f"Current {quote(show(name))} is newer or same age", self.ctx.status)
             return False
-        return True
-
-    def _back_up(self, name: str) -> bool:
-        """Whether an existing file was moved away, or there is none."""
-        existing = self._existing(name)
-        backups = self.options.backups
-        if existing is None or existing.is_dir or backups is None:
-            return True
-        backup = backups.name(self.path(name))
-        try:
-            self.ctx.fs.rename(self.path(name), backup)
-        except OSError as error:
-            self.fail_os(name, "rename", error)
-            return False
-        if self.options.told:
-            shown = posixpath.join(posixpath.dirname(name), posixpath.basename(backup))
-            self.ctx.print(f"Renaming {quote(show(name))} to {quote(show(shown))}")
         return True
 
     def _make_room(self, name: str) -> bool:
@@ -206,9 +149,7 @@ class Extraction:
         if self.options.existing == "keep":
             return False
         try:
-            if existing.is_dir and self.options.recursive_unlink:
-                self._remove_tree(path)
-            elif existing.is_dir:
+            if existing.is_dir:
                 fs.rmdir(path)
             else:
                 fs.unlink(path)
@@ -216,14 +157,6 @@ class Extraction:
             return False
         self.delayed.pop(path, None)
         return True
-
-    def _remove_tree(self, path: str) -> None:
-        fs = self.ctx.fs
-        for here, _, files in reversed(list(fs.walk(path))):
-            self.ctx.budget.step()
-            for name in files:
-                fs.unlink(posixpath.join(here, name))
-            fs.rmdir(here)
 
     def _attempt(self, name: str, doing: str, make: object) -> bool:
         assert callable(make)
@@ -285,46 +218,8 @@ class Extraction:
         fs.chmod(path, mode)
         self._set_time(path, member, name)
 
-    def _purge(self, member: Member, name: str) -> None:
-        """Do to a directory what was done between two incremental archives: rename directories, remove what is gone."""
-        fs, budget = self.ctx.fs, self.ctx.budget
-        if not fs.is_dir(self.path(name)):
-            return
-        listed: dict[str, str] = {}
-        source = ""
-        for code, entry in read_dump(self.archive.dump_of(member)):
-            budget.step()
-            if code == "R":
-                source = self.names.strip(entry)
-            elif code == "T":
-                try:
-                    fs.rename(self.path(source), self.path(self.names.strip(entry)))
-                except OSError as error:
-                    names = f"{quote(show(source))} to {quote(show(self.names.strip(entry)))}"
-                    self.fail(f"Cannot rename {names}: {os.strerror(error.errno or errno.EIO)}")
-                    return
-            else:
-                listed[entry] = code
-        for entry in fs.listdir(self.path(name)):
-            budget.step()
-            place = posixpath.join(name, entry)
-            is_dir = fs.stat(self.path(place), follow=False).is_dir
-            if entry in listed and listed[entry] != ("Y" if is_dir else "D"):
-                continue
-            if self.options.told:
-                self.ctx.print(f"tar: Deleting {quote(show(place))}")
-            try:
-                if is_dir:
-                    self._remove_tree(self.path(place))
-                else:
-                    fs.unlink(self.path(place))
-            except OSError as error:
-                self.fail_os(place, "remove", error)
-
     def _directory(self, member: Member, name: str) -> None:
         fs, path = self.ctx.fs, self.path(name)
-        if member.is_dump and self.options.incremental:
-            self._purge(member, name)
         existing = self._existing(name)
         if existing is None or not existing.is_dir:
             if existing is not None and (name == "." or self.options.keep_links) and fs.is_dir(path):

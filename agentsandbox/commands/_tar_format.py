@@ -22,8 +22,6 @@ __all__ = [
     "NameTooLongError",
     "TarFormatError",
     "build_headers",
-    "continuation_header",
-    "read_continuation",
     "read_members",
 ]
 
@@ -32,7 +30,7 @@ _MAX_EXTENSION = 1024 * 1024
 _ZEROS = bytes(BLOCK)
 _ASCII = bytes(range(128))
 _KINDS = {b"\0": "file", b"0": "file", b"7": "file", b"1": "hard", b"2": "link", b"3": "char", b"4": "block", b"5": "dir", b"6": "fifo"}
-_KINDS |= {b"V": "label", b"D": "dir", b"M": "rest"}
+_KINDS |= {b"V": "label"}
 _FLAGS = {"file": b"0", "hard": b"1", "link": b"2", "char": b"3", "block": b"4", "dir": b"5", "fifo": b"6", "label": b"V"}
 _TYPE_BITS = {
     "file": stat_module.S_IFREG,
@@ -67,25 +65,25 @@ class NameTooLongError(Exception):
 
 
 class HeaderStyle:
-    """How headers are written: `form` is gnu, oldgnu, ustar, pax or v7; the rest is what --pax-option and -g say."""
+    """How headers are written: `form` is gnu, ustar or pax; the rest is what --pax-option says."""
 
-    __slots__ = ("deleted", "form", "header_name", "incremental", "overrides")
+    __slots__ = ("deleted", "form", "header_name", "overrides")
 
     def __init__(self, form: str = "gnu") -> None:
         self.form = form
         self.header_name = "%d/PaxHeaders/%f"
         self.deleted: list[re.Pattern[str] | ExtendedGlob] = []
         self.overrides: dict[str, str] = {}
-        self.incremental = False
 
 
 class Member:
-    """What a header says. `kind` is file, dir, link, hard, fifo, char, block, label, rest (of a file that begins in the volume before),
-    or "other"; times in nanoseconds.
+    """What a header says. Times are in nanoseconds.
+
+    `kind` is file, dir, link, hard, fifo, char, block, label or other.
     """
 
     __slots__ = (
-        "atime", "begin", "ctime", "device", "done", "dump", "gid", "group", "is_dump", "kind", "link", "mode", "mtime", "name", "offset",
+        "atime", "ctime", "device", "gid", "group", "kind", "link", "mode", "mtime", "name",
         "size", "uid", "user",
     )  # fmt: skip
 
@@ -101,14 +99,6 @@ class Member:
         self.uid = self.gid = 0
         self.user = self.group = ""
         self.device = (0, 0)
-        self.offset = 0
-        self.begin = 0
-        """Where the headers of its long name begin; `offset` is where its own header does."""
-        self.done = 0
-        """How much of a file stands in the volumes before."""
-        self.is_dump = False
-        """Whether it is a directory that tells what is in it."""
-        self.dump = b""
 
     def type_bits(self) -> int:
         """Type and permissions as `stat` has them."""
@@ -195,9 +185,6 @@ def _parse(block: bytes, warn: Callable[[str], None]) -> Member:
             member.device = (number(block[329:337], "major_t"), number(block[337:345], "minor_t"))
     if kind == "file" and name.endswith("/"):
         member.kind = "dir"
-    member.is_dump = flag == b"D"
-    if kind == "rest":
-        member.done = max(number(block[369:381], "off_t"), 0)
     if member.size < 0:
         raise TarFormatError("Negative size in header", fatal=False)
     return member
@@ -238,10 +225,7 @@ def _apply_pax(member: Member, records: dict[str, str]) -> None:
     mtime = _nanoseconds(records.get("mtime", ""))
     if mtime is not None:
         member.mtime = mtime
-    if "GNU.dumpdir" in records:
-        member.is_dump = True
-        member.dump = encode(records["GNU.dumpdir"])
-    if any(key.startswith("GNU.sparse") for key in records):
+    if any(key.startswith(("GNU.sparse", "GNU.dumpdir")) for key in records):
         member.kind = "other"
 
 
@@ -287,7 +271,6 @@ def read_members(archive: ArchiveReader, warn: Callable[[str], None], *, ignore_
     extensions = _Extensions()
     seen = False
     lost = False
-    begin: int | None = None
     while True:
         archive.skip_rest()
         block = archive.take(BLOCK)
@@ -299,7 +282,6 @@ def read_members(archive: ArchiveReader, warn: Callable[[str], None], *, ignore_
         if block == _ZEROS:
             if ignore_zeros:
                 continue
-            archive.end = start
             following = archive.take(BLOCK)
             if following != _ZEROS:
                 warn(f"A lone zero block at {start // BLOCK + 1}")
@@ -327,49 +309,10 @@ def read_members(archive: ArchiveReader, warn: Callable[[str], None], *, ignore_
             if size > _MAX_EXTENSION:
                 raise TarFormatError("Extended header is too long")
             extensions.read(flag, archive.take_content(size))
-            if begin is None and flag in (b"L", b"K"):
-                begin = start
             continue
         extensions.apply(member)
-        member.offset = start
-        member.begin = start if begin is None else begin
-        begin = None
-        archive.member = member
-        archive.begin_content(member.size if member.kind != "dir" or member.is_dump else 0)
+        archive.begin_content(member.size if member.kind != "dir" else 0)
         yield member
-
-
-def continuation_header(name: str, left: int, done: int) -> bytes:
-    """The header of a volume that begins within a file."""
-    numbers = b"\0" * 24 + _octal(left, 12) + b"\0" * 12
-    return _with_checksum((encode(name)[:100].ljust(100, b"\0") + numbers + b" " * 8 + b"M").ljust(369, b"\0") + _octal(done, 12))
-
-
-def read_continuation(data: bytes) -> tuple[int, tuple[str, int, int] | None]:
-    """What a volume begins with besides members: how many bytes that is, and (name, left, done) of a file that goes on in it."""
-    used = BLOCK if data[156:157] == b"V" else 0
-    block = data[used : used + BLOCK]
-    if block[156:157] == b"M":
-        try:
-            return used + BLOCK, (_text(block[:100]), _number(block[124:136], "off_t"), _number(block[369:381], "off_t"))
-        except HeaderError:
-            return used, None
-    if block[156:157] != b"g":
-        return used, None
-    shared: dict[str, str] = {}
-    at = used
-    for _ in range(2):  # the header for all members of the volume, that for the rest of the file
-        block = data[at : at + BLOCK]
-        if block[156:157] not in (b"g", b"x"):
-            break
-        size = _number(block[124:136], "off_t")
-        if block[156:157] == b"g":
-            shared = _pax_records(data[at + BLOCK : at + BLOCK + size])
-        at += BLOCK + size + -size % BLOCK
-    left, done = shared.get("GNU.volume.size", ""), shared.get("GNU.volume.offset", "")
-    if not (left.isdecimal() and done.isdecimal()):
-        return used, None
-    return at + BLOCK, (shared.get("GNU.volume.filename", ""), int(left[:18]), int(done[:18]))
 
 
 def _octal(value: int, width: int) -> bytes:
@@ -404,36 +347,19 @@ def build_headers(member: Member, style: HeaderStyle | None = None) -> bytes:
     """All blocks that stand before the member's content; `NameTooLongError` where the format has no room for its name."""
     form = style.form if style is not None else "gnu"
     name, link = encode(member.name), encode(member.link)
-    if member.kind == "label":
-        zeros = b"\0" * 24 + b"\0" * 12 + _octal(member.mtime // 1_000_000_000, 12)
-        return _with_checksum(name[:99].ljust(100, b"\0") + zeros + b" " * 8 + b"V")
     numbers = _numbers(member.mode, member.uid, member.gid, member.size, member.mtime // 1_000_000_000)
-    flag = b"D" if member.is_dump and form != "pax" else _FLAGS[member.kind]
+    flag = _FLAGS[member.kind]
     user, group = encode(member.user), encode(member.group)
-    if form == "v7":
-        if max(len(name), len(link)) > 99:
-            raise NameTooLongError("file name is too long (max 99); not dumped")
-        return _old_header(name, b"\0" if flag == b"0" else flag, numbers, link)
     device = b"".join([_octal(number, 8) for number in member.device])
     if form in ("ustar", "pax"):
         return _posix_headers(member, style, (name, flag, numbers, link, user, group, device))
     blocks = b""
-    room = 99 if form == "oldgnu" else 100
-    if len(link) > room:
+    if len(link) > 100:
         blocks += _long(link, b"K")
-    if len(name) > room:
+    if len(name) > 100:
         blocks += _long(name, b"L")
     device = device if member.kind in ("char", "block") else b""
-    if style is not None and style.incremental:
-        times = [_octal((when or 0) // 1_000_000_000, 12) for when in (member.atime, member.ctime)]
-        device = device.ljust(16, b"\0") + b"".join(times)
-    return blocks + _header(name[:room], flag, numbers, link, user, group, device)
-
-
-def _old_header(name: bytes, flag: bytes, numbers: bytes, link: bytes) -> bytes:
-    """The header of before POSIX: no magic word, no names of owners."""
-    fields = (name[:100].ljust(100, b"\0"), numbers, b"        ", flag, link[:100].ljust(172, b"\0"), _octal(0, 8), _octal(0, 8))
-    return _with_checksum(b"".join(fields))
+    return blocks + _header(name, flag, numbers, link, user, group, device)
 
 
 def _with_checksum(block: bytes) -> bytes:
@@ -475,8 +401,6 @@ def _posix_headers(member: Member, style: HeaderStyle | None, fields: tuple[byte
         parts = (b"", name)
     if len(link) > 100 or (link and not link.isascii()):
         records["linkpath"] = member.link
-    if member.is_dump:
-        records["GNU.dumpdir"] = decode(member.dump)
     records |= _records_of(member) | style.overrides
     for key in [key for key in records if any(pattern.match(key) for pattern in style.deleted)]:
         del records[key]

@@ -30,7 +30,6 @@ class Listing:
         zone: str,
         full_time: bool,
         numeric: bool,
-        block_numbers: bool,
         show: Callable[[str], str] = show,
     ) -> None:
         self._ctx = ctx
@@ -39,7 +38,6 @@ class Listing:
         self._zone = zone
         self._full_time = full_time
         self._numeric = numeric
-        self._block_numbers = block_numbers
         self._width = 19
         self._last_time = (0, "")
         """The second of the last member and how it is shown: many follow each other in one."""
@@ -50,30 +48,21 @@ class Listing:
         line = self._show(name)
         if self._verbose > 0:
             line = self._details(member) + line + self._link(member)
-        if self._block_numbers:
-            line = f"block {member.begin // 512}: {line}"
         self._stream.write(encode(line + "\n"))
-
-    def end(self, offset: int) -> None:
-        """The archive's end has been reached."""
-        if self._block_numbers:
-            self._stream.write(encode(f"block {offset // 512}: ** Block of NULs **\n"))
 
     def _link(self, member: Member) -> str:
         if member.kind == "link":
             return f" -> {self._show(member.link)}"
         if member.kind == "label":
             return "--Volume Header--"
-        if member.kind == "rest":
-            return f"--Continued at byte {member.done}--"
         return f" link to {self._show(member.link)}" if member.kind == "hard" else ""
 
     def _details(self, member: Member) -> str:
         mode = format_mode(member.type_bits())
         if member.kind == "hard":
             mode = "h" + mode[1:]
-        elif member.kind in ("label", "rest"):
-            mode = ("V" if member.kind == "label" else "M") + mode[1:]
+        elif member.kind == "label":
+            mode = "V" + mode[1:]
         user = member.user if member.user and not self._numeric else str(member.uid)
         group = member.group if member.group and not self._numeric else str(member.gid)
         size = f"{member.device[0]},{member.device[1]}" if member.kind in ("char", "block") else str(member.size)

@@ -127,19 +127,16 @@ def _matches(pattern: re.Pattern[str] | ExtendedGlob | str, text: str) -> bool:
 
 
 class Choice:
-    """The operands of -t, -x, -d and --delete: which members are meant, and which operands found none."""
+    """The operands of -t, -x and --delete: which members are meant, and which operands found none."""
 
-    def __init__(
-        self, names: Sequence[str], *, wildcards: bool, anchored: bool, ignore_case: bool, alone: frozenset[int], occurrence: int
-    ) -> None:
+    def __init__(self, names: Sequence[str], *, wildcards: bool, anchored: bool, ignore_case: bool, alone: frozenset[int]) -> None:
         self.names = [name.rstrip("/") or name for name in names]
         self._shown = list(names)
         self._patterns = [compile_glob(name, ignore_case=ignore_case, extglob=False) if wildcards else None for name in self.names]
         self._anchored = anchored
         self._alone = alone
         """The names that do not stand for what is below them."""
-        self._found = [0] * len(names)
-        self._occurrence = occurrence
+        self._found = [False] * len(names)
         self.last = -1
         """Which operand the last member fitted."""
         self._exact = {name: at for at, name in enumerate(self.names)} if not wildcards else {}
@@ -154,20 +151,11 @@ class Choice:
             below = variant is not variants[-1]
             at = self._exact.get(variant)
             if at is not None and not (below and at in self._alone):
-                chosen |= self._choose(at, below=below)
+                self.last, self._found[at], chosen = at, True, True
             for at, pattern in enumerate(self._patterns):
                 if pattern is not None and not (below and at in self._alone) and self._fits(pattern, variant):
-                    chosen |= self._choose(at, below=below)
+                    self.last, self._found[at], chosen = at, True, True
         return chosen
-
-    def _choose(self, at: int, *, below: bool) -> bool:
-        """Whether a member that fits an operand is the occurrence that is meant."""
-        if not below or not self._found[at]:
-            self._found[at] += 1
-        if self._occurrence not in (0, self._found[at]):
-            return False
-        self.last = at
-        return True
 
     def _fits(self, pattern: re.Pattern[str] | ExtendedGlob, name: str) -> bool:
         if pattern.match(name):
@@ -175,8 +163,8 @@ class Choice:
         return not self._anchored and any(pattern.match(name[at.end() :]) for at in re.finditer("/", name))
 
     def missing(self) -> list[str]:
-        """The operands that matched no member, or not often enough."""
-        return [name for name, found in zip(self._shown, self._found, strict=True) if found < (self._occurrence or 1)]
+        """The operands that matched no member."""
+        return [name for name, found in zip(self._shown, self._found, strict=True) if not found]
 
     def looks_like_pattern(self) -> bool:
         """Whether an operand holds wildcards, though they are not special."""
@@ -192,26 +180,8 @@ class _Replacement:
         self.every = "g" in flags
         self.kinds = {kind for kind in "rsh" if kind in flags} | {kind for kind in "rsh" if kind.upper() not in flags}
         self.number = number
-        self.cases = any(isinstance(part, str) and part[:1] == _CASE for part in parts)
 
     def apply(self, name: str, budget: Budget) -> str:
-        pieces: list[str] = []
-        end = count = 0
-        if self.cases:
-            return self._apply_cases(name, budget)
-        for found in self.regex.finditer(name, 0, budget):
-            count += 1
-            if count < self.number:
-                continue
-            pieces.append(name[end : found.start()])
-            pieces.extend([part if isinstance(part, str) else found.group(part) or "" for part in self.parts])
-            end = found.end()
-            if not self.every:
-                break
-        pieces.append(name[end:])
-        return "".join(pieces)
-
-    def _apply_cases(self, name: str, budget: Budget) -> str:
         pieces: list[str] = []
         end = count = 0
         for found in self.regex.finditer(name, 0, budget):
@@ -222,7 +192,8 @@ class _Replacement:
             end = found.end()
             if not self.every:
                 break
-        return "".join([*pieces, name[end:]])
+        pieces.append(name[end:])
+        return "".join(pieces)
 
     def _converted(self, found: Match) -> str:
         """The replacement with its \\U \\L \\u \\l \\E at work."""

@@ -7,14 +7,11 @@ import re
 import shlex
 
 from agentsandbox.commands import _tar_names
-from agentsandbox.commands._backups import Backups
-from agentsandbox.commands._block_sizes import parse_scaled
 from agentsandbox.commands._choices import choose
 from agentsandbox.commands._quoting import STYLES, quote
 from agentsandbox.commands._tar_create import CreationOptions
 from agentsandbox.commands._tar_extract import ExtractionOptions
 from agentsandbox.commands._tar_format import BLOCK, HeaderStyle
-from agentsandbox.commands._tar_ignores import VCS_IGNORES
 from agentsandbox.commands._tar_names import Choice, Exclusions, Transformation
 from agentsandbox.commands._tar_stream import FORMAT_OF_SUFFIX, PROGRAM, ArchiveReader, open_archive
 from agentsandbox.errors import CommandError, UsageError
@@ -29,32 +26,24 @@ if TYPE_CHECKING:
 
     from agentsandbox.command import Arguments, CommandContext
     from agentsandbox.commands._tar_checkpoints import Checkpoints
-    from agentsandbox.commands._tar_volumes import Volumes
-    from agentsandbox.streams import ByteWriter
     from agentsandbox.usage import OptionParser
 
 __all__ = ["TarOptions"]
 
 _FATAL = "Error is not recoverable: exiting now"
 _ACTIONS = {
-    "create": "c", "extract": "x", "list": "t", "append": "r", "update": "u", "diff": "d", "catenate": "A", "delete": "D",
-    "test-label": "T",
+    "create": "c", "extract": "x", "list": "t", "append": "r", "update": "u", "diff": "d", "delete": "D",
 }  # fmt: skip
-_FORMATS = {
-    "gzip": "gzip", "bzip2": "bzip2", "xz": "xz", "lzma": "lzma", "zstd": "zstd", "lzip": f"{PROGRAM}lzip", "lzop": f"{PROGRAM}lzop",
-    "compress": f"{PROGRAM}compress",
-}  # fmt: skip
+_FORMATS = ("gzip", "bzip2", "xz", "lzma", "zstd")
 _POSITIONAL = frozenset((
-    "directory", "exclude-from", "exclude", "exclude-vcs", "exclude-backups", "exclude-caches", "exclude-caches-under",
-    "exclude-caches-all", "exclude-tag", "exclude-tag-all", "exclude-tag-under", "exclude-ignore", "exclude-ignore-recursive",
-    "exclude-vcs-ignores",
-    "no-recursion", "recursion", "anchored", "no-anchored", "wildcards", "no-wildcards", "ignore-case", "no-ignore-case",
-    "wildcards-match-slash", "no-wildcards-match-slash", "null", "no-null", "unquote", "no-unquote", "verbatim-files-from",
-    "no-verbatim-files-from",
+    "directory", "exclude-from", "exclude", "exclude-vcs", "exclude-backups", "exclude-caches",
+    "exclude-caches-all", "exclude-tag", "exclude-tag-all", "no-recursion", "recursion", "anchored",
+    "no-anchored", "wildcards", "no-wildcards", "ignore-case", "no-ignore-case",
+    "wildcards-match-slash", "no-wildcards-match-slash", "null", "verbatim-files-from",
 ))  # fmt: skip
 """Options for the names after them: at the end of the command line they mean nothing, and that is an error."""
 
-_IN_FILES = _POSITIONAL | {"add-file", "files-from"}
+_IN_FILES = _POSITIONAL | {"files-from"}
 _LETTERS = {"gzip": "-z", "bzip2": "-j", "xz": "-J", "lzma": "--lzma", "zstd": "--zstd"}
 _NO_DATE = -9223372036854775807
 _PROGRAMS = {"gzip": "gzip", "pigz": "gzip", "bzip2": "bzip2", "pbzip2": "bzip2", "xz": "xz", "pixz": "xz", "lzma": "lzma", "zstd": "zstd"}
@@ -100,9 +89,7 @@ class TarOptions:
         self.action = ""
         self.archive = "-"
         self.archives: list[str] = []
-        self.multi_volume = self.incremental = self.newer_status = False
-        self.tape_length = 0
-        self.volumes: Volumes | None = None
+        self.newer_status = False
         self.format: str | None = None
         self.verbose = 0
         self.operands: list[_Operand] = []
@@ -119,24 +106,17 @@ class TarOptions:
         self.record = 20 * BLOCK
         self.style = HeaderStyle()
         self.tags: list[tuple[str, str]] = []
-        self.ignores: list[str] = []
         self._lists: list[str] = []
         """The files of names that are being read."""
         self.newer: int | None = None
         self.quiet: set[str] = set()
         self.dates: list[str] = []
-        self.index: ByteWriter | None = None
-        self.snapshot: str | None = None
-        self.level: int | None = None
-        self.occurrence = 0
-        """Which member of a name is meant, 0 for every one."""
         self.started = ctx.host.clock()
         self.args = args
         self.shown: dict[str, str] = {}
         """How directories are called in messages."""
         self.unused: list[tuple[str, str | None]] = []
         self._entered: set[str] = set()
-        self._unquotes = not args.flag("no-unquote")
         last = self._last_name()
         for place, (key, value) in enumerate(args.given):
             ctx.budget.step()
@@ -155,7 +135,7 @@ class TarOptions:
         given = self.args.given
         if not any(key in ("create", "append", "update") for key, _ in given):
             return len(given)
-        return max((place for place, (key, _) in enumerate(given) if key in ("", "files-from", "add-file")), default=len(given))
+        return max((place for place, (key, _) in enumerate(given) if key in ("", "files-from")), default=len(given))
 
     def tell_unused(self) -> None:
         """Report the options that stand behind all names."""
@@ -195,15 +175,12 @@ class TarOptions:
 
     def operand_of(self, choice: Choice) -> _Operand | None:
         """The operand that the last member was chosen by."""
-        at = choice.last - len(self.args.values("starting-file"))
-        return self.operands[at] if 0 <= at < len(self.operands) else None
+        return self.operands[choice.last] if choice.last >= 0 else None
 
     def open(self, checkpoints: Checkpoints | None = None) -> ArchiveReader:
         """The archive to read; compressed data from standard input is refused unless an option names its format."""
         reader = open_archive(self.ctx, self.archive, format=self.format)
-        if self.volumes is not None and self.multi_volume:
-            return self.volumes.reader(self, reader, checkpoints)
-        archive = ArchiveReader(self.ctx, reader, self.format, checkpoints, name=self.archive)
+        archive = ArchiveReader(self.ctx, reader, self.format, checkpoints, self.archive)
         if self.archive == "-" and self.format is None and archive.format is not None:
             raise CommandError(f"Archive is compressed. Use {_LETTERS[archive.format]} option\ntar: {_FATAL}", 2)
         return archive
@@ -214,52 +191,39 @@ class TarOptions:
                 raise UsageError("You may not specify more than one '-Acdtrux', '--delete' or  '--test-label' option", 2)
             self.action = _ACTIONS[key]
         elif key in _FORMATS:
-            self._compress(_FORMATS[key])
+            self._compress(key)
         elif key in _SETTERS:
             attribute, setting = _SETTERS[key]
             setattr(self, attribute, setting)
         elif key == "":
-            name = _unquote(value) if self._unquotes else value
-            self.operands.append(_Operand(name, self.directory, self.recursive))
+            self.operands.append(_Operand(_unquote(value), self.directory, self.recursive))
         else:
             reader = getattr(self, f"_{key.replace('-', '_')}", None)
             if reader is not None:
                 reader(value)
 
     def _check(self) -> None:
-        """Options that need or exclude others."""
+        """Refuse options that do not go together."""
         args = self.args
-        if args.last("acls", "xattrs", "selinux", "pax-option") and not args.last("format", "posix", "old-archive"):
+        if args.last("acls", "xattrs", "selinux", "pax-option") and not args.last("format", "posix"):
             self.style.form = "pax"
         if args.flag("o") and self.action == "c":
-            self.style.form = "v7"
-        if args.flag("pax-option") and self.action in ("c", "r", "u", "A") and self.style.form != "pax":
+            raise UsageError("option -o with -c (--format=v7) is not available here", 2)
+        if args.flag("pax-option") and self.action in "cru" and self.style.form != "pax":
             raise UsageError("--pax-option can be used only on POSIX archives", 2)
-        if args.flag("occurrence"):
-            if not self.operands and not args.flag("files-from"):
-                raise UsageError("--occurrence is meaningless without a file list", 2)
-            if self.action not in ("d", "x", "t", "D"):
-                raise UsageError("--occurrence cannot be used in the requested operation mode", 2)
         if args.flag("clamp-mtime") and not args.flag("mtime"):
             raise UsageError("--clamp-mtime needs a date specified using --mtime", 2)
-        if self.multi_volume or len(self.archives) > 1:
-            from agentsandbox.commands._tar_volumes import tape_length
-
-            self.tape_length = tape_length(self)
-        if args.flag("verify") and (self.format is not None or args.flag("auto-compress")):
-            raise UsageError("Cannot verify compressed archives", 2)
+        if len(self.archives) > 1:
+            raise UsageError("Multiple archive files require '-M' option", 2)
 
     def _format(self, value: str) -> None:
         form = {"posix": "pax"}.get(value, value)
-        if form not in ("gnu", "oldgnu", "pax", "ustar", "v7"):
+        if form not in ("gnu", "pax", "ustar"):
             raise UsageError(f"{value}: Invalid archive format", 2)
         self.style.form = form
 
     def _posix(self, _value: str) -> None:
         self._format("pax")
-
-    def _old_archive(self, _value: str) -> None:
-        self._format("v7")
 
     def _pax_option(self, value: str) -> None:
         for part in value.split(","):
@@ -275,9 +239,6 @@ class TarOptions:
             else:
                 raise CommandError(f"--pax-option={key}: this keyword is not available here: use {key}:=", 2)
 
-    def _add_file(self, value: str) -> None:
-        self.operands.append(_Operand(value, self.directory, self.recursive))
-
     def _exclude_backups(self, _value: str) -> None:
         for pattern in _tar_names.BACKUPS:
             self._exclude(pattern)
@@ -285,60 +246,20 @@ class TarOptions:
     def _exclude_caches(self, _value: str) -> None:
         self.tags.append(("contents", "CACHEDIR.TAG"))
 
-    def _exclude_caches_under(self, _value: str) -> None:
-        self.tags.append(("under", "CACHEDIR.TAG"))
-
     def _exclude_caches_all(self, _value: str) -> None:
         self.tags.append(("all", "CACHEDIR.TAG"))
 
     def _exclude_tag(self, value: str) -> None:
         self.tags.append(("contents", value))
 
-    def _exclude_tag_under(self, value: str) -> None:
-        self.tags.append(("under", value))
-
     def _exclude_tag_all(self, value: str) -> None:
         self.tags.append(("all", value))
-
-    def _exclude_ignore(self, value: str) -> None:
-        self.ignores.append(value)
-
-    def _exclude_ignore_recursive(self, value: str) -> None:
-        self.ignores.append(value)
-
-    def _exclude_vcs_ignores(self, _value: str) -> None:
-        self.ignores.extend(VCS_IGNORES)
 
     def _newer(self, value: str) -> None:
         self.newer, self.newer_status = self._date(value, "--after-date"), True
 
     def _newer_mtime(self, value: str) -> None:
         self.newer = self._date(value, "--newer-mtime")
-
-    def _occurrence(self, value: str) -> None:
-        text = value or "1"
-        if not text.isdecimal() or len(text) > 12:
-            raise UsageError(f"{text}: Invalid number", 2)
-        self.occurrence = int(text)
-
-    def _listed_incremental(self, value: str) -> None:
-        self.incremental = True
-        self.snapshot = value
-
-    def _incremental(self, _value: str) -> None:
-        self.incremental = True
-
-    def _level(self, value: str) -> None:
-        if not value.isdecimal() or len(value) > 9:
-            raise UsageError("Invalid incremental level value", 2)
-        self.level = int(value)
-
-    def _hole_detection(self, value: str) -> None:
-        choose(value, "--hole-detection", (("raw",), ("seek",)))
-
-    def _atime_preserve(self, value: str) -> None:
-        if value:
-            choose(value, "--atime-preserve", (("replace",), ("system",)))
 
     def _warning(self, value: str) -> None:
         off = value.startswith("no-")
@@ -353,14 +274,6 @@ class TarOptions:
         """A warning that --warning=no-KEYWORD turns off; the status stays."""
         if keyword not in self.quiet:
             self.ctx.warn(message, self.ctx.status)
-
-    def _record_size(self, value: str) -> None:
-        size = parse_scaled(value, "bBcGgkKMmPTtw")
-        if size is None or size > 4096 * BLOCK:
-            raise UsageError("Invalid record size", 2)
-        if size % BLOCK or not size:
-            raise UsageError(f"Record size must be a multiple of {BLOCK}.", 2)
-        self.record = size
 
     def _quoting_style(self, value: str) -> None:
         if value not in STYLES:
@@ -413,7 +326,7 @@ class TarOptions:
             if options and line.lstrip().startswith("-"):
                 self._line_of_options(line, f"{value}:{number}")
             elif line:
-                name = line if self.null or self.args.flag("no-unquote") else _unquote(line)
+                name = line if self.null else _unquote(line)
                 self.operands.append(_Operand(name, self.directory, self.recursive))
 
     def _line_of_options(self, line: str, place: str) -> None:
@@ -480,32 +393,13 @@ class TarOptions:
             made.mtime = self._date(text, "--mtime")
         made.clamp = args.flag("clamp-mtime")
         made.style = self.style
-        made.style.incremental = self.incremental
+        made.told = self.verbose > 0
         made.tags = self.tags
-        made.ignores = self.ignores
         made.hard_links = not args.flag("hard-dereference")
         made.newer, made.newer_status = self.newer, self.newer_status
         made.forgiving = args.flag("ignore-failed-read")
-        made.users = self._map(args.value("owner-map"), owners.users)
-        made.groups = self._map(args.value("group-map"), owners.groups)
         made.warn = self.warn
-        made.told = self.verbose > 0
         return made
-
-    def _map(self, name: str | None, known: Mapping[int, str]) -> dict[str, tuple[str, int]]:
-        """--owner-map and --group-map: lines of an old name (or +ID) and what it becomes."""
-        found: dict[str, tuple[str, int]] = {}
-        if name is None:
-            return found
-        for line in self._lines(name, b"\n"):
-            words = line.partition("#")[0].split()
-            if len(words) == 2:
-                owner = self._as_owner(words[1].lstrip("+"), known)
-                if owner is not None:
-                    found[words[0]] = owner
-            elif words:
-                raise CommandError(f"{name}: cannot read {quote(line)}\ntar: {_FATAL}", 2)
-        return found
 
     def _as_owner(self, text: str | None, known: Mapping[int, str]) -> tuple[str, int] | None:
         """(name, number) of `NAME`, `NAME:NUMBER`, `NUMBER` or `:NUMBER`: what is not given is looked up."""
@@ -539,14 +433,12 @@ class TarOptions:
             return _NO_DATE * 1_000_000_000
 
     def choice(self) -> Choice:
-        first = self.args.values("starting-file")
         return Choice(
-            [*first, *[operand.name for operand in self.operands]],
+            [operand.name for operand in self.operands],
             wildcards=self.wildcards is True,
             anchored=self.anchored_choice,
             ignore_case=self.ignore_case,
-            occurrence=self.occurrence,
-            alone=frozenset([at for at, operand in enumerate(self.operands, len(first)) if not operand.recursive]),
+            alone=frozenset([at for at, operand in enumerate(self.operands) if not operand.recursive]),
         )
 
     def extraction(self) -> ExtractionOptions:
@@ -558,18 +450,10 @@ class TarOptions:
         made.to_stdout = args.flag("to-stdout")
         policy = args.last(*_EXISTING)
         made.existing = _EXISTING[policy] if policy is not None else "replace"
-        made.recursive_unlink = args.flag("recursive-unlink")
         made.unlink_first = made.existing == "replace" and args.flag("unlink-first")
         made.keep_links = args.flag("keep-directory-symlink")
-        made.keep_directories = args.last("overwrite-dir", "no-overwrite-dir") == "no-overwrite-dir"
-        if args.last("backup", "suffix"):
-            made.backups = Backups(self.ctx, args)
-        made.command = args.value("to-command")
-        made.forgive_command = args.last("ignore-command-error", "no-ignore-command-error") == "ignore-command-error"
-        made.archive, made.record = self.archive, self.record
-        made.incremental = self.incremental
+        made.keep_directories = args.flag("no-overwrite-dir")
         made.warn = self.warn
-        made.told = self.verbose > 0
         strip = args.value("strip-components")
         if strip is not None:
             if not strip.isdecimal() or len(strip) > 6:
@@ -593,8 +477,4 @@ _SETTERS: dict[str, tuple[str, bool]] = {
     "recursion": ("recursive", True),
     "no-recursion": ("recursive", False),
     "null": ("null", True),
-    "no-null": ("null", False),
-    "multi-volume": ("multi_volume", True),
-    "tape-length": ("multi_volume", True),
-    "info-script": ("multi_volume", True),
 }

@@ -9,7 +9,6 @@ import posixpath
 from agentsandbox.commands._compression import CORRUPT, CompressionError, Source, compressor, decompress, detect
 from agentsandbox.commands._programs import find_problem
 from agentsandbox.errors import CommandError
-from agentsandbox.fs.base import File
 from agentsandbox.streams import Buffer, BytesReader, encode
 
 TYPE_CHECKING = False
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from agentsandbox.command import CommandContext
     from agentsandbox.commands._compression import Compressor
     from agentsandbox.commands._tar_checkpoints import Checkpoints
-    from agentsandbox.commands._tar_format import Member
     from agentsandbox.streams import ByteReader, ByteWriter
 
 __all__ = ["FORMAT_OF_SUFFIX", "PROGRAM", "ArchiveReader", "ArchiveWriter", "open_archive", "tell_child"]
@@ -29,8 +27,7 @@ PROGRAM = "program:"
 
 FORMAT_OF_SUFFIX = {
     ".gz": "gzip", ".tgz": "gzip", ".taz": "gzip", ".bz2": "bzip2", ".tbz": "bzip2", ".tbz2": "bzip2", ".tz2": "bzip2", ".xz": "xz",
-    ".txz": "xz", ".lzma": "lzma", ".tlz": "lzma", ".zst": "zstd", ".tzst": "zstd", ".lz": "program:lzip", ".Z": "program:compress",
-    ".taZ": "program:compress", ".lzo": "program:lzop",
+    ".txz": "xz", ".lzma": "lzma", ".tlz": "lzma", ".zst": "zstd", ".tzst": "zstd",
 }  # fmt: skip
 _BLOCK = 512
 _PORTION = 1 << 15
@@ -86,12 +83,9 @@ class ArchiveReader:
         reader: ByteReader,
         format: str | None,
         checkpoints: Checkpoints | None = None,
-        record: int = 10240,
         name: str = "",
     ) -> None:
         self._ctx = ctx
-        self._record = record
-        self._file = reader if isinstance(reader, File) and reader.stat().is_file else None
         self._checkpoints = checkpoints
         self._source = Source(reader)
         self._blocks: Iterator[bytes] | None = None
@@ -112,14 +106,9 @@ class ArchiveReader:
         self._held = b""
         self._odd = b""
         self._child_status = 0
-        self._skipping: tuple[int, int] | None = None
         self._content = 0
         self._padding = 0
-        self.member: Member | None = None
-        self.changes = 0
-        """How often the next volume was opened."""
         self.position = 0
-        self.end = 0
         self.failed = False
         self.patient = False
         """Whether the end that comes too early is told of twice, as extraction does."""
@@ -161,16 +150,6 @@ class ArchiveReader:
         if self._child_status:
             raise CommandError(f"Child returned status {self._child_status}\ntar: {_FATAL}", 2)
 
-    def _jump_problem(self, position: int, left: int) -> str:
-        """What is wrong with an archive that ends within the content: a jump over whole records misses their border."""
-        if self._file is not None and self._blocks is None:
-            size = self._file.stat().size
-            begin = max(position - 1, 0) // self._record * self._record
-            records = (left - (begin + self._record - position)) // self._record
-            if records > 0 and (min(size, begin + self._record) + records * self._record) % self._record:
-                return "rmtlseek not stopped at a record boundary"
-        return "Unexpected EOF in archive"
-
     def take(self, size: int) -> bytes:
         """The next `size` bytes, fewer only at the end."""
         held = self._held
@@ -204,9 +183,10 @@ class ArchiveReader:
             if not self._held:
                 self._held = self._more()
                 if not self._held:
-                    first = "Unexpected EOF in archive\ntar: " if self.patient and not self._skipping else ""
-                    problem = self._jump_problem(*(self._skipping or (self.position, self._content)))
-                    raise CommandError(f"{first}{problem}\ntar: {_FATAL}", 2)
+                    problem = "Unexpected EOF in archive"
+                    if self.patient:
+                        problem = f"{problem}\ntar: {problem}"
+                    raise CommandError(f"{problem}\ntar: {_FATAL}", 2)
             block = self._held if len(self._held) <= self._content else self._held[: self._content]
             self._held = self._held[len(block) :]
             self._content -= len(block)
@@ -215,19 +195,10 @@ class ArchiveReader:
                 self._checkpoints.reach(self.position)
             yield block
 
-    def dump_of(self, member: Member) -> bytes:
-        """The entries that the member of a directory holds."""
-        if member.dump:
-            return member.dump
-        self._ctx.budget.charge(member.size)
-        return b"".join(self.content())
-
     def skip_rest(self) -> None:
         """Go to the end of the current member."""
-        self._skipping = self.position, self._content
         for _ in self.content():
             pass
-        self._skipping = None
         if self._padding:
             padding, self._padding = self._padding, 0
             self.take(padding)
@@ -273,9 +244,6 @@ class ArchiveWriter:
             self._ctx.budget.step(100)
             self._target.write(self._compressor.compress(data[at : at + _PORTION]))
             self._ctx.budget.breathe()
-
-    def begin_content(self, member: Member) -> None:
-        """The member's content follows."""
 
     def pad(self, size: int) -> None:
         """Fill the last block of a member of `size` bytes."""

@@ -32,13 +32,16 @@ GROUPS = {
     _CONTAINERS: "buildah docker docker-compose helm minikube podman",
     _EDITOR: "code ed emacs ex joe micro nano pico vi view vim",
     _GIT: "cvs git hg svn",
-    "open files are not listed in this sandbox; fuser tells who uses a file, ps what runs": "lsof strace ltrace gdb",
+    "open files are not listed in this sandbox; ps shows what runs": "fuser lsof strace ltrace gdb",
+    "files are not merged here; diff -y shows two side by side, diff and patch carry changes over": "diff3 sdiff",
     "there are no terminals to divide; start a background job with '&'": "screen tmux script expect",
     "this format is not available in this sandbox; use tar or zip": "7z 7za rar unrar cpio ar lz4 lzop compress",
     "ps shows the processes": "top htop pstree atop iotop pidof vmstat",
     "nothing tells of changes here; look for them with 'watch -g COMMAND' under timeout": "inotifywait entr",
     "there is no index of files; use find": "locate mlocate plocate updatedb",
     "xargs -P runs commands side by side": "parallel",
+    "which, type -a and find tell where a command or a file is": "whereis",
+    "grep '^TEXT' FILE finds the lines that begin with a text": "look",
     "there is no mail, clipboard, browser or printer here; write a file": "mail "
     "mailx sendmail pbcopy pbpaste xclip xsel xdg-open lp lpr open",
     "documents and images are not converted here; write text or Markdown": "pandoc convert ffmpeg ffprobe identify magick latex pdflatex "

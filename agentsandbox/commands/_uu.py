@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from agentsandbox.commands._uu_presets import PresetError, load_presets, save_presets
 from agentsandbox.errors import UsageError
-from agentsandbox.releases import release_of
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
@@ -14,7 +12,7 @@ if TYPE_CHECKING:
 __all__ = ["FatalError", "parse_words", "reason"]
 
 
-_LETTERS = {"o": "output-file", "r": "load-opts"}
+_LETTERS = {"o": "output-file"}
 
 
 class FatalError(Exception):
@@ -53,27 +51,10 @@ def parse_words(ctx: CommandContext, of: Command, heading: str) -> Arguments | i
     except UsageError as error:
         ctx.stderr.write(encode(f"{_wording(ctx.name, error.message)}\n{heading}"))
         return 1
-    outputs = args.values("output-file")
-    if len(outputs) > 1:  # each is opened where it stands
-        try:
-            if outputs[0] != "-":
-                ctx.fs.open(ctx.path(outputs[0]), "w", permissions=0o666 & ~ctx.umask).release()
-        except OSError as error:
-            return FatalError(8, reason(error, "freopen-ing for stdout", outputs[0])).show(ctx)
-        ctx.stderr.write(encode(f"{ctx.name} error:  only one output-file option allowed\n{heading}"))
-        return 1
-    try:
-        load_presets(ctx, args)
-    except PresetError as error:
-        ctx.stderr.write(encode(str(error)))
-        return 1
-    if args.flag("help") or args.flag("more-help"):
+    if args.flag("help"):
         ctx.print(of.usage, end="")
         return 0
     if args.flag("version"):
-        ctx.print(release_of(ctx.name), end="")
-        return 0
-    if args.flag("save-opts"):
-        save_presets(ctx, args, heading.partition("\n")[0])
+        ctx.print(of.version(), end="")
         return 0
     return args

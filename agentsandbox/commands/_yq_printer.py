@@ -63,9 +63,9 @@ class Printer:
 
     def _text(self, node: Node) -> str:
         leading = ""
-        if self.format in ("yaml", "props"):
-            leading = leading_text(node.leading, separators=self.layout.separators and self.format == "yaml")
-        if self.format != "yaml":
+        if self.format == "yaml":
+            leading = leading_text(node.leading, separators=self.layout.separators)
+        else:
             node = node.copy(self.machine.meter)
             explode(self.machine, node)
         text = leading + encode_node(node, self.format, self.machine.budget, self.layout)

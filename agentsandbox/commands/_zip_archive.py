@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import bz2
 import posixpath
 import re
 import stat as stat_module
 import zlib
 
 from agentsandbox.commands._times import nanoseconds
-from agentsandbox.commands._zip_encryption import HEADER, encrypt
 from agentsandbox.commands._zip_format import (
     BLOCK,
-    BZIPPED,
     DEFLATED,
     STORED,
     Entry,
@@ -23,10 +20,8 @@ from agentsandbox.commands._zip_format import (
     read_directory,
 )
 from agentsandbox.commands._zip_listing import percent, visible
-from agentsandbox.fs.base import Timestamp
 from agentsandbox.globs import compile_glob
-from agentsandbox.languages.timezones import days_from_civil, find_zone
-from agentsandbox.streams import Buffer, BytesReader, decode, encode
+from agentsandbox.streams import Buffer, BytesReader, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,12 +36,9 @@ __all__ = ["Archive", "FailureError"]
 
 _TEXT = bytes([9, 10, 13, *range(32, 256)])
 _BINARY = bytes([*range(7), *range(14, 26), *range(28, 32)])
-_MONTHS, _DAYS = 12, 31
-_METHODS = {"store": STORED, "deflate": DEFLATED, "bzip2": BZIPPED}
 _PACKED = ".Z:.zip:.zoo:.arc:.lzh:.arj"
 """What is compressed already."""
 
-_WORDS = {STORED: "stored", DEFLATED: "deflated", BZIPPED: "bzipped"}
 _FIFO = "ignoring FIFO (Named Pipe) - use -FI to read: "
 _DAMAGED = (
     "\tzip warning: missing end signature--probably not a zip file (did you\n"
@@ -81,9 +73,8 @@ class Archive:
         """The command line as it was given, without the lists of -x and -i."""
         self.archive = archive
         self.zone = ctx.env.get("TZ", "")
-        stop = args.flag("wild-stop-dirs")
-        self.include = [compile_glob(name, pathname=stop, extglob=False) for name in include]
-        self.exclude = [compile_glob(name, pathname=stop, extglob=False) for name in exclude]
+        self.include = [compile_glob(name, extglob=False) for name in include]
+        self.exclude = [compile_glob(name, extglob=False) for name in exclude]
         level = args.last(*"0123456789")
         self.level = 6 if level is None else int(level)
         self.entries: dict[str, Entry] = {}
@@ -92,37 +83,12 @@ class Archive:
         self.path = "" if archive == "-" else ctx.path(archive)
         self.removals: list[tuple[str, bool]] = []
         self.changed = 0
-        out = args.value("output-file")
-        if out is not None and "." not in posixpath.basename(out):
-            out += ".zip"
-        self.target = self.path if out is None else ctx.path(out)
-        self.added: list[Entry] = []
         self.output = ctx.stderr if archive == "-" else ctx.stdout
-        method = args.value("compression-method", "deflate") or ""
-        found = [name for name in _METHODS if name.startswith(method)]
-        if len(found) != 1:
-            self.warn("valid compression methods are:  store, deflate, bzip2")
-            self.warn(f"unknown compression method found:  {method}")
-            raise FailureError("Invalid command arguments (Option -Z (--compression-method):  unknown method)", 16)
-        self.method = _METHODS[found[0]]
-        self.after = self.read_date("from-date", "-t")
-        self.before = self.read_date("before-date", "-tt")
         suffixes = args.value("suffixes")
         self.suffixes = tuple(part for part in (_PACKED if suffixes is None else suffixes).replace(";", ":").split(":") if part)
         self.seen: set[str] = set()
         self.sources: dict[str, str] = {}
         """The files that names in the archive come from."""
-
-    def read_date(self, key: str, option: str) -> int | None:
-        """The time that -t or -tt names, in seconds since the epoch: mmddyyyy or yyyy-mm-dd."""
-        text = self.args.value(key)
-        if text is None:
-            return None
-        found = re.fullmatch(r"([0-9]{4})-([0-9]{2})-([0-9]{2})", text)
-        year, month, day = found.groups() if found is not None else (text[4:], text[:2], text[2:4])
-        if (found is None and not re.fullmatch("[0-9]{8}", text)) or not 1 <= int(month) <= _MONTHS or not 1 <= int(day) <= _DAYS:
-            raise FailureError(f"Invalid command arguments (invalid date entered for {option} option - use mmddyyyy or yyyy-mm-dd)", 16)
-        return find_zone(self.zone).to_utc(days_from_civil(int(year), int(month), int(day)) * 86400)
 
     def tell(self, text: str) -> None:
         if not self.args.flag("quiet"):
@@ -216,8 +182,6 @@ class Archive:
     def is_needed(self, name: str, info: Stat) -> bool:
         """By -u and -f: whether the file is newer than the member, or there is none."""
         self.seen.add(name)
-        if (self.after is not None and info.mtime < self.after) or (self.before is not None and info.mtime >= self.before):
-            return False
         old = self.entries.get(name)
         if old is None:
             return not self.args.flag("freshen")
@@ -248,11 +212,8 @@ class Archive:
 
     def add_file(self, name: str, info: Stat) -> None:
         stored = self.stored_name(name)
-        if (
-            posixpath.normpath(self.ctx.path(name)) in (self.path, self.target)
-            or not self.wanted(stored)
-            or not self.is_needed(stored, info)
-        ):
+        is_archive = posixpath.normpath(self.ctx.path(name)) == self.path
+        if is_archive or not self.wanted(stored) or not self.is_needed(stored, info):
             return
         if self.sources.setdefault(stored, name) != name and self.args.flag("junk-paths"):
             self.warn(
@@ -265,10 +226,6 @@ class Archive:
             data = encode(self.ctx.fs.readlink(self.ctx.path(name)))
             entry.data, entry.size, entry.compressed, entry.crc = (data,), len(data), len(data), zlib.crc32(data)
         else:
-            if self.args.flag("show-files"):
-                entry.size = info.size
-                self.keep(entry)
-                return
             try:
                 self.read_content(entry, name)
             except OSError as error:
@@ -282,30 +239,17 @@ class Archive:
         file = self.ctx.fs.open(path, "r")
         store = bool(self.suffixes) and name.endswith(self.suffixes)
         try:
-            if self.args.flag("to-crlf") or self.args.flag("from-crlf"):
-                plain = self.squeeze(entry, BytesReader(self.converted(file.read())), store=store)
-            else:
-                plain = self.squeeze(entry, file, store=store)
+            plain = self.squeeze(entry, file, store=store)
         finally:
             file.release()
         if plain:
-            data = self.converted(self.ctx.fs.read_bytes(path))
+            data = self.ctx.fs.read_bytes(path)
             entry.data, entry.compressed, entry.method, entry.flags = (data,), len(data), STORED, 0
-
-    def converted(self, data: bytes) -> bytes:
-        """The content of a file with the line ends that -l or -ll asks for; binary files stay as they are."""
-        to_crlf, from_crlf = self.args.flag("to-crlf"), self.args.flag("from-crlf")
-        if not (to_crlf or from_crlf) or not _is_text(data[:BLOCK]):
-            return data
-        self.ctx.budget.charge(2 * len(data))
-        return data.replace(b"\r\n", b"\n") if from_crlf else data.replace(b"\n", b"\r\n")
 
     def squeeze(self, entry: Entry, reader: ByteReader, *, store: bool = False) -> bool:
         """Compress into the entry; whether it is better stored as it is."""
-        bzipped = self.method == BZIPPED
-        level = max(self.level, 1)
-        stream = bz2.BZ2Compressor(level) if bzipped else zlib.compressobj(level, zlib.DEFLATED, -15)
-        store = store or not self.level or self.method == STORED
+        stream = zlib.compressobj(max(self.level, 1), zlib.DEFLATED, -15)
+        store = store or not self.level
         parts: list[bytes] = []
         first = True
         for block in reader.blocks(BLOCK // 2):
@@ -319,10 +263,8 @@ class Archive:
                 parts.append(stream.compress(block))
         parts.append(stream.flush())
         entry.compressed = sum(map(len, parts))
-        entry.data, entry.method = parts, self.method
+        entry.data, entry.method = parts, DEFLATED
         entry.flags = 2 if self.level in (8, 9) else 4 if self.level in (1, 2) else 0
-        if bzipped:
-            entry.flags = 0
         return store or entry.compressed >= entry.size
 
     def add_stdin(self) -> None:
@@ -349,16 +291,8 @@ class Archive:
         old = self.entries.get(entry.name)
         entry.comment = old.comment if old is not None else b""
         self.entries[entry.name] = entry
-        self.added.append(entry)
         self.changed += 1
-        if self.args.flag("show-files"):
-            return
-        how = f"{_WORDS[entry.method]} {percent(entry.size, entry.compressed)}%" if entry.method else "stored 0%"
-        password = self.args.value("password")
-        if password is not None and not entry.is_dir:
-            entry.data = encrypt(entry.data, encode(password), entry.crc >> 24, self.ctx.host.random, self.ctx.budget)
-            entry.compressed += HEADER
-            entry.flags |= 1
+        how = f"deflated {percent(entry.size, entry.compressed)}%" if entry.method else "stored 0%"
         sizes = f"\t(in={entry.size}) (out={entry.compressed})" if self.args.flag("verbose") else ""
         self.tell(f"{verb}: {visible(entry.name)}{sizes} ({how})\n")
 
@@ -391,19 +325,12 @@ class Archive:
             return
         if not self.entries:
             self.warn("zip file empty")
-        file = self.ctx.fs.open(self.target, "w", permissions=0o666 & ~self.ctx.umask)
+        file = self.ctx.fs.open(self.path, "w", permissions=0o666 & ~self.ctx.umask)
         try:
             for part in build_archive(list(self.entries.values()), self.comment, self.ctx.budget):
                 file.write(part)
         finally:
             file.release()
-        if self.args.flag("latest-time"):
-            self.set_time()
-
-    def set_time(self) -> None:
-        """`-o`: the archive is as old as its latest member."""
-        if self.entries and self.target:
-            self.ctx.fs.utime(self.target, Timestamp.from_ns(max(entry.mtime for entry in self.entries.values()) * 1_000_000_000))
 
     def remove_added(self) -> None:
         for name, is_dir in reversed(self.removals):
@@ -415,66 +342,6 @@ class Archive:
                     self.ctx.fs.unlink(self.ctx.path(name))
             except OSError:
                 continue
-
-    def ask_comments(self) -> None:
-        """`-c` and `-z`: comments from standard input."""
-        if self.args.flag("entry-comments"):
-            for entry in self.added:
-                self.tell(f"Enter comment for {entry.name}:\n")
-                entry.comment = self.ctx.stdin.readline().rstrip(b"\n")[:65535]
-        if not self.args.flag("archive-comment"):
-            return
-        if self.comment:
-            self.tell(f"current zip file comment is:\n{decode(self.comment)}\n")
-        self.tell("enter new zip file comment (end with .):\n")
-        lines: list[bytes] = []
-        while (line := self.ctx.stdin.readline()) and line not in (b".\n", b"."):
-            self.ctx.budget.step()
-            lines.append(line.rstrip(b"\n"))
-        self.comment = b"\r\n".join(lines)[:65535]
-
-    def show_files(self, names: Sequence[str]) -> int:
-        """`-sf`: what would be added, or what is there."""
-        listed = self.added if names else list(self.entries.values())
-        self.ctx.print("Would Add/Update:" if names else "Archive contains:")
-        for entry in listed:
-            self.ctx.print(f"  {entry.name}")
-        self.ctx.print(f"Total {len(listed)} entries ({sum(entry.size for entry in listed)} bytes)")
-        return 0
-
-    def copy(self, names: Sequence[str]) -> int:
-        """`-U`: only the members that the names choose are kept."""
-        if not self.old:
-            raise FailureError(f"Missing or empty zip file ({self.archive})", 13)
-        patterns = [compile_glob(name, extglob=False) for name in names]
-        for name in list(self.entries):
-            if (patterns and not _any(patterns, name)) or not self.wanted(name):
-                del self.entries[name]
-            else:
-                self.tell(f" copying: {name}\n")
-        self.write()
-        return 0
-
-    def add_matching(self, names: Sequence[str]) -> None:
-        """`-R`: everything below the directory whose name, or path for a pattern with "/", one of the patterns matches."""
-        patterns = [(compile_glob(name, pathname=True, extglob=False), "/" in name) for name in names]
-        pending = [""]
-        while pending:
-            here = pending.pop()
-            for entry in reversed(self.ctx.fs.listdir(self.ctx.path(here or "."))):
-                self.ctx.budget.step(1 + len(patterns))
-                name = f"{here}/{entry}" if here else entry
-                info = self.stat(name) if self.stat_or_none(name) else None
-                if info is None:
-                    continue
-                shown = f"{name}/" if info.is_dir else name
-                fits = any(pattern.match(shown if whole else posixpath.basename(shown)) for pattern, whole in patterns)
-                if info.is_dir:
-                    pending.append(name)
-                    if fits:
-                        self.add_directory(name, info)
-                elif fits:
-                    self.add_file(name, info)
 
     def add_operands(self, operands: Sequence[str]) -> None:
         """Add all operands. With -j nothing is told before it is sure that no name comes twice."""
@@ -501,14 +368,8 @@ class Archive:
 
     def run(self, names: Sequence[str]) -> int:
         self.read_old()
-        if self.args.flag("recurse-paths") and self.args.flag("recurse-patterns"):
-            raise FailureError("Invalid command arguments (do not specify both -r and -R)", 16)
         if self.args.flag("encrypt"):
             raise FailureError("Invalid command arguments (stderr is not a tty)", 16)
-        if self.args.flag("copy-entries"):
-            return self.copy(names)
-        if self.args.flag("show-files") and not names:
-            return self.show_files(names)
         if self.path and not self.ctx.fs.is_dir(posixpath.dirname(self.path)):
             self.output.write(b"zip I/O error: No such file or directory")
             raise FailureError(f"Could not create output file ({self.archive})", 15)
@@ -522,25 +383,14 @@ class Archive:
                 self.delete(names)
         else:
             operands = names or (sorted(self.old) if self.args.flag("freshen") or self.args.flag("update") else ())
-            if self.args.flag("recurse-patterns"):
-                self.add_matching(names)
-                operands = ()
             for name in operands:
                 self.ctx.budget.step()
                 self.check_operand(name)
             self.add_operands(operands)
-            if self.args.flag("show-files"):
-                return self.show_files(names)
             if self.args.flag("filesync") and (self.seen or not names):
                 self.drop_unseen()
         if self.args.flag("test") and not names and self.old:
             return self.test()
-        self.ask_comments()
-        if not names and self.old and (self.args.flag("archive-comment") or self.args.flag("entry-comments")):
-            self.changed += 1
-        if not self.changed and not names and self.old and self.args.flag("latest-time"):
-            self.set_time()
-            return 0
         if not self.changed and self.args.flag("filesync") and self.old and self.seen:
             self.tell("Archive is current\n")
             return 0
@@ -553,7 +403,7 @@ class Archive:
             size = sum(entry.size for entry in self.entries.values())
             compressed = sum(entry.compressed for entry in self.entries.values())
             self.tell(f"total bytes={size}, compressed={compressed} -> {percent(size, compressed)}% savings\n")
-        if self.args.flag("test") and self.path == self.target:
+        if self.args.flag("test"):
             self.test()
         if self.args.flag("move"):
             self.remove_added()

@@ -6,7 +6,7 @@ import os
 import posixpath
 import zlib
 
-from agentsandbox.commands._zip_format import BZIPPED, DEFLATED, STORED, ZipFormatError, expand, read_members
+from agentsandbox.commands._zip_format import DEFLATED, STORED, ZipFormatError, expand, read_members
 from agentsandbox.commands._zip_listing import list_short, list_verbose, visible
 from agentsandbox.fs.base import Timestamp
 from agentsandbox.globs import compile_glob
@@ -14,7 +14,7 @@ from agentsandbox.streams import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from agentsandbox.command import Arguments, CommandContext
     from agentsandbox.commands._zip_format import Entry
@@ -27,18 +27,13 @@ _PROMPT = "replace {}? [y]es, [n]o, [A]ll, [N]one, [r]ename: "
 _PROBLEMS = {
     "directory": "bad zipfile offset (local header sig)",
     "method": "unsupported compression method",
-    "encrypted": "incorrect password",
     "password": "unable to get password",
     "data": "invalid compressed data to inflate",
 }
 
 
-_VERBS = {0: " extracting", 12: " bunzipping"}
-_EXPANDED = (STORED, DEFLATED, BZIPPED)
-_READ = 8192
-"""Bytes that Info-ZIP's own reads at once."""
-_ALL = 2
-"""So often is -D given for no file at all to get its time."""
+_VERBS = {STORED: " extracting"}
+_EXPANDED = (STORED, DEFLATED)
 
 
 def _padded(name: str) -> str:
@@ -48,21 +43,6 @@ def _padded(name: str) -> str:
 
 def _files(count: int) -> str:
     return "1 file" if count == 1 else f"{count} files"
-
-
-def _plain_lines(blocks: Iterator[bytes], entry: Entry) -> Iterator[bytes]:
-    """Text with the line ends of Unix; the checksum is that of the text before."""
-    crc = 0
-    held = b""
-    for block in blocks:
-        crc = zlib.crc32(block, crc)
-        text = (held + block).translate(None, b"\x1a")
-        held = text[-1:] if text.endswith(b"\r") else b""
-        yield text[: len(text) - len(held)].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    if held:
-        yield b"\n"
-    if crc != entry.crc:
-        raise ZipFormatError("data")
 
 
 _NO_START = """\
@@ -89,13 +69,8 @@ class Unzip:
         directory = args.value("d")
         self.prefix = "" if directory is None else f"{directory.rstrip('/')}/" if directory.rstrip("/") else directory
         self.policy = args.last("n", "o") or ""
-        password = args.value("P")
-        self.password = None if password is None else encode(password)
-        self.text = min(2, sum(key == "a" for key, _ in args.given))
-        self.lower = sum(key == "L" for key, _ in args.given)
-        self.timeless = sum(key == "D" for key, _ in args.given)
-        self.unknown = self.skipped = self.unasked = 0
-        """Members that cannot be expanded: by their method, by a wrong password, by none."""
+        self.unknown = self.encrypted = 0
+        """Members that cannot be expanded: by their method, for want of a password."""
         self.numbers: dict[int, int] = {}
         """Which of the chosen members each one is, by its place in the directory."""
         self.unused: list[str] = []
@@ -116,9 +91,9 @@ class Unzip:
 
     def choose(self, entries: list[Entry], names: Sequence[str], excluded: Sequence[str]) -> tuple[list[Entry], list[str]]:
         """The members meant, and the operands that matched none."""
-        ignore_case, stop = self.args.flag("C"), self.args.flag("W")
-        wanted = [(name, compile_glob(name, ignore_case=ignore_case, pathname=stop, extglob=False)) for name in names]
-        unwanted = [compile_glob(name, ignore_case=ignore_case, pathname=stop, extglob=False) for name in excluded]
+        ignore_case = self.args.flag("C")
+        wanted = [(name, compile_glob(name, ignore_case=ignore_case, extglob=False)) for name in names]
+        unwanted = [compile_glob(name, ignore_case=ignore_case, extglob=False) for name in excluded]
         found: set[str] = set()
         hit: set[int] = set()
         chosen: list[Entry] = []
@@ -133,9 +108,6 @@ class Unzip:
         self.unused = [name for at, name in enumerate(excluded) if at not in hit]
         return chosen, [name for name in names if name not in found]
 
-    def expand(self, entry: Entry) -> Iterator[bytes]:
-        return expand(self.data, entry, self.ctx.budget, self.password)
-
     # testing and printing
 
     def is_there(self, entry: Entry) -> bool:
@@ -143,9 +115,8 @@ class Unzip:
         if self.data[entry.offset : entry.offset + 4] == b"PK\3\4":
             return True
         out = self.ctx.stdout if self.args.flag("t") else self.ctx.stderr
-        start = entry.offset // _READ * _READ
         beyond = entry.offset + 4 > len(self.data)
-        where = f"(lseek):  {start}" if start >= len(self.data) else f"({'EOF' if beyond else 'local header sig'}):  {entry.offset}"
+        where = f"({'EOF' if beyond else 'local header sig'}):  {entry.offset}"
         out.write(encode(f"file #{self.numbers[entry.place]}:  bad zipfile offset {where}\n"))
         self.ctx.status = max(self.ctx.status, 3 if beyond else 2)
         return False
@@ -154,7 +125,7 @@ class Unzip:
         """Whether the content is as promised: "OK", or what is wrong."""
         crc = 0
         try:
-            for block in self.expand(entry):
+            for block in expand(self.data, entry, self.ctx.budget):
                 crc = zlib.crc32(block, crc)
         except ZipFormatError as error:
             return _PROBLEMS[error.problem]
@@ -176,10 +147,10 @@ class Unzip:
             self.out(f"    testing: {_padded(visible(entry.name))}  {' OK' if result == 'OK' else ' ' + result}\n")
         for name in missing:
             self.out(f"caution: filename not matched:  {name}\n", 3)
-        tested = len(entries) - self.skipped
-        if failed or self.unasked:
+        tested = len(entries)
+        if failed or self.encrypted:
             self.out(f"At least one error was detected in {self.name}.\n", 2)
-        elif not (self.unknown or self.skipped):
+        elif not self.unknown:
             self.out(f"No errors detected in compressed data of {self.name}.\n", 2)
         elif tested:
             self.out(f"No errors detected in {self.name} for the {_files(tested)} tested.\n", 2)
@@ -187,18 +158,12 @@ class Unzip:
             self.out(f"Caution:  zero files tested in {self.name}.\n", 2)
         if self.unknown:
             self.out(f"{_files(self.unknown)} skipped because of unsupported compression or encoding.\n", 2)
-        if self.skipped:
-            self.out(f"{_files(self.skipped)} skipped because of incorrect password.\n", 2)
 
     def print_content(self, entry: Entry) -> None:
         """`-p` and `-c`."""
         crc = 0
         try:
-            if self.is_converted(entry):
-                for block in _plain_lines(self.expand(entry), entry):
-                    self.ctx.stdout.write(block)
-                return
-            for block in self.expand(entry):
+            for block in expand(self.data, entry, self.ctx.budget):
                 crc = zlib.crc32(block, crc)
                 self.ctx.stdout.write(block)
         except ZipFormatError as error:
@@ -206,14 +171,6 @@ class Unzip:
             return
         if crc != entry.crc:
             self.warn(f"{entry.name:<22}  bad CRC {crc:08x}  (should be {entry.crc:08x})\n", 2)
-
-    def is_converted(self, entry: Entry) -> bool:
-        """Whether its lines are to end as those of Unix."""
-        return self.text > 1 or (self.text == 1 and entry.text)
-
-    def kind(self, entry: Entry) -> str:
-        """What -a tells of a member."""
-        return ("[text]  " if entry.text else "[binary]") if self.text == 1 else ""
 
     # extracting
 
@@ -223,19 +180,14 @@ class Unzip:
         if name.startswith("/"):
             self.warn(f"warning:  stripped absolute path spec from {name}\n")
             name = name.lstrip("/")
-        if self.lower > 1 or (self.lower and not entry.unix):
-            name = name.lower()
         parts = name.split("/")
-        if ".." in parts and not self.args.flag(":"):
+        if ".." in parts:
             self.out(f'warning:  skipped "../" path component(s) in {entry.name}\n', 3)
             self.ctx.status = max(self.ctx.status, 1)
-        dropped = ("", ".") if self.args.flag(":") else ("", "..", ".")
-        kept = [part for part in parts if part not in dropped]
+        kept = [part for part in parts if part not in ("", "..", ".")]
         name = "/".join(kept)
         if self.args.flag("j"):
             name = kept[-1] if kept else ""
-        if self.args.flag("^"):
-            return name
         return "".join([character for character in name if character >= " " and character != "\x7f"])
 
     def extract(self, entry: Entry) -> None:
@@ -316,59 +268,45 @@ class Unzip:
         if entry.is_link:
             self.defer_link(entry, shown, path)
             return
-        self.out(f"{_VERBS.get(entry.method, '  inflating')}: {_padded(shown)}  {self.kind(entry)}")
+        self.out(f"{_VERBS.get(entry.method, '  inflating')}: {_padded(shown)}  ")
         info = self.existing(path)
         if info is not None and not info.is_dir:
-            if self.args.flag("B"):
-                fs.rename(path, f"{path}~")
-            else:
-                fs.unlink(path)
+            fs.unlink(path)
         file = fs.open(path, "x", permissions=0o644)
         crc = 0
         try:
-            convert = self.is_converted(entry)
-            for block in _plain_lines(self.expand(entry), entry) if convert else self.expand(entry):
-                crc = entry.crc if convert else zlib.crc32(block, crc)
+            for block in expand(self.data, entry, self.ctx.budget):
+                crc = zlib.crc32(block, crc)
                 file.write(block)
         except ZipFormatError as error:
             self.warn(f"{_PROBLEMS[error.problem]}\n", 2)
             return
         finally:
             file.release()
-        if crc != entry.crc and (entry.size or not convert):
+        if crc != entry.crc:
             named = f"{shown:<22} " if self.quiet else ""
             self.warn(f"{named} bad CRC {crc:08x}  (should be {entry.crc:08x})\n", 2)
         else:
             self.out("\n")
-        mode = entry.mode & (0o7777 if self.args.flag("K") else 0o777) or 0o644
+        mode = entry.mode & 0o777 or 0o644
         fs.chmod(path, mode & ~self.ctx.umask)
-        if self.timeless < _ALL:
-            fs.utime(path, Timestamp.from_ns(entry.mtime * 1_000_000_000))
+        fs.utime(path, Timestamp.from_ns(entry.mtime * 1_000_000_000))
 
     def is_locked(self, entry: Entry) -> bool:
-        """Whether its password is missing or wrong: it is skipped then, which is told."""
-        problem = ""
-        try:
-            for _ in self.expand(entry) if entry.flags & 1 else ():
-                break
-        except ZipFormatError as error:
-            problem = error.problem
-        if problem not in ("password", "encrypted"):
+        """Whether the member is encrypted: it is skipped then, which is told."""
+        if not entry.flags & 1:
             return False
-        if problem == "password":
-            self.unasked += 1
-        else:
-            self.skipped += 1
-        if problem == "password" or not (self.quiet or self.args.flag("p")):
-            out = self.ctx.stdout if self.args.flag("t") else self.ctx.stderr
-            out.write(encode(f"   skipping: {_padded(visible(entry.name))}  {_PROBLEMS[problem]}\n"))
+        self.encrypted += 1
+        out = self.ctx.stdout if self.args.flag("t") else self.ctx.stderr
+        name = _padded(visible(entry.name))
+        out.write(encode(f"   skipping: {name}  {_PROBLEMS['password']}\n"))
         return True
 
     def defer_link(self, entry: Entry, shown: str, path: str) -> None:
         """Links are made when all files are there, so that no member is written through one."""
         self.ctx.budget.charge(entry.size)
         try:
-            target = decode(b"".join(self.expand(entry)))
+            target = decode(b"".join(expand(self.data, entry, self.ctx.budget)))
         except ZipFormatError as error:
             self.warn(f"{_PROBLEMS[error.problem]}\n", 2)
             return
@@ -394,8 +332,7 @@ class Unzip:
             self.ctx.budget.step()
             if entry.mode & 0o777:
                 self.ctx.fs.chmod(path, entry.mode & 0o777 & ~self.ctx.umask)
-            if not self.timeless:
-                self.ctx.fs.utime(path, Timestamp.from_ns(entry.mtime * 1_000_000_000))
+            self.ctx.fs.utime(path, Timestamp.from_ns(entry.mtime * 1_000_000_000))
 
     def run(self, names: Sequence[str], excluded: Sequence[str]) -> int:
         """Do what the options say."""
@@ -404,41 +341,32 @@ class Unzip:
         whole = len(entries) == count
         chosen, missing = self.choose(entries, names, excluded)
         self.numbers = {entry.place: number for number, entry in enumerate(chosen, 1)}
-        if args.flag("T"):
-            if entries:
-                self.ctx.fs.utime(self.ctx.path(self.name), Timestamp.from_ns(max(entry.mtime for entry in entries) * 1_000_000_000))
-            self.out(f"Updated time stamp for {self.name}.\n")
-            return 0
-        else:
-            pipe = args.flag("p")
-            if not pipe:
-                self.out(f"Archive:  {self.name}\n")
-                if comment:
-                    self.out(decode(comment.replace(b"\r\n", b"\n")) + "\n", 9 if args.flag("z") else 1)
-            if args.flag("z"):
-                return self.ctx.status
-            out = self.ctx.stdout if args.flag("t") else self.ctx.stderr
-            self.check_start(entries, out)
-            if not entries and not whole:
-                return self.tell_broken(0, out)
-            if not entries:
-                self.warn(f"warning [{self.name}]:  zipfile is empty\n")
-                return 1
-            listed = args.flag("l") or args.flag("v")
-            if not listed:
-                chosen = self.without_unknown(chosen, out)
-            if not whole and not listed:
-                self.tell_broken(len(chosen) + 1, out)
-            self.work(chosen, missing, whole=whole)
-            if not whole and listed:
-                return self.tell_broken(len(entries) + 1, out)
+        pipe = args.flag("p")
+        if not pipe:
+            self.out(f"Archive:  {self.name}\n")
+            if comment:
+                self.out(decode(comment.replace(b"\r\n", b"\n")) + "\n", 9 if args.flag("z") else 1)
+        if args.flag("z"):
+            return self.ctx.status
+        out = self.ctx.stdout if args.flag("t") else self.ctx.stderr
+        self.check_start(entries, out)
+        if not entries and not whole:
+            return self.tell_broken(0, out)
+        if not entries:
+            self.warn(f"warning [{self.name}]:  zipfile is empty\n")
+            return 1
+        listed = args.flag("l") or args.flag("v")
+        if not listed:
+            chosen = self.without_unknown(chosen, out)
+        if not whole and not listed:
+            self.tell_broken(len(chosen) + 1, out)
+        self.work(chosen, missing, whole=whole)
+        if not whole and listed:
+            return self.tell_broken(len(entries) + 1, out)
         if self.unknown and self.ctx.status <= 1:
             self.ctx.status = 81
-        if self.unasked:
+        if self.encrypted:
             self.ctx.status = max(self.ctx.status, 5)
-        elif self.skipped:
-            every = self.skipped == len([entry for entry in chosen if not entry.is_dir])
-            self.ctx.status = max(self.ctx.status, 82 if every else 1)
         if args.flag("l") or args.flag("v"):
             self.ctx.status = max(self.ctx.status, 11 if missing and not chosen else 0)
         elif missing and not args.flag("t"):
@@ -489,7 +417,7 @@ class Unzip:
                 if not self.is_there(entry) or self.is_locked(entry):
                     continue
                 if args.flag("c"):
-                    self.out(f"{_VERBS.get(entry.method, '  inflating')}: {_padded(visible(entry.name))}  {self.kind(entry)}\n")
+                    self.out(f"{_VERBS.get(entry.method, '  inflating')}: {_padded(visible(entry.name))}  \n")
                 self.print_content(entry)
                 if args.flag("c"):
                     self.out("\n", 1)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import bz2
 import struct
 import zlib
 
 from agentsandbox.commands._compression import ZEROS
-from agentsandbox.commands._zip_encryption import decrypt
 from agentsandbox.languages.timezones import days_from_civil, find_zone
 from agentsandbox.streams import decode, encode
 
@@ -19,7 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BLOCK",
-    "BZIPPED",
     "DEFLATED",
     "STORED",
     "Entry",
@@ -32,7 +29,7 @@ __all__ = [
     "read_members",
 ]
 
-STORED, DEFLATED, BZIPPED = 0, 8, 12
+STORED, DEFLATED = 0, 8
 BLOCK = 262144
 _END = struct.Struct("<4s4H2LH")
 _CENTRAL = struct.Struct("<4s6H3L5H2L")
@@ -40,8 +37,10 @@ _LOCAL = struct.Struct("<4s5H3L2H")
 
 
 class ZipFormatError(Exception):
-    """Not a zip archive, or a broken one. `problem`: "signature", "directory", "entries" (some are not
-    there), "method", "data", "password" (none given), "encrypted".
+    """Not a zip archive, or a broken one.
+
+    `problem` is "signature", "directory", "entries" (some are not there), "method", "data", or
+    "password" (encrypted).
     """
 
     def __init__(self, problem: str, counts: tuple[int, int] = (0, 0)) -> None:
@@ -176,24 +175,15 @@ def raw_data(data: bytes, entry: Entry) -> tuple[int, int]:
     return start, start + entry.compressed
 
 
-def expand(data: bytes, entry: Entry, budget: Budget, password: bytes | None = None) -> Iterator[bytes]:
+def expand(data: bytes, entry: Entry, budget: Budget) -> Iterator[bytes]:
     """The member's content in blocks, never more than the size it declares."""
     start, end = raw_data(data, entry)
     if entry.flags & 1:
-        if password is None:
-            raise ZipFormatError("password")
-        check = entry.stamp >> 8 & 0xFF if entry.flags & 8 else entry.crc >> 24
-        plain = decrypt(data[start:end], password, check, budget)
-        if plain is None:
-            raise ZipFormatError("encrypted")
-        data, start, end = plain, 0, len(plain)
+        raise ZipFormatError("password")
     if entry.method == STORED:
         for at in range(start, end, BLOCK):
             budget.step(200)
             yield data[at : min(at + BLOCK, end)]
-        return
-    if entry.method == BZIPPED:
-        yield from _unbzip(data[start:end], entry.size, budget)
         return
     if entry.method != DEFLATED:
         raise ZipFormatError("method")
@@ -219,24 +209,6 @@ def expand(data: bytes, entry: Entry, budget: Budget, password: bytes | None = N
             yield block
 
 
-def _unbzip(data: bytes, size: int, budget: Budget) -> Iterator[bytes]:
-    """What bzip2 made of the content, never more than `size`."""
-    expander = bz2.BZ2Decompressor()
-    left, pending = size, data
-    while not expander.eof and left >= 0:
-        budget.step(500)
-        try:
-            block = expander.decompress(pending, BLOCK)
-        except OSError:
-            raise ZipFormatError("data") from None
-        pending = b""
-        left -= len(block)
-        if left < 0 or (not block and expander.needs_input):
-            raise ZipFormatError("data")
-        if block:
-            yield block
-
-
 def _extra(entry: Entry, central: bool) -> bytes:
     if not entry.extra:
         return b""
@@ -251,7 +223,7 @@ def build_archive(entries: Sequence[Entry], comment: bytes, budget: Budget) -> I
     directory: list[bytes] = []
     for entry in entries:
         budget.step()
-        needed = 46 if entry.method == BZIPPED else 20 if entry.method == DEFLATED or entry.flags & 1 else 10
+        needed = 20 if entry.method == DEFLATED or entry.flags & 1 else 10
         time, date = entry.stamp & 0xFFFF, entry.stamp >> 16
         name, extra, central = entry.raw_name, _extra(entry, central=False), _extra(entry, central=True)
         flags = entry.flags & ~8

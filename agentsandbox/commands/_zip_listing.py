@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["list_long", "list_short", "list_verbose", "percent", "totals", "visible"]
 
 _DEFLATED = 8
-_METHODS = {0: ("Stored", "stor"), 9: ("Def64N", "d64N"), 12: ("BZip2", "bzp2"), 14: ("LZMA", "lzma")}
+_METHODS = {0: ("Stored", "stor"), 12: ("BZip2", "bzp2"), 14: ("LZMA", "lzma")}
 
 
 _CONTROLS = {code: f"^{chr(code + 64)}" for code in range(32)}
@@ -69,14 +69,14 @@ def list_verbose(entries: Sequence[Entry], zone: str, quiet: int, show: Callable
         show(f"{size:8d}         {compressed:8d} {percent(size, compressed):3d}%                            {_files(len(entries))}")
 
 
-def list_long(entries: Sequence[Entry], zone: str, form: str, show: Callable[[str], None], *, sortable: bool) -> None:
+def list_long(entries: Sequence[Entry], zone: str, form: str, show: Callable[[str], None]) -> None:
     """`zipinfo -s`, `-m` and `-l`."""
     for entry in entries:
         mode = format_mode(entry.mode if entry.mode & 0o170000 else entry.mode | (0o040000 if entry.is_dir else 0o100000))
         kind = ("T" if entry.text else "B") if entry.flags & 1 else ("t" if entry.text else "b")
         extra = "x" if entry.extra else "-"
         version, system = ("3.0", "unx") if entry.unix else ("2.0", "fat")
-        time = strftime(entry.mtime, "%Y%m%d.%H%M%S" if sortable else "%y-%b-%d %H:%M", zone)
+        time = strftime(entry.mtime, "%y-%b-%d %H:%M", zone)
         between = {"m": f" {percent(entry.size, entry.compressed):2d}%", "l": f" {entry.compressed:8d}"}.get(form, "")
         show(f"{mode}  {version} {system} {entry.size:8d} {kind}{extra}{between} {_method(entry)[1]} {time} {visible(entry.name)}")
 

@@ -6,6 +6,7 @@ import re
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.manners import Manners
 from agentsandbox.streams import encode
 from agentsandbox.usage import OptionParser
 
@@ -22,28 +23,24 @@ Run an awk program over each FILE, or over standard input.
   -F, --field-separator=FS    the field separator
   -v, --assign=VAR=VALUE      assign VAR before BEGIN
   -b, --characters-as-bytes   take each byte for a character
-  -c, --traditional           for programs without the additions of gawk; others are refused
   -e, --source=TEXT           program text, also beside -f
-  -E, --exec=FILE             as -f, and no options after it
-  -i, --include=FILE          program text to include, once; "inplace" edits each FILE in place
-  -N, --use-lc-numeric        take the decimal point of the locale, which is a point here
-  -O, --optimize              (the default)
-  -P, --posix                 for programs without anything that POSIX lacks; others are refused
-  -s, --no-optimize           (nothing changes)
+  -i, --include=inplace       edit each FILE in place
   -r, --re-interval           allow {n,m} in regular expressions (the default)
-  -S, --sandbox               no commands, no files but the operands
   -V, --version               print the version and exit
   -h, --help                  display this help and exit
 """
 
 
-_LETTERS = {"f": "file", "F": "field-separator", "v": "assign", "e": "source", "E": "exec", "i": "include"}
+_LETTERS = {"f": "file", "F": "field-separator", "v": "assign", "e": "source", "i": "include"}
 _PARSER = OptionParser(_USAGE, permute=False, usage_status=1)
 _LETTER = re.compile(r"option (?:'--(?P<long>[a-z-]+)' requires an argument|requires an argument -- '(?P<letter>.)')")
 
 
-_REFUSED = frozenset("CDILMYdgklnopt")
-_REFUSED_WORDS = "bignum copyright debug dump-variables gen-pot lint lint-old load non-decimal-data pretty-print profile trace".split()
+_REFUSED = frozenset("CDEILMNOPSYcdgklnopst")
+_REFUSED_WORDS = (
+    "bignum copyright debug dump-variables exec gen-pot lint lint-old load no-optimize non-decimal-data optimize posix "
+    "pretty-print profile sandbox trace traditional use-lc-numeric"
+).split()
 _UNKNOWN = re.compile(r"(?:invalid option -- '(?P<letter>.)'|unrecognized option '--(?P<long>[a-z-]+)(?:=.*)?')$", re.DOTALL)
 
 
@@ -59,7 +56,7 @@ def _read_options(words: Sequence[str]) -> Arguments:
                 args = _PARSER.parse(words[:at])
             except UsageError:  # it is the value of the option before it
                 continue
-            if args.operands or not any(key in ("file", "exec", "source") for key, _ in args.given):
+            if args.operands or not any(key in ("file", "source") for key, _ in args.given):
                 break
             args.operands.extend(words[at:])
             return args
@@ -106,19 +103,17 @@ def _run_words(ctx: CommandContext, args: Arguments) -> int:
         return 0
     sources: list[tuple[bool, str]] = []
     variables: list[str] = []
-    included: set[str] = set()
     inplace = False
     for key, value in args.given:
         text = value or ""
-        if key in ("file", "exec"):
+        if key == "file":
             sources.append((True, text))
         elif key == "source":
             sources.append((False, text))
         elif key == "include" and text in ("inplace", "inplace.awk"):
             inplace = True
-        elif key == "include" and text.removesuffix(".awk") not in included:
-            included.add(text.removesuffix(".awk"))
-            sources.append((True, text))
+        elif key == "include":
+            raise CommandError(f"gawk's option -i {text} is not available here", 1)
         elif key == "assign":
             if "=" not in text:
                 raise UsageError(f"`{text}' argument to `-v' not in `var=value' form\n")
@@ -127,15 +122,10 @@ def _run_words(ctx: CommandContext, args: Arguments) -> int:
             lone = (len(text) - len(text.rstrip("\\"))) % 2  # -v would drop it
             variables.append(f"FS={text}" + "\\" * lone)
     operands = list(args.operands)
-    if not any(key in ("file", "exec", "source") for key, _ in args.given):
+    if not any(key in ("file", "source") for key, _ in args.given):
         if not operands:
             raise UsageError("")
         sources.append((False, operands.pop(0)))
-    posix = args.flag("posix") or "POSIXLY_CORRECT" in ctx.env
-    if args.flag("posix") and args.flag("traditional"):
-        ctx.warn("warning: `--posix' overrides `--traditional'", 0)
-    if inplace and args.flag("sandbox"):
-        raise CommandError("fatal: extensions are not allowed in sandbox mode", 2)
     return run_program(
         ctx,
         sources,
@@ -143,9 +133,13 @@ def _run_words(ctx: CommandContext, args: Arguments) -> int:
         operands,
         inplace=inplace,
         by_bytes=args.flag("characters-as-bytes"),
-        mode="posix" if posix else "traditional" if args.flag("traditional") else "",
-        sandboxed=args.flag("sandbox"),
     )
 
 
-awk = command("awk", _USAGE, raw=True)(_run)
+_MANNERS = Manners(
+    pure=True,
+    read_error=("NAME: fatal: error reading input file `-': REASON", 2),
+    write_error=("NAME: warning: error writing standard output: REASON", 1),
+)
+
+awk = command("awk", _USAGE, raw=True, manners=_MANNERS)(_run)

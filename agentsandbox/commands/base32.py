@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._encodings import ENCODINGS, read_wrap, run_encoding
+from agentsandbox.commands._suites import COREUTILS
+from agentsandbox.manners import Manners
 
 
 @command(
     "base32",
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="decode wrap ignore-garbage help version",
+        read_error=("NAME: read error: REASON", 1),
+    ),
     values={"wrap": read_wrap},
     usage="""
     Usage: base32 [OPTION]... [FILE]

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._encodings import ENCODINGS, read_wrap, run_encoding
+from agentsandbox.commands._suites import COREUTILS
+from agentsandbox.manners import Manners
 
 
 @command(
     "base64",
+    manners=Manners(
+        COREUTILS,
+        pure=True,
+        bytewise=True,
+        long_options="decode wrap ignore-garbage help version",
+        read_error=("NAME: read error: REASON", 1),
+    ),
     values={"wrap": read_wrap},
     usage="""
     Usage: base64 [OPTION]... [FILE]

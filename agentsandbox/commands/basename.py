@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._quoting import quote
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import UsageError
+from agentsandbox.manners import Manners
 from agentsandbox.streams import encode
 
 
 @command(
     "basename",
+    manners=Manners(COREUTILS, pure=True, long_options="multiple suffix zero help version"),
     permute=False,
     usage="""
     Usage: basename NAME [SUFFIX]

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._encodings import ENCODINGS, read_wrap, run_encoding
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import UsageError
+from agentsandbox.manners import Manners
 
 
 @command(
     "basenc",
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="""
+            decode wrap ignore-garbage base64 base64url base32 base32hex base16
+            base2msbf base2lsbf z85 help version
+        """,
+        read_error=("NAME: read error: REASON", 1),
+    ),
     values={"wrap": read_wrap},
     usage="""
     Usage: basenc [OPTION]... [FILE]
@@ -21,9 +32,6 @@ from agentsandbox.errors import UsageError
           --base32           as the command base32
           --base32hex        with the digits and letters in their order
           --base16           hexadecimal digits
-          --base2msbf        bits, most significant first
-          --base2lsbf        bits, least significant first
-          --z85              ZeroMQ's base 85
       -d, --decode           decode
       -i, --ignore-garbage   when decoding, ignore characters that are not of the alphabet
       -w, --wrap=COLS        wrap encoded lines after COLS characters (76); 0 for no wrapping

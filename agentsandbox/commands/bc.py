@@ -6,11 +6,17 @@ import errno
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.errors import PipeClosed, Unwind
+from agentsandbox.manners import Manners
 from agentsandbox.streams import decode
 
 
 @command(
     "bc",
+    manners=Manners(
+        long_options="compile help interactive mathlib quiet standard version warn",
+        read_error=("(standard_in) 1: read() in flex scanner failed", 1),
+        write_error=("dc: could not write output file: REASON", 1),
+    ),
     usage="""
     Usage: bc [OPTION]... [FILE]...
     Calculate with numbers of any length: run each FILE, then standard input.
@@ -18,14 +24,12 @@ from agentsandbox.streams import decode
       -l, --mathlib      define s c a l e j and set scale to 20
       -q, --quiet        print no banner (it is never printed)
       -i, --interactive  (accepted: there is no banner)
-      -s, --standard     do not run what POSIX does not know
-      -w, --warn         tell of it
       -v, --version      print the version and exit
       -h, --help         display this help and exit
     """,
 )
 def bc(ctx: CommandContext, args: Arguments) -> int:
-    from agentsandbox.languages.calculator.arrival import BC, pieces
+    from agentsandbox.languages.calculator.arrival import pieces
     from agentsandbox.languages.calculator.machine import Machine
 
     if args.flag("help"):
@@ -34,9 +38,7 @@ def bc(ctx: CommandContext, args: Arguments) -> int:
     if args.flag("version"):
         ctx.print("bc 1.07.1\nA command of agentsandbox, written to behave like this release.")
         return 0
-    machine = Machine(
-        ctx, library=args.flag("mathlib"), extensions={"standard": "refuse", "warn": "warn"}.get(args.last("standard", "warn") or "", "")
-    )
+    machine = Machine(ctx, library=args.flag("mathlib"))
     try:
         for name in args.operands:
             try:
@@ -51,7 +53,7 @@ def bc(ctx: CommandContext, args: Arguments) -> int:
                 machine.output.flush()
                 return 0
         line = 1
-        for text in pieces(ctx, BC):
+        for text in pieces(ctx):
             if not machine.run("", text, from_stdin=True, line=line):
                 break
             line = machine.line

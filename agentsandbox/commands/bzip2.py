@@ -7,8 +7,7 @@ import os
 from agentsandbox.command import Arguments, Command, CommandContext, command
 from agentsandbox.commands._compression import CORRUPT, RECOVER, CompressionError, Source, compress_stream, compressor, decompress
 from agentsandbox.errors import UsageError
-from agentsandbox.fs.base import File
-from agentsandbox.releases import release_of
+from agentsandbox.manners import Manners, Release
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
     from agentsandbox.fs.base import Stat
     from agentsandbox.streams import ByteReader, ByteWriter
 
-_LOST = 5000
-"""So much of what is not compressed is gone when the input cannot be read again: so it is with `bzip2 -cdf`."""
 _SUFFIXES = {".bz2": "", ".bz": "", ".tbz2": ".tar", ".tbz": ".tar"}
 
 
@@ -130,16 +127,12 @@ class _Bzip2:
     def stream(self, reader: ByteReader, target: ByteWriter | None, name: str, output: str) -> bool:
         """Whether it went well."""
         self.begin(name)
-        if reader.unreadable:
-            return self.unreadable(os.strerror(reader.unreadable), target)
         if not self.expand and not self.test:
             assert target is not None
             self.squeeze(reader, target)
             return True
         source = Source(reader)
         plain = self.force and target is not None and source.peek(3) not in (b"", b"BZh")
-        if plain and not (isinstance(reader, File) and reader.stat().is_file):
-            source.take(_LOST)
         try:
             for block in _as_it_is(source) if plain else decompress(source, "bzip2", self.ctx.budget):
                 self.ctx.budget.step()
@@ -161,22 +154,6 @@ class _Bzip2:
                 f"{before / after:6.3f}:1, {8 * after / before:6.3f} bits/byte, {100 * (1 - after / before):5.2f}% saved, "
                 f"{before} in, {after} out.\n"
             )
-
-    def unreadable(self, reason: str, target: ByteWriter | None) -> bool:
-        """Word what becomes of a standard input that cannot be read; whether the output is good."""
-        me = self.ctx.name
-        if self.test:
-            self.tell(f"{me}: (stdin): file ends unexpectedly\n\n{RECOVER}\n", 2)
-            return False
-        files = f"{me}: {reason}\n\tInput file = (stdin), output file = (stdout)\n"
-        if self.expand:
-            what = "Compressed file ends unexpectedly;\n\tperhaps it is corrupted?  *Possible* reason follows."
-            self.tell(f"\n{me}: {what}\n{files}\n{CORRUPT}\n", 2)
-            return False
-        self.tell(f"\n{me}: I/O or other error, bailing out.  Possible reason follows.\n{files}", 1)
-        if target is not None:
-            target.write(compressor("bzip2", self.level).flush())
-        return False
 
     def problem(self, problem: str, name: str, output: str) -> bool:
         """Word what is wrong with compressed data; whether the output is good all the same."""
@@ -211,7 +188,6 @@ def _as_it_is(source: Source) -> Iterator[bytes]:
 
 
 def _run(made: Command, ctx: CommandContext, words: list[str], *, expand: bool, stdout: bool) -> int:
-    words = [*ctx.env.get("BZIP2", "").split(), *ctx.env.get("BZIP", "").split(), *words]
     try:
         args = made.parser().parse(words)
     except UsageError as error:
@@ -220,8 +196,8 @@ def _run(made: Command, ctx: CommandContext, words: list[str], *, expand: bool, 
         flag = error.message.split("'")[1] if long else next(letters, "")
         ctx.stderr.write(encode(f"{ctx.name}: Bad flag `{flag}'\n{made.usage}"))
         return 1
-    if args.flag("version") or args.flag("license"):
-        ctx.stderr.write(encode(release_of("bzip2")))
+    if args.flag("version"):
+        ctx.stderr.write(encode(bzip2.version()))
         return 0
     if args.flag("help"):
         ctx.stderr.write(encode(made.usage))
@@ -235,7 +211,6 @@ def _run(made: Command, ctx: CommandContext, words: list[str], *, expand: bool, 
 _OPTIONS = """
        -h, --help          print this message
        -V, --version       display the release that this command follows
-       -L, --license       the same
        -d, --decompress    force decompression
        -z, --compress      force compression
        -k, --keep          keep (do not delete) input files
@@ -257,16 +232,36 @@ _OPTIONS = """
 """
 
 
-@command("bzip2", usage=f"Usage: bzip2 [flags and input files in any order]\nCompress files by block sorting.\n{_OPTIONS}", raw=True)
+_MANNERS = Manners(
+    Release("NAME, a block-sorting file compressor.  Version 1.0.8, 13-Jul-2019.", "-V, --version"),
+)
+
+
+@command(
+    "bzip2",
+    usage=f"Usage: bzip2 [flags and input files in any order]\nCompress files by block sorting.\n{_OPTIONS}",
+    raw=True,
+    manners=_MANNERS,
+)
 def bzip2(ctx: CommandContext, args: Arguments) -> int:
     return _run(bzip2, ctx, args.operands, expand=False, stdout=False)
 
 
-@command("bunzip2", usage=f"Usage: bunzip2 [flags and input files in any order]\nDecompress what bzip2 made.\n{_OPTIONS}", raw=True)
+@command(
+    "bunzip2",
+    usage=f"Usage: bunzip2 [flags and input files in any order]\nDecompress what bzip2 made.\n{_OPTIONS}",
+    raw=True,
+    manners=_MANNERS,
+)
 def bunzip2(ctx: CommandContext, args: Arguments) -> int:
     return _run(bunzip2, ctx, args.operands, expand=True, stdout=False)
 
 
-@command("bzcat", usage=f"Usage: bzcat [flags and input files in any order]\nDecompress to standard output.\n{_OPTIONS}", raw=True)
+@command(
+    "bzcat",
+    usage=f"Usage: bzcat [flags and input files in any order]\nDecompress to standard output.\n{_OPTIONS}",
+    raw=True,
+    manners=_MANNERS,
+)
 def bzcat(ctx: CommandContext, args: Arguments) -> int:
     return _run(bzcat, ctx, args.operands, expand=True, stdout=True)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 from codecs import charmap_encode
 from itertools import count
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._lines import inputs, line_blocks
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.fs.base import File
-from agentsandbox.streams import BLOCK, encode
+from agentsandbox.manners import Manners
+from agentsandbox.streams import BLOCK, Closed, OutputError, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -124,6 +128,19 @@ def _copy_each(ctx: CommandContext, names: Sequence[str]) -> None:
 
 @command(
     "cat",
+    manners=Manners(
+        COREUTILS,
+        pure=True,
+        bytewise=True,
+        long_options="""
+            number-nonblank number squeeze-blank show-nonprinting show-ends show-tabs
+            show-all help version
+        """,
+        unbuffered=True,
+        checks_output=True,
+        closing_error="NAME: closing standard input: REASON",
+        closed_write_error=("NAME: standard output: REASON", 1),
+    ),
     usage="""
     Usage: cat [OPTION]... [FILE]...
     Concatenate FILE(s) to standard output.
@@ -144,6 +161,8 @@ def _copy_each(ctx: CommandContext, names: Sequence[str]) -> None:
     """,
 )
 def cat(ctx: CommandContext, args: Arguments) -> int:
+    if isinstance(ctx.stdout, Closed):  # it looks at its output first
+        raise OutputError(errno.EBADF, os.strerror(errno.EBADF))
     show_all = args.flag("show-all")
     ends = show_all or args.flag("show-ends") or args.flag("e")
     tabs = show_all or args.flag("show-tabs") or args.flag("t")

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.commands.chown import change_owners
+from agentsandbox.manners import Manners
 
 
 @command(
     "chgrp",
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="""
+            recursive changes dereference no-dereference no-preserve-root preserve-root
+            quiet silent reference verbose help version
+        """,
+    ),
     usage="""
     Usage: chgrp [OPTION]... GROUP FILE...
       or:  chgrp [OPTION]... --reference=RFILE FILE...

@@ -7,8 +7,10 @@ import re
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._file_changes import walk_operands
 from agentsandbox.commands._quoting import quote, quote_always
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.languages.modes import compile_mode, format_mode
+from agentsandbox.manners import Manners
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,6 +36,14 @@ def _refuse_mixed(words: Sequence[str]) -> Sequence[str]:
 
 @command(
     "chmod",
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="""
+            changes recursive no-preserve-root preserve-root quiet reference silent
+            verbose help version
+        """,
+    ),
     rewrite=_refuse_mixed,
     usage="""
     Usage: chmod [OPTION]... MODE[,MODE]... FILE...

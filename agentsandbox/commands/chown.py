@@ -8,9 +8,11 @@ from contextlib import suppress
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._file_changes import walk_operands
 from agentsandbox.commands._quoting import quote, quote_always
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.fs.base import os_error
 from agentsandbox.languages.owners import Owners, parse_owner
+from agentsandbox.manners import Manners
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +23,14 @@ __all__ = ["change_owners", "chown"]
 
 @command(
     "chown",
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="""
+            recursive changes dereference from no-dereference no-preserve-root
+            preserve-root quiet silent reference verbose help version
+        """,
+    ),
     usage="""
     Usage: chown [OPTION]... [OWNER][:[GROUP]] FILE...
       or:  chown [OPTION]... --reference=RFILE FILE...

@@ -6,8 +6,10 @@ from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._checksums import NAMES, blake_bits, read_bits, refuse_check_options, run_checksum
 from agentsandbox.commands._choices import choose
 from agentsandbox.commands._lines import shown_name
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.commands._sums import bsd_sum, posix_crc, sysv_sum
 from agentsandbox.errors import CommandError
+from agentsandbox.manners import Manners
 
 _SUMS = {"bsd": bsd_sum, "sysv": sysv_sum, "crc": posix_crc}
 _FORMATS = {"bsd": ("{:05d} {:5d}", 1024), "sysv": ("{} {}", 512), "crc": ("{} {}", 1)}
@@ -41,6 +43,17 @@ def _algorithm(text: str) -> str:
 
 @command(
     "cksum",
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="""
+            length check ignore-missing quiet status warn strict tag zero algorithm
+            debug untagged help version
+        """,
+        unreadable_is_empty=("", None),
+        closing_error="NAME: standard input: REASON",
+        full_write_error=("NAME: write error", 1),
+    ),
     values={"algorithm": _algorithm, "length": lambda text: read_bits("cksum", text)},
     usage="""
     Usage: cksum [OPTION]... [FILE]...

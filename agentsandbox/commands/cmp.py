@@ -8,7 +8,7 @@ from itertools import count
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.errors import CommandError, UsageError
-from agentsandbox.releases import release_of
+from agentsandbox.manners import SILENT, Manners, Release
 from agentsandbox.streams import BLOCK, encode
 
 TYPE_CHECKING = False
@@ -241,6 +241,16 @@ def _skips(args: Arguments) -> tuple[int, int]:
 
 @command(
     "cmp",
+    manners=Manners(
+        Release("NAME (GNU diffutils) 3.8", "-v, --version"),
+        long_options="""
+            print-bytes print-chars ignore-initial verbose bytes silent quiet version
+            help
+        """,
+        read_error=("NAME: -: REASON", 2),
+        write_error=("NAME: standard output: REASON", 2),
+        closed_write_error=SILENT,
+    ),
     late=True,
     values={"ignore-initial": _ignored, "bytes": _limit},
     raw=True,
@@ -265,7 +275,7 @@ def cmp(ctx: CommandContext, args: Arguments) -> int:
         ctx.stdout.write(encode(cmp.usage))
         return 0
     if "-v" in ctx.words or "--version" in ctx.words:
-        ctx.stdout.write(encode(release_of("cmp")))
+        ctx.stdout.write(encode(cmp.version()))
         return 0
     try:
         args = cmp.parser().parse(ctx.words)

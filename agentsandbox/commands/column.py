@@ -5,20 +5,27 @@ from __future__ import annotations
 import re
 
 from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.commands._column_tables import Table, print_json, print_table
 from agentsandbox.commands._lines import lines
+from agentsandbox.commands._suites import UTIL_LINUX
 from agentsandbox.commands._widths import text_width
 from agentsandbox.errors import CommandError
-from agentsandbox.streams import bytewise, decode, encode
+from agentsandbox.manners import SILENT, Manners
+from agentsandbox.streams import bytewise, decode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    Row = tuple[str, ...]
+    """The cells of a line: tuples of texts are soon out of the garbage collector's sight."""
+
 _PIECE = 1 << 16
 _INVALID = re.compile("[\udc80-\udcff]")
 _TAB = 8
 _BLANKS = " \t\v\f\r"
+_MANY = 256
+"""Lines of a table that are written together."""
+_COLORS = re.compile(r"\x1b\[[0-9;:]*m")
 
 
 def _read_lines(ctx: CommandContext, names: Sequence[str], *, tables: bool = True) -> Iterator[str]:
@@ -104,130 +111,138 @@ def _filled_row(entries: list[str], widths: list[int], column: int) -> str:
 # tables
 
 
-def _split(line: str, separators: str | None, limit: int) -> list[str]:
-    """The cells of a line; with given separators each of them ends a cell."""
+def _split(line: str, separators: str | None) -> list[str]:
+    """Return the cells of a line; with given separators each of them ends a cell."""
     if separators is None:
-        if not limit and line.isascii() and line.isprintable():
-            return line.split()
-        return [part for part in re.split("[ \t]+", line.strip(" \t"), maxsplit=max(0, limit - 1)) if part]
-    if not separators:
-        return [line]
-    return re.split(f"[{re.escape(separators)}]", line, maxsplit=max(0, limit - 1))
+        return line.split() if line.isprintable() else re.split("[ \t]+", line.strip(" \t"))
+    return re.split(f"[{re.escape(separators)}]", line) if separators else [line]
 
 
-_FOR_TREES = ("tree", "tree-id", "tree-parent")
+def _cell_width(text: str) -> int:
+    """Return the columns of a text, of which sequences for colours take none."""
+    if text.isascii() and text.isprintable():
+        return len(text)
+    return text_width(_COLORS.sub("", text))
 
 
-def _table(ctx: CommandContext, args: Arguments, width: int) -> None:
+def _columns_of(text: str, names: list[str]) -> set[int]:
+    """Return the columns that a list names, by name or number; 0 is all of them."""
+    found: set[int] = set()
+    for item in text.split(","):
+        number = int(item[:9]) if item.isdecimal() and item.isascii() else None
+        if item in names and item:
+            found.add(names.index(item))
+        elif number is None:
+            raise CommandError(f"undefined column name '{item}'")
+        else:
+            found |= set(range(len(names))) if not number else {number - 1}
+    return found
+
+
+def _print_table(ctx: CommandContext, rows: list[Row], right: set[int], separator: str) -> None:
+    """Print the table as text; the columns of `right` are aligned there."""
+    widths: list[int] = []
+    measured = []
+    for row in rows:
+        ctx.budget.step(len(row) + 1)
+        sizes = tuple([_cell_width(cell) for cell in row])
+        measured.append(sizes)
+        widths += [0] * (len(sizes) - len(widths))
+        for at, size in enumerate(sizes):
+            if size > widths[at]:
+                widths[at] = size
+    wide = sum(widths) + len(widths) * len(separator)
+    ctx.budget.charge(wide)
+    most = max(1, min(_MANY, (1 << 20) // (wide + 1)))
+    last = len(widths) - 1
+    texts: list[str] = []
+    for row, sizes in zip(rows, measured, strict=True):
+        ctx.budget.step(len(widths))
+        cells = []
+        for at, width in enumerate(widths):
+            cell, size = (row[at], sizes[at]) if at < len(row) else ("", 0)
+            padding = " " * (width - size)
+            if at in right and (cell or at != last):
+                cells.append(padding + cell)
+            else:
+                cells.append(cell if at == last else cell + padding)
+        texts.append(separator.join(cells))
+        if len(texts) >= most:
+            ctx.print("\n".join(texts))
+            texts = []
+    if texts:
+        ctx.print("\n".join(texts))
+
+
+def _table(ctx: CommandContext, args: Arguments) -> None:
     names = [name for name in (args.value("table-columns") or "").split(",") if name]
-    as_json = args.flag("json")
-    if as_json and not names:
-        raise CommandError("option --table-columns required for --json")
     separators = args.value("separator")
-    limit = _limit(args.value("table-columns-limit") or "") if args.flag("table-columns-limit") else 0
     found = _filled_lines(_read_lines(ctx, args.operands), kept=args.flag("keep-empty-lines"))
-    rows = [tuple(_split(line, separators, limit)) for line in found]
+    rows = [tuple(_split(line, separators)) for line in found]
     if not rows:
         return
-    table = Table(rows, names, ctx.budget, width)
-    for key, chosen in (
-        ("table-right", table.right), ("table-truncate", table.cut), ("table-wrap", table.wrapped), ("table-noextreme", table.uneven),
-    ):  # fmt: skip
-        if args.flag(key):
-            chosen.update(table.find(args.value(key) or ""))
-    if args.flag("table-order"):
-        first = table.find(args.value("table-order") or "")
-        table.order = first + [at for at in table.order if at not in first]
-    for at in table.find(args.value("table-hide") or "", unnamed=True) if args.flag("table-hide") else []:
-        table.shown[at] = False
-    if args.flag("tree"):
-        column, id_column, parent = [args.value(key) or "" for key in _FOR_TREES]
-        table.plant(column, id_column, parent, ctx.budget)
-    if as_json:
-        print_json(ctx, table, args.value("table-name", "table") or "")
-        return
-    separator = args.value("output-separator", "  ") or ""
-    print_table(ctx, table, separator, headings=args.flag("table-columns") and not args.flag("table-noheadings"))
-
-
-_OF_TABLES = (
-    "table-name", "table-order", "table-columns", "table-hide", "table-right", "table-truncate", "table-wrap", "table-noextreme",
-)  # fmt: skip
-
-
-def _number(text: str, what: str) -> int:
-    found = re.fullmatch(r"[ \t\n\v\f\r]*([+-]?[0-9]+)", text)
-    if found is None:
-        raise CommandError(f"invalid {what} argument: '{text}'")
-    number = int(found[1]) if len(found[1]) < 12 else 2**32
-    if not 0 <= number < 2**32:
-        raise CommandError(f"invalid {what} argument: '{text}': Numerical result out of range")
-    return number
+    count = max(len(names), *map(len, rows))
+    right: set[int] = set()
+    if args.flag("table-right"):
+        right = _columns_of(args.value("table-right") or "", names + [""] * (count - len(names)))
+    if args.flag("table-columns") and not args.flag("table-noheadings"):
+        rows.insert(0, tuple(names))
+    _print_table(ctx, rows, right, args.value("output-separator", "  ") or "")
 
 
 def _width(text: str) -> int:
-    return _number(text, "columns")
-
-
-def _limit(text: str) -> int:
-    limit = _number(text, "columns limit")
-    if not limit:
-        raise CommandError("columns limit must be greater than zero")
-    return limit
+    found = re.fullmatch(r"[ \t\n\v\f\r]*\+?([0-9]{1,9})", text)
+    if found is None:
+        raise CommandError(f"invalid columns argument: '{text}'")
+    return int(found[1])
 
 
 @command(
     "column",
+    manners=Manners(
+        UTIL_LINUX,
+        pure=True,
+        long_options="""
+            columns fillrows help json keep-empty-lines output-separator separator table
+            table-columns table-columns-limit table-hide table-name table-noextreme
+            table-noheadings table-order table-right table-truncate table-wrap
+            table-empty-lines table-header-repeat tree tree-id tree-parent version
+        """,
+        read_error=("NAME: read failed: REASON", 1),
+        closed_write_error=SILENT,
+    ),
     late=True,
-    values={"output-width": _width, "table-columns-limit": _limit},
+    values={"output-width": _width},
     usage="""
     Usage: column [OPTION]... [FILE]...
     Write the lines of each FILE in columns, or their fields as a table.
 
       -t, --table                     make a table
-      -n, --table-name=NAME           the name of the table in JSON
-      -O, --table-order=COLUMNS       print these columns first
       -N, --table-columns=NAMES       names of the columns, separated by commas
-      -l, --table-columns-limit=NUM   at most NUM columns: the last one takes the rest of the line
       -d, --table-noheadings          do not print the names
-      -H, --table-hide=COLUMNS        leave out these columns
       -R, --table-right=COLUMNS       align these columns to the right
-      -T, --table-truncate=COLUMNS    cut the cells of these columns where the table is too wide
-      -W, --table-wrap=COLUMNS        wrap the cells of these columns where the table is too wide
-      -E, --table-noextreme=COLUMNS   let a few very long cells not make these columns wide
-      -r, --tree=COLUMN               show in this column which line stands under which
-      -i, --tree-id=COLUMN            what a line is called
-      -p, --tree-parent=COLUMN        what the line is called that it stands under
-      -J, --json                      write a table as JSON
       -c, --output-width=WIDTH        columns of the output (80), when lines fill it
       -o, --output-separator=STRING   between the columns of a table (two spaces)
       -s, --separator=STRING          characters that separate fields
       -x, --fillrows                  fill rows before columns
-      -e, --table-header-repeat       repeat the headings on each page (there is one page only)
       -L, --keep-empty-lines          do not leave out empty lines
       -h, --help                      display this help and exit
     """,
 )
 def column(ctx: CommandContext, args: Arguments) -> int:
-    if args.flag("help"):
-        ctx.stdout.write(encode(column.usage))
-        return 0
-    shaped = "table" if args.flag("table") else "json" if args.flag("json") else ""
-    if shaped and args.flag("fillrows"):
-        raise CommandError(f"mutually exclusive arguments: --{shaped} --fillrows")
+    if args.flag("table") and args.flag("fillrows"):
+        raise CommandError("mutually exclusive arguments: --table --fillrows")
+    if args.flag("table"):
+        _table(ctx, args)
+        return ctx.status
+    if any(args.flag(name) for name in ("table-columns", "table-right")):
+        raise CommandError("option --table required for all --table-*")
+    text = ctx.env.get("COLUMNS", "")
+    width = int(text) if re.fullmatch("[1-9][0-9]{0,5}", text) else 80
     if args.flag("output-width"):
         width = _width(args.value("output-width") or "")
-    else:
-        text = ctx.env.get("COLUMNS", "")
-        width = int(text) if re.fullmatch("[1-9][0-9]{0,5}", text) else 80
-    if args.flag("tree") and not (args.flag("tree-id") and args.flag("tree-parent")):
-        raise CommandError("options --tree-id and --tree-parent are required for tree formatting")
-    if args.flag("table") or args.flag("json") or args.flag("tree"):
-        _table(ctx, args, width)
-        return ctx.status
-    if any(args.flag(name) for name in _OF_TABLES):
-        raise CommandError("option --table required for all --table-*")
-    entries = list(_filled_lines(_read_lines(ctx, args.operands, tables=False), kept=args.flag("keep-empty-lines")))
+    found = _read_lines(ctx, args.operands, tables=False)
+    entries = list(_filled_lines(found, kept=args.flag("keep-empty-lines")))
     if entries:
         _fill(ctx, entries, width, rows_first=args.flag("fillrows"))
     return ctx.status

@@ -8,7 +8,9 @@ from operator import le
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._lines import is_regular, lines, shown_name, split_all
 from agentsandbox.commands._quoting import quote
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.manners import Manners
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
@@ -183,6 +185,14 @@ def _delimiter(args: Arguments) -> bytes:
 
 @command(
     "comm",
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="""
+            check-order nocheck-order output-delimiter total zero-terminated help
+            version
+        """,
+    ),
     usage="""
     Usage: comm [OPTION]... FILE1 FILE2
     Compare sorted files FILE1 and FILE2 line by line.

@@ -7,26 +7,38 @@ import posixpath
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._backups import Backups
 from agentsandbox.commands._choices import choice_of, choose
-from agentsandbox.commands._contexts import warn_of_context
 from agentsandbox.commands._copying import Copier, CopyOptions, base_name, join, strip_slashes
 from agentsandbox.commands._quoting import quote_always
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.commands._targets import check_single_directory, name_in, split_operands
-from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.errors import UsageError
+from agentsandbox.manners import Manners
 from agentsandbox.streams import encode
 
-_ATTRIBUTES = (("mode",), ("timestamps",), ("ownership",), ("links",), ("context",), ("xattr",), ("all",))
-_REFLINK = (("auto",), ("always",), ("never",))
-_SPARSE = (("never",), ("auto",), ("always",))
+_ATTRIBUTES = (("mode",), ("timestamps",), ("ownership",), ("links",), ("xattr",), ("all",))
+_REFLINK = (("auto",), ("never",))
 
 
 @command(
     "cp",
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="""
+            archive attributes-only backup copy-contents dereference force interactive
+            link no-clobber no-dereference no-preserve no-target-directory
+            one-file-system parents path preserve recursive remove-destination sparse
+            reflink strip-trailing-slashes suffix symbolic-link target-directory update
+            verbose context help version
+        """,
+        read_error=("NAME: error closing file", 1),
+        closed_read_error=("NAME: error closing file: REASON", 1),
+    ),
     check=check_single_directory,
     values={
         "preserve": lambda text: _attributes(text, "--preserve"),
         "no-preserve": lambda text: _attributes(text, "--no-preserve"),
         "reflink": choice_of("--reflink", _REFLINK),
-        "sparse": choice_of("--sparse", _SPARSE),
     },
     usage="""
     Usage: cp [OPTION]... [-T] SOURCE DEST
@@ -35,10 +47,8 @@ _SPARSE = (("never",), ("auto",), ("always",))
     Copy SOURCE to DEST, or SOURCE(s) into DIRECTORY.
 
       -a, --archive                same as -dR --preserve=all
-          --attributes-only        copy attributes, not the content
           --backup[=CONTROL]       back up what is replaced: none, simple, existing, numbered
       -b                           like --backup
-          --copy-contents          read special files when copying recursively
       -d                           same as --no-dereference --preserve=links
       -f, --force                  remove a destination that cannot be opened and try again
       -i, --interactive            ask before overwriting (overrides an earlier -n)
@@ -48,13 +58,12 @@ _SPARSE = (("never",), ("auto",), ("always",))
       -n, --no-clobber             do not overwrite (overrides an earlier -i)
       -P, --no-dereference         never follow links in SOURCE
       -p                           same as --preserve=mode,ownership,timestamps
-          --preserve[=ATTRS]       keep attributes: mode, ownership, timestamps, links, context, xattr, all
+          --preserve[=ATTRS]       keep attributes: mode, ownership, timestamps, links, xattr, all
           --no-preserve=ATTRS      do not keep these attributes
           --parents, --path        put the full path of SOURCE under DIRECTORY
       -R, -r, --recursive          copy directories with all below them
-          --reflink[=WHEN]         share content: auto (default) copies, always (or no WHEN) is not supported here
+          --reflink=WHEN           auto or never: files are copied in any case
           --remove-destination     remove each destination before it is written
-          --sparse=WHEN            auto, always or never: how holes are stored makes no difference here
           --strip-trailing-slashes remove trailing slashes from SOURCE
       -s, --symbolic-link          make symbolic links instead of copies
       -S, --suffix=SUFFIX          the suffix of backups
@@ -63,13 +72,10 @@ _SPARSE = (("never",), ("auto",), ("always",))
       -u, --update                 copy only what is newer than its destination, or missing there
       -v, --verbose                say what is done
       -x, --one-file-system        stay on this filesystem (there is one)
-      -Z                           accepted: files here have no security context
-          --context[=CTX]          the same
           --help                   display this help and exit
     """,
 )
 def cp(ctx: CommandContext, args: Arguments) -> int:
-    warn_of_context(ctx, args)
     options = _read_options(ctx, args)
     sources, target, into = split_operands(ctx, args)
     parents = args.flag("parents")
@@ -101,8 +107,6 @@ def _read_options(ctx: CommandContext, args: Arguments) -> CopyOptions:
     options = CopyOptions(Backups(ctx, args))
     archive = args.flag("archive")
     options.recursive = archive or args.flag("recursive")
-    options.attributes_only = args.flag("attributes-only")
-    options.copy_contents = args.flag("copy-contents")
     options.hard_link = args.flag("link")
     options.symbolic_link = args.flag("symbolic-link")
     options.force = args.flag("force")
@@ -112,23 +116,9 @@ def _read_options(ctx: CommandContext, args: Arguments) -> CopyOptions:
     options.interactive = {"interactive": "ask", "no-clobber": "never"}.get(args.last("interactive", "no-clobber") or "", "")
     if options.hard_link and options.symbolic_link:
         raise UsageError("cannot make both hard and symbolic links")
-    options.clone, sparse = _read_sharing(args)
-    if options.clone and sparse != "auto":
-        raise UsageError("--reflink can be used only with --sparse=auto")
     _choose_dereference(args, options)
     _choose_attributes(args, options)
     return options
-
-
-def _read_sharing(args: Arguments) -> tuple[bool, str]:
-    """Whether content may only be shared, and what --sparse says."""
-    clone, sparse = False, "auto"
-    for key, value in args.given:
-        if key == "reflink":
-            clone = value is None or choose(value, "--reflink", _REFLINK) == "always"
-        elif key == "sparse":
-            sparse = choose(value or "", "--sparse", _SPARSE)
-    return clone, sparse
 
 
 def _choose_dereference(args: Arguments, options: CopyOptions) -> None:
@@ -156,8 +146,6 @@ def _choose_attributes(args: Arguments, options: CopyOptions) -> None:
             kept |= {"mode", "timestamps"}
         elif key in ("preserve", "no-preserve"):
             words = _attributes(value or "", f"--{key}")
-            if "context" in words and key == "preserve":
-                raise CommandError("cannot preserve security context without an SELinux-enabled kernel")
             if "all" in words:
                 words = {"mode", "timestamps", "links", "ownership"}
             if key == "preserve":

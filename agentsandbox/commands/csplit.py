@@ -10,7 +10,9 @@ from agentsandbox.command import Arguments, CommandContext, command, describe_os
 from agentsandbox.commands._lines import read_all, shown_name
 from agentsandbox.commands._quoting import quote, quote_always
 from agentsandbox.commands._sizes import parse_signed
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.manners import Manners
 from agentsandbox.streams import InputError, decode, encode
 
 TYPE_CHECKING = False
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 _FOREVER = -1
 _PIECE = 1 << 16
 """Lines that are joined together: Python takes 80 bytes more for each meanwhile."""
-_CONVERSION = re.compile(r"%([-#0']*)([0-9]*)(?:\.([0-9]*))?([diuoxXc%]?)", re.DOTALL)
+_CONVERSION = re.compile(r"%(?:%|[-0]*[0-9]{0,3}(?:\.[0-9]{0,3})?([diuoxX]?))")
 
 
 class _Pattern:
@@ -103,7 +105,7 @@ class _DisappearedError(CommandError):
 class _Splitter:
     """The lines, the position among them, and the files made so far; patterns look at lines from `searched` on."""
 
-    __slots__ = ("at", "ctx", "elide", "lines", "made", "name", "quiet", "searched", "suppress")
+    __slots__ = ("at", "ctx", "elide", "form", "lines", "made", "prefix", "quiet", "searched", "suppress")
 
     def __init__(self, ctx: CommandContext, args: Arguments) -> None:
         self.ctx = ctx
@@ -116,15 +118,12 @@ class _Splitter:
         prefix = args.value("prefix", "xx") or ""
         digits = _digits(args.value("digits", "2") or "")
         suffix = args.value("suffix-format")
-        conversion = _check_suffix(suffix) if suffix is not None else None
+        form = f"%0{digits}d" if suffix is None else _checked(suffix)
+        self.prefix, self.form = prefix, form
 
-        def name(number: int) -> str:
-            if suffix is None or conversion is None:
-                return f"{prefix}{number:0{digits}d}"
-            before, after = suffix[: conversion.start()], suffix[conversion.end() :]
-            return prefix + before.replace("%%", "%") + _convert(conversion, number) + after.replace("%%", "%")
-
-        self.name = name
+    def name(self, number: int) -> str:
+        """Return the name of a file by its number."""
+        return self.prefix + self.form % number
 
     def make(self, data: bytes) -> None:
         """Make the next file."""
@@ -208,43 +207,36 @@ class _Splitter:
         return False
 
 
-def _check_suffix(text: str) -> re.Match[str]:
-    """The single conversion of `-b`."""
-    chosen = None
-    for found in _CONVERSION.finditer(text):
-        if found[4] == "%" and found[0] == "%%":
-            continue
-        if chosen is not None:
-            raise CommandError("too many % conversion specifications in suffix")
-        if not found[4]:
-            following = text[found.end() : found.end() + 1]
-            if not following:
-                raise CommandError("missing conversion specifier in suffix")
-            raise CommandError(f"invalid conversion specifier in suffix: {following}")
-        if len(found[2]) > 3 or len(found[3] or "") > 3:
-            raise CommandError("invalid flags in conversion specification")
-        chosen = found
-    if chosen is None:
+def _checked(form: str) -> str:
+    """Return the FORMAT of `-b`, which has one conversion of a number."""
+    found = [conversion for conversion in _CONVERSION.finditer(form) if conversion[0] != "%%"]
+    if not found:
         raise CommandError("missing % conversion specification in suffix")
-    return chosen
+    if len(found) > 1:
+        raise CommandError("too many % conversion specifications in suffix")
+    if not found[0][1]:
+        following = form[found[0].end() : found[0].end() + 1]
+        raise CommandError(
+            f"invalid conversion specifier in suffix: {following}" if following else "missing conversion specifier in suffix"
+        )
+    return form
 
 
 def _digits(text: str) -> int:
     return parse_signed(text, "number", low=0, high=255)
 
 
-def _convert(found: re.Match[str], number: int) -> str:
-    flags, width, precision, letter = found.groups()
-    digits = format(number, {"i": "d", "u": "d"}.get(letter, letter)).zfill(int(precision or "0"))
-    if "#" in flags and number:
-        digits = {"x": "0x", "X": "0X", "o": "0"}[letter] + digits
-    if "-" in flags:
-        return digits.ljust(int(width or "0"))
-    return digits.zfill(int(width or "0")) if "0" in flags else digits.rjust(int(width or "0"))
-
-
 @command(
     "csplit",
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="""
+            digits quiet silent keep-files elide-empty-files prefix suffix-format
+            suppress-matched help version
+        """,
+        read_error=("NAME: read error: REASON", 1),
+    ),
     values={"digits": _digits},
     usage="""
     Usage: csplit [OPTION]... FILE PATTERN...

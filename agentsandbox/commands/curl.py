@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._remote import host_of
+from agentsandbox.manners import SILENT, Manners
 from agentsandbox.streams import encode
 
 
 @command(
     "curl",
+    manners=Manners(write_error=SILENT),
     usage="""
     Usage: curl [options...] <url>
     Transfer data from a server: not available, this sandbox has no network. The program that runs it has to fetch what is

@@ -8,7 +8,9 @@ from operator import itemgetter
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._cut_lists import parse_ranges
 from agentsandbox.commands._lines import inputs, line_blocks, split_lines
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import UsageError
+from agentsandbox.manners import Manners
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
@@ -198,6 +200,16 @@ def _chosen_list(args: Arguments) -> tuple[str, str]:
 
 @command(
     "cut",
+    manners=Manners(
+        COREUTILS,
+        pure=True,
+        bytewise=True,
+        long_options="""
+            bytes characters fields delimiter only-delimited output-delimiter complement
+            zero-terminated help version
+        """,
+        closing_error="NAME: -: REASON",
+    ),
     values={"delimiter": _character},
     usage="""
     Usage: cut OPTION... [FILE]...

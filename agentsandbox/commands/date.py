@@ -9,18 +9,18 @@ from agentsandbox.command import Arguments, CommandContext, command, describe_os
 from agentsandbox.commands._choices import choose
 from agentsandbox.commands._lines import shown_name
 from agentsandbox.commands._quoting import quote
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.commands._times import nanoseconds
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.languages.dates import DateError, parse_date
 from agentsandbox.languages.strftime import NANO, format_date, longest_width
 from agentsandbox.languages.timezones import find_zone
+from agentsandbox.manners import Manners
 from agentsandbox.streams import decode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from agentsandbox.languages.date_observer import DateObserver
 
 _DEFAULT = "%a %b %e %H:%M:%S %Z %Y"
 _RFC_EMAIL = "%a, %d %b %Y %H:%M:%S %z"
@@ -81,33 +81,21 @@ def _format_of(args: Arguments) -> tuple[str, list[str]]:
         operands = []
     if len(formats) > 1:
         raise CommandError("multiple output formats specified")
-    return (formats[0] if formats else "%s.%N" if args.flag("resolution") else _DEFAULT), operands
+    return (formats[0] if formats else _DEFAULT), operands
 
 
 class _Dates:
-    """Reads and shows dates as the options say; with `--debug` each step is told on stderr."""
+    """Reads and shows dates as the options say."""
 
     def __init__(self, ctx: CommandContext, args: Arguments, format: str) -> None:
         self.ctx = ctx
         self.format = format
-        self.variable = "UTC0" if args.flag("utc") else ctx.env.get("TZ")
-        self.zone = self.variable or ""
-        self.debug = args.flag("debug")
-
-    def observer(self) -> DateObserver | None:
-        if not self.debug:
-            return None
-        from agentsandbox.languages.date_debugging import DateDebugging  # few ask for it
-
-        return DateDebugging(self.tell, self.variable)
-
-    def tell(self, line: str) -> None:
-        self.ctx.warn(line, self.ctx.status)
+        self.zone = "UTC0" if args.flag("utc") else ctx.env.get("TZ", "")
 
     def parse(self, text: str, end: str = "") -> int:
         """The moment that a text means; `end` stands behind it and is not shown."""
         try:
-            return parse_date(text + end, self.ctx.host.clock(), self.zone, self.observer())
+            return parse_date(text + end, self.ctx.host.clock(), self.zone)
         except DateError:
             raise CommandError(f"invalid date {quote(text)}") from None
 
@@ -127,8 +115,6 @@ class _Dates:
             raise CommandError(f"invalid date {quote(text)}") from None
 
     def show(self, moment: int) -> None:
-        if self.debug:
-            self.tell(f"output format: {quote(self.format)}")
         seconds = moment // NANO
         if not _EARLIEST <= seconds + find_zone(self.zone).at(seconds)[0] <= _LATEST:
             raise CommandError(f"time {quote(str(seconds))} is out of range")
@@ -158,6 +144,16 @@ class _Dates:
 
 @command(
     "date",
+    manners=Manners(
+        COREUTILS,
+        pure=True,
+        bytewise=True,
+        long_options="""
+            date debug file iso-8601 reference resolution rfc-email rfc-822 rfc-2822
+            rfc-3339 set uct utc universal help version
+        """,
+        read_error=("NAME: 'standard input': REASON", 1),
+    ),
     check=_check_formats,
     usage="""
     Usage: date [OPTION]... [+FORMAT]
@@ -165,10 +161,8 @@ class _Dates:
     Show the current time in the given FORMAT. The clock cannot be set.
 
       -d, --date=STRING          show the time that STRING means: 'next friday', '2 days ago', '@86400'
-          --debug                tell on standard error how dates are read
       -f, --file=DATEFILE        like --date, once for each line of DATEFILE
       -I[FMT], --iso-8601[=FMT]  ISO 8601 format; FMT is date (default), hours, minutes, seconds or ns
-          --resolution           show the resolution of the clock: 0.000000001
       -R, --rfc-email, --rfc-822, --rfc-2822
                                  RFC 5322 format: Mon, 14 Aug 2006 02:34:56 -0600
           --rfc-3339=FMT         RFC 3339 format; FMT is date, seconds or ns
@@ -192,7 +186,7 @@ class _Dates:
 def date(ctx: CommandContext, args: Arguments) -> int:
     format, operands = _format_of(args)
     dates = _Dates(ctx, args, format)
-    kinds = {key for key, _ in args.given if key in ("date", "file", "reference", "resolution")}
+    kinds = {key for key, _ in args.given if key in ("date", "file", "reference")}
     if len(kinds) > 1:
         raise UsageError("the options to specify dates for printing are mutually exclusive")
     lines = args.value("file")
@@ -206,8 +200,6 @@ def date(ctx: CommandContext, args: Arguments) -> int:
         ctx.warn("cannot set date: Operation not permitted")
     elif text is not None:
         moment = dates.parse(text)
-    elif args.flag("resolution"):
-        moment = 1
     elif reference is not None:
         try:
             moment = nanoseconds(ctx.fs.stat(ctx.path(reference)).mtime)

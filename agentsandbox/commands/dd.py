@@ -8,11 +8,10 @@ import stat
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._dd_options import DdOptions
-from agentsandbox.commands._ebcdic import TABLES
 from agentsandbox.commands._quoting import quote_always
 from agentsandbox.errors import CommandError
-from agentsandbox.fs.base import File, os_error
-from agentsandbox.releases import release_of
+from agentsandbox.fs.base import File
+from agentsandbox.manners import Manners, Release
 from agentsandbox.streams import Stream, encode
 from agentsandbox.usage import OptionParser
 
@@ -20,7 +19,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.streams import ByteReader, ByteWriter
 
-_PARSER = OptionParser("      --help  display this help and exit\n      --version  print the release\n", name="dd")
+_MANNERS = Manners(
+    Release("NAME (coreutils) 9.1"),
+    bytewise=True,
+    long_options="help version",
+    unbuffered=True,
+)
+_PARSER = OptionParser(
+    "      --help  display this help and exit\n      --version  print the release\n",
+    name="dd",
+    long_options=_MANNERS.long_options,
+)
 _LARGEST = 2**63 - 1
 _PIECE = 1 << 20
 """Bytes that are moved at a time, however large the blocks are."""
@@ -43,8 +52,8 @@ Copy a file, converting it as the operands say.
   skip=N        leave out N input blocks at the start
   status=LEVEL  none: no statistics; noxfer: without the time; progress
 
-N and BYTES may end in c (1), w (2), b (512), kB, K, MB, M, GB, G and so on, and in B for N in bytes; 2x3 is 6.
-CONVS: ascii ebcdic ibm block unblock lcase ucase sparse swab sync excl nocreat notrunc noerror fdatasync fsync
+N and BYTES may end in c (1), w (2), b (512), kB, K, MB, M and so on, N also in B (bytes); 2x3 is 6.
+CONVS: block unblock lcase ucase sparse swab sync excl nocreat notrunc noerror fdatasync fsync
 """
 
 
@@ -61,9 +70,6 @@ class _Copy:
         self.column = 0  # conv=block: bytes of the record that is being filled
         self.pending_spaces = 0  # conv=unblock
         self.odd = b""  # conv=swab: a byte that waits for its neighbour
-        chosen = next((name for name in ("ebcdic", "ibm") if name in options.conversions), None)
-        self.table = TABLES[chosen] if chosen is not None else None
-        self.newline, self.space = (b"\n", b" ") if self.table is None else (b"\n".translate(self.table), b" ".translate(self.table))
         self.source: ByteReader = ctx.stdin
         self.target: ByteWriter = ctx.stdout
 
@@ -73,11 +79,8 @@ class _Copy:
         """Open both files; false if there is nothing to copy after all."""
         options, ctx = self.options, self.ctx
         readable = True
-        if options.input is None and "directory" in options.input_flags and self.source.unreadable != errno.EISDIR:
-            raise CommandError("setting flags for 'standard input': Not a directory")
         if options.input is not None:
             try:
-                self._check_flags(options.input, options.input_flags)
                 self.source = ctx.fs.open(ctx.path(options.input), "r")
             except IsADirectoryError:
                 readable = False
@@ -88,27 +91,11 @@ class _Copy:
                 self.target = self._open_target(options.output)
             except OSError as error:
                 raise CommandError(f"failed to open {quote_always(options.output)}: {describe_os_error(error, '')}") from None
-        elif "directory" in options.output_flags:
-            raise CommandError("setting flags for 'standard output': Not a directory")
         return readable
-
-    def _check_flags(self, name: str, flags: set[str]) -> None:
-        """Refuse a link where links are not followed, and what is no directory where one is asked for."""
-        info = self.ctx.fs.stat(self.ctx.path(name), follow=False) if "nofollow" in flags and self._is_there(name) else None
-        if info is not None and info.is_link:
-            raise os_error(errno.ELOOP)
-        if "directory" in flags and not self.ctx.fs.stat(self.ctx.path(name)).is_dir:
-            raise os_error(errno.ENOTDIR)
-
-    def _is_there(self, name: str) -> bool:
-        return self.ctx.fs.exists(self.ctx.path(name), follow=False)
 
     def _open_target(self, name: str) -> File:
         conversions = self.options.conversions
         fs, path = self.ctx.fs, self.ctx.path(name)
-        self._check_flags(name, self.options.output_flags - {"directory"})
-        if "directory" in self.options.output_flags:
-            raise os_error(errno.EINVAL)
         permissions = 0o666 & ~self.ctx.umask
         if "excl" in conversions:
             return fs.open(path, "x", permissions=permissions)
@@ -254,14 +241,10 @@ class _Copy:
 
     def _convert(self, data: bytes) -> bytes:
         conversions = self.options.conversions
-        if "ascii" in conversions:
-            data = data.translate(TABLES["ascii"])
         if "lcase" in conversions:
             data = data.lower()
         elif "ucase" in conversions:
             data = data.upper()
-        if self.table is not None:
-            data = data.translate(self.table)
         if "swab" in conversions:
             data = self.odd + data
             self.odd = data[len(data) // 2 * 2 :]
@@ -277,9 +260,9 @@ class _Copy:
     def _block(self, data: bytes) -> bytes:
         """Lines as records of fixed size: filled with blanks, or cut."""
         size = self.options.record_size
-        self.ctx.budget.charge(size * (data.count(self.newline) + 1))
+        self.ctx.budget.charge(size * (data.count(b"\n") + 1))
         parts: list[bytes] = []
-        lines = data.split(self.newline)
+        lines = data.split(b"\n")
         for number, line in enumerate(lines):
             self.ctx.budget.step()
             last = number == len(lines) - 1
@@ -290,7 +273,7 @@ class _Copy:
                 self.truncated += 1
             self.column += len(line)
             if not last:
-                parts.append(self.space * max(0, size - self.column))
+                parts.append(b" " * max(0, size - self.column))
                 self.column = 0
         return b"".join(parts)
 
@@ -336,7 +319,7 @@ class _Copy:
             odd, self.odd = self.odd, b""
             self._collect(odd)
         if "block" in conversions and self.column:
-            self._collect(self.space * max(0, self.options.record_size - self.column))
+            self._collect(b" " * max(0, self.options.record_size - self.column))
         if "unblock" in conversions and self.column:
             self._collect(b"\n")
         if self.waiting:
@@ -417,14 +400,14 @@ def _human(size: int, base: int) -> str:
     return f"{number} {unit}"
 
 
-@command("dd", usage=USAGE, raw=True)
+@command("dd", usage=USAGE, raw=True, manners=_MANNERS)
 def dd(ctx: CommandContext, args: Arguments) -> int:
     given = _PARSER.parse(args.operands)
     if given.last("help", "version") == "help":
         ctx.stdout.write(encode(USAGE.lstrip()))
         return 0
     if given.flag("version"):
-        ctx.stdout.write(encode(release_of("dd")))
+        ctx.stdout.write(encode(dd.version()))
         return 0
     copy = _Copy(ctx, DdOptions(given.operands, lambda text: ctx.warn(text, ctx.status)))
     try:

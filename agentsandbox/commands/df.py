@@ -7,7 +7,9 @@ from agentsandbox.commands._block_sizes import SizeFormat, block_size_from, pars
 from agentsandbox.commands._lines import shown_name
 from agentsandbox.commands._quoting import quote
 from agentsandbox.commands._space import Space
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.manners import Manners
 from agentsandbox.streams import encode
 
 _SOURCE, _TYPE = "sandbox", "ext4"
@@ -31,6 +33,14 @@ def _fields(text: str) -> list[str]:
 
 @command(
     "df",
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="""
+            all block-size inodes human-readable si local output portability print-type
+            sync no-sync total type exclude-type help version
+        """,
+    ),
     values={
         "-block-size": lambda text: parse_block_size(text, "-B"),
         "block-size": lambda text: parse_block_size(text, "--block-size"),

@@ -13,6 +13,7 @@ from agentsandbox.languages.diff import formats
 from agentsandbox.languages.diff.columns import Columns
 from agentsandbox.languages.diff.lines import Sameness
 from agentsandbox.languages.diff.templates import Templates
+from agentsandbox.manners import Manners
 from agentsandbox.quoting import quote_if_needed
 from agentsandbox.regexps import RegexError, compile_posix
 from agentsandbox.streams import BytesReader, decode, encode
@@ -36,42 +37,10 @@ _STYLES = {
     "unified": "unified",
     "ed": "ed",
     "forward-ed": "forward-ed",
-    "rcs": "rcs",
     "side-by-side": "columns",
-    "ifdef": "ifdef",
-    **dict.fromkeys([f"{kind}-group-format" for kind in ("old", "new", "unchanged", "changed")], "ifdef"),
-    **dict.fromkeys([f"{kind}line-format" for kind in ("old-", "new-", "unchanged-", "")], "ifdef"),
+    **dict.fromkeys([f"{kind}-group-format" for kind in ("old", "new", "unchanged", "changed")], "templates"),
+    **dict.fromkeys([f"{kind}line-format" for kind in ("old-", "new-", "unchanged-", "")], "templates"),
 }
-
-
-_COLOR_NAMES = {"rs": "plain", "hd": "header", "ad": "new", "de": "old", "ln": "lines"}
-_COLOR_ESCAPE = re.compile(r"\\(x[0-9A-Fa-f]+|[0-7]+|.)|\^([@-~?])", re.DOTALL)
-_COLOR_LETTERS = {"a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "?": "\x7f", "_": " "}
-
-
-def _color_character(found: re.Match[str]) -> str:
-    if found[2] is not None:
-        return "\x7f" if found[2] == "?" else chr(ord(found[2]) & 31)
-    text = found[1]
-    if text[0] == "x" and len(text) > 1:
-        return chr(int(text[-8:].lstrip("x"), 16) & 255)
-    return chr(int(text[-8:], 8) & 255) if text[0] in "01234567" else _COLOR_LETTERS.get(text, text)
-
-
-def _palette(ctx: CommandContext, given: str) -> dict[str, bytes] | None:
-    """The colors that --palette asks for; None, after a message, if it cannot be read."""
-    colors = dict(formats.COLORS)
-    for field in given.split(":"):
-        name, equals, value = field.partition("=")
-        if not field:
-            continue
-        if len(name) == 2 and equals and name not in _COLOR_NAMES:
-            ctx.warn(f"unrecognized prefix: {name}", ctx.status)
-        if name not in _COLOR_NAMES or not equals:
-            ctx.warn("unparsable value for --palette", ctx.status)
-            return None
-        colors[_COLOR_NAMES[name]] = encode(_COLOR_ESCAPE.sub(_color_character, value))
-    return colors
 
 
 def parse_number(text: str, what: str, least: int = 0) -> int:
@@ -141,12 +110,9 @@ def rules_from(ctx: CommandContext, args: Arguments, tab_size: int) -> Rules:
     rules.minimal = args.flag("minimal")
     rules.recursive = args.flag("recursive")
     rules.new_file = args.flag("new-file")
-    rules.first_new_file = args.flag("unidirectional-new-file")
     rules.follow = not args.flag("no-dereference")
     rules.brief = args.flag("brief")
     rules.report_same = args.flag("report-identical-files")
-    rules.ignore_name_case = args.last("ignore-file-name-case", "no-ignore-file-name-case") == "ignore-file-name-case"
-    rules.starting_file = args.value("starting-file") or ""
     rules.labels = args.values("label")
     if len(rules.labels) > 2:
         raise CommandError("too many file label options", 2)
@@ -156,7 +122,7 @@ def rules_from(ctx: CommandContext, args: Arguments, tab_size: int) -> Rules:
             patterns.extend(decode(line) for line in ctx.open_input(name).read().splitlines() if line)
         except OSError as error:
             raise CommandError(f"{name}: {error.strerror}", 2) from None
-    compiled = [compile_glob(pattern, ignore_case=rules.ignore_name_case, extglob=False) for pattern in patterns]
+    compiled = [compile_glob(pattern, extglob=False) for pattern in patterns]
     rules.excluded = lambda name: any(pattern.match(name) for pattern in compiled)
     return rules
 
@@ -178,16 +144,12 @@ def _printer(ctx: CommandContext, args: Arguments, name: str, style: formats.Sty
             suppress_common=args.flag("suppress-common-lines"),
         )
         return columns.print
-    if name == "ifdef" and not args.flag("ifdef"):
+    if name == "templates":
         return _templates(ctx, args, style).print
-    if name == "ifdef":
-        symbol = encode(args.value("ifdef") or "")
-        return lambda pair, changes: formats.print_ifdef(pair, changes, style, symbol)
     simple = {
         "normal": formats.print_normal,
         "ed": formats.print_ed,
         "forward-ed": formats.print_forward_ed,
-        "rcs": formats.print_rcs,
     }[name]
     return lambda pair, changes: simple(pair, changes, style)
 
@@ -208,21 +170,14 @@ def _templates(ctx: CommandContext, args: Arguments, style: formats.Style) -> Te
     return Templates(style.write, ctx.budget, groups, lines)
 
 
-def _operands(args: Arguments, words: list[str]) -> list[tuple[str, str]]:
-    """The pairs of files to compare."""
+def _operands(args: Arguments, words: list[str]) -> tuple[str, str]:
+    """Return the two files to compare."""
     operands = args.operands
-    from_file, to_file = args.value("from-file"), args.value("to-file")
-    if from_file is not None and to_file is not None:
-        raise CommandError("--from-file and --to-file both specified", 2)
-    if from_file is not None:
-        return [(from_file, name) for name in operands]
-    if to_file is not None:
-        return [(name, to_file) for name in operands]
     if len(operands) < 2:
         raise UsageError(f"missing operand after '{words[-1] if words else 'diff'}'", 2)
     if len(operands) > 2:
         raise UsageError(f"extra operand '{operands[2]}'", 2)
-    return [(operands[0], operands[1])]
+    return operands[0], operands[1]
 
 
 def _switches(words: list[str], operands: list[str]) -> str:
@@ -257,11 +212,28 @@ class _Held:
             self.ctx.stdout.write(self.take())
 
 
-_OLD_CONTEXT = re.compile(r"(-[abBcdeEfHilnNpqrsTtuvwyZ]*[cu][abBcdeEfHilnNpqrsTtuvwyZ]*)([0-9]+)")
+_OLD_CONTEXT = re.compile(r"(-[abBcdeEfHilNpqrstuvwyZ]*[cu][abBcdeEfHilNpqrstuvwyZ]*)([0-9]+)")
 
 
 @command(
     "diff",
+    manners=Manners(
+        long_options="""
+            binary brief changed-group-format color context ed exclude exclude-from
+            expand-tabs forward-ed from-file help horizon-lines ifdef ignore-all-space
+            ignore-blank-lines ignore-case ignore-file-name-case ignore-matching-lines
+            ignore-space-change ignore-tab-expansion ignore-trailing-space
+            inhibit-hunk-merge initial-tab label left-column line-format minimal
+            new-file new-group-format new-line-format no-dereference
+            no-ignore-file-name-case normal old-group-format old-line-format paginate
+            palette rcs recursive report-identical-files sdiff-merge-assist
+            show-c-function show-function-line side-by-side speed-large-files
+            starting-file strip-trailing-cr suppress-blank-empty suppress-common-lines
+            tabsize text to-file unchanged-group-format unchanged-line-format
+            unidirectional-new-file unified version width -presume-output-tty
+        """,
+        write_error=("NAME: standard output: REASON", 2),
+    ),
     usage_status=2,
     digits="NUM",
     raw=True,
@@ -280,12 +252,10 @@ _OLD_CONTEXT = re.compile(r"(-[abBcdeEfHilnNpqrsTtuvwyZ]*[cu][abBcdeEfHilnNpqrsT
           --unified[=NUM]           the same, 3 if NUM is missing
       -e, --ed                      an ed script
       -f, --forward-ed              something like an ed script, in forward order
-      -n, --rcs                     the format of RCS
       -y, --side-by-side            two columns
       -W, --width=NUM               columns of the output (default 130)
           --left-column             only the left column of common lines
           --suppress-common-lines   no common lines
-      -D, --ifdef=NAME              one merged file with '#ifdef NAME'
           --old-group-format=GFMT   how groups of lines only in the first file are shown
           --new-group-format=GFMT   … only in the second file
           --unchanged-group-format=GFMT  … in both files
@@ -299,24 +269,15 @@ _OLD_CONTEXT = re.compile(r"(-[abBcdeEfHilnNpqrsTtuvwyZ]*[cu][abBcdeEfHilnNpqrsT
       -F, --show-function-line=RE   the last line before each change that matches RE
       -L, --label=LABEL             instead of file name and time; may be repeated
       -t, --expand-tabs             tabs as spaces
-      -T, --initial-tab             a tab before each line
           --tabsize=NUM             tab stops every NUM columns (default 8)
-          --suppress-blank-empty    nothing before empty lines
           --color[=WHEN]            colors: never, always, auto
-          --palette=PALETTE         the colors, such as rs=0:hd=1:ad=32:de=31:ln=36
       -l, --paginate                pass the output through pr
 
       -r, --recursive               compare subdirectories as well
           --no-dereference          compare symbolic links themselves
       -N, --new-file                a file that is missing is empty
-      -P, --unidirectional-new-file   the same for first files only
-          --ignore-file-name-case     file names in any letter case
-          --no-ignore-file-name-case  letter case of file names counts
       -x, --exclude=PAT             leave out files that match PAT
       -X, --exclude-from=FILE       leave out files that match a pattern in FILE
-      -S, --starting-file=FILE      start with FILE in directories
-          --from-file=FILE1         compare FILE1 to all operands
-          --to-file=FILE2           compare all operands to FILE2
 
       -i, --ignore-case             letter case does not count
       -E, --ignore-tab-expansion    tabs are the same as spaces
@@ -330,12 +291,11 @@ _OLD_CONTEXT = re.compile(r"(-[abBcdeEfHilnNpqrsTtuvwyZ]*[cu][abBcdeEfHilnNpqrsT
           --strip-trailing-cr       leave out the CR of CR LF
       -d, --minimal                 find the smallest difference
       -H, --speed-large-files       (the same result here)
-          --horizon-lines=NUM       lines of common text that take part in the search
       -v, --version                 display the version and exit
           --help                    display this help and exit
 
-    GFMT has %< %> %= for lines, %(A=B?T:E), %[-][WIDTH][.PREC]{doxX}LETTER with e f l m n for the first file and capitals
-    for the second. LFMT has %L %l for a line and %[-][WIDTH][.PREC]{doxX}n for its number. Both have %% and %c'C'.
+    GFMT has %< %> %= for lines and %% for a percent sign. LFMT has %L for a line, %l for one without
+    its newline, %dn for its number, also as %5dn, and %%.
     Status is 0 if the files are the same, 1 if they differ, 2 if there was trouble.
     """,
 )
@@ -360,14 +320,11 @@ def _diff(ctx: CommandContext, args: Arguments, words: list[str]) -> int:
         ctx.budget,
         context=context,
         expand=tab_size if args.flag("expand-tabs") else 0,
-        initial_tab=args.flag("initial-tab"),
-        blank_empty=args.flag("suppress-blank-empty"),
-        colors=_palette(ctx, args.value("palette") or "") if color == "always" else None,
+        colors=color == "always",
         function=_function_matcher(ctx, args),
     )
     rules = rules_from(ctx, args, tab_size)
-    shows_context = style_name in ("unified", "context")
-    rules.horizon = max(context if shows_context else 0, parse_number(args.value("horizon-lines") or "0", "horizon length"))
+    rules.horizon = context if style_name in ("unified", "context") else 0
     show = _printer(ctx, args, style_name, style, tab_size)
 
     def show_and_flush(pair: Pair, changes: list[Change]) -> None:
@@ -378,13 +335,13 @@ def _diff(ctx: CommandContext, args: Arguments, words: list[str]) -> int:
         show(pair, changes)
         held.flush()
 
-    pairs = _operands(args, words)
+    old, new = _operands(args, words)
     comparer = Comparer(ctx, rules, show_and_flush, _switches(words, args.operands))
     comparer.announces = not args.flag("paginate")
     comparer.robust = style_name not in ("ed", "forward-ed")
-    comparer.merges = style_name == "ifdef"
-    comparer.always_shows = style_name in ("columns", "ifdef")
-    return max((comparer.compare(old, new) for old, new in pairs), default=0)
+    comparer.merges = style_name == "templates"
+    comparer.always_shows = style_name in ("columns", "templates")
+    return comparer.compare(old, new)
 
 
 def _respelled(words: list[str]) -> list[str]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import UsageError
+from agentsandbox.manners import Manners
 from agentsandbox.streams import encode
 
 
 @command(
     "dirname",
+    manners=Manners(COREUTILS, pure=True, long_options="zero help version"),
     usage="""
     Usage: dirname [OPTION] NAME...
     Print each NAME without its last component; "." if it has no other.

@@ -7,37 +7,31 @@ import re
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._block_sizes import SizeFormat, block_size_from, disk_usage, parse_block_size, parse_size_of_any_base
-from agentsandbox.commands._choices import choice_of, choose
 from agentsandbox.commands._copying import join, single_slash
 from agentsandbox.commands._quoting import quote, quote_always
-from agentsandbox.commands._times import LocalTime, nanoseconds
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.globs import compile_glob
+from agentsandbox.manners import Manners
 from agentsandbox.streams import InputError, decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agentsandbox.fs.base import Stat
     from agentsandbox.globs import ExtendedGlob
 
-_TIMES = (("atime", "access", "use"), ("ctime", "status"))
-_STYLES = {"full-iso": "%Y-%m-%d %H:%M:%S.%N %z", "long-iso": "%Y-%m-%d %H:%M", "iso": "%Y-%m-%d"}
 _GROUP = 256
 
 
 class _Sum:
     """What a directory and all below it come to; `own` leaves subdirectories out."""
 
-    __slots__ = ("depth", "entries", "files", "info", "name", "own", "own_files", "size", "time")
+    __slots__ = ("depth", "entries", "name", "own", "size")
 
-    def __init__(self, name: str, info: Stat, depth: int, size: int, time: float) -> None:
+    def __init__(self, name: str, depth: int, size: int) -> None:
         self.name = name
-        self.info = info
         self.depth = depth
         self.entries: list[str] = []
         self.size = self.own = size
-        self.files = self.own_files = 1
-        self.time = time
 
 
 class _Counter:
@@ -47,7 +41,6 @@ class _Counter:
         self.ctx = ctx
         self.all = args.flag("all")
         self.apparent = args.flag("apparent-size") or args.flag("bytes")
-        self.inodes = args.flag("inodes")
         self.separate = args.flag("separate-dirs")
         self.count_links = args.flag("count-links")
         self.end = "\0" if args.flag("null") else "\n"
@@ -57,14 +50,7 @@ class _Counter:
         self.threshold = None if threshold is None else _threshold(threshold)
         self.follow = args.last("dereference", "dereference-args", "no-dereference") or "no-dereference"
         self.excluded = _read_patterns(ctx, args)
-        self.time: str | None = None
-        for key, value in args.given:
-            if key == "time":
-                self.time = "" if value is None else choose(value, "--time", _TIMES)
-        self.time_format = _read_style(args)
-        self.local = LocalTime(ctx)
         self.total = 0
-        self.latest = 0.0
         self._seen: set[int] = set()
         self.many = False
         """Whether there are several operands: then no file counts twice."""
@@ -80,9 +66,8 @@ class _Counter:
                 self._visit(stack, join(here.name, here.entries.pop()), here.depth + 1)
                 continue
             stack.pop()
-            self._add(stack, here.size, here.files, here.time, directory=True)
-            shown = here.own if self.separate else here.size
-            self._print(here.name, here.depth, shown, here.own_files if self.separate else here.files, here.time)
+            self._add(stack, here.size, directory=True)
+            self._print(here.name, here.depth, here.own if self.separate else here.size)
 
     def _visit(self, stack: list[_Sum], name: str, depth: int) -> None:
         if name and self._is_excluded(name):
@@ -99,13 +84,12 @@ class _Counter:
                 return
             self._seen.add(info.ino)
         size = info.size if self.apparent else disk_usage(info)
-        when = self._time_of(info)
         if not info.is_dir:
-            self._add(stack, size, 1, when, directory=False)
+            self._add(stack, size, directory=False)
             if self.all or depth == 0:
-                self._print(name, depth, size, 1, when)
+                self._print(name, depth, size)
             return
-        here = _Sum(name, info, depth, size, when)
+        here = _Sum(name, depth, size)
         try:
             path = self.ctx.path(name)
             here.entries = self._add_plain(here, path, self.ctx.fs.listdir(path))[::-1]
@@ -128,13 +112,7 @@ class _Counter:
                 size = info.size if self.apparent else disk_usage(info)
                 here.size += size
                 here.own += size
-                here.files += 1
-                here.own_files += 1
-                here.time = max(here.time, self._time_of(info))
         return others
-
-    def _time_of(self, info: Stat) -> float:
-        return info.atime if self.time == "atime" else info.ctime if self.time == "ctime" else info.mtime
 
     def _is_link(self, name: str) -> bool:
         try:
@@ -150,32 +128,24 @@ class _Counter:
         reason = "" if dangling and error.errno == errno.ENOENT else f": {describe_os_error(error, '')}"
         self.ctx.warn(f"cannot access {quote_always(name)}{reason}")
 
-    def _add(self, stack: list[_Sum], size: int, files: int, time: float, *, directory: bool) -> None:
+    def _add(self, stack: list[_Sum], size: int, *, directory: bool) -> None:
         if not stack:
-            self.total += files if self.inodes else size
-            self.latest = max(self.latest, time)
+            self.total += size
             return
-        above = stack[-1]
-        above.size += size
-        above.files += files
-        above.time = max(above.time, time)
+        stack[-1].size += size
         if not directory:
-            above.own += size
-            above.own_files += files
+            stack[-1].own += size
 
-    def _print(self, name: str, depth: int, size: int, files: int, time: float) -> None:
+    def _print(self, name: str, depth: int, size: int) -> None:
         if self.max_depth is not None and depth > self.max_depth:
             return
-        amount = files if self.inodes else size
-        if self.threshold is not None and (amount < self.threshold if self.threshold >= 0 else amount > -self.threshold):
-            return
-        self.print(name, amount, time)
+        least = self.threshold
+        if least is None or (size >= least if least >= 0 else size <= -least):
+            self.print(name, size)
 
-    def print(self, name: str, amount: int, time: float) -> None:
-        """One line."""
-        shown = str(amount) if self.inodes and not self.sizes.human else (SizeFormat(1) if self.inodes else self.sizes).show(amount)
-        when = "" if self.time is None else f"\t{self.local.show(self.time_format, nanoseconds(time))}"
-        self.ctx.stdout.write(encode(f"{shown}{when}\t{name}{self.end}"))
+    def print(self, name: str, size: int) -> None:
+        """Print one line."""
+        self.ctx.stdout.write(encode(f"{self.sizes.show(size)}\t{name}{self.end}"))
 
     def _is_excluded(self, name: str) -> bool:
         if not self.excluded:
@@ -244,13 +214,6 @@ def _read_patterns(ctx: CommandContext, args: Arguments) -> list[re.Pattern[str]
     return patterns
 
 
-def _read_style(args: Arguments) -> str:
-    style = args.value("time-style", "long-iso") or "" if args.flag("time") else "long-iso"
-    if style.startswith("+"):
-        return style[1:]
-    return _STYLES[choose(style, "time style", (("full-iso",), ("long-iso",), ("iso",)))]
-
-
 def _read_operands(ctx: CommandContext, args: Arguments) -> list[str]:
     name = args.value("files0-from")
     if name is None:
@@ -268,13 +231,24 @@ def _read_operands(ctx: CommandContext, args: Arguments) -> list[str]:
 
 @command(
     "du",
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="""
+            all apparent-size block-size bytes count-links dereference dereference-args
+            exclude exclude-from files0-from human-readable inodes si max-depth null
+            no-dereference one-file-system separate-dirs summarize total threshold time
+            time-style help version
+        """,
+        fatal_options=("time",),
+        full_write_error=("NAME: write error", 1),
+    ),
     values={
         "-block-size": lambda text: parse_block_size(text, "-B"),
         "block-size": lambda text: parse_block_size(text, "--block-size"),
         "max-depth": _depth,
         "-threshold": lambda text: _threshold(text, "-t"),
         "threshold": _threshold,
-        "time": choice_of("--time", _TIMES),
     },
     usage="""
     Usage: du [OPTION]... [FILE]...
@@ -292,7 +266,6 @@ def _read_operands(ctx: CommandContext, args: Arguments) -> list[str]:
       -d, --max-depth=N     print nothing more than N levels below an operand
           --files0-from=F   read operands, ended by NUL, from the file F
       -h, --human-readable  sizes like 1K 234M 2G
-          --inodes          count files, not space
       -k                    same as --block-size=1K
       -L, --dereference     follow all links
       -l, --count-links     count a file again for each of its hard links
@@ -302,8 +275,6 @@ def _read_operands(ctx: CommandContext, args: Arguments) -> list[str]:
           --si              like -h by powers of 1000
       -s, --summarize       print only a total for each operand
       -t, --threshold=SIZE  leave out what is smaller than SIZE, or larger if SIZE is negative
-          --time[=WORD]     print the latest time of change: or atime, access, use, ctime, status
-          --time-style=STYLE  full-iso, long-iso, iso or +FORMAT
       -X, --exclude-from=FILE  leave out what matches a pattern in FILE
           --exclude=PATTERN leave out what matches PATTERN
       -x, --one-file-system stay on one filesystem (there is one)
@@ -315,11 +286,9 @@ def du(ctx: CommandContext, args: Arguments) -> int:
         args.given.append(("dereference-args", None))
     counter = _Counter(ctx, args)
     operands = _read_operands(ctx, args)
-    if args.flag("inodes") and (args.flag("apparent-size") or args.flag("bytes")):
-        ctx.warn("warning: options --apparent-size and -b are ineffective with --inodes", ctx.status)
     counter.many = len(operands) > 1
     for name in operands:
         counter.count(name)
     if args.flag("total"):
-        counter.print("total", counter.total, counter.latest)
+        counter.print("total", counter.total)
     return ctx.status

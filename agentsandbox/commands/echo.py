@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.languages.echo import render_gnu_echo
+from agentsandbox.languages.echo import render_echo
+from agentsandbox.manners import Manners
 from agentsandbox.streams import encode
 
 
 @command(
     "echo",
+    manners=Manners(pure=True),
     raw=True,
     usage="""
     Usage: echo [OPTION]... [STRING]...
@@ -23,5 +25,5 @@ def echo(ctx: CommandContext, args: Arguments) -> int:
     if args.operands == ["--help"]:
         ctx.stdout.write(encode(echo.usage))
         return 0
-    ctx.stdout.write(render_gnu_echo(args.operands))
+    ctx.stdout.write(render_echo(args.operands))
     return 0

@@ -7,11 +7,11 @@ import re
 from itertools import dropwhile
 
 from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.commands._env_signals import SignalPlan, read_signals
 from agentsandbox.commands._programs import find_problem, problem_status
 from agentsandbox.commands._quoting import quote, quote_always
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import CommandError, UsageError
-from agentsandbox.releases import release_of
+from agentsandbox.manners import Manners
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
@@ -107,7 +107,7 @@ class _Splitter:
 
 
 def _expand_split_string(words: Sequence[str], env: Mapping[str, str]) -> Sequence[str]:
-    """The words with `-S STRING` (also `-vSSTRING` and the long form) replaced by what it splits into."""
+    """The words with `-S STRING` (also `-iSSTRING` and the long form) replaced by what it splits into."""
     for at, word in enumerate(words):
         if word == "--" or len(word) < 2 or word[0] != "-":
             break
@@ -124,7 +124,7 @@ def _expand_split_string(words: Sequence[str], env: Mapping[str, str]) -> Sequen
                 return [*words[:at], *_Splitter(value, env).split(), *rest]
             continue
         letter = next((index for index in range(1, len(word)) if word[index] in "uCS"), 0)
-        if word[1 : letter or None].strip("i0v"):
+        if word[1 : letter or None].strip("i0"):
             break  # the parser refuses it
         if not letter:
             continue
@@ -167,38 +167,17 @@ def _program_words(args: Arguments) -> list[str]:
     return list(dropwhile(lambda word: "=" in word, operands))
 
 
-def _split_words(given: Sequence[str], words: Sequence[str]) -> list[str]:
-    """What -v says of a -S STRING."""
-    same = next((at for at, (one, other) in enumerate(zip(given, words, strict=False)) if one != other), min(len(given), len(words)))
-    behind = 0
-    while behind < min(len(given) - 1, len(words)) - same and given[-1 - behind] == words[-1 - behind]:
-        behind += 1
-    if not any(re.match(r"-[a-zA-RT-Z0]*v|--d", word) for word in given[: len(given) - behind]):
-        return []
-    text = given[len(given) - behind - 1]
-    found = re.match(r"(?s)-[a-zA-Z0-9]*?S(.+)|--s[a-z-]*=(.*)", text)
-    text = (found[1] or found[2] or "") if found else text
-    pieces = _Splitter(text, {}).split() if "${" not in text else [*words[same : len(words) - behind]]
-    if not pieces:
-        return []
-    lines = [f"{'     &   ' if number else ' into:   '} {quote(piece)}\n" for number, piece in enumerate(pieces)]
-    return [f"split -S:  {quote(text)}\n", *lines]
-
-
-def _debug(args: Arguments, words: Sequence[str]) -> list[str]:
-    """What -v says of the environment."""
-    operands = args.operands
-    clear = args.flag("ignore-environment")
-    if operands[:1] == ["-"]:
-        clear, operands = True, operands[1:]
-    lines = ["cleaning environ\n"] if clear else [f"unset:    {name}\n" for name in args.values("unset")]
-    lines += [f"setenv:   {word}\n" for word in operands[: len(operands) - len(words)]]
-    return lines
-
-
 @command(
     "env",
-    values={"block-signal": read_signals, "default-signal": read_signals, "ignore-signal": read_signals},
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="""
+            ignore-environment null unset chdir debug split-string help version
+        """,
+        unbuffered=True,
+        write_error=("NAME: write error: REASON", 125),
+    ),
     usage="""
     Usage: env [OPTION]... [-] [NAME=VALUE]... [COMMAND [ARG]...]
     Set each NAME to VALUE in the environment and run COMMAND; without one, print the environment.
@@ -207,12 +186,7 @@ def _debug(args: Arguments, words: Sequence[str]) -> list[str]:
       -0, --null                end each output line with NUL, not newline
       -u, --unset=NAME          remove a variable from the environment
       -C, --chdir=DIR           run COMMAND in the directory DIR
-          --block-signal[=SIG]  COMMAND never gets the signals, all or a list with commas
-          --default-signal[=SIG]  COMMAND gets them as usual
-          --ignore-signal[=SIG]  COMMAND ignores them
-          --list-signal-handling  tell on stderr which signals are not handled as usual
       -S, --split-string=S      split S into separate words, for "#!" lines
-      -v, --debug               tell on stderr what is run
           --help                display this help and exit
 
     A mere - implies -i.
@@ -223,7 +197,6 @@ def _debug(args: Arguments, words: Sequence[str]) -> list[str]:
 )
 def env(ctx: CommandContext, args: Arguments) -> int:
     words = _expand_split_string(args.operands, ctx.env)
-    split = [] if words == args.operands else _split_words(args.operands, words)
     try:
         args = env.parser().parse(words)
     except UsageError as error:
@@ -232,16 +205,13 @@ def env(ctx: CommandContext, args: Arguments) -> int:
         ctx.warn(error.message)
         raise UsageError(_SHEBANG_HINT) from None
     if args.flag("version"):
-        ctx.stdout.write(encode(release_of("env")))
+        ctx.stdout.write(encode(env.version()))
         return 0
     if args.flag("help"):
         ctx.stdout.write(encode(env.usage))
         return 0
     environment, words = _environment(ctx, args)
     directory = args.value("chdir")
-    plan = SignalPlan(ctx, args)
-    if args.flag("debug"):
-        ctx.stderr.write(encode("".join([*split, *_debug(args, words)])))
     if not words:
         if directory is not None:
             raise UsageError("must specify command with --chdir (-C)")
@@ -250,12 +220,6 @@ def env(ctx: CommandContext, args: Arguments) -> int:
         return 0
     if args.flag("null"):
         raise UsageError("cannot specify --null (-0) with command")
-    said = plan.carry_out()
-    if args.flag("debug"):
-        said += [] if directory is None else [f"chdir:    {quote_always(directory)}\n"]
-        ctx.stderr.write(encode("".join(said)))
-    if args.flag("list-signal-handling"):
-        plan.tell(ctx)
     cwd = ctx.cwd
     if directory is not None:
         try:
@@ -265,9 +229,6 @@ def env(ctx: CommandContext, args: Arguments) -> int:
         except OSError as error:
             raise CommandError(f"cannot change directory to {quote_always(directory)}: {error.strerror}", 125) from None
         environment = environment | ({"PWD": cwd} if "PWD" in environment else {})
-    if args.flag("debug"):
-        shown = "".join([f"   arg[{index}]= {quote(word)}\n" for index, word in enumerate(words)])
-        ctx.stderr.write(encode(f"executing: {words[0]}\n{shown}"))
     problem = find_problem(ctx, words[0], environment, cwd)
     if problem:
         reason, status = problem_status(problem)
@@ -275,11 +236,4 @@ def env(ctx: CommandContext, args: Arguments) -> int:
         if any(letter in " \t\n\v\f\r" for letter in words[0]) and status == 127:
             ctx.warn(_SHEBANG_HINT)
         return status
-    if not plan.is_changed:
-        return ctx.run(words, env=environment, cwd=posixpath.normpath(cwd))
-    process = ctx.host.scheduler.current
-    blocked, process.blocked = process.blocked, frozenset(plan.blocked)
-    try:
-        return ctx.run(words, env=environment, cwd=posixpath.normpath(cwd), ignoring=plan.ignored)
-    finally:
-        process.blocked = blocked
+    return ctx.run(words, env=environment, cwd=posixpath.normpath(cwd))

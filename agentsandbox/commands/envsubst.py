@@ -6,6 +6,7 @@ import re
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.errors import CommandError
+from agentsandbox.manners import Manners, Release
 from agentsandbox.streams import encode
 
 _REFERENCE = re.compile(rb"\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\})")
@@ -13,6 +14,11 @@ _REFERENCE = re.compile(rb"\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_
 
 @command(
     "envsubst",
+    manners=Manners(
+        Release("NAME (GNU gettext-runtime) 0.21", "-V, --version"),
+        long_options="help variables version",
+        read_error=('NAME: error while reading "standard input": REASON', 1),
+    ),
     usage="""
     Usage: envsubst [OPTION] [SHELL-FORMAT]
     Copy standard input to standard output with the values of environment variables in the place of $NAME and ${NAME}.

@@ -5,89 +5,43 @@ from __future__ import annotations
 import re
 
 from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.commands._tab_stops import TabStops, joined_blocks, rewrite_digits
+from agentsandbox.manners import Manners
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-
-_INDENT = re.compile(rb"^[ \t]*\t", re.MULTILINE)
+_PARTS = re.compile(rb"\t|\x08|[^\t\x08]+")
+_LINE = re.compile(rb"[^\n]*\n|[^\n]+")
+_INDENT = re.compile(rb"[ \t]*")
 _ROOM = 1 << 22
-"""Bytes that a block may become at once."""
-_PIECE = 1 << 14
-_LONG = 256
-"""Bytes of blanks that are hardly ever the same in many lines."""
+"""Bytes that a block may become in one go."""
 
 
-def _column(part: bytes, column: int) -> int:
-    """The column behind a part of a line that begins at a column; a backspace goes back one."""
-    for byte in part:
-        column = max(0, column - 1) if byte == 8 else column + 1
-    return column
-
-
-def _expanded_pieces(ctx: CommandContext, block: bytes, stops: TabStops) -> Iterator[bytes]:
-    """Tabs as blanks, wherever the stops are."""
-    charge, following = ctx.budget.charge, stops.next
-    backspaces = b"\b" in block
-    column = 0
-    for at in range(0, len(block), _PIECE):
-        parts = block[at : at + _PIECE].split(b"\t")
-        ctx.budget.step(len(parts) // 4 + 1)
-        size = 0
-        stop = column
-        found = []
-        for part in parts:
-            charge(stop)  # the whole line so far
-            found.append(b" " * (stop - column))
-            found.append(part)
-            size += stop - column
-            start = part.rfind(b"\n") + 1
-            column = 0 if start else stop
-            column = _column(part[start:], column) if backspaces else column + len(part) - start
-            stop = following(column)
-            if size > _ROOM:
-                yield b"".join(found)
-                found.clear()
-                size = 0
-        yield b"".join(found)
-
-
-def _expand_block(ctx: CommandContext, block: bytes, stops: TabStops) -> Iterable[bytes]:
-    size = len(block) + block.count(b"\t") * stops.every
-    if not stops.every or size > _ROOM or b"\b" in block or b"\r" in block:
-        return _expanded_pieces(ctx, block, stops)
-    ctx.budget.charge(size)
-    return (block.expandtabs(stops.every),)
-
-
-def _expand_indents(ctx: CommandContext, block: bytes, stops: TabStops) -> Iterator[bytes]:
-    """`-i`: only the blanks that lines begin with; many lines have the same ones."""
-    known: dict[bytes, bytes] = {}
+def _expand_line(ctx: CommandContext, line: bytes, stops: TabStops) -> bytes:
+    """Return a line with blanks for its tabs; a backspace goes back a column."""
+    column = size = 0
     found = []
-    size = at = 0
-    ctx.budget.step(block.count(b"\n") // 8 + 1)
-    for match in _INDENT.finditer(block):
-        indent = match[0]
-        if (done := known.get(indent)) is None:
-            done = b"".join(_expanded_pieces(ctx, indent, stops))
-            if len(done) < _LONG:
-                known[indent] = done
-        found.append(block[at : match.start()])
-        found.append(done)
-        at = match.end()
-        size += len(done)
-        if size > _ROOM:
-            yield b"".join(found)
-            found.clear()
-            size = 0
-    found.append(block[at:])
-    yield b"".join(found)
+    for part in _PARTS.findall(line):
+        ctx.budget.step()
+        if part == b"\t":
+            stop = stops.find(column) or column + 1
+            size += stop - column
+            ctx.budget.charge(size)
+            part = b" " * (stop - column)
+            column = stop
+        else:
+            column = max(0, column - 1) if part == b"\b" else column + len(part)
+        found.append(part)
+    return b"".join(found)
 
 
 @command(
     "expand",
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="tabs initial help version",
+        closing_error="NAME: -: REASON",
+    ),
     rewrite=rewrite_digits,
     usage="""
     Usage: expand [OPTION]... [FILE]...
@@ -96,14 +50,22 @@ def _expand_indents(ctx: CommandContext, block: bytes, stops: TabStops) -> Itera
     With no FILE, or when FILE is -, read standard input.
 
       -i, --initial     convert only tabs before the first character that is not blank
-      -t, --tabs=LIST   tab stops every N columns (8), or at the columns of a LIST; the last may be /N or +N
+      -t, --tabs=LIST   tab stops every N columns (8), or at those of a LIST; the last may be /N or +N
           --help        display this help and exit
     """,
 )
 def expand(ctx: CommandContext, args: Arguments) -> int:
     stops = TabStops(args.values("tabs"))
-    expand_block = _expand_indents if args.flag("initial") else _expand_block
+    initial = args.flag("initial")
     for block in joined_blocks(ctx, args.operands):
-        for piece in expand_block(ctx, block, stops) if b"\t" in block else (block,):
-            ctx.stdout.write(piece)
+        size = len(block) + block.count(b"\t") * stops.every
+        if b"\t" not in block:
+            ctx.stdout.write(block)
+        elif initial or not stops.every or size > _ROOM or b"\b" in block or b"\r" in block:
+            for line in _LINE.findall(block):
+                end = _INDENT.match(line).end() if initial else len(line)  # type: ignore[union-attr]
+                ctx.stdout.write(_expand_line(ctx, line[:end], stops) + line[end:])
+        else:
+            ctx.budget.charge(size)
+            ctx.stdout.write(block.expandtabs(stops.every))
     return ctx.status

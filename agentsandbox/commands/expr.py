@@ -6,7 +6,9 @@ import re
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._quoting import quote
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.manners import Manners
 from agentsandbox.streams import bytewise
 
 TYPE_CHECKING = False
@@ -19,8 +21,7 @@ if TYPE_CHECKING:
 
 _INTEGER = re.compile(r"-?[0-9]+", re.ASCII)
 _ZERO = re.compile(r"-?0+|")
-_MAX_DIGITS = 40_000
-_CHUNK = 4000
+_MAX_DIGITS = 4000
 _MAX_NESTING = 100
 
 _LEVELS: tuple[tuple[str, ...], ...] = (("|",), ("&",), ("<", "<=", "=", "==", "!=", ">=", ">"), ("+", "-"), ("*", "/", "%"), (":",))
@@ -35,32 +36,8 @@ _COMPARISONS: dict[str, Callable[[int], bool]] = {
 }
 
 
-def _parse(digits: str) -> int:
-    """An integer of any admitted length: `int` refuses more than 4300 digits."""
-    if len(digits) > _MAX_DIGITS:
-        raise CommandError(f"numbers of more than {_MAX_DIGITS} digits are not available", 3)
-    negative = digits.startswith("-")
-    digits = digits.lstrip("-")
-    number = 0
-    for at in range(0, len(digits), _CHUNK):
-        part = digits[at : at + _CHUNK]
-        number = number * 10 ** len(part) + int(part)
-    return -number if negative else number
-
-
-def _show(number: int) -> str:
-    if -(10**_CHUNK) < number < 10**_CHUNK:
-        return str(number)
-    parts = []
-    rest = abs(number)
-    while rest:
-        rest, part = divmod(rest, 10**_CHUNK)
-        parts.append(str(part).zfill(_CHUNK))
-    return ("-" if number < 0 else "") + "".join(reversed(parts)).lstrip("0")
-
-
 def _text(value: Value) -> str:
-    return value if isinstance(value, str) else _show(value)
+    return value if isinstance(value, str) else str(value)
 
 
 def _number(value: Value) -> int:
@@ -68,7 +45,13 @@ def _number(value: Value) -> int:
         return value
     if not _INTEGER.fullmatch(value):
         raise CommandError("non-integer argument", 2)
-    return _parse(value)
+    if len(value) > _MAX_DIGITS:
+        raise _too_long()
+    return int(value)
+
+
+def _too_long() -> CommandError:
+    return CommandError(f"numbers of more than {_MAX_DIGITS} digits are not available", 3)
 
 
 def _is_null(value: Value) -> bool:
@@ -84,12 +67,12 @@ def _compare(left: Value, right: Value) -> int:
 
 
 def _calculate(operator: str, left: int, right: int) -> int:
+    if left.bit_length() + right.bit_length() > 3 * _MAX_DIGITS:
+        raise _too_long()
     if operator == "+":
         return left + right
     if operator == "-":
         return left - right
-    if (abs(left).bit_length() + abs(right).bit_length()) > 4 * _MAX_DIGITS:
-        raise CommandError(f"numbers of more than {_MAX_DIGITS} digits are not available", 3)
     if operator == "*":
         return left * right
     if not right:
@@ -207,6 +190,7 @@ class _Expression:
 
 @command(
     "expr",
+    manners=Manners(COREUTILS, pure=True, write_error=("NAME: write error: REASON", 3)),
     usage="""
     Usage: expr EXPRESSION
       or:  expr OPTION

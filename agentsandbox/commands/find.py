@@ -12,6 +12,7 @@ from agentsandbox.errors import CommandError
 from agentsandbox.languages.find.parser import parse_expression, starts_expression
 from agentsandbox.languages.find.search import Search
 from agentsandbox.languages.names import quote
+from agentsandbox.manners import Manners
 from agentsandbox.streams import InputError, decode, encode
 
 USAGE = """
@@ -37,7 +38,18 @@ Actions: -delete -exec COMMAND ; -exec COMMAND {} + -execdir COMMAND ; -execdir 
 """
 
 
-@command("find", usage=USAGE, raw=True)
+@command(
+    "find",
+    manners=Manners(
+        pure=True,
+        unbuffered=True,
+        read_error=("NAME: ‘(standard input)’: read error: REASON", 1),
+        write_error=("NAME: ‘standard output’: REASON\nfind: write error", 1),
+        closed_write_error=("NAME: ‘standard output’: REASON\nfind: write error: REASON", 1),
+    ),
+    usage=USAGE,
+    raw=True,
+)
 def find(ctx: CommandContext, args: Arguments) -> int:
     words = args.operands
     search = Search(ctx, lambda name, cwd: find_problem(ctx, name, cwd=cwd))

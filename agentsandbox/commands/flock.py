@@ -8,8 +8,10 @@ import os
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._durations import parse_duration
 from agentsandbox.commands._programs import find_problem
+from agentsandbox.commands._suites import UTIL_LINUX
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.fs.base import File
+from agentsandbox.manners import Manners
 from agentsandbox.streams import Stream
 
 TYPE_CHECKING = False
@@ -51,6 +53,14 @@ class _Lock:
 
 @command(
     "flock",
+    manners=Manners(
+        UTIL_LINUX,
+        long_options="""
+            shared exclusive unlock nonblocking nb timeout wait conflict-exit-code close
+            no-fork verbose help version
+        """,
+        unbuffered=True,
+    ),
     usage="""
     Usage: flock [OPTION]... FILE|DIRECTORY COMMAND [ARGUMENT]...
       or:  flock [OPTION]... FILE|DIRECTORY -c COMMAND

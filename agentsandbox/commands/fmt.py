@@ -9,7 +9,9 @@ from agentsandbox.commands._fmt_paragraphs import Formatter
 from agentsandbox.commands._lines import read_all
 from agentsandbox.commands._quoting import quote_always
 from agentsandbox.commands._sizes import parse_number
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import UsageError
+from agentsandbox.manners import Manners
 from agentsandbox.streams import InputError, encode
 
 TYPE_CHECKING = False
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
 _MAX_WIDTH = 2500
 _OBSOLETE = re.compile(r"-([0-9].*)", re.DOTALL)
-_DIGIT = re.compile(r"-[cstu]*([0-9])")
+_DIGIT = re.compile(r"-[su]*([0-9])")
 
 
 def _rewrite(words: Sequence[str]) -> Sequence[str]:
@@ -36,6 +38,16 @@ def _rewrite(words: Sequence[str]) -> Sequence[str]:
 
 @command(
     "fmt",
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="""
+            crown-margin prefix split-only tagged-paragraph uniform-spacing width goal
+            help version
+        """,
+        read_error=("NAME: read error", 1),
+        closing_error="NAME: closing standard input: REASON",
+    ),
     rewrite=_rewrite,
     usage="""
     Usage: fmt [-WIDTH] [OPTION]... [FILE]...
@@ -43,10 +55,8 @@ def _rewrite(words: Sequence[str]) -> Sequence[str]:
 
     With no FILE, or when FILE is -, read standard input.
 
-      -c, --crown-margin      keep the indentation of the first two lines
       -p, --prefix=STRING     reformat only lines that begin with STRING
       -s, --split-only        split long lines, but do not join short ones
-      -t, --tagged-paragraph  the indentation of the first line differs from the second
       -u, --uniform-spacing   one space between words, two after sentences
       -w, --width=WIDTH       at most WIDTH columns (75)
       -g, --goal=WIDTH        aim at WIDTH columns (93% of the width)
@@ -69,7 +79,7 @@ def fmt(ctx: CommandContext, args: Arguments) -> int:
         width=width,
         goal=goal,
         prefix=encode(args.value("prefix", "") or ""),
-        style=next((name for name in ("split-only", "crown-margin", "tagged-paragraph") if args.flag(name)), ""),
+        split_only=args.flag("split-only"),
         uniform=args.flag("uniform-spacing"),
     )
     for name in args.operands or ["-"]:

@@ -7,31 +7,18 @@ import re
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._lines import inputs, line_blocks
 from agentsandbox.commands._sizes import parse_number
+from agentsandbox.commands._suites import COREUTILS
+from agentsandbox.manners import Manners
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from agentsandbox.limits import Budget
 
-_OBSOLETE = re.compile(r"-([bs]*)([0-9].*)", re.DOTALL)
-_TAKES_VALUE = re.compile(r"-[bs]*w\Z|--w(?:i(?:d(?:th?)?)?)?\Z")
 _WIDEST = 2**15
 _PIECES = 8192
 """Pieces of a line that are made at a time."""
-
-
-def _rewrite(words: Sequence[str]) -> Sequence[str]:
-    """`-40` is `-w 40`, and so is what follows a digit among letters."""
-    rewritten: list[str] = []
-    is_value = False
-    for at, word in enumerate(words):
-        if word == "--" and not is_value:
-            return [*rewritten, *words[at:]]
-        found = None if is_value else _OBSOLETE.match(word)
-        is_value = not is_value and _TAKES_VALUE.match(word) is not None
-        rewritten.append(f"-{found[1]}w{found[2]}" if found else word)
-    return rewritten
 
 
 def _width(text: str) -> int:
@@ -122,7 +109,14 @@ def _fold_tabs(line: bytes, width: int, spaces: bool, budget: Budget) -> list[by
 
 @command(
     "fold",
-    rewrite=_rewrite,
+    manners=Manners(
+        COREUTILS,
+        pure=True,
+        bytewise=True,
+        long_options="bytes spaces width help version",
+        closing_error="NAME: -: REASON",
+    ),
+    digits="width",
     values={"width": _width},
     usage="""
     Usage: fold [OPTION]... [FILE]...

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 
 from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._suites import PROCPS
 from agentsandbox.errors import CommandError
+from agentsandbox.manners import Manners
 from agentsandbox.streams import encode
 
 _UNITS = {
-    "bytes": (True, 0), "kilo": (False, 1), "mega": (False, 2), "giga": (False, 3), "tera": (False, 4), "peta": (False, 5),
-    "kibi": (True, 1), "mebi": (True, 2), "gibi": (True, 3), "tebi": (True, 4), "pebi": (True, 5),
+    "bytes": (True, 0), "kilo": (False, 1), "mega": (False, 2), "giga": (False, 3),
+    "kibi": (True, 1), "mebi": (True, 2), "gibi": (True, 3),
 }  # fmt: skip
 """Whether --si makes them powers of 1000, and which power."""
 
@@ -40,6 +42,15 @@ def _read(ctx: CommandContext) -> dict[str, int]:
 
 @command(
     "free",
+    manners=Manners(
+        PROCPS,
+        long_options="""
+            bytes kilo mega giga tera peta kibi mebi gibi tebi pebi human si lohi total
+            committed seconds count wide help version
+        """,
+        write_error=("NAME: write error", 1),
+        full_write_error=("NAME: write error", 1),
+    ),
     usage="""
     Usage: free [options]
     Display the amount of free and used memory.
@@ -48,18 +59,12 @@ def _read(ctx: CommandContext) -> dict[str, int]:
          --kilo   show output in kilobytes
          --mega   show output in megabytes
          --giga   show output in gigabytes
-         --tera   show output in terabytes
-         --peta   show output in petabytes
      -k, --kibi   show output in kibibytes (default)
      -m, --mebi   show output in mebibytes
      -g, --gibi   show output in gibibytes
-         --tebi   show output in tebibytes
-         --pebi   show output in pebibytes
      -h, --human  show human-readable output
          --si     use powers of 1000
-     -l, --lohi   show low and high memory
      -t, --total  show total for RAM + swap
-     -v, --committed  show what is committed, of the limit
      -s, --seconds=N  repeat printing every N seconds
      -c, --count=N  repeat printing N times, then exit
      -w, --wide   show buffers and cache apart
@@ -124,12 +129,6 @@ def _print(ctx: CommandContext, args: Arguments) -> None:
         f"               total        used        free      shared{'     buffers       cache' if wide else '  buff/cache'}   available"
     )
     show("Mem:", [total, total - unused, unused, 0, *([0, 0] if wide else [0]), values.get("MemAvailable", unused)])
-    if args.flag("lohi"):
-        show("Low:", [total, total - unused, unused])
-        show("High:", [0, 0, 0])
     show("Swap:", [swap, swap - unused_swap, unused_swap])
     if args.flag("total"):
         show("Total:", [total + swap, total - unused + swap - unused_swap, unused + unused_swap])
-    if args.flag("committed"):
-        limit, committed = values.get("CommitLimit", total), values.get("Committed_AS", total - unused)
-        show("Comm:", [limit, committed, limit - committed])

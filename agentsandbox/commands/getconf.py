@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._suites import GLIBC
 from agentsandbox.errors import CommandError
 from agentsandbox.fs.base import NAME_MAX, PATH_MAX
+from agentsandbox.manners import SILENT, Manners
 from agentsandbox.streams import encode
 
 _VALUES = {
@@ -37,6 +39,7 @@ _USAGE = "Usage: getconf [-v specification] variable_name [pathname]\n       get
 
 @command(
     "getconf",
+    manners=Manners(GLIBC, write_error=SILENT),
     usage="""
     Usage: getconf [-v specification] variable_name [pathname]
       or:  getconf -a [pathname]

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._suites import UTIL_LINUX
 from agentsandbox.errors import UsageError
+from agentsandbox.manners import SILENT, Manners
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_NONE, _REQUIRED, _OPTIONAL, _LONG_NAME = range(4)
+_NONE, _REQUIRED, _OPTIONAL = range(3)
 
 
 class _Parser:
@@ -26,9 +28,6 @@ class _Parser:
             colons = len(short[at + 1 :]) - len(short[at + 1 :].lstrip(":"))
             self.short[short[at]] = min(colons, 2)
             at += 1 + colons
-            if short[at - 1] == "W" and short[at : at + 1] == ";":
-                self.short["W"] = _LONG_NAME
-                at += 1
         self.long = {word.rstrip(":"): min(len(word) - len(word.rstrip(":")), 2) for word in long}
         self.name = name
         self.quiet = quiet
@@ -80,8 +79,6 @@ class _Parser:
             rest = letters[index + 1 :]
             if takes == _NONE:
                 self.options.append((f"-{letter}", None))
-            elif takes == _LONG_NAME and self.long and (rest or at < len(words)):
-                return self._long(rest, "-W ", words, at) if rest else self._long(words[at], "-W ", words, at + 1)
             elif rest or takes == _OPTIONAL:
                 self.options.append((f"-{letter}", rest))
                 return at
@@ -113,23 +110,9 @@ class _Parser:
         return at
 
 
-def _quote(text: str, shell: str) -> str:
-    quoted = text.replace("'", "'\\''")
-    if shell in ("csh", "tcsh"):
-        quoted = quoted.replace("\\", "\\\\").replace("'\\\\''", "'\\''").replace("!", "'\\!'").replace("\n", "\\n")
-        for blank in " \t\v\f\r":
-            quoted = quoted.replace(blank, f"'\\{blank}'")
-    return f"'{quoted}'"
-
-
-def _known_shell(text: str) -> None:
-    if text not in ("sh", "bash", "csh", "tcsh"):
-        raise UsageError("unknown shell after -s or --shell argument", 2)
-
-
-def _write(ctx: CommandContext, parser: _Parser, *, quoted: bool, shell: str) -> None:
+def _write(ctx: CommandContext, parser: _Parser, *, quoted: bool) -> None:
     def show(text: str) -> str:
-        return _quote(text, shell) if quoted else text
+        return "'" + text.replace("'", "'\\''") + "'" if quoted else text
 
     parts: list[str] = []
     for option, value in parser.options:
@@ -138,8 +121,22 @@ def _write(ctx: CommandContext, parser: _Parser, *, quoted: bool, shell: str) ->
     ctx.print("".join([f" {part}" for part in parts]))
 
 
+def _known_shell(text: str) -> None:
+    if text not in ("sh", "bash"):
+        raise UsageError("unknown shell after -s or --shell argument", 2)
+
+
 @command(
     "getopt",
+    manners=Manners(
+        UTIL_LINUX,
+        long_options="""
+            options longoptions quiet quiet-output shell test unquoted help alternative
+            name version
+        """,
+        write_error=("NAME: write error: REASON", 3),
+        closed_write_error=SILENT,
+    ),
     usage="""
     Usage: getopt <optstring> <parameters>
       or:  getopt [options] [--] <optstring> <parameters>
@@ -152,7 +149,7 @@ def _write(ctx: CommandContext, parser: _Parser, *, quoted: bool, shell: str) ->
      -o, --options=OPTSTRING   the short options to be recognized
      -q, --quiet               disable error reporting by getopt(3)
      -Q, --quiet-output        no normal output
-     -s, --shell=SHELL         set quoting conventions to those of SHELL: sh, bash, csh or tcsh
+     -s, --shell=SHELL         quote as SHELL does: sh or bash
      -T, --test                test for getopt(1) version
      -u, --unquoted            do not quote the output
      -h, --help                display this help
@@ -174,12 +171,11 @@ def getopt(ctx: CommandContext, args: Arguments) -> int:
         if not words:
             raise UsageError("missing optstring argument", 2)
         short, words = words[0], words[1:]
-    shell = args.value("shell", "sh") or ""
     long = [name for text in args.values("longoptions") for name in text.replace("\n", ",").replace(" ", ",").split(",") if name]
     parser = _Parser(
         ctx, short, long, args.value("name", "getopt") or "", quiet=args.flag("quiet"), alternative=args.flag("alternative")
     )  # fmt: skip
     parser.parse(words)
     if not args.flag("quiet-output"):
-        _write(ctx, parser, quoted=not args.flag("unquoted") and not traditional, shell=shell)
+        _write(ctx, parser, quoted=not args.flag("unquoted") and not traditional)
     return int(parser.failed)

@@ -9,10 +9,11 @@ from agentsandbox.command import Arguments, Command, CommandContext, command, de
 from agentsandbox.commands._choices import choose
 from agentsandbox.commands._file_batch import SMALL, FileBatch
 from agentsandbox.commands._file_filters import FileFilter
-from agentsandbox.commands._grep_options import DIRECTORIES, PARSER, USAGE, read_length, read_number
+from agentsandbox.commands._grep_options import DIRECTORIES, LONG_OPTIONS, PARSER, USAGE, read_length, read_number
 from agentsandbox.commands._line_report import FileSearch, Report, copy_lines
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.fs.base import File
+from agentsandbox.manners import Manners
 from agentsandbox.regexps import RegexError
 from agentsandbox.regexps.lines import LineSearch, compile_search
 from agentsandbox.streams import BytesReader, bytewise, decode, encode
@@ -499,13 +500,31 @@ class _Grep:
         return selected > 0
 
 
-@command("grep", usage=USAGE, raw=True, usage_status=2)
+@command(
+    "grep",
+    manners=Manners(
+        pure=True,
+        long_options=LONG_OPTIONS,
+        checks_output=True,
+        read_error=("NAME: (standard input): REASON", 2),
+        write_error=("NAME: write error: REASON", 2),
+    ),
+    usage=USAGE,
+    raw=True,
+    usage_status=2,
+)
 def grep(ctx: CommandContext, args: Arguments) -> int:
     return run_grep(ctx, args.operands)
 
 
 def _variant(name: str, matcher: str) -> Command:
-    @command(name, usage=USAGE.replace("Usage: grep", f"Usage: {name}", 1), raw=True, usage_status=2)
+    @command(
+        name,
+        usage=USAGE.replace("Usage: grep", f"Usage: {name}", 1),
+        raw=True,
+        usage_status=2,
+        manners=grep.manners,
+    )
     def run(ctx: CommandContext, args: Arguments) -> int:
         ctx.name = "grep"
         return run_grep(ctx, args.operands, matcher)

@@ -5,10 +5,13 @@ from __future__ import annotations
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._accounts import find_account, own_account
 from agentsandbox.commands._quoting import quote
+from agentsandbox.commands._suites import COREUTILS
+from agentsandbox.manners import Manners
 
 
 @command(
     "groups",
+    manners=Manners(COREUTILS, long_options="help version"),
     usage="""
     Usage: groups [OPTION]... [USERNAME]...
     Print group memberships for each USERNAME, or for the current user.

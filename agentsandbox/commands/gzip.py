@@ -4,26 +4,22 @@ from __future__ import annotations
 
 from agentsandbox.command import Arguments, Command, CommandContext, command
 from agentsandbox.commands._gzip import Gzip, GzipOptions
-from agentsandbox.errors import UsageError
-from agentsandbox.releases import release_of
+from agentsandbox.manners import Manners, Release
 from agentsandbox.streams import encode
 
 _OPTIONS = """
-      -a, --ascii        accepted, with a warning: text needs no conversion here
       -c, --stdout, --to-stdout  write on standard output, keep original files
       -d, --decompress, --uncompress  decompress
       -f, --force        force overwrite of output file and compress links
       -h, --help         give this help
       -k, --keep         keep (do not delete) input files
       -l, --list         list compressed file contents
-      -L, --license      display the release that this command follows
       -n, --no-name      do not save or restore the original name and timestamp
       -N, --name         save or restore the original name and timestamp
       -q, --quiet, --silent  suppress all warnings
       -r, --recursive    operate recursively on directories
       -S, --suffix=SUF   use suffix SUF on compressed files
           --rsyncable    accepted: it makes no difference to what comes out
-          --synchronous  accepted: nothing is written later
       -t, --test         test compressed file integrity
       -v, --verbose      verbose mode
 """
@@ -44,35 +40,14 @@ _LONGEST_SUFFIX = 30
 _HINT = "Try `gzip --help' for more information."
 
 
-_IN_ENVIRONMENT = frozenset((*"2345678", "fast", "best", "name", "no-name", "quiet", "rsyncable", "verbose"))
-
-
-def _from_environment(made: Command, ctx: CommandContext) -> list[tuple[str, str | None]]:
-    """The options in GZIP, few of which may stand there."""
-    words = ctx.env.get("GZIP", "").split()
-    if not words:
-        return []
-    given = made.parser().parse(words).given
-    for (key, _), word in zip(given, words, strict=False):
-        if key not in _IN_ENVIRONMENT:
-            raise UsageError(f"{word.partition('=')[0] if word[:2] == '--' else word[:2]}: option not valid in GZIP environment variable")
-    if all(key != "quiet" for key, _ in given):
-        ctx.stderr.write(b"gzip: warning: GZIP environment variable is deprecated; use an alias or script\n")
-    return given
-
-
 def _gzip(made: Command, ctx: CommandContext, args: Arguments, *, expand: bool = False, stdout: bool = False) -> int:
-    args.given[:0] = _from_environment(made, ctx)
     if args.flag("help"):
         ctx.print(made.usage, end="")
         return 0
     if args.flag("version"):
-        ctx.print(release_of(made.name), end="")
+        ctx.print(made.version(), end="")
         return 0
-    if args.flag("license"):
-        ctx.print(release_of("gzip"), end="")
-        return 0
-    options = _options(ctx, args)
+    options = _options(args)
     options.decompress |= expand
     options.stdout |= stdout
     if not options.suffix or len(options.suffix) > _LONGEST_SUFFIX:
@@ -81,7 +56,7 @@ def _gzip(made: Command, ctx: CommandContext, args: Arguments, *, expand: bool =
     return Gzip(ctx, options).run(args.operands)
 
 
-def _options(ctx: CommandContext, args: Arguments) -> GzipOptions:
+def _options(args: Arguments) -> GzipOptions:
     options = GzipOptions()
     for key, value in args.given:
         if key in ("no-name", "name"):
@@ -92,8 +67,6 @@ def _options(ctx: CommandContext, args: Arguments) -> GzipOptions:
             options.suffix = value or ""
         elif key == "fast" or key == "best":
             options.level = 1 if key == "fast" else 9
-        elif key == "ascii":
-            ctx.stderr.write(b"gzip: option --ascii ignored on this system\n")
         elif key.isdecimal():
             options.level = int(key)
         elif key in options.__slots__:
@@ -103,6 +76,17 @@ def _options(ctx: CommandContext, args: Arguments) -> GzipOptions:
 
 @command(
     "gzip",
+    manners=Manners(
+        Release("NAME 1.12", "-V, --version"),
+        long_options="""
+            ascii to-stdout stdout decompress uncompress force help keep list license
+            no-name name -presume-input-tty quiet silent synchronous recursive suffix
+            test verbose version fast best lzw bits rsyncable
+        """,
+        read_error=("\ngzip: stdin: REASON", 1),
+        closed_read_error=("gzip: standard input: REASON", 1),
+        write_error=("\ngzip: stdout: REASON", 1),
+    ),
     usage=f"""
     Usage: gzip [OPTION]... [FILE]...
     Compress or uncompress FILEs (by default, compress FILES in-place).
@@ -117,6 +101,17 @@ def gzip(ctx: CommandContext, args: Arguments) -> int:
 
 @command(
     "gunzip",
+    manners=Manners(
+        Release("NAME (gzip) 1.12", "-V, --version"),
+        long_options="""
+            ascii to-stdout stdout decompress uncompress force help keep list license
+            no-name name -presume-input-tty quiet silent synchronous recursive suffix
+            test verbose version fast best lzw bits rsyncable
+        """,
+        read_error=("\ngzip: stdin: REASON", 1),
+        closed_read_error=("gzip: standard input: REASON", 1),
+        write_error=("\ngzip: stdout: REASON", 1),
+    ),
     usage=f"""
     Usage: gunzip [OPTION]... [FILE]...
     Uncompress FILEs (by default, in-place).
@@ -133,6 +128,17 @@ def gunzip(ctx: CommandContext, args: Arguments) -> int:
 
 @command(
     "zcat",
+    manners=Manners(
+        Release("NAME (gzip) 1.12", "-V, --version"),
+        long_options="""
+            ascii to-stdout stdout decompress uncompress force help keep list license
+            no-name name -presume-input-tty quiet silent synchronous recursive suffix
+            test verbose version fast best lzw bits rsyncable
+        """,
+        read_error=("\ngzip: stdin: REASON", 1),
+        closed_read_error=("gzip: standard input: REASON", 1),
+        write_error=("\ngzip: stdout: REASON", 1),
+    ),
     usage=f"""
     Usage: zcat [OPTION]... [FILE]...
     Uncompress FILEs to standard output.

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands.hexdump import hexdump
+from agentsandbox.manners import SILENT, Manners
 
 
-@command("hd", usage=hexdump.usage.replace("hexdump", "hd"))
+@command(
+    "hd",
+    manners=Manners(
+        long_options=hexdump.manners.long_options,
+        read_error=("NAME: hd: REASON", 0),
+        closed_write_error=SILENT,
+    ),
+    usage=hexdump.usage.replace("hexdump", "hd"),
+)
 def hd(ctx: CommandContext, args: Arguments) -> int:
     args.given.insert(0, ("canonical", None))
     status = hexdump.function(ctx, args)

@@ -9,7 +9,8 @@ from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._lines import blocks, give_back
 from agentsandbox.commands._quoting import quote_always
 from agentsandbox.commands._sizes import parse_size
-from agentsandbox.errors import UsageError
+from agentsandbox.commands._suites import COREUTILS
+from agentsandbox.manners import Manners
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
@@ -18,31 +19,13 @@ if TYPE_CHECKING:
 
     from agentsandbox.streams import ByteReader
 
-_OBSOLETE = re.compile(r"-([0-9]+)(.*)", re.DOTALL)
 _READ = 8192
 
 
 def _rewrite(words: Sequence[str]) -> Sequence[str]:
-    """`-5`, `-5c`, `-2kv` as the first word."""
-    found = _OBSOLETE.match(words[0]) if words else None
-    if found is None:
-        return words
-    option, multiplier, others = "-n", "", []
-    for letter in found[2]:
-        if letter in "bkm":
-            option, multiplier = "-c", letter
-        elif letter in "cl":
-            option, multiplier = f"-{'n' if letter == 'l' else 'c'}", "" if letter == "c" else multiplier
-        elif letter in "qvz":
-            others.append(f"-{letter}")
-        else:
-            raise UsageError(f"invalid trailing option -- {letter}")
-    return [option, found[1] + multiplier, *others, *words[1:]]
-
-
-def _refuse_digits(text: str) -> None:
-    """Digits are options in the first word alone."""
-    raise UsageError(f"invalid trailing option -- {text[0]}")
+    """`-5c` as the first word is `-c 5`."""
+    found = re.fullmatch("-([0-9]+)c", words[0]) if words else None
+    return words if found is None else ["-c", found[1], *words[1:]]
 
 
 def _count(text: str, unit: str) -> int:
@@ -127,12 +110,22 @@ def _all_but_bytes(ctx: CommandContext, source: ByteReader, count: int) -> None:
 
 @command(
     "head",
+    manners=Manners(
+        COREUTILS,
+        pure=True,
+        bytewise=True,
+        long_options="""
+            bytes lines -presume-input-pipe quiet silent verbose zero-terminated help
+            version
+        """,
+        read_error=("NAME: error reading 'standard input': REASON", 1),
+        closing_error="NAME: -: REASON",
+    ),
     rewrite=_rewrite,
-    digits="digits",
+    digits="lines",
     values={
         "lines": lambda text: _count(text, "lines"),
         "bytes": lambda text: _count(text, "bytes"),
-        "digits": _refuse_digits,
     },
     usage="""
     Usage: head [OPTION]... [FILE]...

@@ -10,12 +10,16 @@ from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._iconv_letters import replacements
 from agentsandbox.commands._iconv_names import find_encoding, list_names
 from agentsandbox.commands._lines import read_all
+from agentsandbox.commands._suites import GLIBC
 from agentsandbox.errors import CommandError
+from agentsandbox.manners import Manners
 from agentsandbox.streams import ByteWriter, InputError, encode
 
 __all__ = ["iconv"]
 
 _MARKS = {"utf-16": codecs.BOM_UTF16_LE, "utf-32": codecs.BOM_UTF32_LE}
+_PIECE = 4096
+"""Bytes that are decoded at a time after an error: what follows one is copied."""
 _NO_TARGET = "utf-7"
 """Python writes it in another of the forms that are allowed."""
 
@@ -75,24 +79,40 @@ class _Conversion:
                 self.feed(data)
                 data = b""
         while True:
-            pending = len(self.decoder.getstate()[0])
+            before = self.decoder.getstate()
+            pending = len(before[0])
             try:
                 text = self.decoder.decode(data, final)
             except UnicodeDecodeError as error:
-                self.write(error.object[: error.start].decode(error.encoding) if error.start else "")
+                self.write(self._decode_before(error, before, data[: max(0, error.start - pending)]))
                 if final and not data:
                     raise CommandError("incomplete character or shift sequence at end of buffer") from None
                 if not self.omit:
                     raise CommandError(f"illegal input sequence at position {self.position - pending + error.start}") from None
                 self.omitted = True
-                self.decoder.reset()
+                self.ctx.budget.step()
                 skipped = max(0, error.end - pending)
                 self.position += skipped
-                data = data[skipped:]
+                if len(data) > _PIECE:
+                    for start in range(skipped, len(data), _PIECE):
+                        self.feed(data[start : start + _PIECE])
+                    data = b""
+                else:
+                    data = data[skipped:]
                 continue
             self.write(text)
             self.position += len(data)
             return
+
+    def _decode_before(self, error: UnicodeDecodeError, state: tuple[bytes, int], data: bytes) -> str:
+        """Decode what stands before an error; the decoder keeps its shift state."""
+        self.decoder.setstate(state if error.start else (b"", state[1]))
+        try:
+            text = self.decoder.decode(data, True)
+        except UnicodeDecodeError:  # what had been put off is a part of the error
+            text = ""
+        self.decoder.setstate((b"", self.decoder.getstate()[1]))
+        return text
 
     def _unmark(self, source: str, data: bytes) -> bytes:
         """The data without its byte order mark, which decides about the order; little end first without one."""
@@ -138,6 +158,15 @@ class _Conversion:
 
 @command(
     "iconv",
+    manners=Manners(
+        GLIBC,
+        long_options="""
+            from-code to-code list output silent verbose help usage program-name HANG
+            version
+        """,
+        read_error=("NAME: error while reading the input: REASON", 1),
+        write_error=("NAME: error while closing output file: REASON", 1),
+    ),
     usage="""
     Usage: iconv [OPTION...] [FILE...]
     Convert encoding of given files from one encoding to another.

@@ -5,7 +5,9 @@ from __future__ import annotations
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._accounts import Account, find_account, own_account
 from agentsandbox.commands._quoting import quote
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import CommandError
+from agentsandbox.manners import Manners
 
 
 def _show(args: Arguments, account: Account) -> str:
@@ -25,6 +27,12 @@ def _show(args: Arguments, account: Account) -> str:
 
 @command(
     "id",
+    manners=Manners(
+        COREUTILS,
+        pure=True,
+        bytewise=True,
+        long_options="context group groups name real user zero help version",
+    ),
     usage="""
     Usage: id [OPTION]... [USER]...
     Print user and group information for each USER, or for the current user.
@@ -35,14 +43,11 @@ def _show(args: Arguments, account: Account) -> str:
       -n, --name     print a name instead of a number, for -ugG
       -r, --real     print the real number instead of the effective one, for -ugG
       -u, --user     print only the effective user
-      -Z, --context  refused: there are no security contexts
       -z, --zero     delimit entries with NUL, not whitespace
           --help     display this help and exit
     """,
 )
 def id(ctx: CommandContext, args: Arguments) -> int:
-    if args.flag("context"):
-        raise CommandError("--context (-Z) works only on an SELinux-enabled kernel")
     chosen = [key for key in ("user", "group", "groups") if args.flag(key)]
     if len(chosen) > 1:
         raise CommandError('cannot print "only" of more than one choice')

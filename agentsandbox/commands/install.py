@@ -8,15 +8,15 @@ import posixpath
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._backups import Backups
-from agentsandbox.commands._contexts import warn_of_context
 from agentsandbox.commands._copying import Copier, CopyOptions, join, strip_slashes
-from agentsandbox.commands._programs import find_problem
 from agentsandbox.commands._quoting import quote, quote_always
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.commands._targets import check_directory, check_single_directory, directory_given, name_in, split_operands
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.fs.base import os_error
 from agentsandbox.languages.modes import compile_mode
 from agentsandbox.languages.owners import Owners
+from agentsandbox.manners import Manners
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,6 +27,15 @@ _DIRECTORY = True
 
 @command(
     "install",
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="""
+            backup compare context directory group mode no-target-directory owner
+            preserve-timestamps preserve-context strip strip-program suffix
+            target-directory verbose help version
+        """,
+    ),
     check=check_single_directory,
     usage="""
     Usage: install [OPTION]... [-T] SOURCE DEST
@@ -45,24 +54,14 @@ _DIRECTORY = True
       -m, --mode=MODE              permissions as for chmod, not rwxr-xr-x
       -o, --owner=OWNER            set the owner, who must be the user
       -p, --preserve-timestamps    keep the times of SOURCE
-      -s, --strip                  run the program `strip` on what is installed: none comes with a sandbox
-          --strip-program=PROGRAM  run this one instead
       -S, --suffix=SUFFIX          the suffix of backups
       -t, --target-directory=DIRECTORY  copy all SOURCEs into DIRECTORY
       -T, --no-target-directory    DEST is a normal file
       -v, --verbose                say what is done
-      -Z                           accepted: files here have no security context
-          --context[=CTX]          the same
-          --preserve-context       accepted: files here have no security context
           --help                   display this help and exit
     """,
 )
 def install(ctx: CommandContext, args: Arguments) -> int:
-    warn_of_context(ctx, args)
-    if args.flag("preserve-context"):
-        ctx.warn("WARNING: ignoring --preserve-context; this kernel is not SELinux-enabled", ctx.status)
-    if args.flag("strip") and args.flag("directory"):
-        raise CommandError("the strip option may not be used when installing a directory")
     directory = directory_given(args)
     if args.flag("directory"):
         if directory is not None:
@@ -79,11 +78,8 @@ def install(ctx: CommandContext, args: Arguments) -> int:
     backups = Backups(ctx, args)
     sources, target, into = _split(ctx, args)
     change = _read_mode(args)
-    if args.flag("strip-program") and not args.flag("strip"):
-        ctx.warn("WARNING: ignoring --strip-program option as -s option was not specified", ctx.status)
-    for other in ("preserve-timestamps", "strip"):
-        if args.flag("compare") and args.flag(other):
-            raise UsageError(f"options --compare (-C) and --{other} are mutually exclusive")
+    if args.flag("compare") and args.flag("preserve-timestamps"):
+        raise UsageError("options --compare (-C) and --preserve-timestamps are mutually exclusive")
     foreign = _is_foreign(ctx, args)
     if args.flag("D"):
         parents = posixpath.dirname(strip_slashes(target))
@@ -169,24 +165,10 @@ def _install(ctx: CommandContext, copier: Copier, source: str, target: str, mode
     if args.flag("compare") and _is_equal(ctx, source, target, mode):
         return
     if copier.copy(source, target):
-        if args.flag("strip") and not _strip(ctx, args.value("strip-program", "strip") or "", target):
-            return
         try:
             ctx.fs.chmod(ctx.path(target), mode)
         except OSError as error:
             ctx.warn(f"cannot change permissions of {quote_always(target)}: {describe_os_error(error, '')}")
-
-
-def _strip(ctx: CommandContext, program: str, target: str) -> bool:
-    """Have a program work on the file; where it fails the file goes."""
-    problem = find_problem(ctx, program)
-    if problem:
-        ctx.warn(f"cannot run {quote_always(program)}: {os.strerror(problem)}")
-    if problem or ctx.run([program, target]):
-        ctx.warn("strip process terminated abnormally")
-        ctx.fs.unlink(ctx.path(target))
-        return False
-    return True
 
 
 def _is_equal(ctx: CommandContext, source: str, target: str, mode: int) -> bool:

@@ -9,8 +9,10 @@ from operator import itemgetter, le, lt
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._lines import line_blocks, shown_name, split_all, split_lines
 from agentsandbox.commands._quoting import quote, quote_always
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.fs.base import File
+from agentsandbox.manners import Manners
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
@@ -388,7 +390,7 @@ class _Joiner:
                 return
 
 
-def _parts_of(ctx: CommandContext, source: File, tab: bytes | None, ordered: Callable[[bytes, bytes], bool]) -> _Parts | None:
+def _parts_of(ctx: CommandContext, source: File, tab: bytes | None) -> _Parts | None:
     """The lines of a file and their first fields; None unless these are in order, and single separators between the fields."""
     data = source.read()
     if data and not data.endswith(b"\n"):
@@ -401,7 +403,7 @@ def _parts_of(ctx: CommandContext, source: File, tab: bytes | None, ordered: Cal
         part = found[start : start + _PIECE]
         before = len(keys)
         keys += map(itemgetter(0), map(bytes.partition, part, repeat(tab or b" ")))
-        if not all(map(ordered, islice(keys, max(before - 1, 0), None), islice(keys, max(before, 1), None))):
+        if not all(map(le, islice(keys, max(before - 1, 0), None), islice(keys, max(before, 1), None))):
             return None
         ctx.budget.breathe()
     return found, keys
@@ -429,7 +431,8 @@ def _rests_of(ctx: CommandContext, parts: _Parts) -> dict[bytes, list[bytes]] | 
 def _join_whole(ctx: CommandContext, names: Sequence[str], options: _Options) -> bool:
     """Join two small files that are in order of their first fields; false when there is more to it."""
     special = options.auto or options.columns or options.empty or options.header or options.fold
-    if special or options.fields != [0, 0] or options.checks or options.end != b"\n" or options.tab == b"":
+    special = special or options.checks or 2 in options.unpaired or options.end != b"\n"
+    if special or options.fields != [0, 0] or options.tab == b"":
         return False
     sources = []
     for name in names:
@@ -441,19 +444,17 @@ def _join_whole(ctx: CommandContext, names: Sequence[str], options: _Options) ->
             return False
         sources.append(source)
     ctx.budget.step(sum(source.stat().size for source in sources) // 256 + 1)
-    ordered = lt if 2 in options.unpaired else le
-    first, second = [_parts_of(ctx, source, options.tab, ordered) for source in sources]
+    first, second = [_parts_of(ctx, source, options.tab) for source in sources]
     if first is None or second is None:
         return False
     rests = _rests_of(ctx, second)
     if rests is None or (max(map(len, second[0]), default=0) > _PIECE and not all(map(lt, first[1], islice(first[1], 1, None)))):
         return False
-    lines_of = dict(zip(first[1], first[0], strict=True)) if 2 in options.unpaired else {}
     ctx.budget.breathe()
-    found, keys = _merged(first, second) if 2 in options.unpaired else first
+    found, keys = first
     for start in range(0, len(found), _PIECE):
         part = slice(start, start + _PIECE)
-        joined = _joined(found[part], keys[part], rests, options, lines_of)
+        joined = _joined(found[part], keys[part], rests, options)
         ctx.budget.step(_PIECE // 8)
         ctx.budget.breathe()
         if joined:
@@ -462,63 +463,27 @@ def _join_whole(ctx: CommandContext, names: Sequence[str], options: _Options) ->
     return True
 
 
-def _merged(first: _Parts, second: _Parts) -> _Parts:
-    """The lines of both files by their keys, of a pair the first."""
-    lines_of = dict(zip(second[1], second[0], strict=True))
-    lines_of.update(zip(first[1], first[0], strict=True))
-    keys = sorted(lines_of)
-    return [lines_of[key] for key in keys], keys
-
-
-def _joined(
-    found: list[bytes], keys: list[bytes], rests: dict[bytes, list[bytes]], options: _Options, firsts: dict[bytes, bytes]
-) -> list[bytes]:
-    """What is printed of these lines. `rests` is what stands behind the keys of file 2, `firsts` the lines of file 1 if file 2 counts."""
+def _joined(found: list[bytes], keys: list[bytes], rests: dict[bytes, list[bytes]], options: _Options) -> list[bytes]:
+    """Return what is printed of these lines; `rests` is what stands behind the keys of file 2."""
+    pairs = zip(found, keys, strict=True)
     if not options.unpaired:
-        return [line + rest for line, key in zip(found, keys, strict=True) if key in rests for rest in rests[key]]
-    if 2 not in options.unpaired:
-        if options.pairs:
-            alone = [b""]
-            return [line + rest for line, key in zip(found, keys, strict=True) for rest in rests.get(key, alone)]
-        return [line for line, key in zip(found, keys, strict=True) if key not in rests]
-    one, pairs = 1 in options.unpaired, options.pairs
-    made: list[bytes] = []
-    for line, key in zip(found, keys, strict=True):
-        if key not in firsts:
-            made.append(line)
-        elif key not in rests:
-            if one:
-                made.append(line)
-        elif pairs:
-            made.append(line + rests[key][0])
-    return made
-
-
-def _take_obsolete(args: Arguments, words: Sequence[str]) -> None:
-    """Of more than two operands those right behind -o are columns too, and one behind -j1 or -j2 is a field of that file."""
-    names: list[tuple[str, str]] = []
-    after_options = words[words.index("--") + 1 :] if "--" in words else []
-    before = ""
-    found = join.parser().parse(words[: len(words) - len(after_options)], in_order=True)
-    for key, value in [*found.given, *[("--", word) for word in after_options]]:
-        if key not in ("", "--"):
-            before = key if key == "o" else f"j{value}" if key == "j" and f"-j{value}" in words and value in ("1", "2") else ""
-            continue
-        if len(names) == 2:
-            at = 0 if names[0][0] else 1
-            kind, text = names.pop(at)
-            if not kind:
-                raise UsageError(f"extra operand {quote_always(value or '')}")
-            if kind != "o":
-                args.given.remove(("j", kind[1:]))
-            args.given.append((kind.removeprefix("j"), text))
-        names.append((before if not key else "", value or ""))
-        before = before if before == "o" else ""
-    args.operands = [name for _, name in names]
+        return [line + rest for line, key in pairs if key in rests for rest in rests[key]]
+    if options.pairs:
+        alone = [b""]
+        return [line + rest for line, key in pairs for rest in rests.get(key, alone)]
+    return [line for line, key in pairs if key not in rests]
 
 
 @command(
     "join",
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="""
+            ignore-case check-order nocheck-order zero-terminated header help version
+        """,
+        read_error=("NAME: read error: REASON", 1),
+    ),
     values={
         "1": _field_number,
         "2": _field_number,
@@ -552,8 +517,6 @@ def _take_obsolete(args: Arguments, words: Sequence[str]) -> None:
     """,
 )
 def join(ctx: CommandContext, args: Arguments) -> int:
-    if len(args.operands) > 2:
-        _take_obsolete(args, ctx.words)
     options = _Options(args)
     words = args.operands
     if len(words) < 2:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from functools import partial
 from itertools import chain
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
@@ -13,11 +14,10 @@ from agentsandbox.languages.jq.code import EMPTY
 from agentsandbox.languages.jq.inputs import Inputs
 from agentsandbox.languages.jq.json_text import JsonError
 from agentsandbox.languages.jq.machine import Break, Halt, Machine
-from agentsandbox.languages.jq.packing import rows
 from agentsandbox.languages.jq.printing import COLORS, Dumper, dump
 from agentsandbox.languages.jq.program import CompileError, compile_code
-from agentsandbox.languages.jq.rows import LONG
 from agentsandbox.languages.jq.values import JqError
+from agentsandbox.manners import Manners
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
@@ -102,42 +102,23 @@ class _Run:
         options, inputs = self.options, self.inputs
         if options.raw_input:
             return (inputs.text() for _ in range(1)) if options.slurp else inputs.lines()
-        values = inputs.sequence(self.complain) if options.seq else inputs.values()
+        values: Iterable[Value] = inputs.values()
         if options.stream:
-            values = self._streamed(values)
+            # loaded here because few ask for it
+            from agentsandbox.languages.jq.streaming import events
+
+            budget, hold = self.ctx.budget, self.machine.hold
+            values = chain.from_iterable(events(value, budget, hold) for value in values)
         return self._slurped(values) if options.slurp else values
-
-    def _streamed(self, values: Iterable[Value]) -> Iterator[Value]:
-        """The events of the values, and of what is complete of one that goes wrong."""
-        from agentsandbox.languages.jq.streaming import StreamStack, events, events_of_part, path_of_part
-
-        budget, hold, inputs = self.ctx.budget, self.machine.hold, self.inputs
-        inputs.new_stack = StreamStack
-        while True:
-            try:
-                yield from chain.from_iterable(events(value, budget, hold) for value in values)
-                return
-            except JsonError as error:
-                message = str(error)
-                yield from events_of_part(inputs.stack, budget, hold)
-                if not self.options.stream_errors:
-                    raise
-            budget.step()
-            yield [message, path_of_part(inputs.stack)]
-            values = inputs.values()
 
     def _slurped(self, values: Iterable[Value]) -> Iterator[Value]:
         """All values as one array, read when it is asked for: errors in them are those of the run."""
-        together: Value = []
+        together: list[Value] = []
         self.machine.roots.append((together,))
         for count, value in enumerate(values):
             if not count & 1023:
                 self.ctx.budget.charge(count * 16)
             together.append(value)
-            if len(together) == LONG and type(together) is list:
-                together = rows(self.ctx.budget, together)
-                self.machine.roots[-1] = (together,)
-                self.inputs.packed = None if self.options.stream else together
         self.machine.roots.pop()
         yield together
 
@@ -174,9 +155,8 @@ class _Run:
     def run(self) -> int:
         """The exit status."""
         try:
-            home = self.ctx.env.get("HOME")
-            own = f"{home}/.jq" if home else ""
-            code = compile_code(self._source(), self.machine, origin=self.ctx.cwd, read=lambda path: _read_text(self.ctx, path), own=own)
+            read = partial(_read_text, self.ctx)
+            code = compile_code(self._source(), self.machine, origin=self.ctx.cwd, read=read)
         except CompileError as error:
             self.complain(str(error))
             return _COMPILE
@@ -250,8 +230,7 @@ class _Run:
 
     def _writer(self) -> Callable[[Value], None]:
         options, text_of, pending, budget = self.options, self.dumper.text, self.pending, self.ctx.budget
-        raw, end, start = options.raw_output, options.end, "\x1e" if options.seq else ""
-        ascii_only = options.ascii_output
+        raw, end, ascii_only = options.raw_output, options.end, options.ascii_output
 
         def spill(piece: str) -> None:
             budget.step(len(piece) // 64 + 1)
@@ -265,14 +244,8 @@ class _Run:
                     raise JqError("Cannot dump a string containing NUL with --raw-output0 option")
                 text = value
             else:
-                if start:
-                    pending.append(start)
                 text = text_of(value, spill)
-                pending.append(text + end)
-                if len(pending) > _HELD or len(text) > _HELD:
-                    self.flush()
-                return
-            pending.append(start + text + end)
+            pending.append(text + end)
             if len(pending) > _HELD or len(text) > _HELD:
                 self.flush()
 
@@ -304,6 +277,11 @@ def _dumper(ctx: CommandContext, options: Options) -> Dumper:
 
 @command(
     "jq",
+    manners=Manners(
+        pure=True,
+        read_error=("NAME: error: REASON", 2),
+        write_error=("NAME: error: writing output failed: REASON", 2),
+    ),
     raw=True,
     usage="""
     Usage: jq [OPTION]... FILTER [FILE]...
@@ -326,8 +304,6 @@ def _dumper(ctx: CommandContext, options: Options) -> Dumper:
           --indent N             indent with N spaces, at most 7
           --unbuffered           write each output at once
           --stream               the input as [path, leaf] events
-          --stream-errors        as --stream; an error in it is [message, path]
-          --seq                  a record separator before each output
       -f, --from-file FILE       take the filter from FILE
       -L, --library-path DIR     look for modules in DIR
       -e, --exit-status          1 if the last output is false or null, 4 if there is none

@@ -6,9 +6,10 @@ import re
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._processes import running
+from agentsandbox.commands._suites import PROCPS
 from agentsandbox.errors import CommandError
+from agentsandbox.manners import Manners
 from agentsandbox.processes import SIGNAL_NUMBERS, SIGNALS
-from agentsandbox.releases import release_of
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 _NAMES = {number: "POLL" if name == "IO" else name for number, name in SIGNALS.items() if number < 32}
 """Those for real time have no names for procps."""
 _NUMBERS = {name: number for number, name in _NAMES.items()} | {"IO": SIGNAL_NUMBERS["IO"]}
-_COLUMNS = 7
 _UNKNOWN = -1
 _LONG_NUMBER = 11
 """More characters than the number of a process has."""
@@ -26,6 +26,7 @@ _LONG_NUMBER = 11
 
 @command(
     "kill",
+    manners=Manners(PROCPS),
     usage="""
     Usage:
      kill [options] <pid> [...]
@@ -34,9 +35,7 @@ _LONG_NUMBER = 11
      <pid> [...]            the processes to send a signal to
      -<signal>, -s, --signal <signal>
                             which signal: a name or a number; TERM if not given
-     -q, --queue <value>    an integer to send with it, which no program here can ask for
      -l, --list=[<signal>]  the names of all signals, or the name of one
-     -L, --table            a table of all signals
      -h, --help             display this help and exit
      -V, --version          show the release that this command follows
     """,
@@ -53,15 +52,11 @@ def kill(ctx: CommandContext, args: Arguments) -> int:
             break
         if len(word) < 2 or word[0] != "-" or word[1].isdecimal():
             pids.append(word)
-        elif word[1:2] in ("s", "q") or word.partition("=")[0] in ("--signal", "--queue"):
+        elif word[1:2] == "s" or word.partition("=")[0] == "--signal":
             name, equals, value = word.partition("=") if word[1] == "-" else (word[:2], word[2:], word[2:])
             if not equals and not words:
                 return _refuse(ctx, f"invalid argument {name.strip('-')[0]}")
-            value = value if equals else words.pop(0)
-            if name.strip("-")[0] == "s":
-                signal = _number(value)
-            elif not re.fullmatch(r"\s*[-+]?[0-9]{1,18}", value):
-                raise CommandError(f"must be an integer value to be passed with the signal.: '{value}'")
+            signal = _number(value if equals else words.pop(0))
         elif word.startswith("-l") or word.partition("=")[0] == "--list":
             return _list(ctx, [word, *words])
         else:
@@ -117,14 +112,6 @@ def _list(ctx: CommandContext, words: list[str]) -> int:
     return 0
 
 
-def _print_table(ctx: CommandContext) -> None:
-    cells = [f"{number:2d} {name}" for number, name in sorted(_NAMES.items())]
-    rows = [cells[at : at + _COLUMNS] for at in range(0, len(cells), _COLUMNS)]
-    for row in rows:
-        padded = [cell.ljust(11) for cell in row]
-        ctx.print("".join(padded).rstrip() if len(row) == _COLUMNS else "".join(padded))
-
-
 def _send(ctx: CommandContext, text: str, signal: int) -> None:
     if not re.fullmatch(r"\s*[-+]?[0-9]+", text):
         raise CommandError(f"failed to parse argument: '{text}'" + ("" if text else ": No such file or directory"))
@@ -150,7 +137,6 @@ def _send(ctx: CommandContext, text: str, signal: int) -> None:
 
 _INFORMING: dict[str, Callable[[CommandContext], None]] = {
     "-h": lambda ctx: ctx.print(kill.usage, end=""),
-    "-V": lambda ctx: ctx.stdout.write(encode(release_of("kill"))),
-    "-L": _print_table,
+    "-V": lambda ctx: ctx.stdout.write(encode(kill.version())),
 }
-_INFORMING |= {"--help": _INFORMING["-h"], "--version": _INFORMING["-V"], "--table": _print_table}
+_INFORMING |= {"--help": _INFORMING["-h"], "--version": _INFORMING["-V"]}

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._quoting import quote, quote_always
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.manners import Manners
 
 
 @command(
     "link",
+    manners=Manners(COREUTILS, bytewise=True, long_options="help version"),
     usage="""
     Usage: link FILE1 FILE2
     Give the existing FILE1 the second name FILE2.

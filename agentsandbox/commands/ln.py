@@ -11,8 +11,10 @@ from agentsandbox.commands._copying import base_name, same_file
 from agentsandbox.commands._paths import canonicalize, relative_to
 from agentsandbox.commands._prompts import ask
 from agentsandbox.commands._quoting import quote_always
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.commands._targets import check_directory, check_single_directory, directory_given, name_in
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.manners import Manners
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -135,6 +137,14 @@ class _Linker:
 
 @command(
     "ln",
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="""
+            backup directory no-dereference no-target-directory force interactive suffix
+            target-directory logical physical relative symbolic verbose help version
+        """,
+    ),
     check=check_single_directory,
     usage="""
     Usage: ln [OPTION]... [-T] TARGET LINK_NAME

@@ -3,24 +3,53 @@
 from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.commands._locale_keywords import keyword_value, keywords_of, locale_keywords
+from agentsandbox.commands._suites import GLIBC
+from agentsandbox.manners import SILENT, Manners
 from agentsandbox.streams import encode
 
 _CATEGORIES = "CTYPE NUMERIC TIME COLLATE MONETARY MESSAGES PAPER NAME ADDRESS TELEPHONE MEASUREMENT IDENTIFICATION"
+_KEYWORDS = {
+    "charmap": ("CTYPE", '"UTF-8"'),
+    "decimal_point": ("NUMERIC", '"."'),
+    "thousands_sep": ("NUMERIC", '""'),
+    "grouping": ("NUMERIC", "-1"),
+    "abday": ("TIME", '"Sun;Mon;Tue;Wed;Thu;Fri;Sat"'),
+    "day": ("TIME", '"Sunday;Monday;Tuesday;Wednesday;Thursday;Friday;Saturday"'),
+    "abmon": ("TIME", '"Jan;Feb;Mar;Apr;May;Jun;Jul;Aug;Sep;Oct;Nov;Dec"'),
+    "mon": (
+        "TIME",
+        '"January;February;March;April;May;June;July;August;September;October;November;December"',
+    ),
+    "am_pm": ("TIME", '"AM;PM"'),
+    "d_t_fmt": ("TIME", '"%a %b %e %H:%M:%S %Y"'),
+    "d_fmt": ("TIME", '"%m/%d/%y"'),
+    "t_fmt": ("TIME", '"%H:%M:%S"'),
+    "t_fmt_ampm": ("TIME", '"%I:%M:%S %p"'),
+    "yesexpr": ("MESSAGES", '"^[yY]"'),
+    "noexpr": ("MESSAGES", '"^[nN]"'),
+}
+"""(category, value) of each keyword; those of other categories are of no use to a script."""
 
 
 @command(
     "locale",
+    manners=Manners(
+        GLIBC,
+        long_options="""
+            all-locales charmaps category-name keyword-name verbose help usage
+            program-name HANG version
+        """,
+        write_error=SILENT,
+    ),
     usage="""
     Usage: locale [OPTION...] NAME
       or:  locale [OPTION...] [-a|-m]
-    Get locale-specific information: about keywords, or about all of a category.
+    Get locale-specific information: the locale in force, or the value of keywords.
 
       -a, --all-locales    write the names of available locales
       -m, --charmaps       write the names of available charmaps
       -c, --category-name  write the names of the categories of what is shown
       -k, --keyword-name   write the names of selected keywords
-      -v, --verbose        with -a: what they are; else nothing more
           --usage          display a short help and exit
       -?, --help           display this help and exit
     """,
@@ -31,49 +60,23 @@ def locale(ctx: CommandContext, args: Arguments) -> int:
     if args.flag("usage"):
         ctx.print(locale.usage.partition("\n")[0])
     elif args.flag("all-locales"):
-        _show_locales(ctx, args)
+        ctx.print("C\nC.utf8\nPOSIX")
     elif args.flag("charmaps"):
         ctx.print("ANSI_X3.4-1968\nUTF-8")
-    elif args.operands:
-        for name in args.operands:
-            _show(ctx, args, name)
-            if ctx.status:
-                break
-    else:
+    elif not args.operands:
         _show_all(ctx)
-    return ctx.status
-
-
-def _show(ctx: CommandContext, args: Arguments, name: str) -> None:
-    """The value of a keyword, or those of a category."""
-    if name.startswith("LC_") and name[3:] in _CATEGORIES.split():
-        category = name[3:]
-        chosen = list(keywords_of(category))
-    elif name in locale_keywords():
-        category = locale_keywords()[name]
-        chosen = [name]
-    else:
-        ctx.stderr.write(encode(f'locale: unknown name "{name}"\n'))
-        ctx.status = 1
-        return
-    if args.flag("category-name"):
-        ctx.print(f"LC_{category}")
-    plain = ctx.is_bytewise(f"LC_{category}")
-    for keyword in chosen:
-        value = keyword_value(category, keyword, plain=plain)
-        ctx.print(f"{keyword}={value}" if args.flag("keyword-name") else value.replace('"', ""))
-
-
-def _show_locales(ctx: CommandContext, args: Arguments) -> None:
-    """The names, or what is known of the one locale that is not built in."""
-    if not args.flag("verbose"):
-        ctx.print("C\nC.utf8\nPOSIX")
-        return
-    ctx.print(f"locale: C.utf8          directory: /usr/lib/locale/C.utf8\n{'-' * 79}")
-    for keyword in ("title", "email", "revision", "date"):
-        value = keyword_value("IDENTIFICATION", keyword, plain=False).replace('"', "")
-        ctx.print(f"{keyword:>9} | {value}")
-    ctx.print("  codeset | UTF-8")
+    for name in args.operands:
+        if name not in _KEYWORDS:
+            ctx.stderr.write(encode(f'locale: unknown name "{name}"\n'))
+            return 1
+        category, value = _KEYWORDS[name]
+        if name == "charmap" and ctx.is_bytewise():
+            value = '"ANSI_X3.4-1968"'
+        if args.flag("category-name"):
+            ctx.print(f"LC_{category}")
+        keyword = args.flag("keyword-name")
+        ctx.print(f"{name}={value}" if keyword else value.replace('"', ""))
+    return 0
 
 
 def _show_all(ctx: CommandContext) -> None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._quoting import quote
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import UsageError
+from agentsandbox.manners import Manners
 
 
 @command(
     "logname",
+    manners=Manners(COREUTILS, long_options="help version"),
     usage="""
     Usage: logname [OPTION]
     Print the user's login name.

@@ -10,9 +10,11 @@ from agentsandbox.commands._listing import Entry
 from agentsandbox.commands._ls_options import READERS, Options
 from agentsandbox.commands._ls_output import Printer
 from agentsandbox.commands._quoting import quote_always, quote_as
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.commands._versions import version_key
 from agentsandbox.commands._widths import text_width
 from agentsandbox.languages.modes import type_letter
+from agentsandbox.manners import Manners
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
     from agentsandbox.fs.base import Stat
 
-__all__ = ["USAGE", "list_files", "ls"]
+__all__ = ["MANNERS", "USAGE", "list_files", "ls"]
 
 USAGE = """
 Usage: {name} [OPTION]... [FILE]...
@@ -29,7 +31,6 @@ List FILEs (the current directory by default), sorted by name unless told otherw
 
   -a, --all                  do not leave out names that begin with .
   -A, --almost-all           the same, but for . and ..
-      --author               with -l, show the author of each file
   -b, --escape               C escapes for what does not print
       --block-size=SIZE      with -l and -s, sizes in units of SIZE
   -B, --ignore-backups       leave out names that end in ~
@@ -37,9 +38,7 @@ List FILEs (the current directory by default), sorted by name unless told otherw
                                with -l: show it and sort by name; otherwise sort by it
   -C                         names in columns
       --color[=WHEN]         colours: 'always' (default if omitted), 'auto' or 'never'
-      --hyperlink[=WHEN]     names are links to the files; WHEN as for --color
   -d, --directory            list directories themselves, not what is in them
-  -D, --dired                with -l, say at the end where in the output the names are
   -f                         list all in directory order
   -F                         append one of */=>@| to names
       --classify[=WHEN]      the same; WHEN as for --color
@@ -53,7 +52,6 @@ List FILEs (the current directory by default), sorted by name unless told otherw
   -h, --human-readable       with -l and -s, sizes like 1K 234M 2G
       --si                   the same by powers of 1000
   -H, --dereference-command-line  follow links that are operands
-      --dereference-command-line-symlink-to-dir  follow operands that are links to directories
       --hide=PATTERN         leave out names that match PATTERN (unless -a or -A)
       --indicator-style=WORD what to append to names: none, slash (-p), file-type, classify (-F)
   -i, --inode                show inode numbers
@@ -78,7 +76,6 @@ List FILEs (the current directory by default), sorted by name unless told otherw
       --time=WORD            which time: atime, access, use (-u); ctime, status (-c); mtime; birth, creation
       --time-style=STYLE     full-iso, long-iso, iso, locale or +FORMAT as for date
   -t                         newest first
-  -T, --tabsize=COLS         tab stops every COLS columns, not 8
   -u                         as -c, with the time of the last access
   -U                         do not sort
   -v                         sort numbers within names by value
@@ -127,8 +124,6 @@ class _Lister:
         headers = len(operands) > 1 or self.options.recursive
         pending = [(entry.name, True) for entry in reversed(self._sorted(directories))]
         self._list_directories(pending, headers)
-        if self.options.dired:
-            self.printer.print_places()
         return self.ctx.status
 
     def _list_directories(self, pending: list[tuple[str, bool]], headers: bool) -> None:
@@ -292,6 +287,23 @@ def list_files(ctx: CommandContext, args: Arguments, form: str = "single-column"
     return _Lister(ctx, Options(ctx, args, form, quoting)).run(args.operands)
 
 
-@command("ls", usage=USAGE.replace("{name}", "ls"), usage_status=2, values=READERS)
+MANNERS = Manners(
+    COREUTILS,
+    pure=True,
+    bytewise=True,
+    long_options="""
+        all escape directory dired full-time group-directories-first human-readable
+        inode kibibytes numeric-uid-gid no-group hide-control-chars reverse size
+        width almost-all ignore-backups classify file-type si
+        dereference-command-line dereference-command-line-symlink-to-dir hide ignore
+        indicator-style dereference literal quote-name quoting-style recursive
+        format show-control-chars sort tabsize time time-style zero color hyperlink
+        block-size context author help version
+    """,
+    write_error=("NAME: write error: REASON", 2),
+)
+
+
+@command("ls", usage=USAGE.replace("{name}", "ls"), usage_status=2, values=READERS, manners=MANNERS)
 def ls(ctx: CommandContext, args: Arguments) -> int:
     return list_files(ctx, args)

@@ -6,10 +6,11 @@ import errno
 import os
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
-from agentsandbox.commands._contexts import warn_of_context
 from agentsandbox.commands._quoting import quote, quote_always
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.languages.modes import compile_mode
+from agentsandbox.manners import Manners
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +21,11 @@ _DIRECTORY = True
 
 @command(
     "mkdir",
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="context mode parents verbose help version",
+    ),
     usage="""
     Usage: mkdir [OPTION]... DIRECTORY...
     Make the DIRECTORY(ies).
@@ -27,13 +33,10 @@ _DIRECTORY = True
       -m, --mode=MODE   permissions as for chmod, not a=rwx less the umask
       -p, --parents     make missing parents too; what is there already is no error
       -v, --verbose     say what is made
-      -Z                accepted: files here have no security context
-          --context[=CTX]  the same
           --help        display this help and exit
     """,
 )
 def mkdir(ctx: CommandContext, args: Arguments) -> int:
-    warn_of_context(ctx, args, "SELinux/SMACK")
     if not args.operands:
         raise UsageError("missing operand")
     mode: _Mode | None = None

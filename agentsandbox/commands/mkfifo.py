@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
-from agentsandbox.commands._contexts import warn_of_context
 from agentsandbox.commands._quoting import quote_always
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.languages.modes import compile_mode
+from agentsandbox.manners import Manners
 
 
 @command(
     "mkfifo",
+    manners=Manners(COREUTILS, bytewise=True, long_options="context mode help version"),
     usage="""
     Usage: mkfifo [OPTION]... NAME...
     Make named pipes.
 
       -m, --mode=MODE  permissions as for chmod, not a=rw less the umask
-      -Z               accepted: files here have no security context
-          --context[=CTX]  the same
           --help       display this help and exit
     """,
 )
 def mkfifo(ctx: CommandContext, args: Arguments) -> int:
     if not args.operands:
         raise UsageError("missing operand")
-    warn_of_context(ctx, args, "SELinux/SMACK")
     mode = fifo_mode(ctx, args)
     for name in args.operands:
         ctx.budget.step()

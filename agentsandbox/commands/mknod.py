@@ -7,11 +7,12 @@ import os
 import re
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
-from agentsandbox.commands._contexts import warn_of_context
 from agentsandbox.commands._lines import shown_name
 from agentsandbox.commands._quoting import quote
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.commands.mkfifo import fifo_mode
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.manners import Manners
 
 _NUMBER = re.compile(r"0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*", re.ASCII)
 _DEVICES = "Special files require major and minor device numbers."
@@ -20,19 +21,17 @@ _FIFOS = "Fifos do not have major and minor device numbers."
 
 @command(
     "mknod",
+    manners=Manners(COREUTILS, bytewise=True, long_options="context mode help version"),
     usage="""
     Usage: mknod [OPTION]... NAME TYPE [MAJOR MINOR]
     Make the special file NAME: a named pipe if TYPE is p; devices (b, c, u) only root could make.
 
       -m, --mode=MODE  permissions as for chmod, not a=rw less the umask
-      -Z               accepted: files here have no security context
-          --context[=CTX]  the same
           --help       display this help and exit
     """,
 )
 def mknod(ctx: CommandContext, args: Arguments) -> int:
     mode = fifo_mode(ctx, args)
-    warn_of_context(ctx, args, "SELinux/SMACK")
     _check_operands(args.operands)
     name, kind = args.operands[:2]
     if kind[0] not in "bcup":

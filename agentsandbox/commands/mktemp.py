@@ -6,7 +6,9 @@ import string
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._quoting import quote
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.manners import Manners
 
 _LETTERS = string.ascii_letters + string.digits
 _ATTEMPTS = 1000
@@ -14,6 +16,11 @@ _ATTEMPTS = 1000
 
 @command(
     "mktemp",
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="directory quiet dry-run suffix tmpdir help version",
+    ),
     usage="""
     Usage: mktemp [OPTION]... [TEMPLATE]
     Make a temporary file and print its name. TEMPLATE holds at least three X in a row, which are replaced; it is

@@ -2,47 +2,34 @@
 
 from __future__ import annotations
 
-import re
-
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._lines import blocks
-from agentsandbox.errors import CommandError
+from agentsandbox.commands._suites import UTIL_LINUX
+from agentsandbox.manners import SILENT, Manners
 from agentsandbox.streams import encode
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from agentsandbox.streams import ByteReader
-
-_PROGRAMS = frozenset((b"\x05\x01", b"\x07\x01", b"\x08\x01", b"\x09\x01", b"\x0b\x01", b"\x7fE"))
-"""How programs begin, which are not shown."""
-_MOST = 2**16 - 1
 _RULE = "::::::::::::::\n"
-
-
-def _lines(text: str) -> int:
-    if not re.fullmatch(r"[ \t]*\+?[0-9]+", text):
-        raise CommandError(f"argument error: '{text}'")
-    if int(text[:40]) > _MOST:
-        raise CommandError(f"argument error: '{text}': Numerical result out of range")
-    return int(text)
 
 
 @command(
     "more",
-    values={"lines": _lines},
+    manners=Manners(
+        UTIL_LINUX,
+        long_options="""
+            silent logical no-pause print-over clean-print exit-on-eof squeeze plain
+            lines version help
+        """,
+        write_error=SILENT,
+    ),
     usage="""
     Usage: more [OPTION]... FILE...
-    Write standard input, then each FILE after a header with its name. There is no terminal to page on.
+    Write standard input, then each FILE after a header with its name. There is no terminal to
+    page on.
 
       -s, --squeeze      show several empty lines as one (on a terminal)
-      -c, --print-over   do not scroll (nothing scrolls here)
       -d, --silent       tell what to do instead of ringing a bell
       -e, --exit-on-eof  exit at the end
-      -f, --logical      count lines, not lines of the screen
-      -l, --no-pause     do not stop at form feeds
       -n, --lines=NUM    lines of the screen
-      -p, --clean-print  clear the screen first
-      -u, --plain        no underlines
       -h, --help         display this help and exit
 
     -NUM is the same as -n NUM; +NUM and +/PATTERN tell where a terminal would start.
@@ -51,9 +38,6 @@ def _lines(text: str) -> int:
     rewrite=lambda words: [word for word in words if not (word.startswith("+") and len(word) > 1)],
 )
 def more(ctx: CommandContext, args: Arguments) -> int:
-    if args.flag("help"):
-        ctx.stdout.write(encode(more.usage))
-        return 0
     if not ctx.stdin.unreadable:
         for block in blocks(ctx.budget, ctx.stdin):
             ctx.stdout.write(block)
@@ -66,15 +50,7 @@ def more(ctx: CommandContext, args: Arguments) -> int:
         except OSError as error:
             ctx.stderr.write(encode(f"{ctx.name}: cannot open {name}: {error.strerror}\n"))
             continue
-        _show(ctx, name, source)
+        ctx.stdout.write(encode(f"{_RULE}{name}\n{_RULE}"))
+        for block in blocks(ctx.budget, source):
+            ctx.stdout.write(block)
     return 0
-
-
-def _show(ctx: CommandContext, name: str, source: ByteReader) -> None:
-    start = source.read(2)
-    if start in _PROGRAMS:
-        ctx.stdout.write(encode(f"\n******** {name}: Not a text file ********\n\n"))
-        return
-    ctx.stdout.write(encode(f"{_RULE}{name}\n{_RULE}") + start)
-    for block in blocks(ctx.budget, source):
-        ctx.stdout.write(block)

@@ -10,9 +10,11 @@ from agentsandbox.commands._copying import Copier, CopyOptions, base_name, same_
 from agentsandbox.commands._prompts import ask
 from agentsandbox.commands._quoting import quote_always
 from agentsandbox.commands._removal import Remover
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.commands._targets import check_single_directory, name_in, split_operands
 from agentsandbox.errors import UsageError
 from agentsandbox.languages.modes import format_mode
+from agentsandbox.manners import Manners
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
@@ -148,6 +150,16 @@ class _Mover:
 
 @command(
     "mv",
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="""
+            backup context force interactive no-clobber no-target-directory
+            strip-trailing-slashes suffix target-directory update verbose help version
+        """,
+        read_error=("NAME: error closing file", 1),
+        closed_read_error=("NAME: error closing file: REASON", 1),
+    ),
     check=check_single_directory,
     usage="""
     Usage: mv [OPTION]... [-T] SOURCE DEST
@@ -166,7 +178,6 @@ class _Mover:
       -T, --no-target-directory    DEST is no directory to move into
       -u, --update                 move only what is newer than its destination, or missing there
       -v, --verbose                say what is done
-      -Z, --context                accepted: files here have no security context
           --help                   display this help and exit
     """,
 )

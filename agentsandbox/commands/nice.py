@@ -7,7 +7,9 @@ import re
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._programs import check_program
 from agentsandbox.commands._quoting import quote
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.manners import Manners
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,6 +39,13 @@ def _rewrite(words: Sequence[str]) -> Sequence[str]:
 
 @command(
     "nice",
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="adjustment help version",
+        unbuffered=True,
+        write_error=("NAME: write error: REASON", 125),
+    ),
     usage="""
     Usage: nice [OPTION] [COMMAND [ARG]...]
     Run COMMAND with an adjusted niceness; without one, print the niceness. All processes of a sandbox take turns

@@ -9,7 +9,9 @@ from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._lines import inputs, line_blocks
 from agentsandbox.commands._quoting import quote
 from agentsandbox.commands._sizes import parse_signed
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.manners import Manners
 from agentsandbox.streams import decode, encode
 
 TYPE_CHECKING = False
@@ -198,6 +200,18 @@ class _Numbering:
 
 @command(
     "nl",
+    manners=Manners(
+        COREUTILS,
+        pure=True,
+        bytewise=True,
+        long_options="""
+            header-numbering body-numbering footer-numbering starting-line-number
+            line-increment no-renumber join-blank-lines number-separator number-width
+            number-format section-delimiter help version
+        """,
+        fatal_options=(),
+        closing_error="NAME: -: REASON",
+    ),
     values={
         "header-numbering": lambda text: _style(None, text, "header"),
         "body-numbering": lambda text: _style(None, text, "body"),

@@ -5,12 +5,15 @@ from __future__ import annotations
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._programs import check_program
 from agentsandbox.commands._quoting import quote_always
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import UsageError
+from agentsandbox.manners import Manners
 from agentsandbox.processes import SIGNAL_NUMBERS
 
 
 @command(
     "nohup",
+    manners=Manners(COREUTILS, bytewise=True, long_options="help version", unbuffered=True),
     usage="""
     Usage: nohup COMMAND [ARG]...
       or:  nohup OPTION

@@ -7,7 +7,9 @@ import re
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._quoting import quote
 from agentsandbox.commands._sizes import parse_number
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import UsageError
+from agentsandbox.manners import Manners
 
 
 def _ignored(text: str) -> int:
@@ -16,6 +18,7 @@ def _ignored(text: str) -> int:
 
 @command(
     "nproc",
+    manners=Manners(COREUTILS, long_options="all ignore help version"),
     values={"ignore": _ignored},
     usage="""
     Usage: nproc [OPTION]...

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from functools import partial
 
 from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.commands._choices import choose
+from agentsandbox.commands._choices import choice_of
 from agentsandbox.commands._cut_lists import parse_ranges
 from agentsandbox.commands._directives import check_rest, find_directive
 from agentsandbox.commands._lines import line_blocks, split_lines
 from agentsandbox.commands._quoting import quote
-from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.commands._suites import COREUTILS
+from agentsandbox.errors import CommandError
+from agentsandbox.manners import Manners
 from agentsandbox.streams import decode, encode
 
 TYPE_CHECKING = False
@@ -21,15 +22,15 @@ if TYPE_CHECKING:
 _SUFFIXES = "KMGTPEZY"
 _NUMBER = re.compile(r"(-?)([0-9]*)(?:\.([0-9]+))?")
 _FORMAT = re.compile(r"%( *)(['0 -]*)([0-9]*)(?:\.([0-9]*))?(.?)", re.DOTALL)
-_CHOICES = {
-    "from": ("none", "auto", "si", "iec", "iec-i"),
-    "to": ("none", "si", "iec", "iec-i"),
-    "round": ("up", "down", "from-zero", "towards-zero", "nearest"),
-    "invalid": ("abort", "fail", "warn", "ignore"),
+_WORDS = {
+    "from": "none auto si iec iec-i",
+    "to": "none si iec iec-i",
+    "round": "up down from-zero towards-zero nearest",
+    "invalid": "abort fail warn ignore",
 }
+_CHOICES = {option: choice_of(f"--{option}", [(word,) for word in words.split()]) for option, words in _WORDS.items()}
 _MAX_UNSCALED = 18
 _MAX_DIGITS = 27
-_WRITE_PARTS = 512
 _PIECE = 2048
 _PLAIN_DIGITS = 16
 _FIELD = re.compile(r"[ \t\n]*[^ \t\n]*")
@@ -38,21 +39,17 @@ _FIELD = re.compile(r"[ \t\n]*[^ \t\n]*")
 class _Options:
     """How numbers are read, changed and printed."""
 
-    __slots__ = (
-        "delimiter", "end", "fields", "from_scale", "from_unit", "header", "invalid", "left", "padding", "precision",
-        "prefix", "rounding", "suffix", "tail", "to_scale", "to_unit", "zeros",
-    )  # fmt: skip
-
     def __init__(self, ctx: CommandContext, args: Arguments) -> None:
-        self.from_scale = _choose("from", args.value("from", "none") or "")
-        self.to_scale = _choose("to", args.value("to", "none") or "")
-        self.rounding = _choose("round", args.value("round", "from-zero") or "")
-        self.invalid = _choose("invalid", args.value("invalid", "abort") or "")
+        self.from_scale = _CHOICES["from"](args.value("from", "none") or "")
+        self.to_scale = _CHOICES["to"](args.value("to", "none") or "")
+        self.rounding = _CHOICES["round"](args.value("round", "from-zero") or "")
+        self.invalid = _CHOICES["invalid"](args.value("invalid", "abort") or "")
         self.from_unit = _unit(args.value("from-unit", "1") or "")
         self.to_unit = _unit(args.value("to-unit", "1") or "")
         self.suffix = args.value("suffix", "") or ""
         self.end = "\0" if args.flag("zero-terminated") else "\n"
-        self.delimiter = _delimiter(args)
+        delimiter = args.value("delimiter")
+        self.delimiter = None if delimiter is None else _character(delimiter)
         if len(args.values("field")) > 1:
             raise CommandError("multiple field specifications")
         self.fields = _field_ranges(args.value("field", "1") or "")
@@ -94,14 +91,6 @@ class _Options:
             self.precision = int(precision or "0")
 
 
-def _choose(option: str, text: str) -> str:
-    """The word of an option that has some to choose from."""
-    try:
-        return choose(text, f"--{option}", [(word,) for word in _CHOICES[option]])
-    except UsageError as error:
-        raise UsageError(error.message, 1) from None
-
-
 def _field_ranges(text: str) -> list[tuple[int, int]]:
     return parse_ranges(text, fields=True, complement=False, all_of_dash=True)
 
@@ -117,11 +106,6 @@ def _unit(text: str) -> int:
     if not value:
         raise CommandError(f"invalid unit size: {quote(text)}")
     return value
-
-
-def _delimiter(args: Arguments) -> str | None:
-    text = args.value("delimiter")
-    return None if text is None else _character(text)
 
 
 def _character(text: str) -> str:
@@ -280,32 +264,32 @@ def _zero_filled(text: str, options: _Options) -> str:
 class _Converter:
     """Converts fields and lines; remembers whether one was bad."""
 
-    __slots__ = ("ctx", "failed", "options", "parts", "show")
+    __slots__ = ("ctx", "failed", "options", "show")
 
     def __init__(self, ctx: CommandContext, options: _Options) -> None:
         self.ctx = ctx
-        self.show = _integer_shower(options)
         self.options = options
+        self.show = _integer_shower(options)
         self.failed = False
-        self.parts: list[str] = []
-        """What was converted and not yet written."""
 
     def field(self, text: str, number: int) -> str:
-        """One field, as it is printed."""
+        """Return one field as it is printed."""
         options = self.options
         body = text.lstrip(" \t")
         padding, left = options.padding, options.left
         if not padding and options.delimiter is None and (body != text or number > 1):
             padding, left = len(text), False
-        stripped = body.removesuffix(options.suffix) if options.suffix and body != options.suffix else body
+        if options.suffix and body != options.suffix:
+            body = body.removesuffix(options.suffix)
+        plain = len(body) < _PLAIN_DIGITS and body.isascii() and body.isdigit()
         try:
-            if len(stripped) < _PLAIN_DIGITS and stripped.isascii() and stripped.isdigit() and options.from_scale != "iec-i":
-                shown = self.show(int(stripped)) + options.suffix
+            if plain and options.from_scale != "iec-i":
+                shown = self.show(int(body)) + options.suffix
             else:
-                value, denominator, precision = _parse(stripped, options)
-                shown = _print_number(value * options.from_unit, denominator * options.to_unit, precision, options) + options.suffix
+                value, denominator, precision = _parse(body, options)
+                value, denominator = value * options.from_unit, denominator * options.to_unit
+                shown = _print_number(value, denominator, precision, options) + options.suffix
         except _BadNumberError as error:
-            self.flush()
             if options.invalid == "abort":
                 raise CommandError(str(error), 2) from None
             if options.invalid != "ignore":
@@ -315,31 +299,24 @@ class _Converter:
         shown = shown.ljust(padding) if left else shown.rjust(padding)
         return options.prefix + shown + options.tail
 
-    def line(self, text: str, end: str | None = None) -> None:
-        """One line: the chosen fields are converted."""
-        options, parts = self.options, self.parts
-        if "\0" in text:
-            text = text.partition("\0")[0]
+    def line(self, text: str, end: str) -> None:
+        """Write one line with the chosen fields converted; what stands before a bad one is written, too."""
+        options = self.options
+        text = text.partition("\0")[0]
         fields = _split_fields(text) if options.delimiter is None else text.split(options.delimiter)
         self.ctx.budget.step(len(fields))
         delimiter = options.delimiter or " "
-        edge: list[str] = []  # what stands before the fields from `start` on: nothing, then the last converted one
-        start = 0
-        for low, high in options.fields:
-            for at in range(low - 1, min(high, len(fields))):
-                parts.append(delimiter.join([*edge, *fields[start:at], ""]))
-                parts.append(self.field(fields[at], at + 1))
-                start, edge = at + 1, [""]
-        parts.append(delimiter.join([*edge, *fields[start:]]))
-        parts.append(options.end if end is None else end)
-        if len(parts) > _WRITE_PARTS:
-            self.flush()
-
-    def flush(self) -> None:
-        """Write what there is."""
-        found = "".join(self.parts)
-        self.parts.clear()
-        self.ctx.stdout.write(encode(found))
+        done = 0
+        try:
+            for low, high in options.fields:
+                for at in range(low - 1, min(high, len(fields))):
+                    done = at
+                    fields[at] = self.field(fields[at], at + 1)
+            done = len(fields)
+        finally:
+            unfinished = done < len(fields)
+            shown = delimiter.join([*fields[:done], ""]) if unfinished else delimiter.join(fields)
+            self.ctx.stdout.write(encode(shown if unfinished else shown + end))
 
 
 def _integer_shower(options: _Options) -> Callable[[int], str]:
@@ -371,51 +348,46 @@ def _integer_shower(options: _Options) -> Callable[[int], str]:
 
 
 def _integer_printer(options: _Options) -> Callable[[int], str] | None:
-    """What the options make of an integer that is all of its line; None where they may not take it for a number."""
-    if options.fields[0][0] != 1 or options.from_scale == "iec-i" or (options.delimiter or "").isdigit():
+    """Return what shows an integer that is all of its line, None where there is more to a line."""
+    plain = options.fields[0][0] == 1 and options.delimiter is None and options.from_scale != "iec-i"
+    if not plain or options.suffix or options.prefix or options.tail or options.padding:
         return None
-    show = _integer_shower(options)
-    suffix, before, after = options.suffix, options.prefix, options.tail
-    padding, left = options.padding, options.left
-    if not (suffix or before or after or padding):
-        return show
-    if left:
-        return lambda number: before + (show(number) + suffix).ljust(padding) + after
-    return lambda number: before + (show(number) + suffix).rjust(padding) + after
+    return _integer_shower(options)
 
 
 def _convert_input(ctx: CommandContext, converter: _Converter) -> None:
-    """The lines of standard input, many at once where all are plain integers."""
+    """Convert the lines of standard input, many at once where all are plain integers."""
     options = converter.options
     end = encode(options.end)
     printer = _integer_printer(options)
     headers = options.header
     for block in line_blocks(ctx.budget, ctx.stdin, end):
         found = split_lines(block, end)
-        last = b"" if block.endswith(end) else found.pop()
-        if headers:
-            converter.parts += [decode(line) + options.end for line in found[:headers]]
-            found, headers = found[headers:], max(headers - len(found), 0)
         for start in range(0, len(found), _PIECE):
             piece = found[start : start + _PIECE]
             ctx.budget.step(len(piece))
             ctx.budget.breathe()
-            plain = printer is not None and b"".join(piece).isdigit() and min(map(len, piece)) and max(map(len, piece)) < _PLAIN_DIGITS
-            if printer is not None and plain:
-                try:
-                    made = [printer(number) + options.end for number in map(int, piece)]
-                except _BadNumberError:  # one is too large
-                    plain = False
+            made = None if headers or printer is None else _all_converted(piece, printer)
+            if made is not None and block.endswith(end):
+                ctx.stdout.write(encode(options.end.join([*made, ""])))
+                continue
+            for at, line in enumerate(piece, start + 1):
+                last = at == len(found) and not block.endswith(end)
+                if headers:
+                    headers -= 1
+                    ctx.stdout.write(line if last else line + end)
                 else:
-                    converter.parts += made
-                    converter.flush()
-            if not plain:
-                for line in piece:
-                    converter.line(decode(line))
-        if last and headers:
-            converter.parts.append(decode(last))
-        elif last:
-            converter.line(decode(last), "")
+                    converter.line(decode(line), "" if last else options.end)
+
+
+def _all_converted(lines: list[bytes], printer: Callable[[int], str]) -> list[str] | None:
+    """Return plain integers converted; None where a line is no such integer."""
+    if not b"".join(lines).isdigit() or not all(lines) or max(map(len, lines)) >= _PLAIN_DIGITS:
+        return None
+    try:
+        return list(map(printer, map(int, lines)))
+    except _BadNumberError:  # one is too large
+        return None
 
 
 def _split_fields(text: str) -> list[str]:
@@ -434,8 +406,17 @@ def _split_fields(text: str) -> list[str]:
 
 @command(
     "numfmt",
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="""
+            from from-unit to to-unit round padding suffix grouping delimiter field
+            debug -debug header format invalid zero-terminated help version
+        """,
+        read_error=("NAME: error reading input: REASON", 0),
+    ),
     values={
-        **{option: partial(_choose, option) for option in _CHOICES},
+        **_CHOICES,
         "from-unit": _unit,
         "to-unit": _unit,
         "delimiter": _character,
@@ -453,7 +434,6 @@ def _split_fields(text: str) -> list[str]:
           --from=UNIT        read numbers with suffixes: none, auto, si, iec, iec-i
           --from-unit=N      the input counts units of N (1)
           --grouping         group digits as the locale does (not at all in C.UTF-8)
-          --debug            print warnings about what has no effect
           --header[=N]       copy the first N lines (1)
           --invalid=MODE     for bad numbers: abort, fail, warn, ignore
           --padding=N        at least N characters, to the left when negative
@@ -470,22 +450,8 @@ def _split_fields(text: str) -> list[str]:
 def numfmt(ctx: CommandContext, args: Arguments) -> int:
     options = _Options(ctx, args)
     converter = _Converter(ctx, options)
-    debug = args.flag("debug")
-    unscaled = options.from_scale == options.to_scale == "none"
-    if debug and unscaled and not any(args.flag(name) for name in ("grouping", "padding", "format")):
-        ctx.stderr.write(encode(f"{ctx.name}: no conversion option specified\n"))
-    if debug and args.flag("grouping"):
-        ctx.stderr.write(encode(f"{ctx.name}: grouping has no effect in this locale\n"))
-    if debug and args.flag("header") and args.operands:
-        ctx.stderr.write(encode(f"{ctx.name}: --header ignored with command-line input\n"))
-    try:
-        if args.operands:
-            for word in args.operands:
-                converter.line(word)
-        else:
-            _convert_input(ctx, converter)
-    finally:
-        converter.flush()
-    if debug and converter.failed:
-        ctx.stderr.write(encode(f"{ctx.name}: failed to convert some of the input numbers\n"))
+    for word in args.operands:
+        converter.line(word, options.end)
+    if not args.operands:
+        _convert_input(ctx, converter)
     return 2 if converter.failed and options.invalid == "fail" else 0

@@ -2,288 +2,275 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
-from itertools import accumulate
+import struct
+from itertools import pairwise
 
 from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.commands._choices import choose
-from agentsandbox.commands._dumps import Sheet, Skipped, block_lines, concatenated
-from agentsandbox.commands._od_types import ElementType, parse_types
+from agentsandbox.commands._choices import choice_of
+from agentsandbox.commands._dumps import concatenated, dump_lines
 from agentsandbox.commands._quoting import quote
-from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.commands._suites import COREUTILS
+from agentsandbox.errors import CommandError
+from agentsandbox.manners import Manners
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Sequence
 
-_SIZE = re.compile(r"[ \t\n]*\+?(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)(.*)\Z", re.DOTALL)
-_OFFSET = re.compile(r"\+?(0[xX][0-9a-fA-F]+|[0-7]+)([bB]?)\Z")
-_FEW = 16
-"""So many lines are worth being made by columns."""
-_GRAPHIC = bytes(range(32, 127))
-_ALONE = frozenset("bEGKkMmPTYZ")
-"""Suffixes that count once where no digit stands before them."""
-_MULTIPLIERS = {"": 1, "b": 512, "B": 1024, "kB": 1000, "KB": 1000, "k": 1024, "K": 1024, "KiB": 1024}
-_MODERN = ("address-radix", "skip-bytes", "read-bytes", "format", "output-duplicates", "width", "strings", "S")
-_LETTERS = {
-    "a": "a",
-    "b": "o1",
-    "c": "c",
-    "d": "u2",
-    "D": "u4",
-    "e": "fD",
-    "f": "fF",
-    "F": "fD",
-    "h": "x2",
-    "H": "x4",
-    "i": "dI",
-    "I": "dL",
-    "l": "dL",
-    "L": "dL",
-    "o": "o2",
-    "O": "o4",
-    "B": "o2",
-    "s": "d2",
-    "x": "x2",
-    "X": "x4",
+_SIZE = re.compile(r"[ \t\n]*\+?(0[xX][0-9a-fA-F]{1,40}|0[0-7]{0,40}|[1-9][0-9]{0,40})(.*)\Z", re.DOTALL)
+_OFFSET = re.compile(r"\+?(0[xX][0-9a-fA-F]{1,30}|[0-7]{1,30})(b?)\Z")
+_MULTIPLIERS = {
+    "": 1,
+    "b": 512,
+    "B": 1024,
+    "kB": 1000,
+    "KB": 1000,
+    "k": 1024,
+    "K": 1024,
+    "KiB": 1024,
 }
 for _power, _letter in enumerate("MGTPEZY", 2):
-    _MULTIPLIERS |= {_letter: 1024**_power, f"{_letter}B": 1000**_power, f"{_letter}iB": 1024**_power}
+    _MULTIPLIERS |= {
+        _letter: 1024**_power,
+        f"{_letter}B": 1000**_power,
+        f"{_letter}iB": 1024**_power,
+    }
+_LETTERS = {
+    "a": "a", "b": "o1", "c": "c", "d": "u2", "f": "fF",
+    "i": "dI", "l": "dL", "o": "o2", "s": "d2", "x": "x2",
+}  # fmt: skip
+"""The types of the options of one letter."""
+_ADDRESSES = {"o": "%07o", "d": "%07d", "x": "%06x", "n": ""}
+_NAMES = ("nul soh stx etx eot enq ack bel bs ht nl vt ff cr so si dle dc1 dc2 dc3 dc4 nak syn etb can em sub esc fs gs rs us sp").split()
+_ESCAPES = {
+    0: "\\0", 7: "\\a", 8: "\\b", 9: "\\t", 10: "\\n", 11: "\\v", 12: "\\f", 13: "\\r",
+}  # fmt: skip
+_FIELDS = {
+    "d": {1: 4, 2: 6, 4: 11, 8: 20},
+    "u": {1: 3, 2: 5, 4: 10, 8: 20},
+    "o": {1: 3, 2: 6, 4: 11, 8: 22},
+    "x": {1: 2, 2: 4, 4: 8, 8: 16},
+    "f": {4: 15, 8: 24},
+}
+"""How many columns an element of so many bytes takes."""
+_SIZE_LETTERS = {"C": 1, "S": 2, "I": 4, "L": 8}
+_FLOAT_LETTERS = {"F": 4, "D": 8}
+_STRUCT = {1: "B", 2: "H", 4: "I", 8: "Q"}
+_LEAST_SINGLE = 1.17549435e-38
+_LEAST_DOUBLE = 2.2250738585072014e-308
+"""What is nearer to 0 has fewer digits than others."""
+_PRINTABLE = bytes([byte if 32 <= byte < 127 else 46 for byte in range(256)])
 
 
-def _size(ctx: CommandContext, text: str, letter: str, name: str) -> int:
-    """The number of an option, which messages call as it was called."""
-    long = any(word.startswith("--") and len(word) > 2 and name.startswith(word[2:].partition("=")[0]) for word in ctx.words)
-    option = f"--{name}" if long else f"-{letter}"
-    found = _SIZE.match(f"1{text}" if text[:1] in _ALONE else text)
+def _size(option: str) -> Callable[[str], int]:
+    """Return a reader of the number of an option."""
+
+    def read(text: str) -> int:
+        found = _SIZE.match(text)
+        if found is None:
+            raise CommandError(f"invalid {option} argument '{text}'")
+        multiplier = _MULTIPLIERS.get(found[2])
+        if multiplier is None:
+            raise CommandError(f"invalid suffix in {option} argument '{text}'")
+        digits = found[1]
+        base = 16 if digits[:2] in ("0x", "0X") else 8 if digits.startswith("0") else 10
+        value = int(digits, base) * multiplier
+        if value >= 2**64:
+            raise CommandError(f"{option} argument '{text}' too large")
+        return value
+
+    return read
+
+
+_READERS: dict[str, Callable[[str], int]] = {
+    "skip-bytes": _size("-j"),
+    "read-bytes": _size("-N"),
+    "width": lambda text: _size("-w")(text) if text else 32,
+}
+
+
+class _Type:
+    """One output type: `field` is the least width of an element, `pad` what a line gets beside."""
+
+    __slots__ = ("_byte_texts", "_widths", "big", "field", "letter", "pad", "size", "trailer")
+
+    def __init__(self, letter: str, size: int, *, big: bool, trailer: bool) -> None:
+        self.letter = letter
+        self.size = size
+        self.big = big
+        self.trailer = trailer
+        self.pad = 0
+        self.field = 3 if letter in "ac" else _FIELDS[letter][size]
+        self._widths: list[int] = []
+        self._byte_texts = list(map(self._byte_text, range(256))) if size == 1 else []
+
+    def _byte_text(self, value: int) -> str:
+        if self.letter == "a":
+            low = value & 127
+            return _NAMES[low] if low <= 32 else "del" if low == 127 else chr(low)
+        if self.letter == "c":
+            return chr(value) if 32 <= value < 127 else _ESCAPES.get(value) or f"{value:03o}"
+        return self._number(value - 256 if self.letter == "d" and value > 127 else value)
+
+    def _number(self, value: int) -> str:
+        return format(value, f"0{self.field}{self.letter}" if self.letter in "ox" else "d")
+
+    def _elements(self, block: bytes) -> Sequence[str]:
+        """Return the texts of bytes that are whole elements."""
+        if self.size == 1:
+            return [self._byte_texts[byte] for byte in block]
+        order = ">" if self.big else "<"
+        letter = "_fd"[self.size // 4] if self.letter == "f" else _STRUCT[self.size]
+        letter = letter.lower() if self.letter == "d" else letter
+        values = struct.unpack(f"{order}{len(block) // self.size}{letter}", block)
+        show = self._number if self.letter != "f" else _single_text if self.size == 4 else _double_text
+        return list(map(show, values))
+
+    def _column_widths(self, width: int) -> list[int]:
+        """Return the widths of the columns: GNU spreads the blanks of a line evenly."""
+        if not self._widths:
+            fields = width // self.size
+            before = [self.pad * at // fields for at in range(fields, -1, -1)]
+            self._widths = [self.field + left - after for left, after in pairwise(before)]
+        return self._widths
+
+    def show(self, block: bytes, width: int) -> str:
+        """Return the elements of one line, which may be short; with `z` its characters, too."""
+        elements = self._elements(block + bytes(-len(block) % self.size))
+        cells = zip(elements, self._column_widths(width), strict=False)
+        line = "".join([text.rjust(size) for text, size in cells])
+        if not self.trailer:
+            return line
+        full = self.pad + self.field * (width // self.size)
+        return f"{line:<{full}}  >{str(block.translate(_PRINTABLE), 'ascii')}<"
+
+
+def _single_text(value: float) -> str:
+    """Return a number of four bytes in as few digits, six or more, as tell it from all others."""
+    least = 1 if abs(value) < _LEAST_SINGLE else 6
+    texts = [f"{value:.{precision}g}" for precision in range(least, 10)]
+    return next((text for text in texts if _packs_as(text, value)), _nan_text(value) or texts[-1])
+
+
+def _packs_as(text: str, value: float) -> bool:
+    try:
+        return bool(struct.unpack("<f", struct.pack("<f", float(text)))[0] == value)
+    except OverflowError:
+        return False
+
+
+def _double_text(value: float) -> str:
+    """As `_single_text`, a number of eight bytes: fifteen digits or more."""
+    least = 1 if abs(value) < _LEAST_DOUBLE else 15
+    texts = [f"{value:.{precision}g}" for precision in range(least, 18)]
+    return next((text for text in texts if float(text) == value), _nan_text(value) or texts[-1])
+
+
+def _nan_text(value: float) -> str:
+    """Return how a NaN is shown, "" for a number."""
+    return "" if value == value else "-nan" if math.copysign(1.0, value) < 0 else "nan"
+
+
+def _read_element_size(text: str, at: int, letter: str) -> tuple[int, int]:
+    """Return (size, where it ends) of what follows the letter of a type."""
+    letters = _FLOAT_LETTERS if letter == "f" else _SIZE_LETTERS
+    if (size := letters.get(text[at : at + 1])) is not None:
+        return size, at + 1
+    found = re.compile("[0-9]+").match(text, at)
     if found is None:
-        raise CommandError(f"invalid {option} argument '{text}'")
-    multiplier = _MULTIPLIERS.get(found[2])
-    if multiplier is None:
-        raise CommandError(f"invalid suffix in {option} argument '{text}'")
-    value = _integer(found[1]) * multiplier
-    if value >= 2**64:
-        raise CommandError(f"{option} argument '{text}' too large")
-    return value
+        return (8 if letter == "f" else 4), at
+    if len(found[0]) > 18:
+        raise CommandError(f"invalid type string {quote(text)}")
+    size = int(found[0])
+    if size not in _FIELDS[letter]:
+        kind = "floating point" if letter == "f" else "integral"
+        missing = f"this system doesn't provide a {size}-byte {kind} type"
+        raise CommandError(f"invalid type string {quote(text)};\n{missing}")
+    return size, found.end()
 
 
-def _integer(digits: str) -> int:
-    if len(digits) > 40:
-        return 2**64
-    if digits[:2] in ("0x", "0X"):
-        return int(digits, 16)
-    if digits.startswith("0") and digits.strip("01234567") == "":
-        return int(digits, 8)
-    return int(digits)
-
-
-def _traditional_offset(text: str) -> int | None:
-    """`+12`, `0x10`, `3b` (blocks), `3B` (kibibytes): octal, but after 0x."""
-    found = _OFFSET.match(text)
-    if text in ("b", "B"):
-        return 512 if text == "b" else 1024
-    if found is None or len(found[1]) > 30:
-        return None
-    digits = found[1]
-    return int(digits, 16 if digits[:2] in ("0x", "0X") else 8) * {"": 1, "b": 512, "B": 1024}[found[2]]
-
-
-class _Dump:
-    """Where a dump begins and ends, and how a line of it looks."""
-
-    __slots__ = ("address", "duplicates", "label", "limit", "skip", "types", "width")
-
-    def __init__(self, ctx: CommandContext, args: Arguments) -> None:
-        self.address = _address(args.value("address-radix", "o") or "")
-        self.skip = _size(ctx, args.value("skip-bytes", "0") or "", "j", "skip-bytes")
-        limit = args.value("read-bytes")
-        self.limit = None if limit is None else _size(ctx, limit, "N", "read-bytes")
-        self.duplicates = args.flag("output-duplicates")
-        endian = args.value("endian")
-        big = endian is not None and choose(endian, "--endian", [("little",), ("big",)]) == "big"
-        self.types: list[ElementType] = []
-        for key, value in args.given:
-            if key == "format":
-                self.types += parse_types(value or "", big=big)
-            elif key in _LETTERS:
-                self.types += parse_types(_LETTERS[key], big=big)
-        if not self.types:
-            self.types = parse_types("o2", big=big)
-        self.label: int | None = None
-        self.width = 0
-
-    def set_width(self, ctx: CommandContext, args: Arguments) -> None:
-        """Bytes of a line: a multiple of every size."""
-        import math
-
-        step = math.lcm(*[kind.size for kind in self.types])
-        given = args.value("width")
-        if given is None:
-            self.width = step * (16 // step) if step < 16 else step
-        else:
-            wanted = 32 if not given else _size(ctx, given, "w", "width")
-            self.width = wanted
-            if not wanted or wanted % step:
-                ctx.stderr.write(encode(f"{ctx.name}: warning: invalid width {wanted}; using {step} instead\n"))
-                self.width = step
-        ctx.budget.charge(self.width * 32)
-        widest = max([(kind.field + 1) * (self.width // kind.size) for kind in self.types])
-        for kind in self.types:
-            kind.pad = widest - kind.field * (self.width // kind.size)
-
-    def line(self, address: str, block: bytes) -> str:
-        """All that is shown of one block."""
-        texts = []
-        for at, kind in enumerate(self.types):
-            texts.append((" " * len(address) if at else address) + kind.show(block, self.width))
-        return "\n".join(texts) + "\n"
-
-    def lines(self, position: int, block: bytes) -> bytes:
-        """All that is shown of bytes that stand at a position; the last line may be short."""
-        count = len(block) // self.width
-        end = count * self.width if count >= _FEW else 0
-        made = [self._whole_lines(range(position, position + end, self.width), block[:end])]
-        for at in range(end, len(block), self.width):
-            made.append(encode(self.line(self.addresses(position + at), block[at : at + self.width])))
-        return b"".join(made)
-
-    def _whole_lines(self, positions: range, block: bytes) -> bytes:
-        """Whole lines, made by columns. Where addresses grow by a digit they are made in two parts."""
-        if not positions:
-            return b""
-        size = len(self.addresses(positions[0]))
-        if size != len(self.addresses(positions[-1])):
-            half = len(positions) // 2
-            first, second = positions[:half], positions[half:]
-            return self._whole_lines(first, block[: half * self.width]) + self._whole_lines(second, block[half * self.width :])
-        lengths = [size + kind.length(self.width) + 1 for kind in self.types]
-        sheet = Sheet(len(positions), sum(lengths))
-        sheet.put(0, self._all_addresses(positions), size)
-        for kind, length, end in zip(self.types, lengths, accumulate(lengths), strict=True):
-            kind.fill(sheet, end - length + size, block, self.width)
-            sheet.put(end - 1, b"\n" * len(positions), 1)
-        return bytes(sheet.text)
-
-    def _all_addresses(self, positions: range) -> bytes:
-        if self.label is None:
-            return bytes(self.address * len(positions) % tuple(positions) if self.address else "", "ascii")
-        return bytes("".join(map(self.addresses, positions)), "ascii")
-
-    def addresses(self, position: int) -> str:
-        """The address column, with the label of traditional use."""
-        if not self.address:
-            return "" if self.label is None else " ()"
-        text = self.address % position
-        return text if self.label is None else f"{text} ({self.address % (position + self.label)})"
+def _types(text: str, *, big: bool = False) -> list[_Type]:
+    """Return the types of one `-t` string: x1, d4, fD, c, a, each with an optional z."""
+    found = []
+    at = 0
+    while at < len(text):
+        letter = text[at]
+        at += 1
+        size = 1
+        if letter in _FIELDS:
+            size, at = _read_element_size(text, at, letter)
+        elif letter not in "ac":
+            raise CommandError(f"invalid character '{letter}' in type string {quote(text)}")
+        trailer = text[at : at + 1] == "z"
+        at += trailer
+        found.append(_Type(letter, size, big=big, trailer=trailer))
+    return found
 
 
 def _address(radix: str) -> str:
-    """How an address is printed; "" for none."""
-    formats = {"o": "%07o", "d": "%07d", "x": "%06x", "n": ""}
-    if radix[:1] not in formats or not radix:
-        raise CommandError(f"invalid output address radix '{radix[:1] or chr(0)}'; it must be one character from [doxn]")
-    return formats[radix[0]]
+    """Return how an address is printed; "" for none."""
+    if radix[:1] not in _ADDRESSES:
+        wrong = f"invalid output address radix '{radix[:1] or chr(0)}'"
+        raise CommandError(f"{wrong}; it must be one character from [doxn]")
+    return _ADDRESSES[radix[0]]
 
 
-def _operands(args: Arguments, dump: _Dump) -> list[str]:
-    """The files; an offset and a label of traditional use are taken from them."""
-    words = list(args.operands)
-    traditional = args.flag("traditional")
-    modern = any(key in _MODERN for key, _ in args.given)
-    if traditional:
-        if len(words) > 3:
-            raise UsageError(f"extra operand {quote(words[1])}\nod: compatibility mode supports at most one file")
-        offsets = [_traditional_offset(word) for word in words]
-        if len(words) == 3 and offsets[1] is not None and offsets[2] is not None:
-            dump.skip, dump.label = offsets[1], offsets[2] - offsets[1]
-            return words[:1]
-        if len(words) == 2 and offsets[1] is not None:
-            if offsets[0] is not None:
-                dump.skip, dump.label = offsets[0], offsets[1] - offsets[0]
-                return []
-            dump.skip = offsets[1]
-            return words[:1]
-        if len(words) == 1 and offsets[0] is not None:
-            dump.skip = offsets[0]
-            return []
-        if len(words) > 1:
-            raise UsageError(f"extra operand {quote(words[1])}\nod: compatibility mode supports at most one file")
-        return words
-    if not modern and words and len(words) <= 2 and (words[-1].startswith("+") or (len(words) == 2 and words[-1][:1].isdigit())):
-        offset = _traditional_offset(words[-1])
-        if offset is not None:
-            dump.skip = offset
-            return words[:-1]
-    return words
+def _width(ctx: CommandContext, types: list[_Type], given: str | None) -> int:
+    """Return the bytes of a line, a multiple of every size; tell the types how wide theirs is."""
+    step = math.lcm(*[kind.size for kind in types])
+    width = max(step, 16 // step * step)
+    if given is not None:
+        width = _READERS["width"](given)
+        if not width or width % step:
+            warning = f"{ctx.name}: warning: invalid width {width}; using {step} instead\n"
+            ctx.stderr.write(encode(warning))
+            width = step
+    ctx.budget.charge(width * 32)
+    widest = max([(kind.field + 1) * (width // kind.size) for kind in types])
+    for kind in types:
+        kind.pad = widest - kind.field * (width // kind.size)
+    return width
 
 
-def _strings(ctx: CommandContext, source: Iterator[bytes], dump: _Dump, least: int) -> None:
-    """`-S`: runs of printable bytes that end with NUL."""
-    position = dump.skip
-    held: list[bytes] = []
-    waiting = 0
-    ctx.budget.charge(least)
-
-    def show(end: int, run: bytes) -> None:
-        address = dump.addresses((end - len(run)) % 2**64)
-        ctx.stdout.write(encode(address + (" " if address else "")) + run + b"\n")
-
-    for block in source:
-        ended, nul, rest = block.rpartition(b"\0")
-        end = position
-        for part in b"".join([*held, ended]).split(b"\0") if nul else ():
-            ctx.budget.step()
-            run = part[len(part.rstrip(_GRAPHIC)) :]
-            end += len(part) - waiting
-            waiting = 0
-            if len(run) >= least:
-                show(end, run)
-            end += 1
-        tail = rest[len(rest.rstrip(_GRAPHIC)) :]
-        if nul or len(tail) < len(rest):
-            held.clear()
-            waiting = 0
-        held.append(tail)
-        waiting += len(tail)
-        ctx.budget.charge(waiting)
-        position += len(block)
-    if dump.limit is not None and position - dump.skip == dump.limit and waiting > least:  # the limit ends a string as NUL does
-        show(position - 1, b"".join(held))
-
-
-_SIZES = {
-    "skip-bytes": ("j", "skip-bytes"), "read-bytes": ("N", "read-bytes"), "strings": ("S", "strings"), "S": ("S", "strings"),
-    "width": ("w", "width"),
-}  # fmt: skip
-
-
-def _are_sound(ctx: CommandContext, args: Arguments) -> bool:
-    """Look at all values in their order: types that are none are told together, anything else ends the program."""
-    good = True
-    for key, value in args.given:
-        if key == "address-radix":
-            _address(value or "")
-        elif key in _SIZES and value:
-            _size(ctx, value, *_SIZES[key])
-        elif key == "endian":
-            choose(value or "", "--endian", [("little",), ("big",)])
-        elif key == "format":
-            try:
-                parse_types(value or "", big=False)
-            except CommandError as error:
-                ctx.warn(error.message)
-                good = False
-    return good
+def _traditional_skip(args: Arguments) -> int | None:
+    """Take an offset from the operands, as in `od FILE +12`: octal, unless it begins with 0x."""
+    words = args.operands
+    modern = {"address-radix", "skip-bytes", "read-bytes", "format", "output-duplicates", "width"}
+    if any(key in modern for key, _ in args.given) or not words or len(words) > 2:
+        return None
+    last = words[-1]
+    found = _OFFSET.match(last)
+    if found is None or not (last.startswith("+") or (len(words) == 2 and last[0].isdigit())):
+        return None
+    words.pop()
+    base = 16 if found[1][:2] in ("0x", "0X") else 8
+    return int(found[1], base) * (512 if found[2] else 1)
 
 
 @command(
     "od",
+    values={
+        "address-radix": _address, "endian": choice_of("--endian", [("little",), ("big",)]),
+        "format": _types, **_READERS,
+    },
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="""
+            skip-bytes address-radix read-bytes format output-duplicates strings
+            traditional width endian help version
+        """,
+        read_error=("NAME: 'standard input': REASON", 1),
+        unreadable_is_empty=("NAME: 'standard input': REASON", None),
+        closing_error="NAME: standard input: REASON",
+    ),
     usage="""
     Usage: od [OPTION]... [FILE]...
-      or:  od [-abcdfilosx]... [FILE] [[+]OFFSET[.][b]]
-      or:  od --traditional [OPTION]... [FILE] [[+]OFFSET[.][b] [+][LABEL][.][b]]
+      or:  od [-abcdfilosx]... [FILE] [[+]OFFSET[b]]
     Write the bytes of all FILEs in a readable form, in octal unless told otherwise.
 
     With no FILE, or when FILE is -, read standard input.
@@ -292,12 +279,9 @@ def _are_sound(ctx: CommandContext, args: Arguments) -> bool:
           --endian=ORDER          take numbers as big or little
       -j, --skip-bytes=BYTES      skip BYTES first
       -N, --read-bytes=BYTES      dump at most BYTES
-      -S BYTES                    show strings of at least BYTES characters that end with NUL
-          --strings[=BYTES]       the same, 3 when BYTES is omitted
       -t, --format=TYPE           choose formats
       -v, --output-duplicates     do not show equal lines as *
       -w, --width[=BYTES]         show BYTES (16, or 32 when BYTES is omitted) in a line
-          --traditional           take operands as in the third form
           --help                  display this help and exit
 
     Old-style formats; several may be given:
@@ -311,52 +295,37 @@ def _are_sound(ctx: CommandContext, args: Arguments) -> bool:
       -o    same as -t o2
       -s    same as -t d2
       -x    same as -t x2
-      -D    same as -t u4
-      -e    same as -t fD
-      -F    same as -t fD
-      -h    same as -t x2
-      -H    same as -t x4
-      -I    same as -t dL
-      -L    same as -t dL
-      -O    same as -t o4
-      -B    same as -t o2
-      -X    same as -t x4
 
-    TYPE is made of: a (named characters), c (characters), d[SIZE] f[SIZE] o[SIZE] u[SIZE] x[SIZE]; SIZE is a number, or
-    C, S, I, L for d, o, u, x, or F, D, L for f. A z after a type adds the printable characters to each line.
+    TYPE is made of: a (named characters), c (characters), d[SIZE] f[SIZE] o[SIZE] u[SIZE] x[SIZE];
+    SIZE is a number, or C, S, I, L for d, o, u, x, or F, D for f. A z after a type adds the
+    printable characters to each line.
     """,
-)
+)  # fmt: skip
 def od(ctx: CommandContext, args: Arguments) -> int:
-    if not _are_sound(ctx, args):
-        return 1
-    dump = _Dump(ctx, args)
-    names = _operands(args, dump)
-    strings = args.last("S", "strings")
-    least = None if strings is None else _size(ctx, args.value(strings) or ("3" if strings == "strings" else ""), "S", "strings")
-    dump.set_width(ctx, args)
-    source = concatenated(ctx, names, dump.skip, dump.limit)
-    if least is not None and any(key == "format" or key in _LETTERS for key, _ in args.given):
-        raise CommandError("no type may be specified when dumping strings")
-    if least is not None:
-        _strings(ctx, source, dump, least)
-        return ctx.status
-    position = dump.skip
-    for item in block_lines(ctx, source, dump.width, all_lines=dump.duplicates):
-        if isinstance(item, Skipped):
-            if item.first:
-                ctx.stdout.write(b"*\n")
-            position += item.size
-            continue
-        ctx.stdout.write(dump.lines(position, item))
-        position += len(item)
-    if (
-        ctx.status
-        and position == dump.skip
-        and names
-        and not any(name == "-" or (name and ctx.fs.access(ctx.path(name), os.R_OK)) for name in names)
-    ):
-        return ctx.status  # nothing could be opened: not even a final address
-    final = dump.addresses(position)
-    if final:
-        ctx.stdout.write(encode(final + "\n"))
+    address = _address(args.value("address-radix", "o") or "")
+    big = (args.value("endian") or "").startswith("b")
+    texts = [value or "" if key == "format" else _LETTERS.get(key, "") for key, value in args.given]
+    types = [kind for text in texts for kind in _types(text, big=big)] or _types("o2", big=big)
+    skip = _traditional_skip(args)
+    if skip is None:
+        skip = _READERS["skip-bytes"](args.value("skip-bytes", "0") or "")
+    limit = args.value("read-bytes")
+    most = None if limit is None else _READERS["read-bytes"](limit)
+    width = _width(ctx, types, args.value("width"))
+    source = concatenated(ctx, args.operands, skip, most)
+    for offset, line in dump_lines(ctx, source, width, all_lines=args.flag("output-duplicates")):
+        label = address % (skip + offset) if address else ""
+        if line is None:
+            ctx.print("*")
+        elif line:
+            starts = [label] + [" " * len(label)] * (len(types) - 1)
+            rows = [start + kind.show(line, width) for start, kind in zip(starts, types, strict=True)]
+            ctx.print("\n".join(rows))
+        elif label and (offset or not ctx.status or _can_read_one(ctx, args.operands)):
+            ctx.print(label)
     return ctx.status
+
+
+def _can_read_one(ctx: CommandContext, names: list[str]) -> bool:
+    """Whether a file could be opened: otherwise not even a final address is shown."""
+    return not names or any(name == "-" or (name and ctx.fs.access(ctx.path(name), os.R_OK)) for name in names)

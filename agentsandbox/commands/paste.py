@@ -7,7 +7,9 @@ from itertools import chain, cycle, islice, zip_longest
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._lines import line_blocks, shown_name, split_lines
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import CommandError
+from agentsandbox.manners import Manners
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
@@ -119,6 +121,13 @@ def _parallel(ctx: CommandContext, names: Sequence[str], delimiters: list[bytes]
 
 @command(
     "paste",
+    manners=Manners(
+        COREUTILS,
+        pure=True,
+        bytewise=True,
+        long_options="serial delimiters zero-terminated help version",
+        closing_error="NAME: -: REASON",
+    ),
     usage="""
     Usage: paste [OPTION]... [FILE]...
     Write lines that hold the corresponding lines of each FILE, separated by TABs.

@@ -8,24 +8,33 @@ import posixpath
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._diff_usage import with_hint
 from agentsandbox.commands._patch_names import choose_name, header_name, is_nothing
-from agentsandbox.commands._patch_options import PatchOptions
-from agentsandbox.commands._patch_talk import PatchTalk
-from agentsandbox.commands._patch_times import header_time
 from agentsandbox.commands._quoting import quote_as
-from agentsandbox.commands._times import nanoseconds
-from agentsandbox.errors import CommandError, UsageError
-from agentsandbox.fs.base import Timestamp
-from agentsandbox.languages.diff.applying import Application, EdError, apply_ed_script, print_reject
+from agentsandbox.errors import CommandError
+from agentsandbox.languages.diff.applying import Application, print_reject
 from agentsandbox.languages.diff.lines import split_lines
-from agentsandbox.languages.diff.merging import Merge
 from agentsandbox.languages.diff.patches import FilePatch, Hunk, read_patches
-from agentsandbox.streams import InputError
+from agentsandbox.manners import SILENT, Manners
+from agentsandbox.streams import InputError, decode, encode
 
 _TROUBLE = 2
+_CUT = "patch unexpectedly ends in middle of line\n"
 
 
 @command(
     "patch",
+    manners=Manners(
+        long_options="""
+            backup prefix context directory ifdef ed remove-empty-files force fuzz get
+            input ignore-whitespace merge normal forward output strip reject-file
+            reverse quiet silent batch set-time unified version version-control debug
+            basename-prefix suffix set-utc dry-run verbose binary help
+            backup-if-mismatch no-backup-if-mismatch posix quoting-style reject-format
+            read-only follow-symlinks
+        """,
+        read_error=("NAME: **** read error : REASON", 2),
+        closed_read_error=("NAME: **** fstat : REASON", 2),
+        write_error=SILENT,
+    ),
     raw=True,
     usage_status=2,
     usage="""
@@ -36,7 +45,6 @@ _TROUBLE = 2
       -F, --fuzz=LINES           how many lines of context may not match (default 2)
       -l, --ignore-whitespace    amounts of blanks do not count
       -c, --context              the patch is a context difference
-      -e, --ed                   the patch is an ed script
       -n, --normal               the patch is a normal difference
       -u, --unified              the patch is a unified difference
       -N, --forward              leave out patches that seem reversed or applied already
@@ -44,28 +52,15 @@ _TROUBLE = 2
       -i, --input=PATCHFILE      read the patch from PATCHFILE
       -o, --output=FILE          write the result to FILE
       -r, --reject-file=FILE     write rejects to FILE
-          --reject-format=FORMAT   rejects as 'context' or 'unified'
-          --merge[=STYLE]        keep both versions of what is changed in the file too, between marks; with the old
-                                 one if STYLE is diff3
       -D, --ifdef=NAME           keep both versions, with '#ifdef NAME'
-      -Z, --set-utc              set times of files as the patch says; they are in UTC
-      -T, --set-time             the same; they are local time
       -E, --remove-empty-files   remove files that are empty afterwards
       -b, --backup               keep the original of each file
           --backup-if-mismatch   keep it if the patch did not fit exactly (the default)
           --no-backup-if-mismatch  keep it only with -b
-      -B, --prefix=PREFIX        put PREFIX before names of originals
-      -Y, --basename-prefix=PREFIX  put PREFIX before their last components
       -z, --suffix=SUFFIX        put SUFFIX after names of originals (default .orig)
-      -V, --version-control=STYLE   otherwise name them so: simple, numbered or existing (as those that are there)
-      -g, --get=NUM              (no revision control is there to get files from)
-          --quoting-style=WORD   names in messages: literal, shell, shell-always, c, escape …
-          --read-only=BEHAVIOR   what to do about files that cannot be written: ignore, warn or fail
-          --posix                choose the first file named, leave empty files
       -t, --batch                ask nothing; take patches that seem reversed as such
       -f, --force                ask nothing; take no patch as reversed
       -s, --quiet, --silent      no messages but errors
-          --verbose              more messages
           --dry-run              change nothing
       -d, --directory=DIR        work in DIR
           --binary               (lines are never converted)
@@ -85,9 +80,7 @@ def _patch(ctx: CommandContext, args: Arguments) -> int:
         return 0
     if len(args.operands) > 2:
         raise CommandError(f"{args.operands[2]}: extra operand\n{ctx.name}: Try '{ctx.name} --help' for more information.", _TROUBLE)
-    options = PatchOptions(args, ctx.env)
-    if options.reject_format not in (None, "context", "unified"):
-        raise UsageError(f"invalid argument '{options.reject_format}' for '--reject-format'", _TROUBLE)
+    options = _Options(args)
     directory = args.value("directory")
     if directory is not None:
         if not ctx.fs.is_dir(ctx.path(directory)):
@@ -98,12 +91,15 @@ def _patch(ctx: CommandContext, args: Arguments) -> int:
     source = operands[1] if len(operands) > 1 else args.value("input")
     data = _read_patch(ctx, source)
     text = read_patches(data, ctx.budget, options.kind, binary=args.flag("binary"))
-    talk = PatchTalk(ctx, options)
     status = 0
-    for number, file_patch in enumerate(text.patches):
-        talk.introduce(file_patch, first=not number)
-        status = max(status, _Job(ctx, options, file_patch, operands[0] if operands else None).run())
-    talk.conclude(text)
+    for file_patch in text.patches:
+        job = _Job(ctx, options, file_patch, operands[0] if operands else None)
+        job.say_cut(file_patch.cut_before)
+        if file_patch.kind == "context" and not file_patch.hunks:
+            job.say_rest()
+        status = max(status, job.run())
+    if text.cut:
+        _tell(ctx, options, _CUT)
     if data and not text.patches:
         raise CommandError("**** Only garbage was found in the patch input.", _TROUBLE)
     return status
@@ -122,40 +118,98 @@ def _read_patch(ctx: CommandContext, source: str | None) -> bytes:
     return data
 
 
-class _Job(PatchTalk):
+def _tell(ctx: CommandContext, options: _Options, text: str) -> None:
+    """Write a message to stdout, or to stderr when the result goes to stdout."""
+    (ctx.stderr if options.output == "-" else ctx.stdout).write(encode(text))
+
+
+class _Options:
+    """What the command line asks for."""
+
+    def __init__(self, args: Arguments) -> None:
+        self.strip = _number(args, "strip", -1, "strip count")
+        self.fuzz = _number(args, "fuzz", 2, "fuzz factor")
+        self.reverse = args.flag("reverse")
+        self.forward = args.flag("forward")
+        self.force = args.flag("force")
+        self.batch = args.flag("batch")
+        self.silent = args.flag("quiet")
+        self.dry_run = args.flag("dry-run")
+        self.backup = args.flag("backup")
+        self.suffix = args.value("suffix") or ".orig"
+        mismatch = args.last("backup-if-mismatch", "no-backup-if-mismatch")
+        self.backup_if_mismatch = mismatch != "no-backup-if-mismatch"
+        self.output = args.value("output")
+        self.reject = args.value("reject-file")
+        self.remove_empty = args.flag("remove-empty-files")
+        self.ignore_blanks = args.flag("ignore-whitespace")
+        self.symbol = encode(args.value("ifdef") or "") if args.flag("ifdef") else None
+        self.kind = args.last("context", "normal", "unified")
+
+
+def _number(args: Arguments, key: str, default: int, what: str) -> int:
+    text = args.value(key)
+    if text is None:
+        return default
+    if not (text.isascii() and text.isdecimal()):
+        raise CommandError(f"**** {what} {text} is not a number", _TROUBLE)
+    return int(text[:9])
+
+
+class _Job:
     """The patch for one file."""
 
-    def __init__(self, ctx: CommandContext, options: PatchOptions, file_patch: FilePatch, given: str | None) -> None:
-        super().__init__(ctx, options)
+    def __init__(self, ctx: CommandContext, options: _Options, file_patch: FilePatch, given: str | None) -> None:
+        self.ctx = ctx
+        self.options = options
         self.patch = file_patch
         self.given = given
         self.reverse = options.reverse
         self.apply_anyway = False
         self.skipping = False
         self.mismatch = False
-        self.conflicts = False
         self.failed: list[tuple[Hunk, int]] = []
 
+    def say(self, text: str) -> None:
+        """Write a message, unless silent."""
+        if not self.options.silent:
+            self.tell(text)
+
+    def tell(self, text: str) -> None:
+        """Write a message."""
+        _tell(self.ctx, self.options, text)
+
+    def say_cut(self, cut: bool) -> None:
+        """Say, if so, that a last line without newline was met."""
+        if cut:
+            self.tell(_CUT)
+
+    def say_rest(self) -> None:
+        """Tell what comes up after the last hunk; raise what is wrong there."""
+        self.say_cut(self.patch.cut_after)
+        if self.patch.error:
+            raise CommandError(f"**** {self.patch.error}", _TROUBLE)
+
+    def show_leading(self) -> None:
+        """Show the text before the first hunk."""
+        if not self.patch.leading:
+            return
+        self.tell("The text leading up to this was:\n--------------------------\n")
+        for line in self.patch.leading:
+            self.tell("|" + decode(line.rstrip(b"\n")) + "\n")
+        self.tell("--------------------------\n")
+
     def shown(self, name: str) -> str:
-        """A file name in a message."""
-        style = self.options.quoting
-        if style == "locale":
-            return quote_as(name, style).replace("\u2018", "'").replace("\u2019", "'")
-        if style == "escape":
-            return quote_as(name, "c")[1:-1].replace('\\"', '"')
-        return quote_as(name, "c" if style == "clocale" else style)
+        """Return a file name as messages quote it."""
+        return quote_as(name, "shell")
 
     def run(self) -> int:
         """0, or 1 when something was rejected."""
-        name = self.given or choose_name(self.ctx, self.patch, self.options.strip, reverse=self.reverse, first=self.options.posix)
+        name = self.given or choose_name(self.ctx, self.patch, self.options.strip, reverse=self.reverse)
         if self.patch.kind == "git":
-            if self.options.verbose:
-                self.show_leading(self.patch)
             return self._git_only()
         if name is None:
             return self._not_found()
-        if self.options.verbose:
-            self.show_leading(self.patch)
         moved = self._moved() if self.given is None and not self.options.output else None
         target = self.options.output or name
         if moved is not None:
@@ -166,12 +220,10 @@ class _Job(PatchTalk):
             self.tell(f"File {self.shown(name)} is not a regular file -- refusing to patch\n")
             self._refuse_all(name)
             return 1
-        if exists and self._refuses_read_only(name, path):
-            return 1
+        if exists and not self.ctx.fs.stat(path).permissions & 0o200:
+            self.tell(f"File {self.shown(name)} is read-only; trying to patch anyway\n")
         original = self.ctx.fs.read_bytes(path) if exists else b""
         self.ctx.budget.charge(len(original))
-        if self.patch.kind == "ed":
-            return self._ed(name, target, original)
         self._compare_existence(name, original, exists)
         if self.skipping:
             self._say_ignored(None)
@@ -181,28 +233,15 @@ class _Job(PatchTalk):
         if self.patch.stripped:
             self.say("(Stripping trailing CRs from patch; use --binary to disable.)\n")
         self.say(f"{verb} file {self.shown(target)}{read_from}\n")
-        if self.options.verbose:
-            self.say("Using Plan A...\n")
         options = self.options
         lines = split_lines(original, self.ctx.budget)
         application = Application(lines, self.ctx.budget, ignore_blanks=options.ignore_blanks, symbol=options.symbol)
-        application.creates = bool(original) and not options.merge and self._absent(old=True)
+        application.creates = bool(original) and self._absent(old=True)
         for number, hunk in enumerate(self.patch.hunks, 1):
             self.say_cut(hunk.cut)
             self._take(application, hunk.reversed() if self.reverse else hunk, number)
-        self.say_rest(self.patch)
+        self.say_rest()
         return self._finish(name, target, original, application, exists)
-
-    def _refuses_read_only(self, name: str, path: str) -> bool:
-        """Look whether the file can be written; whether it is left alone for that."""
-        options = self.options
-        if options.read_only == "ignore" or self.ctx.fs.stat(path).permissions & 0o200:
-            return False
-        refuses = options.read_only == "fail"
-        self.tell(f"File {self.shown(name)} is read-only; {'refusing to patch' if refuses else 'trying to patch anyway'}\n")
-        if refuses:
-            self._refuse_all(name)
-        return refuses
 
     def _not_found(self) -> int:
         self.say(f"can't find file to patch at input line {self.patch.line}\n")
@@ -213,7 +252,7 @@ class _Job(PatchTalk):
         )
         if self.patch.old_header or self.patch.new_header:
             self.say(hint + "\n")
-        self.show_leading(self.patch)
+        self.show_leading()
         if self.options.force or self.options.batch:
             self.tell("No file to patch.  Skipping patch.\n")
         else:
@@ -233,7 +272,7 @@ class _Job(PatchTalk):
     def _say_ignored(self, reject: str | None) -> None:
         for hunk in self.patch.hunks:
             self.say_cut(hunk.cut)
-        self.say_rest(self.patch)
+        self.say_rest()
         count = len(self.patch.hunks)
         tail = f" -- saving rejects to file {reject}" if reject else ""
         self.tell(f"{count} out of {count} hunk{'s' if count != 1 else ''} ignored{tail}\n")
@@ -293,12 +332,7 @@ class _Job(PatchTalk):
             while True:
                 where = application.locate(hunk, fuzz)
                 self.mismatch = self.mismatch or not where
-                if (
-                    number == 1
-                    and not where
-                    and not (options.merge or options.force or self.apply_anyway)
-                    and self.reverse == options.reverse
-                ):
+                if number == 1 and not where and not (options.force or self.apply_anyway) and self.reverse == options.reverse:
                     turned = hunk.reversed()
                     if application.locate(turned, fuzz):
                         what = "Unreversed" if self.reverse else "Reversed (or previously applied)"
@@ -313,32 +347,15 @@ class _Job(PatchTalk):
                     break
                 fuzz += 1
         self.mismatch = self.mismatch or not where or bool(fuzz) or bool(application.offset)
-        if options.merge and not self.skipping:
-            self._merge(application, hunk, 0 if fuzz else where, number)
-            return
         shown = (where or hunk.old_start) + application.growth
         if self.skipping or not where:
             self.failed.append((hunk, application.growth))
-            if not self.skipping or options.verbose:
-                self.say(f"Hunk #{number} {'ignored' if self.skipping else 'FAILED'} at {shown}.\n")
+            if not self.skipping:
+                self.say(f"Hunk #{number} FAILED at {shown}.\n")
             return
         application.apply(hunk, where)
-        if options.verbose or fuzz or application.offset:
+        if fuzz or application.offset:
             self._say_succeeded(number, shown, fuzz, application.offset)
-
-    def _merge(self, application: Application, hunk: Hunk, where: int, number: int) -> None:
-        merge = Merge(application, hunk, where, with_old=self.options.merge == "diff3")
-        merge.run()
-        self.conflicts = self.conflicts or merge.failed
-        quiet = self.options.silent or (where and not self.options.verbose)
-        shown = [result for result in merge.results if result[0] != "merged" or not quiet]
-        if not shown:
-            return
-        text = ""
-        for what, first, end in shown:  # GNU's names what differs from the first
-            start = f"Hunk #{number} {what} at " if not text else "," if what == shown[0][0] else f", {what} at "
-            text += start + (str(first) if end <= first else f"{first}-{end}")
-        self.tell(text + ".\n")
 
     def _say_succeeded(self, number: int, shown: int, fuzz: int, offset: int) -> None:
         text = f"Hunk #{number} succeeded at {shown}"
@@ -354,7 +371,7 @@ class _Job(PatchTalk):
         options = self.options
         result = b"" if self.skipping and options.output else application.result()
         reject = options.reject or target + ".rej"
-        status = int(self.conflicts)
+        status = 0
         whole = len(self.failed) == len(self.patch.hunks)
         keeps = options.backup or (options.backup_if_mismatch and self.mismatch and not self.skipping)
         if not exists and not options.dry_run:
@@ -362,9 +379,8 @@ class _Job(PatchTalk):
         if whole and keeps and not exists and not options.dry_run and not self._absent(old=False):
             self._keep_original(target, original)
             raise CommandError(f"**** Can't reopen file {self.shown(name)} : No such file or directory", _TROUBLE)
-        leaves = not options.remove_empty and (options.posix or not self._absent(old=False))
+        leaves = not options.remove_empty and not self._absent(old=False)
         removed = not result and not leaves and not options.output
-        time = None if options.dry_run or options.output or removed else self._time_to_set(name, target, exists)
         if not removed and result and not self.skipping and self._absent(old=False):
             self.say(f"Not deleting file {self.shown(target)} as content differs from patch\n")
             status = 1
@@ -378,30 +394,9 @@ class _Job(PatchTalk):
                 self.ctx.stdout.write(result)
             elif options.output or not whole or (removed and not self.skipping):
                 self._store(name, target, result, removed, exists)
-                if time is not None:
-                    self.ctx.fs.utime(self.ctx.path(target), time, atime=time)
             if self.failed and reject != "-":
                 self._save_rejects(reject)
         return status
-
-    def _time_to_set(self, name: str, target: str, exists: bool) -> Timestamp | None:
-        """The time that the patch has for the new file, unless the old one, or its time, is not that which it is for."""
-        options = self.options
-        if not options.sets_time or len(self.failed) == len(self.patch.hunks):
-            return None
-        headers = [self.patch.old_header, self.patch.new_header]
-        old, new = [header_time(self.ctx, header, utc=options.utc) for header in (headers[::-1] if self.reverse else headers)]
-        if new is None:
-            return None
-        if not options.force:
-            known = exists and not self._absent(old=True) and old is not None
-            if known and old != nanoseconds(self.ctx.fs.stat(self.ctx.path(name)).mtime):
-                self.tell(f"Not setting time of file {self.shown(target)} (time mismatch)\n")
-                return None
-            if self.mismatch or self.failed:
-                self.tell(f"Not setting time of file {self.shown(target)} (contents mismatch)\n")
-                return None
-        return Timestamp.from_ns(new)
 
     def _say_failed(self, reject: str) -> None:
         count, total = len(self.failed), len(self.patch.hunks)
@@ -414,7 +409,12 @@ class _Job(PatchTalk):
             return
         path = self.ctx.path(target)
         permissions = self.ctx.fs.stat(path).permissions if self.ctx.fs.exists(path) else 0o666 & ~self.ctx.umask
-        self.options.originals.keep(self.ctx, target, original, permissions)
+        name = target + self.options.suffix
+        try:
+            self.ctx.fs.write_bytes(self.ctx.path(name), original, permissions=permissions)
+        except OSError as error:
+            raise CommandError(f"**** Can't rename file {target} to {name} : {error.strerror}", _TROUBLE) from None
+        self.ctx.fs.chmod(self.ctx.path(name), permissions)
 
     def _store(self, name: str, target: str, result: bytes, removed: bool, exists: bool) -> None:
         fs, path = self.ctx.fs, self.ctx.path(target)
@@ -466,7 +466,7 @@ class _Job(PatchTalk):
             parent = posixpath.dirname(parent)
 
     def _save_rejects(self, reject: str) -> None:
-        kind = self.options.reject_format or ("unified" if self.patch.kind == "unified" else self.patch.kind)
+        kind = self.patch.kind
         old, new = self.patch.old_header[4:], self.patch.new_header[4:]
         if self.reverse:
             old, new = new, old
@@ -477,33 +477,6 @@ class _Job(PatchTalk):
         self.ctx.fs.write_bytes(self.ctx.path(reject), data)
 
     # other kinds
-
-    def _ed(self, name: str, target: str, original: bytes) -> int:
-        self.say_cut(self.patch.cut_after)
-        text = original
-        if text and not text.endswith(b"\n") and not self.options.dry_run:
-            self.ctx.stdout.write(b"Newline appended\n")
-            text += b"\n"
-        try:
-            lines = apply_ed_script(split_lines(text, self.ctx.budget), self.patch.script, self.ctx.budget)
-        except EdError:
-            if self.options.dry_run:
-                return 0
-            self.tell("?\n")
-            raise CommandError("**** ed FAILED", _TROUBLE) from None
-        if not self.options.dry_run:
-            if self.options.backup:
-                self._keep_original(target, original)
-            if self.options.output == "-":
-                self.ctx.stdout.write(b"".join(lines))
-                return 0
-            self._store(name, target, b"".join(lines), removed=False, exists=self.ctx.fs.exists(self.ctx.path(name)))
-        return 0
-
-    def _end_git(self) -> None:
-        if self.options.verbose:
-            self.say("Using Plan A...\n")
-        self.say_cut(self.patch.cut_after)
 
     def _git_only(self) -> int:
         """A part without hunks: a rename, a copy, a new empty file, a deletion."""
@@ -516,7 +489,7 @@ class _Job(PatchTalk):
             if self.reverse:
                 old, new = new, old
             self.say(f"{'checking' if self.options.dry_run else 'patching'} file {new} (renamed from {old})\n")
-            self._end_git()
+            self.say_cut(self.patch.cut_after)
             if not self.options.dry_run:
                 fs.makedirs(posixpath.dirname(self.ctx.path(new)))
                 fs.rename(self.ctx.path(old), self.ctx.path(new))
@@ -526,7 +499,7 @@ class _Job(PatchTalk):
             return 0
         created = (b"new file mode" in git) != self.reverse
         self.say(f"{'checking' if self.options.dry_run else 'patching'} file {name}\n")
-        self._end_git()
+        self.say_cut(self.patch.cut_after)
         if not self.options.dry_run and created and not fs.exists(self.ctx.path(name)):
             fs.makedirs(posixpath.dirname(self.ctx.path(name)))
             fs.write_bytes(self.ctx.path(name), b"")

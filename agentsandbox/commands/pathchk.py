@@ -7,7 +7,9 @@ import re
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._quoting import quote, quote_always
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import UsageError
+from agentsandbox.manners import Manners
 from agentsandbox.streams import encode
 
 _UNPORTABLE = re.compile(r"[^A-Za-z0-9._/-]")
@@ -16,6 +18,7 @@ _NAME_MAX, _PATH_MAX = 14, 255
 
 @command(
     "pathchk",
+    manners=Manners(COREUTILS, long_options="portability help version"),
     permute=False,
     usage="""
     Usage: pathchk [OPTION]... NAME...

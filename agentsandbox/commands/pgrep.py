@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
 from agentsandbox.command import Arguments, Command, CommandContext, command
 from agentsandbox.commands._processes import command_name, parent_pid, running
+from agentsandbox.commands._suites import PROCPS
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.languages.owners import Owners
+from agentsandbox.manners import Manners
 from agentsandbox.processes import SIGNAL_NUMBERS, SIGNALS
-from agentsandbox.releases import release_of
-from agentsandbox.streams import decode, encode
+from agentsandbox.streams import encode
 from agentsandbox.usage import OptionParser
 
 TYPE_CHECKING = False
@@ -21,112 +20,48 @@ if TYPE_CHECKING:
 
 _MISUSED = 2
 _USER = 1000
-_NAMESPACES = frozenset(("ipc", "mnt", "net", "pid", "user", "uts"))
 _OPTIONS = """
      -c, --count           count of matching processes
      -f, --full            match the whole command line
-     -g, --pgroup=PGID,... of these process groups
-     -G, --group=GID,...   of these groups
      -i, --ignore-case     match case insensitively
      -n, --newest          select most recently started
      -o, --oldest          select least recently started
      -P, --parent=PPID,... children of these processes
-     -s, --session=SID,... of these sessions
-     -t, --terminal=TTY,...  of these terminals
      -u, --euid=ID,...     of these users
      -U, --uid=ID,...      of these users
      -v, --inverse         negates the matching
      -x, --exact           match exactly with the command name
-     -O, --older=SECONDS   started at least so long ago: all start with the sandbox
-     -F, --pidfile=FILE    read the process's number from FILE
-     -L, --logpidfile      only if FILE is locked
-     -A, --ignore-ancestors  not the shell, which started the others
-         --cgroup=GRP,...  of these control groups: there is one, /
-         --ns=PID          of this process's namespaces: there is one of each
-         --nslist=NS,...   which ones: ipc, mnt, net, pid, user, uts
-     -r, --runstates=STATES  in these states: S for all but the one that runs
 """
 
 
 class _Misuse(Exception):
     """Wrong use: a message, and the hint that follows."""
 
-    def __init__(self, message: str, status: int = _MISUSED) -> None:
-        super().__init__(message)
-        self.status = status
 
-
-def _numbers(text: str, wrong: str) -> list[int]:
+def _numbers(text: str) -> list[int]:
     found = text.split(",")
     for part in found:
         if not (part.isascii() and part.isdecimal() and len(part) < 10):
-            raise CommandError(wrong.replace("{}", part), _MISUSED)
+            raise CommandError(f"not a number: {part}", _MISUSED)
     return [int(part) for part in found]
-
-
-def _seconds(text: str) -> int:
-    """The number that a text begins with, 0 if none, as C reads it."""
-    found = re.match(r"\s*([-+]?[0-9]{1,18})", text)
-    return int(found[1]) if found else 0
 
 
 def _criteria(ctx: CommandContext, args: Arguments) -> list[Callable[[Process], bool]]:
     """What the options other than the pattern ask of a process."""
     found: list[Callable[[Process], bool]] = []
-    if args.flag("logpidfile") and not args.flag("pidfile"):
-        raise _Misuse("-L without -F makes no sense")
-    if args.flag("ignore-ancestors"):
-        found.append(lambda process: process is not ctx.host.scheduler.main)
-    if any(each not in _NAMESPACES for value in args.values("nslist") for each in value.split(",")):
-        raise UsageError("")
-    if "" in args.values("cgroup"):
-        raise UsageError("")
     owners = Owners(ctx)
-    main = ctx.host.scheduler.main.pid
     for key, value in args.given:
         text = value or ""
-        if key in ("euid", "uid", "group"):
-            number = owners.group_number if key == "group" else owners.user_number
-            what = "group" if key == "group" else "user"
-            unknown = next((part for part in text.split(",") if number(part) is None), None)
-            if unknown is not None:
-                raise CommandError(f"invalid {what} name: {unknown}", _MISUSED)
-            wanted = {number(part) for part in text.split(",")}
+        if key in ("euid", "uid"):
+            unknown = [part for part in text.split(",") if owners.user_number(part) is None]
+            if unknown:
+                raise CommandError(f"invalid user name: {unknown[0]}", _MISUSED)
+            wanted = {owners.user_number(part) for part in text.split(",")}
             found.append(lambda _, wanted=wanted: _USER in wanted)  # type: ignore[misc]
         elif key == "parent":
-            parents = _numbers(text, "not a number: {}")
+            parents = _numbers(text)
             found.append(lambda process, parents=parents: parent_pid(ctx, process) in parents)  # type: ignore[misc]
-        elif key in ("pgroup", "session"):
-            wrong = "invalid process group: {}" if key == "pgroup" else "invalid session id: {}"
-            groups = [each or main for each in _numbers(text, wrong)]
-            found.append(lambda process, groups=groups: process.pid in groups or main in groups)  # type: ignore[misc]
-        elif key == "terminal":
-            found.append(lambda _, text=text: "?" in text.split(","))  # type: ignore[misc]
-        elif key == "runstates":
-            found.append(lambda _, text=text: "S" in text)  # type: ignore[misc]
-        elif key == "older":
-            old = ctx.host.clock() - ctx.host.started >= _seconds(text)
-            found.append(lambda _, old=old: old)  # type: ignore[misc]
-        elif key in ("cgroup", "ns"):
-            inside = key == "ns" or "/" in text.split(",")
-            found.append(lambda _, inside=inside: inside)  # type: ignore[misc]
-        elif key == "pidfile":
-            pid = _read_pid(ctx, text, locked=args.flag("logpidfile"))
-            found.append(lambda process, pid=pid: process.pid == pid)  # type: ignore[misc]
     return found
-
-
-def _read_pid(ctx: CommandContext, name: str, *, locked: bool) -> int:
-    try:
-        found = re.match(r"\s*([0-9]{1,9})\s", decode(ctx.open_input(name).read(64)) + "\n")
-        holders = ctx.host.locks.get(ctx.fs.stat(ctx.path(name)).ino, ()) if locked else ()
-        if locked and not any(holder.references > 0 for holder, _ in holders):
-            found = None
-    except OSError:
-        found = None
-    if found is None:
-        raise _Misuse("pidfile not valid", 1)
-    return int(found[1])
 
 
 def _select(ctx: CommandContext, args: Arguments) -> list[Process]:
@@ -165,7 +100,7 @@ def _run(ctx: CommandContext, this: Command, words: Sequence[str], act: Callable
             ctx.print(this.usage, end="")
             return 0
         if args.flag("version"):
-            ctx.stdout.write(encode(release_of(ctx.name)))
+            ctx.stdout.write(encode(this.version()))
             return 0
         if args.flag("newest") and (args.flag("oldest") or args.flag("inverse")):
             raise UsageError("")
@@ -176,11 +111,20 @@ def _run(ctx: CommandContext, this: Command, words: Sequence[str], act: Callable
         return _MISUSED
     except _Misuse as error:
         ctx.stderr.write(encode(f"{ctx.name}: {error}\nTry `{ctx.name} --help' for more information.\n"))
-        return error.status
+        return _MISUSED
 
 
 @command(
     "pgrep",
+    manners=Manners(
+        PROCPS,
+        long_options="""
+            signal ignore-ancestors count cgroup delimiter list-name list-full full
+            pgroup group ignore-case newest oldest older parent session terminal euid
+            uid inverse lightweight exact pidfile logpidfile echo ns nslist queue
+            runstates help version
+        """,
+    ),
     usage=f"""
     Usage:
      pgrep [options] <pattern>
@@ -189,7 +133,6 @@ def _run(ctx: CommandContext, this: Command, words: Sequence[str], act: Callable
      -d, --delimiter=STRING  specify output delimiter
      -l, --list-name       list process name
      -a, --list-full       list the whole command line
-     -w, --lightweight     list threads too: each process has one
     {_OPTIONS}
      -h, --help            display this help and exit
     """,
@@ -223,6 +166,15 @@ def _rewrite(words: Sequence[str]) -> Sequence[str]:
 
 @command(
     "pkill",
+    manners=Manners(
+        PROCPS,
+        long_options="""
+            signal ignore-ancestors count cgroup delimiter list-name list-full full
+            pgroup group ignore-case newest oldest older parent session terminal euid
+            uid inverse lightweight exact pidfile logpidfile echo ns nslist queue
+            runstates help version
+        """,
+    ),
     usage=f"""
     Usage:
      pkill [options] <pattern>
@@ -230,7 +182,6 @@ def _rewrite(words: Sequence[str]) -> Sequence[str]:
 
          --signal=SIG      signal to send, by name or number; also -SIG as the first word
      -e, --echo            display what is killed
-     -q, --queue=VALUE     an integer to send with it, which no program here can ask for
     {_OPTIONS}
      -h, --help            display this help and exit
     """,
@@ -241,8 +192,6 @@ def pkill(ctx: CommandContext, args: Arguments) -> int:
 
 
 def _send(ctx: CommandContext, args: Arguments) -> int:
-    if not all(re.fullmatch(r"\s*[-+]?[0-9]{1,18}", value) for value in args.values("queue")):
-        raise UsageError("")
     name = (args.value("signal", "TERM") or "").removeprefix("SIG")
     signal = int(name) if name.isdecimal() and len(name) < 4 else SIGNAL_NUMBERS.get(name.upper(), -1)
     found = _select(ctx, args)

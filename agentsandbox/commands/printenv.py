@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._suites import COREUTILS
+from agentsandbox.manners import Manners
 
 
 @command(
     "printenv",
+    manners=Manners(
+        COREUTILS,
+        long_options="null help version",
+        write_error=("NAME: write error: REASON", 2),
+    ),
     permute=False,
     usage_status=2,
     usage="""

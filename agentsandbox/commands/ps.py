@@ -6,10 +6,11 @@ import re
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._processes import command_name, parent_pid, running
+from agentsandbox.commands._suites import PROCPS
 from agentsandbox.errors import CommandError
 from agentsandbox.languages.owners import Owners
 from agentsandbox.languages.strftime import strftime
-from agentsandbox.releases import release_of
+from agentsandbox.manners import Manners
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
@@ -72,53 +73,43 @@ def _short_name(_: CommandContext, process: Process) -> str:
 
 
 _COLUMNS: dict[str, tuple[str, int, Show]] = {
-    "pid": ("PID", -5, _pid), "ppid": ("PPID", -5, _parent), "pgid": ("PGID", -5, _pid), "pgrp": ("PGRP", -5, _pid),
-    "sid": ("SID", -5, _pid), "sess": ("SESS", -5, _pid), "lwp": ("LWP", -5, _pid), "spid": ("SPID", -5, _pid),
-    "tid": ("TID", -5, _pid), "tgid": ("TGID", -5, _pid), "tpgid": ("TPGID", -5, _fixed("-1")),
+    "pid": ("PID", -5, _pid), "ppid": ("PPID", -5, _parent), "pgid": ("PGID", -5, _pid),
+    "sid": ("SID", -5, _pid), "sess": ("SESS", -5, _pid), "lwp": ("LWP", -5, _pid), "tpgid": ("TPGID", -5, _fixed("-1")),
     "user": ("USER", 8, _user), "euser": ("EUSER", 8, _user), "ruser": ("RUSER", 8, _user), "group": ("GROUP", 8, _user),
-    "egroup": ("EGROUP", 8, _user), "rgroup": ("RGROUP", 8, _user), "uname": ("USER", 8, _user),
     "uid": ("UID", -5, _fixed("1000")), "euid": ("EUID", -5, _fixed("1000")), "ruid": ("RUID", -5, _fixed("1000")),
-    "gid": ("GID", -5, _fixed("1000")), "egid": ("EGID", -5, _fixed("1000")), "rgid": ("RGID", -5, _fixed("1000")),
-    "tty": ("TT", 8, _fixed("?")), "tname": ("TTY", 8, _fixed("?")), "stat": ("STAT", 4, _fixed("S")), "s": ("S", 1, _fixed("S")),
+    "gid": ("GID", -5, _fixed("1000")), "tty": ("TT", 8, _fixed("?")), "tname": ("TTY", 8, _fixed("?")),
+    "stat": ("STAT", 4, _fixed("S")), "s": ("S", 1, _fixed("S")),
     "time": ("TIME", -8, _fixed("00:00:00")), "bsdtime": ("TIME", -6, _fixed("0:00")), "times": ("TIME", -8, _fixed("0")),
     "etime": ("ELAPSED", -11, _elapsed), "etimes": ("ELAPSED", -7, lambda ctx, _: str(_seconds(ctx))),
     "start": ("STARTED", -8, _time("%H:%M:%S")), "lstart": ("STARTED", -24, _time("%a %b %e %H:%M:%S %Y")),
-    "stime": ("STIME", 5, _time("%H:%M")), "start_time": ("START", 5, _time("%H:%M")), "bsdstart": ("START", -6, _time("%H:%M")),
+    "stime": ("STIME", 5, _time("%H:%M")), "start_time": ("START", 5, _time("%H:%M")),
     "pcpu": ("%CPU", -4, _fixed("0.0")), "pmem": ("%MEM", -4, _fixed("0.0")), "c": ("C", -2, _fixed("0")),
     "vsz": ("VSZ", -6, _fixed("0")), "rss": ("RSS", -5, _fixed("0")), "sz": ("SZ", -5, _fixed("0")), "size": ("SIZE", -5, _fixed("0")),
-    "ni": ("NI", -3, _niceness(0, 1)), "pri": ("PRI", -3, _niceness(19, -1)), "priority": ("PRI", -3, _niceness(20, 1)),
-    "psr": ("PSR", -3, _fixed("0")),
-    "class": ("CLS", 3, _fixed("TS")), "rtprio": ("RTPRIO", -6, _fixed("-")), "nlwp": ("NLWP", -4, _fixed("1")),
-    "thcount": ("THCNT", -5, _fixed("1")), "wchan": ("WCHAN", 6, _fixed("-")), "f": ("F", -1, _fixed("0")),
+    "ni": ("NI", -3, _niceness(0, 1)), "pri": ("PRI", -3, _niceness(19, -1)), "psr": ("PSR", -3, _fixed("0")),
+    "nlwp": ("NLWP", -4, _fixed("1")), "wchan": ("WCHAN", 6, _fixed("-")), "f": ("F", -1, _fixed("0")),
     "addr_sz": ("ADDR SZ", -7, _fixed("-     0")), "comm": ("COMMAND", 15, _short_name),
     "args": ("COMMAND", 27, lambda _, process: process.name),
 }  # fmt: skip
 _SYNONYMS = {
-    "command": "args", "cmd": "args", "ucmd": "comm", "ucomm": "comm", "tt": "tty", "state": "s", "%cpu": "pcpu", "%mem": "pmem",
-    "cputime": "time", "cputimes": "times", "nice": "ni", "rssize": "rss", "rsz": "rss", "vsize": "vsz", "session": "sess", "cls": "class",
-    "policy": "class", "flag": "f", "flags": "f",
+    "command": "args", "cmd": "args", "ucmd": "comm", "tt": "tty", "state": "s", "%cpu": "pcpu", "%mem": "pmem",
+    "cputime": "time", "nice": "ni", "rsz": "rss", "vsize": "vsz", "session": "sess", "pgrp": "pgid",
 }  # fmt: skip
-_HEADERS = {"cmd": "CMD", "ucmd": "CMD", "policy": "POL", "session": "SESS"}
+_HEADERS = {"cmd": "CMD", "ucmd": "CMD", "pgrp": "PGRP", "session": "SESS"}
 _LAYOUTS = {
     "": "pid tname time ucmd",
     "f": "user=UID pid ppid c stime tname time cmd",
     "F": "user=UID pid ppid c sz rss psr stime tname time cmd",
     "l": "f s uid pid ppid c pri ni addr_sz wchan tname time ucmd",
-    "ly": "s uid pid ppid c pri ni rss sz wchan tname time ucmd",
     "j": "pid pgid sid tname time ucmd",
-    "T": "pid spid tname time ucmd",
     "bsd": "pid tname stat bsdtime args",
     "bsd u": "user pid pcpu pmem vsz rss tname stat start_time bsdtime args",
     "bsd l": "f uid pid ppid pri ni vsz rss wchan stat tname bsdtime args",
     "bsd j": "ppid pid pgid sid tname tpgid stat uid bsdtime args",
 }
 _LISTS = {"p": "pid", "q": "pid", "C": "name", "u": "user", "U": "user", "t": "tty", "g": "pid", "G": "user", "s": "pid"}
-_LONG_LISTS = {
-    "pid": "pid", "quick-pid": "pid", "ppid": "parent", "user": "user", "User": "user", "group": "user", "Group": "user", "tty": "tty",
-    "sid": "pid",
-}  # fmt: skip
+_LONG_LISTS = {"pid": "pid", "ppid": "parent", "user": "user", "group": "user", "tty": "tty", "sid": "pid"}
 _LONG_LAYOUTS = {"format": "format", "sort": "sort", "columns": "width", "cols": "width", "width": "width"}
-_LONG_FLAGS = {"no-headers": "bare", "no-heading": "bare", "no-headings": "bare", "deselect": "deselect", "forest": "forest"}
+_LONG_FLAGS = {"no-headers": "bare", "no-heading": "bare", "no-headings": "bare", "forest": "forest"}
 
 
 class _Request:
@@ -161,7 +152,7 @@ class _Request:
 
     def _unix(self, letters: str, rest: list[str]) -> None:
         for at, letter in enumerate(letters):
-            kind = {"o": "format", "O": "order"}.get(letter) or _LISTS.get(letter)
+            kind = "format" if letter == "o" else _LISTS.get(letter)
             if kind is not None:
                 value = letters[at + 1 :] or (rest.pop() if rest else None)
                 if value is None:
@@ -170,15 +161,15 @@ class _Request:
                     )
                 self._take(kind, value)
                 return
-            if letter not in "AeafFljyTwHNxV":
+            if letter not in "AeafFljwHxV":
                 raise _wrong("unsupported SysV option")
-            self.flags.add({"N": "deselect", "V": "version", "H": "forest"}.get(letter, ""))
+            self.flags.add({"V": "version", "H": "forest"}.get(letter, ""))
             self.letters += letter
 
     def _bsd(self, letters: str, rest: list[str]) -> None:
         self.bsd += "."
         for at, letter in enumerate(letters):
-            kind = {"p": "pid", "U": "user", "t": "tty", "o": "format", "O": "order", "k": "sort"}.get(letter)
+            kind = {"p": "pid", "U": "user", "t": "tty", "o": "format", "k": "sort"}.get(letter)
             if kind is not None:
                 value = letters[at + 1 :] or (rest.pop() if rest else None)
                 if value is None:
@@ -195,8 +186,6 @@ class _Request:
             self.formats.append(value)
         elif kind == "sort":
             self.sorts += value.split(",")
-        elif kind == "order":
-            self.formats.append(f"pid,{value},s,tname,time,args")
         elif kind == "width":
             if not (value.isascii() and value.isdecimal() and int(value[:6]) > 0):
                 raise _wrong("number of columns must follow --cols, --width, or --columns")
@@ -208,7 +197,7 @@ class _Request:
         """(column, its header)."""
         if self.formats:
             return [column for text in self.formats for column in _columns(text)]
-        form = "ly" if "y" in self.letters and "l" in self.letters else next((each for each in "FfljT" if each in self.letters), "")
+        form = next((each for each in "Fflj" if each in self.letters), "")
         if self.bsd:
             form = "bsd" + next((f" {each}" for each in "ulj" if each in self.bsd), "")
         return [column for name in _LAYOUTS[form].split() for column in _columns(name)]
@@ -256,7 +245,7 @@ def _is_no_terminal(_: Owners, values: Sequence[str]) -> bool:
 def _selected(ctx: CommandContext, request: _Request) -> list[Process]:
     everyone = running(ctx)
     if not request.selections:
-        return [] if "deselect" in request.flags else everyone
+        return everyone
     owners = Owners(ctx)
     chosen = set()
     for kind, values in request.selections:
@@ -268,7 +257,7 @@ def _selected(ctx: CommandContext, request: _Request) -> list[Process]:
                 chosen.add(process.pid)
         if kind == "user" and any(owners.user_number(value) is None for value in values):
             raise _wrong("user name does not exist")
-    return [process for process in everyone if (process.pid in chosen) != ("deselect" in request.flags)]
+    return [process for process in everyone if process.pid in chosen]
 
 
 def _sort(ctx: CommandContext, processes: list[Process], keys: Sequence[str]) -> None:
@@ -307,24 +296,24 @@ def _show(ctx: CommandContext, request: _Request, processes: Sequence[Process]) 
 
 @command(
     "ps",
+    manners=Manners(PROCPS),
     usage="""
     Usage: ps [options]
     Report the processes of the sandbox.
 
     UNIX options, after a dash:
       -A -e -a -x            all processes, as there is no terminal
-      -f -F -l -ly -j -T     longer formats
+      -f -F -l -j            longer formats
       -o FORMAT              columns: pid, ppid, user, stat, time, etime, comm, args, …; "=" after one sets its header
-      -O FORMAT              the usual columns, these after the first
       -p, -q LIST            these processes
       -C LIST                processes of these names
       -u, -U, -g, -G, -s, -t LIST  processes of these users, groups, sessions, terminals
-      -H -N -w -V            show children below parents; select the others; wide output; version
+      -H -w -V               show children below parents; wide output; version
     BSD options, without a dash:
       a x u l j f w h        all processes; formats; forest; wide output; no header
       p LIST, U LIST, o FORMAT, k KEYS
     GNU options:
-          --pid LIST --ppid LIST --user LIST --format FORMAT --sort KEYS --forest --deselect --no-headers --cols N
+          --pid LIST --ppid LIST --user LIST --format FORMAT --sort KEYS --forest --no-headers --cols N
           --help             display this help and exit
     """,
     raw=True,
@@ -332,13 +321,13 @@ def _show(ctx: CommandContext, request: _Request, processes: Sequence[Process]) 
 def ps(ctx: CommandContext, args: Arguments) -> int:
     words = args.operands
     if words[:1] in (["--help"], ["--version"]):
-        ctx.stdout.write(encode(ps.usage if words[0] == "--help" else release_of("ps")))
+        ctx.stdout.write(encode(ps.usage if words[0] == "--help" else ps.version()))
         return 0
     request = _Request()
     try:
         request.read(words)
         if "version" in request.flags:
-            ctx.stdout.write(encode(release_of("ps")))
+            ctx.stdout.write(encode(ps.version()))
             return 0
         processes = _selected(ctx, request)
         _sort(ctx, processes, request.sorts)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.manners import Manners
 
 __all__ = ["pwd"]
 
 
 @command(
     "pwd",
+    manners=Manners(pure=True, long_options="logical physical help version"),
     usage="""
     Usage: pwd [OPTION]...
     Print the name of the current directory.

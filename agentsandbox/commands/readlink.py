@@ -5,7 +5,9 @@ from __future__ import annotations
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._lines import shown_name
 from agentsandbox.commands._paths import canonicalize
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import UsageError
+from agentsandbox.manners import Manners
 from agentsandbox.streams import encode
 
 _MODES = {"canonicalize": "last", "canonicalize-existing": "none", "canonicalize-missing": "missing"}
@@ -13,6 +15,14 @@ _MODES = {"canonicalize": "last", "canonicalize-existing": "none", "canonicalize
 
 @command(
     "readlink",
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="""
+            canonicalize canonicalize-existing canonicalize-missing no-newline quiet
+            silent verbose zero help version
+        """,
+    ),
     usage="""
     Usage: readlink [OPTION]... FILE...
     Print what a symbolic link says, or a canonical file name.

@@ -5,12 +5,22 @@ from __future__ import annotations
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._lines import shown_name
 from agentsandbox.commands._paths import canonicalize, relative_to
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.manners import Manners
 from agentsandbox.streams import encode
 
 
 @command(
     "realpath",
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="""
+            canonicalize-existing canonicalize-missing relative-to relative-base quiet
+            strip no-symlinks zero logical physical help version
+        """,
+    ),
     usage="""
     Usage: realpath [OPTION]... FILE...
     Print the absolute path of each FILE, links resolved; all components but the last must exist.
@@ -21,7 +31,6 @@ from agentsandbox.streams import encode
       -P, --physical               resolve links as they come (default)
       -q, --quiet                  no error messages
           --relative-to=DIR        print paths relative to DIR
-          --relative-base=DIR      print paths below DIR relative to it, others absolute
       -s, --strip, --no-symlinks   do not resolve links
       -z, --zero                   end each line with NUL, not newline
           --help                   display this help and exit
@@ -31,7 +40,8 @@ def realpath(ctx: CommandContext, args: Arguments) -> int:
     if not args.operands:
         raise UsageError("missing operand")
     resolve = _Resolver(ctx, args)
-    base, relative = resolve.bases(args.value("relative-base"), args.value("relative-to"))
+    relative = args.value("relative-to")
+    start = None if relative is None else resolve.directory(relative)
     end = "\0" if args.flag("zero") else "\n"
     for name in args.operands:
         ctx.budget.step()
@@ -42,8 +52,8 @@ def realpath(ctx: CommandContext, args: Arguments) -> int:
             if not args.flag("quiet"):
                 ctx.warn(describe_os_error(error, shown_name(name)))
             continue
-        if relative is not None and (base is None or _is_below(path, base)):
-            path = relative_to(path, relative)
+        if start is not None:
+            path = relative_to(path, start)
         ctx.stdout.write(encode(path + end))
     return ctx.status
 
@@ -65,15 +75,8 @@ class _Resolver:
             path = canonicalize(self.ctx, name, self.missing, links=False)
         return canonicalize(self.ctx, path, self.missing) if self.links else path
 
-    def bases(self, base: str | None, relative: str | None) -> tuple[str | None, str | None]:
-        """(the directory below which paths are relative, the directory they are relative to)."""
-        found_base = None if base is None else self._directory(base)
-        found = found_base if relative is None else self._directory(relative)
-        if found_base is not None and found is not None and not _is_below(found, found_base):
-            return None, None
-        return found_base, found
-
-    def _directory(self, name: str) -> str:
+    def directory(self, name: str) -> str:
+        """Return the path of a directory; an error is fatal."""
         try:
             path = self.resolve(name)
             if self.missing == "none" and not self.ctx.fs.is_dir(path):
@@ -81,7 +84,3 @@ class _Resolver:
         except OSError as error:
             raise CommandError(describe_os_error(error, shown_name(name))) from None
         return path
-
-
-def _is_below(path: str, directory: str) -> bool:
-    return directory == "/" or path == directory or path.startswith(f"{directory}/")

@@ -8,6 +8,8 @@ import re
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._lines import line_blocks
+from agentsandbox.commands._suites import UTIL_LINUX
+from agentsandbox.manners import SILENT, Manners
 from agentsandbox.streams import decode, encode
 
 _INVALID = re.compile("[\udc80-\udcff]")
@@ -31,6 +33,13 @@ def _before_nul(lines: list[str], held: list[str]) -> list[str]:
 
 @command(
     "rev",
+    manners=Manners(
+        UTIL_LINUX,
+        pure=True,
+        long_options="version help",
+        read_error=("NAME: stdin: 0: REASON", 1),
+        closed_write_error=SILENT,
+    ),
     late=True,
     usage="""
     Usage: rev [OPTION]... [FILE]...

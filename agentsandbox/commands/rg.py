@@ -8,16 +8,14 @@ import re
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._file_types import FILE_TYPES
-from agentsandbox.commands._rg_colors import RgColors
-from agentsandbox.commands._rg_encodings import Encoding
-from agentsandbox.commands._rg_json import JsonPrinter
+from agentsandbox.commands._rg_encodings import as_utf8
 from agentsandbox.commands._rg_multiline import MultilineSearch
 from agentsandbox.commands._rg_patterns import compile_patterns
-from agentsandbox.commands._rg_preprocessing import Preprocessor
-from agentsandbox.commands._rg_report import CountedWriter, RgReport, RgSearch, read_whole
-from agentsandbox.commands._rg_walk import Walk, compile_glob_rule
+from agentsandbox.commands._rg_report import RgReport, RgSearch
+from agentsandbox.commands._rg_walk import Walk
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.fs.base import File
+from agentsandbox.manners import SILENT, Manners
 from agentsandbox.streams import BytesReader, Pipe, PipeReader, encode
 
 TYPE_CHECKING = False
@@ -48,6 +46,7 @@ def _check_names(words: Sequence[str]) -> Sequence[str]:
 
 @command(
     "rg",
+    manners=Manners(write_error=SILENT),
     usage="""
     Usage: rg [OPTION]... PATTERN [PATH]...
       or:  rg [OPTION]... -e PATTERN... [PATH]...
@@ -65,13 +64,7 @@ def _check_names(words: Sequence[str]) -> Sequence[str]:
       -w, --word-regexp           match whole words only
       -x, --line-regexp           match whole lines only
       -P, --pcre2                 patterns of Perl's kind: look-around and back-references work
-      --no-pcre2                  patterns of the usual kind
-      --engine=ENGINE             default, pcre2, or auto: of Perl's kind if the usual one refuses them
-      --auto-hybrid-regex         the same as --engine=auto
-      --no-auto-hybrid-regex      patterns of the usual kind
       --unicode                   classes such as \\w know all of Unicode (the default)
-      --pcre2-unicode             the same
-      --pcre2-version             tell of PCRE2, and exit
       -U, --multiline             matches may span lines
       --no-multiline              they do not (the default)
       --multiline-dotall          with -U, . matches a newline
@@ -83,12 +76,7 @@ def _check_names(words: Sequence[str]) -> Sequence[str]:
       -T, --type-not=TYPE         leave out files of TYPE
       --type-add=SPEC             NAME:GLOB adds a glob to a type
       --type-list                 print the types and exit
-      --pre=COMMAND               search what COMMAND prints, given a file's name and the file as input
-      --no-pre                    do not
-      --pre-glob=GLOB             --pre is for files that match GLOB, or that do not match !GLOB
       -z, --search-zip            search what compressed files hold: gzip, bzip2, xz, lzma and zstd, by their names
-      -E, --encoding=NAME         files are in utf-16le, latin1, shift_jis …; auto (the default): as their first bytes say; none
-          --no-encoding           the same as --encoding=auto
       --crlf                      a carriage return before a newline ends a line too
       --null-data                 lines end in a 0 byte
       -., --hidden                search hidden files too
@@ -103,25 +91,15 @@ def _check_names(words: Sequence[str]) -> Sequence[str]:
       --files                     print the files that would be searched
       --sort=KEY                  path (always so, if not said otherwise), modified, accessed, created or none
       --sortr=KEY                 the same, backwards
-      --sort-files                the same as --sort=path
       --no-ignore-dot             do not read .ignore and .rgignore
       --no-ignore-parent          do not read ignore files above the directories that are searched
-      --no-ignore-files           do not read what --ignore-file names
-      --no-ignore-exclude         accepted: .git/info/exclude is never read
-      --no-ignore-global          accepted: there is no ignore file for everything
-      --no-ignore-messages        accepted: nothing is said about ignore files
       --no-require-git            read .gitignore outside of repositories too
       --ignore-file=FILE          read more rules from FILE
-      --ignore-file-case-insensitive  rules ignore case
       --max-filesize=NUM          leave out files of more than NUM bytes; K, M, G for larger units
-      --glob-case-insensitive     -g ignores case
-      --type-clear=TYPE           forget the globs of TYPE
       --one-file-system           accepted: there is only one
       -j, --threads=NUM           accepted: files are searched one after the other
       --mmap                      accepted: nothing depends on it here
       --no-mmap                   accepted: nothing depends on it here
-      --dfa-size-limit=NUM        accepted: the sandbox has its own limits
-      --regex-size-limit=NUM      accepted: the sandbox has its own limits
       --no-messages               say nothing about files that cannot be read
 
     Output:
@@ -149,20 +127,10 @@ def _check_names(words: Sequence[str]) -> Sequence[str]:
       --no-heading                print names before each line (the default)
       --trim                      print lines without the blanks at their beginning
       -M, --max-columns=NUM       do not print lines longer than NUM bytes
-      --max-columns-preview       print the first NUM bytes of such lines
-      --include-zero              -c tells of files without matches too
-      --path-separator=SEP        print SEP between the parts of file names
       --line-buffered             accepted: output is never held back
-      --block-buffered            accepted: nothing depends on it here
-      --json                      print lines of JSON (all times in them are 0)
-      --passthru                  print all lines
       -0, --null                  print a 0 byte after file names
       --color=WHEN                never, auto (the same here), always or ansi
-      --colors=SPEC               colors: path, line, column or match, then :fg:COLOR, :bg:COLOR, :style:STYLE or :none
       -p, --pretty                --color=always --heading --line-number
-      --field-match-separator=SEP  print SEP after names and numbers before lines that match
-      --field-context-separator=SEP  the same before the lines beside them
-      --stats                     print counts at the end (all times in them are 0)
       -q, --quiet                 print nothing, exit at the first match
       --no-config                 read no configuration (there is none)
       -V, --version               print the version and exit
@@ -174,9 +142,6 @@ def _check_names(words: Sequence[str]) -> Sequence[str]:
 def rg(ctx: CommandContext, args: Arguments) -> int:
     if args.flag("version"):
         ctx.print("ripgrep 13.0.0")
-        return 0
-    if args.flag("pcre2-version"):
-        ctx.print("PCRE2 10.32 is available")
         return 0
     try:
         return _Rg(ctx, args).run()
@@ -198,11 +163,7 @@ class _Rg:
         self.found = False
         self.walk = Walk(ctx, self._complain)
         self.report = RgReport()
-        self.json: JsonPrinter | None = None
-        self.separator = self._path_separator(args.value("path-separator"))
         self.max_size = self._size(args.value("max-filesize"))
-        for key in ("dfa-size-limit", "regex-size-limit"):
-            self._size(args.value(key))
         self.heading = args.last("heading", "no-heading", "pretty") in ("heading", "pretty")
         self.first_heading = True
         self.backwards = False
@@ -214,9 +175,7 @@ class _Rg:
         when = args.value("color", "always" if args.flag("pretty") and seen else "never") or ""
         if when not in _WHEN:
             raise UsageError(f"'{when}' isn't a valid value for '--color <WHEN>'\n\t[possible values: {', '.join(_WHEN)}]")
-        palette = RgColors(args.values("colors"))
-        if when in ("always", "ansi"):
-            self.report.palette = palette
+        self.report.painted = when in ("always", "ansi")
         self._read_types()
         if args.flag("type-list"):
             return self._list_types()
@@ -225,22 +184,13 @@ class _Rg:
         if args.flag("files"):
             return self._list_files()
         search = compile_patterns(self.ctx, args, self.report)
-        if args.flag("json"):
-            clash = args.last("count", "count-matches", "files-with-matches", "files-without-match")
-            if clash is not None:
-                raise CommandError(f"error: The argument '--{clash}' cannot be used with '--json'", 2)
-            self.json = JsonPrinter(self.ctx, search, self.report)
         paths = args.operands or [""]
         if not args.operands and _is_piped(self.ctx.stdin):
             paths = ["-"]
         self._read_names(paths)
         for path in paths:
-            if self._operand(path, search) and self.report.quiet and self.report.counts is None:
+            if self._operand(path, search) and self.report.quiet:
                 break
-        if self.json is not None:
-            self.json.finish()
-        if self.report.counts is not None and self.json is None:
-            self._print_counts(self.report.counts)
         if self.failed and not (self.report.quiet and self.found):
             return 2
         return 0 if self.found else 1
@@ -254,22 +204,11 @@ class _Rg:
                 name = f"{name}: IO error for operation on {name}"
             self.ctx.stderr.write(encode(f"{describe_os_error(error, name)}{number}\n"))
 
-    def _print_counts(self, counts: dict[str, int]) -> None:
-        """What --stats adds; the clock of a sandbox does not tell how long it took."""
-        words = ("matches", "matched lines", "files contained matches", "files searched")
-        numbers = [counts[key] for key in ("matches", "lines", "matched", "searched")]
-        lines = [f"{number} {word}\n" for number, word in zip(numbers, words, strict=True)]
-        printed = 0 if self.report.summarizes else self.written.size
-        sizes = f"{printed} bytes printed\n{counts['bytes']} bytes searched\n"
-        self.ctx.print(f"\n{''.join(lines)}{sizes}0.000000 seconds spent searching\n0.000000 seconds")
-
     # options
 
     def _read_types(self) -> None:
         args = self.args
         self.types = dict(FILE_TYPES)
-        for name in args.values("type-clear"):
-            self.types.pop(name, None)
         for spec in args.values("type-add"):
             name, _, glob = spec.partition(":")
             others: tuple[str, ...] = ()
@@ -300,18 +239,15 @@ class _Rg:
         walk.dot_ignore = not args.flag("no-ignore-dot")
         walk.parents = not args.flag("no-ignore-parent")
         walk.needs_git = not args.flag("no-require-git")
-        if walk.ignore_files and not args.flag("no-ignore-files"):
+        if walk.ignore_files:
             walk.files_of_rules = self._files_of_rules(args.values("ignore-file"))
-            walk.rules_ignore_case = args.flag("ignore-file-case-insensitive")
         walk.hidden = args.last("hidden", "no-hidden") == "hidden" or unrestricted > 1
         walk.follow = args.flag("follow")
         depth = args.value("max-depth")
         walk.max_depth = None if depth is None else self._number("max-depth")
         for key, value in args.given:
             if key in ("glob", "iglob"):
-                walk.add_glob(value or "", ignore_case=key == "iglob" or args.flag("glob-case-insensitive"))
-        globs = [compile_glob_rule(value) for value in args.values("pre-glob")]
-        self.preprocessor = Preprocessor(self.ctx, args, [rule for rule in globs if rule is not None])
+                walk.add_glob(value or "", ignore_case=key == "iglob")
         self._read_order()
         self.binary = "text" if args.flag("text") else "binary" if args.flag("binary") or unrestricted > 2 else "without-match"
 
@@ -319,13 +255,13 @@ class _Rg:
         """The files of --ignore-file; one that is not there is told of, and no error."""
         paths = [self.ctx.path(name) for name in names]
         for name, path in zip(names, paths, strict=True):
-            if not self.ctx.fs.exists(path) and not self.args.flag("no-messages") and not self.args.flag("no-ignore-messages"):
+            if not self.ctx.fs.exists(path) and not self.args.flag("no-messages"):
                 self.ctx.stderr.write(encode(f"{name}: No such file or directory (os error 2)\n"))
         return paths
 
     def _read_order(self) -> None:
-        key = self.args.last("sort", "sortr", "sort-files")
-        if key is None or key == "sort-files":
+        key = self.args.last("sort", "sortr")
+        if key is None:
             return
         value = self.args.value(key) or ""
         if value not in _ORDERS:
@@ -343,17 +279,6 @@ class _Rg:
             wanted = "which should be a sequence of digits followed by an optional 'K', 'M' or 'G' suffix"
             raise CommandError(f"invalid format for size '{text}', {wanted}", 2)
         return int(found[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[found[2]]
-
-    @staticmethod
-    def _path_separator(text: str | None) -> str:
-        size = len(encode(text or ""))
-        if size > 1:
-            raise CommandError(
-                f"A path separator must be exactly one byte, but the given separator is {size} bytes: {text}\n"
-                "In some shells on Windows '/' is automatically expanded. Use '//' instead.",
-                2,
-            )
-        return text or "/"
 
     def _number(self, key: str) -> int:
         value = self.args.value(key) or ""
@@ -378,15 +303,7 @@ class _Rg:
         report.byte_offsets = args.flag("byte-offset")
         report.null_names = args.flag("null")
         report.null_lines = args.flag("null-data")
-        report.match_separator = _unescaped(args.value("field-match-separator", ":") or "")
-        report.context_separator = _unescaped(args.value("field-context-separator", "-") or "")
-        self.encoding = Encoding("auto" if args.last("encoding", "no-encoding") != "encoding" else args.value("encoding") or "")
-        if args.flag("stats"):
-            report.counts = dict.fromkeys(("matches", "lines", "matched", "searched", "bytes"), 0)
-            self.written = CountedWriter(self.ctx.stdout)
-            self.ctx.stdout = self.written
         report.trim = args.flag("trim")
-        report.passthru = args.flag("passthru")
         report.multiline = args.last("multiline", "no-multiline") == "multiline"
         report.replacement = args.value("replace")
         listing = args.last("files-with-matches", "files-without-match")
@@ -401,7 +318,6 @@ class _Rg:
             report.max_count = self._number("max-count")
         if args.flag("max-columns"):
             report.max_columns = self._number("max-columns") or None
-            report.preview = args.flag("max-columns-preview")
         for key, value in args.given:
             if key == "context-separator":
                 report.separator = value
@@ -448,7 +364,7 @@ class _Rg:
                 self._complain(ctx.stdin.input_error(), "<stdin>")
             return False
         if operand == "-":
-            return self._stream(self._counted(self.encoding.read(ctx.stdin, ctx.budget)), "<stdin>", search, explicit=True)
+            return self._stream(as_utf8(ctx.stdin, ctx.budget), "<stdin>", search, explicit=True)
         if not self._is_directory(operand):
             return self._file(operand, ctx.path(operand), search, explicit=True)
         shown = "" if not operand else operand if operand.endswith("/") else f"{operand}/"
@@ -456,13 +372,11 @@ class _Rg:
         found = False
         for name, path in reversed(list(files)) if self.backwards and self.walk.time is None else files:
             found |= self._file(name, path, search, explicit=False)
-            if found and self.report.quiet and self.report.counts is None:
+            if found and self.report.quiet:
                 break
         return found
 
     def _file(self, name: str, path: str, search: LineSearch, *, explicit: bool) -> bool:
-        if self.separator != "/":
-            name = name.replace("/", self.separator)
         try:
             if self.max_size is not None and not explicit and self.ctx.fs.stat(path).size > self.max_size:
                 return False
@@ -477,15 +391,10 @@ class _Rg:
             source.release()
 
     def _plain(self, source: ByteReader, name: str) -> ByteReader | None:
-        """What is searched of a file: -z expands it, the encoding is UTF-8. None after telling that it cannot be."""
-        if self.preprocessor.wants(name):
-            made, problem = self.preprocessor.run(source, name)
-            self.failed = self.failed or bool(problem)
-            self.ctx.stderr.write(encode(problem))
-            return None if made is None else self._counted(self.encoding.read(BytesReader(made), self.ctx.budget))
+        """Return what is searched of a file, in UTF-8: -z expands it. None after a message that it cannot be read."""
         format = _FORMATS.get(posixpath.splitext(name)[1]) if self.args.flag("search-zip") else None
         if format is None:
-            return self._counted(self.encoding.read(source, self.ctx.budget))
+            return as_utf8(source, self.ctx.budget)
         from agentsandbox.commands._compression import CompressionError, Source, decompress
 
         pieces: list[bytes] = []
@@ -497,38 +406,20 @@ class _Rg:
             self.failed = True
             self.ctx.stderr.write(encode(f"{name}: {format}: {error.problem}\n"))
             return None
-        return self._counted(self.encoding.read(BytesReader(b"".join(pieces)), self.ctx.budget))
-
-    def _counted(self, source: ByteReader) -> ByteReader:
-        """The source; with --stats its bytes are counted."""
-        if self.report.counts is None:
-            return source
-        data = read_whole(source, self.ctx.budget)
-        self.report.counts["bytes"] += len(data)
-        return BytesReader(data)
+        return as_utf8(BytesReader(b"".join(pieces)), self.ctx.budget)
 
     def _stream(self, source: ByteReader, name: str, search: LineSearch, *, explicit: bool) -> bool:
         report = self.report
         report.binary = "binary" if explicit and self.binary == "without-match" else self.binary
-        if self.json is not None:
-            found = self.json.file(source, name)
-            self.found = self.found or found
-            return found
         if self.heading and not (report.only_first or report.count or report.count_matches):
             return self._stream_under_heading(source, name, search)
         run = self._search_of(search, name)
         single = None
-        if report.count_matches or (report.counts is not None and report.summarizes):
+        if report.count_matches:
             single = run.count_all(source)
             selected = run.selected or single
         else:
             selected = run.run(source)
-        if report.counts is not None:
-            report.counts["searched"] += 1
-            report.counts["matched"] += selected > 0
-            report.counts["lines"] += run.matched_lines or selected
-            if run.ended_at is not None and isinstance(source, BytesReader):
-                report.counts["bytes"] += run.ended_at - len(source.data)
         found = (selected > 0) is not (report.list_files is False)
         self.found = self.found or found
         if report.quiet or (run.saw_binary and not selected):
@@ -536,7 +427,7 @@ class _Rg:
         if report.list_files is not None:
             if found:
                 self.ctx.stdout.write(encode(report.name_suffix(name)))
-        elif (report.count or report.count_matches) and (selected or self.args.flag("include-zero")):
+        elif (report.count or report.count_matches) and selected:
             prefix = f"{report.paint('path', name)}{chr(0) if report.null_names else ':'}" if report.with_filename else ""
             shown = single if report.count_matches else selected
             self.ctx.print(f"{prefix}{shown}", end="\0" if report.null_lines else "\r\n" if self.args.flag("crlf") else "\n")
@@ -564,11 +455,6 @@ class _Rg:
             self.first_heading = False
         self.found = self.found or selected > 0
         return selected > 0
-
-
-def _unescaped(text: str) -> str:
-    """A separator with its escapes read."""
-    return text.replace("\\t", "\t").replace("\\n", "\n").replace("\\0", "\0").replace("\\x00", "\0")
 
 
 def _is_piped(source: ByteReader) -> bool:

@@ -11,7 +11,9 @@ from agentsandbox.commands._lines import shown_name
 from agentsandbox.commands._prompts import ask
 from agentsandbox.commands._quoting import quote_always
 from agentsandbox.commands._removal import Remover, is_dot
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.manners import Manners
 
 _INTERACTIVE = (("never", "no", "none"), ("once",), ("always", "yes"))
 
@@ -31,6 +33,16 @@ def _preserve_root(text: str) -> None:
 
 @command(
     "rm",
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="""
+            force interactive one-file-system no-preserve-root preserve-root
+            -presume-input-tty recursive dir verbose help version
+        """,
+        read_error=("NAME: error closing file", 1),
+        closed_read_error=("NAME: error closing file: REASON", 1),
+    ),
     values={"interactive": choice_of("--interactive", _INTERACTIVE), "preserve-root": _preserve_root},
     advice=_point_at_file,
     usage="""

@@ -7,11 +7,18 @@ import posixpath
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._quoting import quote_always
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import UsageError
+from agentsandbox.manners import Manners
 
 
 @command(
     "rmdir",
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="ignore-fail-on-non-empty path parents verbose help version",
+    ),
     usage="""
     Usage: rmdir [OPTION]... DIRECTORY...
     Remove the DIRECTORY(ies), if they are empty.

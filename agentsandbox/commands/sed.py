@@ -12,6 +12,7 @@ from agentsandbox.languages.sed import Editor, Parser, Script, SedError, Setting
 from agentsandbox.languages.sed.blocks import compile_blocks
 from agentsandbox.languages.sed.compiler import compile_script
 from agentsandbox.languages.sed.runtime import Input
+from agentsandbox.manners import Manners
 from agentsandbox.streams import BytesReader, bytewise, decode, encode
 from agentsandbox.usage import OptionParser
 
@@ -32,11 +33,9 @@ Edit the lines of each FILE, or of standard input, by a script.
   -n, --quiet, --silent        print lines only when the script says so
   -e, --expression=SCRIPT      add SCRIPT to the commands to run
   -f, --file=SCRIPT-FILE       add the commands in SCRIPT-FILE
-      --debug                  print the program in one spelling, and what each command does
       --follow-symlinks        with -i, edit the files that symbolic links lead to
   -i[SUFFIX], --in-place[=SUFFIX]  edit files in place; with SUFFIX, keep a backup
   -l, --line-length=N          columns at which the command l folds lines
-      --posix                  none of the GNU additions
   -E, -r, --regexp-extended    use extended regular expressions
   -s, --separate               take each file for a stream of its own
       --sandbox                refuse the commands e, r and w
@@ -46,12 +45,23 @@ Edit the lines of each FILE, or of standard input, by a script.
       --version                print the version and exit
 """
 
-_PARSER = OptionParser(_USAGE, name="sed")
+_MANNERS = Manners(
+    pure=True,
+    long_options="""
+        binary regexp-extended debug expression file in-place line-length null-data
+        zero-terminated quiet posix silent sandbox separate unbuffered version help
+        follow-symlinks
+    """,
+    read_error=("NAME: read error on stdin: REASON", 4),
+    write_error=("NAME: couldn't flush stdout: REASON", 4),
+    closed_write_error=("NAME: couldn't close stdout: REASON", 4),
+)
+_PARSER = OptionParser(_USAGE, name="sed", long_options=_MANNERS.long_options)
 _SHORT = 2048
 """Characters of a script that is worth to be remembered."""
 
 
-@command("sed", usage=_USAGE, raw=True)
+@command("sed", usage=_USAGE, raw=True, manners=_MANNERS)
 def sed(ctx: CommandContext, args: Arguments) -> int:
     words = args.operands
     try:
@@ -93,7 +103,6 @@ def _settings(args: Arguments, *, quiet: bool, bytewise: bool, drops_last: bool)
     return Settings(
         quiet=quiet or args.flag("quiet"),
         null_lines=args.flag("null-data"),
-        posix=args.flag("posix"),
         unbuffered=args.flag("unbuffered"),
         line_length=0 if width == 1 else width,
         bytewise=bytewise,
@@ -104,7 +113,7 @@ def _settings(args: Arguments, *, quiet: bool, bytewise: bool, drops_last: bool)
 def _parse(ctx: CommandContext, args: Arguments) -> Script:
     as_bytes = ctx.is_bytewise()
     as_is: Callable[[str], str] = bytewise if as_bytes else str
-    dialect = (args.flag("regexp-extended"), args.flag("sandbox"), as_bytes, args.flag("null-data"), args.flag("posix"), args.flag("debug"))
+    dialect = (args.flag("regexp-extended"), args.flag("sandbox"), as_bytes, args.flag("null-data"))
     if not args.flag("file"):
         texts = args.values("expression") or [args.operands.pop(0)]
         parse = _parse_cached if sum(map(len, texts)) < _SHORT else _parse_texts
@@ -120,8 +129,8 @@ def _parse(ctx: CommandContext, args: Arguments) -> Script:
 
 
 def _parser(dialect: tuple[bool, ...]) -> Parser:
-    extended, sandbox, as_bytes, null_lines, posix, keeps_ends = dialect
-    return Parser(extended=extended, sandbox=sandbox, bytewise=as_bytes, null_lines=null_lines, posix=posix, keeps_ends=keeps_ends)
+    extended, sandbox, as_bytes, null_lines = dialect
+    return Parser(extended=extended, sandbox=sandbox, bytewise=as_bytes, null_lines=null_lines)
 
 
 def _parse_texts(texts: tuple[str, ...], dialect: tuple[bool, ...]) -> Script:
@@ -148,36 +157,25 @@ def _read_script(ctx: CommandContext, name: str) -> str:
     return decode(b"".join(pieces))
 
 
-def _kernel(ctx: CommandContext, args: Arguments, script: Script, settings: Settings) -> Kernel | None:
+def _kernel(ctx: CommandContext, script: Script, settings: Settings) -> Kernel | None:
     """What edits whole blocks of lines, for scripts that allow it."""
-    return None if settings.bytewise or args.flag("debug") else compile_blocks(script, settings, ctx.budget)
-
-
-def _editor(args: Arguments, script: Script, settings: Settings, files: Files) -> Editor:
-    """What edits line by line."""
-    if not args.flag("debug"):
-        return files.editor(compile_script(script, settings))
-    from agentsandbox.languages.sed.debugging import DebugEditor, Tracer  # rarely wanted
-
-    tracer = Tracer(script, settings)
-    files.standard_output.note(tracer.program())
-    return files.editor(tracer.compiled(), DebugEditor)
+    return None if settings.bytewise else compile_blocks(script, settings, ctx.budget)
 
 
 def _edit(ctx: CommandContext, args: Arguments, script: Script, settings: Settings, files: Files) -> int:
     """One stream of all operands, or one for each with -s; the status."""
     operands = args.operands or ["-"]
     output = files.standard_output
-    kernel = _kernel(ctx, args, script, settings)
+    kernel = _kernel(ctx, script, settings)
     if kernel is not None and not args.flag("separate") and not settings.unbuffered:
         for _, source in files.sources(operands):
             for block in short_blocks(ctx.budget, source):
                 text, complete = kernel(block)
                 if text is not None:
-                    output.block(text, complete=complete)
+                    output.line(text, complete=complete)
                     output.flush()
         return files.status
-    editor = _editor(args, script, settings, files)
+    editor = files.editor(compile_script(script, settings))
     groups = [[name] for name in operands] if args.flag("separate") else [operands]
     for group in groups:
         editor.begin(Input(files.sources(group), settings, files.flush, ctx.budget), output)
@@ -195,7 +193,7 @@ def _edit_in_place(ctx: CommandContext, args: Arguments, script: Script, setting
         raise SedError("no input files", 4)
     suffix = args.value("in-place") or ""
     follow = args.flag("follow-symlinks")
-    kernel = _kernel(ctx, args, script, settings)
+    kernel = _kernel(ctx, script, settings)
     editor: Editor | None = None
     for name in args.operands:
         ctx.budget.step()
@@ -207,7 +205,7 @@ def _edit_in_place(ctx: CommandContext, args: Arguments, script: Script, setting
             if kernel is not None:
                 edited = _edit_blocks(ctx, kernel, original.reader, files)
             else:
-                editor = editor or _editor(args, script, settings, files)
+                editor = editor or files.editor(compile_script(script, settings))
                 editor.begin(Input(_one(name, original.reader), settings, files.flush, ctx.budget), files.start_result())
                 files.rewind_readers()
                 done = editor.run()
@@ -231,7 +229,7 @@ def _edit_blocks(ctx: CommandContext, kernel: Kernel, reader: Stream, files: Fil
     for block in short_blocks(ctx.budget, reader):
         text, complete = kernel(block)
         if text is not None:
-            result.block(text, complete=complete)
+            result.line(text, complete=complete)
     return files.finish_result()
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._programs import check_program
+from agentsandbox.commands._suites import UTIL_LINUX
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.manners import Manners
 
 
 @command(
     "setsid",
+    manners=Manners(UTIL_LINUX, long_options="ctty fork wait version help", unbuffered=True),
     usage="""
     Usage: setsid [options] <program> [arguments ...]
     Run a program in a new session.

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
-from agentsandbox.commands._lines import read_all
+from agentsandbox.commands._lines import blocks
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.manners import SILENT, Manners
 from agentsandbox.streams import BLOCK, decode, encode
 from agentsandbox.usage import OptionParser
 
@@ -25,7 +26,7 @@ _ALGORITHMS = {
 }
 _BY_LENGTH = {40: "1", 56: "224", 64: "256", 96: "384", 128: "512"}
 _TAGGED = re.compile(r"[ \t]*(\\?)SHA(\S+) \((.+)\) = ([0-9a-fA-F]+)")
-_PLAIN = re.compile(r"[ \t]*(\\?)([0-9a-fA-F]+)[ \t]([ *^U])(.+)")
+_PLAIN = re.compile(r"[ \t]*(\\?)([0-9a-fA-F]+)[ \t][ *](.+)")
 _CHECK_ONLY = ("warn", "status", "quiet", "ignore-missing", "strict")
 _HINT = "Type shasum -h for help"
 
@@ -37,9 +38,8 @@ class _Digests:
         self.ctx = ctx
         self.args = args
         self.algorithm = algorithm
-        self.universal = args.flag("UNIVERSAL")
 
-    def compute(self, name: str, algorithm: str, *, universal: bool, bits: bool = False) -> str | None:
+    def compute(self, name: str, algorithm: str) -> str | None:
         """The digest of a file; None after an error, which is said."""
         import hashlib  # only here: it loads OpenSSL
 
@@ -52,32 +52,13 @@ class _Digests:
             state = hashlib.new(_ALGORITHMS[algorithm], usedforsecurity=False)
         except ValueError:
             raise CommandError(f"the algorithm {algorithm} is not available here") from None
-        if bits:
-            state.update(self._bytes_of_bits(source))
-            return str(state.hexdigest())
-        return_waits = False
-        while block := source.read(4 * BLOCK):
-            self.ctx.budget.step(len(block) // 1024 + 1)
-            if universal:
-                block, return_waits = _with_newlines(block, return_waits)
+        for block in blocks(self.ctx.budget, source, 4 * BLOCK):
             state.update(block)
-        if return_waits:
-            state.update(b"\n")
         return str(state.hexdigest())
-
-    def _bytes_of_bits(self, source: ByteReader) -> bytes:
-        """The bytes that the digits 0 and 1 of a file write down."""
-        digits = re.sub(rb"[^01]+", b"", read_all(self.ctx.budget, source))
-        if len(digits) % 8:
-            raise CommandError("bits that make no whole bytes are not available here")
-        return b"".join(
-            [int(digits[at : at + 512], 2).to_bytes(len(digits[at : at + 512]) // 8, "big") for at in range(0, len(digits), 512)]
-        )
 
     def print(self, name: str) -> bool:
         """One line of output; false after an error."""
-        bits = self.args.flag("01")
-        digest = self.compute(name, self.algorithm, universal=self.universal, bits=bits)
+        digest = self.compute(name, self.algorithm)
         if digest is None:
             return False
         escaped = "\\" if re.search(r"[\n\\]", name) else ""
@@ -86,7 +67,7 @@ class _Digests:
             label = {"512224": "512/224", "512256": "512/256"}.get(self.algorithm, self.algorithm)
             self.ctx.print(f"{escaped}SHA{label} ({shown}) = {digest}")
         else:
-            mark = "*" if self.args.flag("binary") else "U" if self.universal else "^" if bits else " "
+            mark = "*" if self.args.flag("binary") else " "
             self.ctx.print(f"{escaped}{digest} {mark}{shown}")
         return True
 
@@ -125,19 +106,19 @@ class _List:
             self._compare(*parsed)
         return self._summary()
 
-    def _parse(self, line: str) -> tuple[str, str, str, str] | None:
-        """(algorithm, digest, mark, name)."""
+    def _parse(self, line: str) -> tuple[str, str, str] | None:
+        """Return (algorithm, digest, name)."""
         if re.match(r"[ \t]*\\?SHA", line):
             found = _TAGGED.match(line)
             if found is None:
                 return None
             escaped, label, name, digest = found.groups()
-            algorithm, mark = label.replace("/", ""), "*"
+            algorithm = label.replace("/", "")
         else:
             found = _PLAIN.match(line)
             if found is None:
                 return None
-            escaped, digest, mark, name = found.groups()
+            escaped, digest, name = found.groups()
             algorithm = _BY_LENGTH.get(len(digest), "")
             chosen = self.digests.algorithm
             if chosen in ("512224", "512256") and len(digest) == (56 if chosen == "512224" else 64):
@@ -146,12 +127,12 @@ class _List:
             return None
         if escaped:
             name = re.sub(r"\\([\\n])", lambda each: "\n" if each[1] == "n" else "\\", name)
-        return algorithm, digest, mark, name
+        return algorithm, digest, name
 
-    def _compare(self, algorithm: str, digest: str, mark: str, name: str) -> None:
+    def _compare(self, algorithm: str, digest: str, name: str) -> None:
         if self.args.flag("ignore-missing") and not (name and self.ctx.fs.exists(self.ctx.path(name))):
             return
-        found = self.digests.compute(name, algorithm, universal=mark == "U", bits=mark == "^")
+        found = self.digests.compute(name, algorithm)
         if found is None:
             self.unreadable += 1
             result = "FAILED open or read"
@@ -185,18 +166,9 @@ class _List:
         self.ctx.warn(message, self.ctx.status)
 
 
-def _with_newlines(block: bytes, return_waits: bool) -> tuple[bytes, bool]:
-    """(the block with newlines for CR and CR LF, whether a CR at its end waits for what follows)."""
-    if return_waits:
-        block = b"\r" + block
-    waits = block.endswith(b"\r")
-    if waits:
-        block = block[:-1]
-    return block.replace(b"\r\n", b"\n").replace(b"\r", b"\n"), waits
-
-
 @command(
     "shasum",
+    manners=Manners(unreadable_is_empty=("", ""), write_error=SILENT),
     usage="""
     Usage: shasum [OPTION]... [FILE]...
     Print or check SHA digests.
@@ -208,8 +180,6 @@ def _with_newlines(block: bytes, return_waits: bool) -> tuple[bytes, bool]:
       -c, --check           read digests from the FILEs and check them
           --tag             print lines as BSD does
       -t, --text            mark the files as text (the default)
-      -0, --01              files hold the digits of bits: 0 and 1, the rest does not count
-      -U, --UNIVERSAL       read CR and CR LF as newlines
 
     Options for --check:
 
@@ -234,7 +204,7 @@ def shasum(ctx: CommandContext, args: Arguments) -> int:
         return 0
     algorithm = found.value("algorithm", "1") or ""
     if not re.fullmatch(r"[-+]?[0-9]{1,18}", algorithm):
-        return _complain(ctx, f'Value "{algorithm}" invalid for option {_spelling(args)} (number expected)')
+        return _complain(ctx, f'Value "{algorithm}" invalid for option a (number expected)')
     problem = _find_problem(found)
     if problem:
         return _complain(ctx, f"shasum: {problem}")
@@ -249,22 +219,15 @@ def shasum(ctx: CommandContext, args: Arguments) -> int:
     return 0 if all(results) else 1
 
 
-def _spelling(args: Arguments) -> str:
-    """How the option --algorithm was called."""
-    return "algorithm" if any(word.startswith("--a") for word in args.operands) else "a"
-
-
 def _find_problem(args: Arguments) -> str:
-    if sum(args.flag(key) for key in ("binary", "text", "UNIVERSAL", "01")) > 1:
+    if args.flag("binary") and args.flag("text"):
         return "Ambiguous file mode"
     if not args.flag("check"):
         for key in _CHECK_ONLY:
             if args.flag(key):
                 return f"--{key} option used only when verifying checksums"
-    if args.flag("tag"):
-        for key, what in (("text", "--text"), ("UNIVERSAL", "Universal Newlines"), ("01", "BITS")):
-            if args.flag(key):
-                return f"--tag does not support {what} mode"
+    if args.flag("tag") and args.flag("text"):
+        return "--tag does not support --text mode"
     return ""
 
 

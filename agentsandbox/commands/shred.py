@@ -6,13 +6,14 @@ from agentsandbox.command import Arguments, CommandContext, command, describe_os
 from agentsandbox.commands._block_sizes import BLOCK_SIZE
 from agentsandbox.commands._choices import choice_of
 from agentsandbox.commands._lines import shown_name
-from agentsandbox.commands._quoting import quote
 from agentsandbox.commands._sizes import parse_number, parse_size
-from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.commands._suites import COREUTILS
+from agentsandbox.errors import UsageError
+from agentsandbox.manners import Manners
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    pass
 
 _MOST_PASSES = 1000
 _PIECE = 1 << 20
@@ -28,6 +29,13 @@ def _size(text: str) -> int:
 
 @command(
     "shred",
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="""
+            exact force iterations size random-source remove verbose zero help version
+        """,
+    ),
     values={
         "iterations": _passes,
         "size": _size,
@@ -39,7 +47,6 @@ def _size(text: str) -> int:
 
       -f, --force         make a FILE writable if it is not
       -n, --iterations=N  overwrite N times, not 3
-          --random-source=FILE  take the random bytes from FILE
       -s, --size=N        overwrite N bytes (K, M, G are units)
       -u                  remove the FILE after that
           --remove[=HOW]  the same; HOW the name goes (unlink, wipe, wipesync) makes no difference
@@ -55,35 +62,13 @@ def shred(ctx: CommandContext, args: Arguments) -> int:
     passes = _passes(args.value("iterations", "3") or "")
     text = args.value("size")
     size = None if text is None else _size(text)
-    source = _random_source(ctx, args)
     for name in args.operands:
         ctx.budget.step()
-        _shred(ctx, args, name, passes, size, source)
+        _shred(ctx, args, name, passes, size)
     return ctx.status
 
 
-def _random_source(ctx: CommandContext, args: Arguments) -> Callable[[int], bytes]:
-    """Gives so many random bytes."""
-    names = args.values("random-source")
-    if not names:
-        return ctx.host.random.randbytes
-    if len(set(names)) > 1:
-        raise CommandError("multiple random sources specified")
-    try:
-        file = ctx.keep(ctx.fs.open(ctx.path(names[0]), "r"))
-    except OSError as error:
-        raise CommandError(f"{shown_name(names[0])}: {describe_os_error(error, '')}") from None
-
-    def read(count: int) -> bytes:
-        data = file.read(count)
-        if len(data) < count:
-            raise CommandError(f"{quote(names[0])}: end of file")
-        return data
-
-    return read
-
-
-def _shred(ctx: CommandContext, args: Arguments, name: str, passes: int, size: int | None, source: Callable[[int], bytes]) -> None:
+def _shred(ctx: CommandContext, args: Arguments, name: str, passes: int, size: int | None) -> None:
     if name == "-":
         ctx.warn("-: invalid file type")
         return
@@ -108,7 +93,7 @@ def _shred(ctx: CommandContext, args: Arguments, name: str, passes: int, size: i
             while left > 0:
                 ctx.budget.step()
                 piece = min(left, _PIECE)
-                file.write(source(piece) if kind == "random" else bytes(piece))
+                file.write(ctx.host.random.randbytes(piece) if kind == "random" else bytes(piece))
                 left -= piece
     except OSError as error:
         ctx.warn(f"{shown_name(name)}: error writing: {describe_os_error(error, '')}")

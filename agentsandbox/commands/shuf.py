@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import re
-from itertools import repeat
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._lines import read_all, shown_name, split_lines
 from agentsandbox.commands._quoting import quote
-from agentsandbox.commands._random_sources import FileChance, HostChance
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.manners import Manners
 from agentsandbox.streams import InputError, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agentsandbox.commands._random_sources import Chance
     from agentsandbox.streams import ByteWriter
 
 _CHUNK = 4096
@@ -54,46 +53,38 @@ def _size(items: list[bytes] | range) -> int:
     return items.stop - items.start if isinstance(items, range) else len(items)
 
 
-def _repeated(ctx: CommandContext, chance: Chance, items: list[bytes] | range, count: int | None) -> Iterator[list[bytes]]:
-    """`-r`: any item at any time, `count` times or for ever."""
+def _repeated(ctx: CommandContext, items: list[bytes] | range, count: int | None) -> Iterator[list[bytes]]:
+    """`-r`: yield any item at any time, `count` times or for ever."""
     size, made, total = 16, 0, _size(items)
+    random = ctx.host.random
     while count is None or made < count:
         here = size if count is None else min(size, count - made)
         ctx.budget.step(here)
-        picked: list[bytes] = []
-        try:
-            for chosen in chance.choose_each(repeat(total, here)):
-                item = items[chosen]
-                picked.append(b"%d" % item if isinstance(item, int) else item)
-        except CommandError:  # the file has no more chance
-            yield picked
-            raise
-        yield picked
+        yield [_text(items[random.randrange(total)]) for _ in range(here)]
         made += here
         size = min(_CHUNK, size * 2)
 
 
-def _shuffled(ctx: CommandContext, chance: Chance, items: list[bytes] | range, count: int | None) -> Iterator[list[bytes]]:
-    """Each item once, the first `count` of them: a shuffle that moves only what is needed."""
+def _shuffled(ctx: CommandContext, items: list[bytes] | range, count: int | None) -> Iterator[list[bytes]]:
+    """Yield each item once, the first `count` of them: a shuffle that moves only what is needed."""
     total = _size(items)
     wanted = total if count is None else min(count, total)
+    randrange = ctx.host.random.randrange
     moved: dict[int, int] = {}
     for start in range(0, wanted, _CHUNK):
         stop = min(start + _CHUNK, wanted)
         ctx.budget.step(stop - start)
-        others = zip(range(start, stop), chance.choose_each(range(total - start, total - stop, -1)), strict=True)
-        if isinstance(items, list):
-            for at, distance in others:
-                items[at], items[at + distance] = items[at + distance], items[at]
-            yield items[start:stop]
-            continue
         picked = []
-        for at, distance in others:
-            other = at + distance
-            picked.append(moved.get(other, other))
+        for at in range(start, stop):
+            other = randrange(at, total)
+            picked.append(_text(items[moved.get(other, other)]))
             moved[other] = moved.pop(at, at)
         ctx.budget.charge(len(moved) * 8)
-        yield [b"%d" % items[at] for at in picked]
+        yield picked
+
+
+def _text(item: bytes | int) -> bytes:
+    return b"%d" % item if isinstance(item, int) else item
 
 
 def _items(ctx: CommandContext, args: Arguments, end: bytes) -> list[bytes] | range:
@@ -120,20 +111,17 @@ def _items(ctx: CommandContext, args: Arguments, end: bytes) -> list[bytes] | ra
         raise CommandError(describe_os_error(error, shown_name(name))) from None
 
 
-def _chance(ctx: CommandContext, args: Arguments) -> Chance:
-    name = args.value("random-source")
-    if len(set(args.values("random-source"))) > 1:
-        raise CommandError("multiple random sources specified")
-    if name is None:
-        return HostChance(ctx.host.random)
-    try:
-        return FileChance(ctx.fs.open(ctx.path(name), "r"), shown_name(name))
-    except OSError as error:
-        raise CommandError(describe_os_error(error, shown_name(name))) from None
-
-
 @command(
     "shuf",
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="""
+            echo input-range head-count output random-source repeat zero-terminated help
+            version
+        """,
+        read_error=("NAME: read error: REASON", 1),
+    ),
     values={"head-count": _line_count, "input-range": _range},
     usage="""
     Usage: shuf [OPTION]... [FILE]
@@ -147,7 +135,6 @@ def _chance(ctx: CommandContext, args: Arguments) -> Chance:
       -i, --input-range=LO-HI  take the numbers from LO to HI as input lines
       -n, --head-count=COUNT   at most COUNT lines
       -o, --output=FILE        write to FILE
-          --random-source=FILE  take chance from the bytes of FILE
       -r, --repeat             lines may be repeated
       -z, --zero-terminated    lines end with NUL, not newline
           --help               display this help and exit
@@ -170,7 +157,7 @@ def shuf(ctx: CommandContext, args: Arguments) -> int:
             out = opened = ctx.fs.open(ctx.path(outputs[0]), "w", permissions=0o666 & ~ctx.umask)
         except OSError as error:
             raise CommandError(describe_os_error(error, shown_name(outputs[0]))) from None
-    for part in (_repeated if args.flag("repeat") else _shuffled)(ctx, _chance(ctx, args), items, count):
+    for part in (_repeated if args.flag("repeat") else _shuffled)(ctx, items, count):
         part.append(b"")
         out.write(end.join(part))
     if opened is not None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._durations import parse_duration
 from agentsandbox.commands._quoting import quote
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import UsageError
+from agentsandbox.manners import Manners
 
 
 @command(
     "sleep",
+    manners=Manners(COREUTILS, bytewise=True, long_options="help version"),
     usage="""
     Usage: sleep NUMBER[SUFFIX]...
     Pause for NUMBER seconds; SUFFIX may be s, m (minutes), h (hours) or d (days). Several are added up.

@@ -9,8 +9,9 @@ from agentsandbox.commands._lines import blocks, is_regular, read_all, shown_nam
 from agentsandbox.commands._pieces import Names, Pieces
 from agentsandbox.commands._quoting import quote, quote_always
 from agentsandbox.commands._sizes import parse_number, parse_size
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import CommandError, UsageError
-from agentsandbox.streams import encode
+from agentsandbox.manners import Manners
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,44 +20,13 @@ if TYPE_CHECKING:
     from agentsandbox.streams import ByteReader
 
 _WAYS = ("lines", "bytes", "line-bytes", "number")
-_DECIMAL, _HEXADECIMAL = "0123456789", "0123456789abcdef"
-_CLUSTER = re.compile(r"-([deux0-9]*)(.*)\Z", re.DOTALL)
 _SIZES = "bEGKkMmPTYZ0"
-_TAKES_VALUE = re.compile(r"-[deux0-9]*[abClnt]\Z|--(?:additional-suffix|bytes|filter|line-bytes|lines|number|separator|suffix-length)\Z")
-
-
-def _rewrite(words: Sequence[str]) -> list[str]:
-    """`-100` is `-l 100`: the digits among the letters of a word, the last such word's."""
-    rewritten: list[str] = []
-    lines: int | None = None
-    is_value = False
-    for at, word in enumerate(words):
-        if word == "--" and not is_value:
-            return [*rewritten, *words[at:]]
-        found = None if is_value else _CLUSTER.match(word)
-        is_value = not is_value and _TAKES_VALUE.match(word) is not None
-        digits = re.sub("[^0-9]", "", found[1]) if found is not None else ""
-        if found is None or not digits:
-            rewritten.append(word)
-            continue
-        if int(digits[:40]) >= 2**64:
-            over = next(size for size in range(1, 41) if int(digits[:size]) >= 2**64)
-            raise CommandError(f"line count option -{digits[:over]}... is too large")
-        if lines is not None:
-            rewritten[lines] = "--unbuffered"  # which makes no difference
-        lines = len(rewritten)
-        rewritten.append(f"-l{digits}")
-        letters = re.sub("[0-9]", "", found[1]) + found[2]
-        rewritten += [f"-{letters}"] if letters else []
-    if lines is not None and not int(rewritten[lines][2:]):
-        raise UsageError(f"invalid number of lines: {quote('0')}")
-    return rewritten
 
 
 # kinds of pieces
 
 
-def _by_lines(ctx: CommandContext, source: ByteReader, pieces: Pieces, count: int, end: bytes) -> None:
+def _by_lines(ctx: CommandContext, source: ByteReader, pieces: Pieces, count: int) -> None:
     left = 0
     for block in blocks(ctx.budget, source):
         start = 0
@@ -64,14 +34,14 @@ def _by_lines(ctx: CommandContext, source: ByteReader, pieces: Pieces, count: in
             if not left:
                 pieces.open_next()
                 left = count
-            here = block.count(end, start)
+            here = block.count(b"\n", start)
             if here < left:
                 pieces.write(block[start:])
                 left -= here
                 break
             cut = start
             for _ in range(left):
-                cut = block.find(end, cut) + 1
+                cut = block.find(b"\n", cut) + 1
             ctx.budget.step()
             pieces.write(block[start:cut])
             start, left = cut, 0
@@ -92,7 +62,7 @@ def _by_bytes(ctx: CommandContext, source: ByteReader, pieces: Pieces, size: int
             left -= len(part)
 
 
-def _by_line_bytes(ctx: CommandContext, source: ByteReader, pieces: Pieces, size: int, end: bytes) -> None:
+def _by_line_bytes(ctx: CommandContext, source: ByteReader, pieces: Pieces, size: int) -> None:
     """As many whole lines as fit; a line that is too long is cut."""
     data = read_all(ctx.budget, source)
     start = 0
@@ -100,7 +70,7 @@ def _by_line_bytes(ctx: CommandContext, source: ByteReader, pieces: Pieces, size
         ctx.budget.step()
         stop = start + size
         if stop < len(data):
-            cut = data.rfind(end, start, stop) + 1
+            cut = data.rfind(b"\n", start, stop) + 1
             stop = cut or stop
         pieces.open_next()
         pieces.write(data[start:stop])
@@ -124,7 +94,7 @@ class _Chunks:
         if slash:
             self.only = parse_size(only_text, "chunk number", suffixes="", low=1, high=self.count)
 
-    def bounds(self, data: bytes, end: bytes) -> Iterator[tuple[int, int]]:
+    def bounds(self, data: bytes) -> Iterator[tuple[int, int]]:
         """Where each chunk begins and ends; a line belongs to the chunk that its first byte is in."""
         size = max(1, len(data) // self.count)
         start = 0
@@ -134,29 +104,27 @@ class _Chunks:
                 if stop <= start:
                     stop = start
                 elif stop:
-                    found = data.find(end, stop - 1)
+                    found = data.find(b"\n", stop - 1)
                     stop = len(data) if found < 0 else found + 1
             stop = max(stop, start)
             yield start, stop
             start = stop
 
 
-def _by_chunks(ctx: CommandContext, source: ByteReader, pieces: Pieces, chunks: _Chunks, end: bytes, *, elide: bool) -> None:
+def _by_chunks(ctx: CommandContext, source: ByteReader, pieces: Pieces, chunks: _Chunks) -> None:
     data = read_all(ctx.budget, source)
     if chunks.kind == "r":
-        found = data.split(end)
-        tail = found.pop()
-        records = [record + end for record in found] + ([tail] if tail else [])
+        records = data.splitlines(keepends=True) if b"\r" not in data else re.findall(b"[^\n]*\n|[^\n]+", data)
         parts: Iterator[bytes] = (b"".join(records[number :: chunks.count]) for number in range(chunks.count))
     else:
-        parts = (data[start:stop] for start, stop in chunks.bounds(data, end))
+        parts = (data[start:stop] for start, stop in chunks.bounds(data))
     for number, part in enumerate(parts, 1):
         ctx.budget.step()
         if chunks.only:
             if number == chunks.only:
                 ctx.stdout.write(part)
                 return
-        elif part or not elide:
+        else:
             pieces.open_next()
             pieces.write(part)
 
@@ -167,15 +135,9 @@ def _by_chunks(ctx: CommandContext, source: ByteReader, pieces: Pieces, chunks: 
 def _way(args: Arguments) -> tuple[str, str]:
     """How to split, and the value of that option."""
     way = ("lines", "1000")
-    separator: str | None = None
     for key, value in args.given:
-        text = value or ""
         if key in _WAYS:
-            way = key, text
-        if key == "separator":
-            if separator not in (None, text):
-                raise CommandError("multiple separator characters specified")
-            separator = text
+            way = key, value or ""
     return way
 
 
@@ -184,23 +146,15 @@ def _check_ways(given: Sequence[tuple[str, str | None]]) -> None:
         raise UsageError("cannot split in more than one way")
 
 
-def _separator(text: str) -> bytes:
-    if not text:
-        raise CommandError("empty record separator")
-    if text != "\\0" and len(encode(text)) > 1:
-        raise CommandError(f"multi-character separator {quote(text)}")
-    return b"\0" if text == "\\0" else encode(text)
-
-
 def _additional(text: str) -> str:
     if "/" in text:
         raise UsageError(f"invalid suffix {quote(text)}, contains directory separator")
     return text
 
 
-def _start(text: str, kind: str, alphabet: str) -> str:
-    if text.strip(alphabet):
-        raise UsageError(f"{quote(text)}: invalid start value for {kind} suffix")
+def _start(text: str) -> str:
+    if text.strip("0123456789"):
+        raise UsageError(f"{quote(text)}: invalid start value for numerical suffix")
     return text
 
 
@@ -210,22 +164,16 @@ _READERS: dict[str, Callable[[str], object]] = {
     "line-bytes": lambda text: parse_size(text, "number of bytes", suffixes=_SIZES, low=1),
     "number": _Chunks,
     "suffix-length": lambda text: parse_number(text, "suffix length", high=4096),
-    "separator": _separator,
     "additional-suffix": _additional,
-    "numeric-suffixes": lambda text: _start(text, "numerical", _DECIMAL),
-    "hex-suffixes": lambda text: _start(text, "hexadecimal", _HEXADECIMAL),
+    "numeric-suffixes": _start,
 }
 
 
 def _names(args: Arguments, prefix: str, chunks: int) -> Names:
     additional = args.value("additional-suffix", "") or ""
-    alphabet, start = "abcdefghijklmnopqrstuvwxyz", None
-    for key, value in args.given:
-        if key in ("d", "x", "numeric-suffixes", "hex-suffixes"):
-            alphabet = _DECIMAL if key in ("d", "numeric-suffixes") else _HEXADECIMAL
-            start = value or start
-    if start is not None and start.strip(alphabet):
-        start = None  # it was meant for the digits of an option before
+    numeric = bool(args.last("d", "numeric-suffixes"))
+    alphabet = "0123456789" if numeric else "abcdefghijklmnopqrstuvwxyz"
+    start = next(filter(None, reversed(args.values("numeric-suffixes"))), None)
     length = args.value("suffix-length")
     size = None if length is None else parse_number(length, "suffix length", high=4096)
     return Names(prefix, alphabet, additional, size=size, start=start, chunks=chunks)
@@ -233,7 +181,17 @@ def _names(args: Arguments, prefix: str, chunks: int) -> Names:
 
 @command(
     "split",
-    rewrite=_rewrite,
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="""
+            bytes lines line-bytes number elide-empty-files unbuffered suffix-length
+            additional-suffix numeric-suffixes hex-suffixes filter verbose separator
+            -io-blksize help version
+        """,
+        read_error=("NAME: -: REASON", 1),
+    ),
+    digits="lines",
     values=_READERS,
     check=_check_ways,
     usage="""
@@ -248,14 +206,9 @@ def _names(args: Arguments, prefix: str, chunks: int) -> Names:
       -C, --line-bytes=SIZE           at most SIZE bytes of whole lines in each piece
       -d                              numeric suffixes, from 0
           --numeric-suffixes[=FROM]   the same, from FROM
-      -x                              hexadecimal suffixes, from 0
-          --hex-suffixes[=FROM]       the same, from FROM
-      -e, --elide-empty-files         make no empty files with -n
           --filter=COMMAND            give each piece to the shell COMMAND; the name is in $FILE
       -l, --lines=NUMBER              NUMBER lines in each piece
       -n, --number=CHUNKS             N pieces, or l/N, r/N, K/N, l/K/N, r/K/N
-      -t, --separator=SEP             lines end with SEP, not newline; '\\0' is NUL
-      -u, --unbuffered                (output is never held back)
           --verbose                   tell of each piece
           --help                      display this help and exit
 
@@ -264,20 +217,19 @@ def _names(args: Arguments, prefix: str, chunks: int) -> Names:
 )
 def split(ctx: CommandContext, args: Arguments) -> int:
     way, value = _way(args)
-    end = _separator(args.value("separator", "\n") or "")
     if len(args.operands) > 2:
         raise UsageError(f"extra operand {quote(args.operands[2])}")
     chunks = _Chunks(value) if way == "number" else None
     run: Callable[[ByteReader, Pieces], None]
     if chunks is not None:
-        run = lambda source, pieces: _by_chunks(ctx, source, pieces, chunks, end, elide=args.flag("elide-empty-files"))  # noqa: E731
+        run = lambda source, pieces: _by_chunks(ctx, source, pieces, chunks)  # noqa: E731
     elif way == "lines":
         lines = parse_size(value, "number of lines", suffixes="", low=1)
-        run = lambda source, pieces: _by_lines(ctx, source, pieces, lines, end)  # noqa: E731
+        run = lambda source, pieces: _by_lines(ctx, source, pieces, lines)  # noqa: E731
     else:
         size = parse_size(value, "number of bytes", suffixes=_SIZES, low=1)
         run = lambda source, pieces: (  # noqa: E731
-            _by_bytes(ctx, source, pieces, size) if way == "bytes" else _by_line_bytes(ctx, source, pieces, size, end)
+            _by_bytes(ctx, source, pieces, size) if way == "bytes" else _by_line_bytes(ctx, source, pieces, size)
         )
     if args.flag("filter") and chunks is not None and chunks.only:
         raise UsageError("--filter does not process a chunk extracted to stdout")

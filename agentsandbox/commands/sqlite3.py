@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.errors import CommandError, LimitReached
+from agentsandbox.manners import SILENT, Manners
 from agentsandbox.streams import decode, encode
 
 TYPE_CHECKING = False
@@ -11,8 +12,6 @@ if TYPE_CHECKING:
     from agentsandbox.commands._sqlite_shell import Shell
 
 _VERSION = "3.40.1 2022-12-28 14:03:47 df5c253c0b3dd24916e4ec7cf77d3db5294cc9fd45ae7b9c5e82ad8197f3alt1"
-_TUNING = {"heap": 1, "mmap": 1, "lookaside": 2, "pagecache": 2}
-"""Options about memory, and how many values they take."""
 _MODES = ("ascii", "box", "column", "csv", "html", "json", "line", "list", "markdown", "quote", "table", "tabs")
 _VALUED = ("separator", "newline", "nullvalue", "cmd", "init")
 _FLAGS = ("header", "noheader", "bail", "batch", "echo", "readonly", "version", "help")
@@ -24,18 +23,10 @@ class _Options:
     def __init__(self, words: list[str]) -> None:
         self.given: list[tuple[str, str]] = []
         self.operands: list[str] = []
-        self.archive: list[str] | None = None
-        """The words behind -A, with its letters."""
-        self.mixed = ""
-        """The word of -A, if SQL stands before it."""
         at = 0
         while at < len(words):
             word = words[at]
             at += 1
-            if word.startswith("-A"):
-                self.mixed = word if len(self.operands) > 1 else ""
-                self.archive = ([word[2:]] if word[2:] else []) + words[at:]
-                break
             if not word.startswith("-"):
                 self.operands.append(word)
                 continue
@@ -45,10 +36,6 @@ class _Options:
                     raise CommandError(f"Error: missing argument to {word}", 1)
                 self.given.append((name, words[at]))
                 at += 1
-            elif name in _TUNING:
-                if at + _TUNING[name] > len(words):
-                    raise CommandError(f"Error: missing argument to {word}", 1)
-                at += _TUNING[name]
             elif name in _MODES or name in _FLAGS:
                 self.given.append((name, ""))
             else:
@@ -99,11 +86,6 @@ def _run(shell: Shell, ctx: CommandContext, options: _Options) -> int:
                 status = shell.run_word(value)
                 if status and shell.bail:
                     return status
-        if options.archive is not None:
-            from agentsandbox.commands._sqlite_archive import run_archive
-
-            run_archive(shell, options.archive, hint="-A")
-            return 0
         for word in options.operands[1:]:
             status = shell.run_word(word)
             if status:
@@ -118,16 +100,15 @@ def _run(shell: Shell, ctx: CommandContext, options: _Options) -> int:
 
 @command(
     "sqlite3",
+    manners=Manners(unreadable_is_empty=("", ""), write_error=SILENT),
     raw=True,
     usage="""
     Usage: sqlite3 [OPTIONS] [FILENAME [SQL]...]
-      or:  sqlite3 [OPTIONS] [FILENAME] -A...
     Run SQL and dot commands on a database, from the operands or from standard input.
 
     FILENAME is a file of the sandbox, created when something is stored; without one the
     database is kept in memory. Loadable extensions are not available. Options begin with one or two dashes.
 
-      -A ...                 files in a database: -Ac FILE... a new archive, -At list, -Ax extract; see `.archive`
       -ascii, -box, -column, -csv, -html, -json, -line, -list, -markdown, -quote, -table, -tabs
                              the form of the output (default -list)
       -header                show column names
@@ -141,8 +122,6 @@ def _run(shell: Shell, ctx: CommandContext, options: _Options) -> int:
       -batch                 (there is no other way here)
       -echo                  show commands before they run
       -readonly              store nothing
-      -heap SIZE, -mmap N, -lookaside SIZE N, -pagecache SIZE N
-                             accepted: how memory is used makes no difference
       -version               display the version and exit
       -help                  display this help and exit
     """,
@@ -155,9 +134,6 @@ def sqlite3(ctx: CommandContext, args: Arguments) -> int:
     if options.has("version"):
         ctx.print(_VERSION)
         return 0
-    if options.mixed:
-        ctx.stderr.write(encode(f'Error: cannot mix regular SQL or dot-commands with "{options.mixed}"\n'))
-        return 1
     from agentsandbox.commands._sqlite_files import OpenError
     from agentsandbox.commands._sqlite_shell import Shell
 

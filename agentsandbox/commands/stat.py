@@ -7,14 +7,15 @@ import re
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._block_sizes import BLOCK_SIZE, disk_usage
-from agentsandbox.commands._choices import choice_of
 from agentsandbox.commands._paths import canonicalize
 from agentsandbox.commands._quoting import quote, quote_always, quote_as, style_of_environment
 from agentsandbox.commands._space import Space
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.commands._times import LocalTime, nanoseconds
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.languages.modes import describe_type, format_mode
 from agentsandbox.languages.owners import Owners
+from agentsandbox.manners import Manners
 from agentsandbox.streams import bytewise, decode, encode
 
 TYPE_CHECKING = False
@@ -53,7 +54,11 @@ MAX_WIDTH = 1 << 16
 
 @command(
     "stat",
-    values={"cached": choice_of("--cached", (("default",), ("never",), ("always",)))},
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="dereference file-system format printf terse help version",
+    ),
     usage="""
     Usage: stat [OPTION]... FILE...
     Show what is known of each FILE, or of its filesystem.
@@ -62,11 +67,10 @@ MAX_WIDTH = 1 << 16
       -f, --file-system     of the filesystem, not of the file
       -c, --format=FORMAT   print FORMAT, and a newline, for each FILE
           --printf=FORMAT   the same without the newline; backslash escapes are understood
-          --cached=MODE     always, never or default: nothing is ever out of date here
       -t, --terse           in one line
           --help            display this help and exit
 
-    For files: %a octal mode, %A mode, %b blocks, %B size of those, %C context, %d device, %D in hex, %f raw mode in hex,
+    For files: %a octal mode, %A mode, %b blocks, %B size of those, %d device, %D in hex, %f raw mode in hex,
     %F type, %g %G group, %h links, %i inode, %m mount point, %n name, %N quoted name and where it points,
     %o size for transfers, %s size, %r %R device type, %t %T in hex, %u %U user, %w %W birth, %x %X access,
     %y %Y change, %z %Z change of status. For filesystems: %a %b %c %d %f %i %l %n %s %S %t %T.
@@ -201,9 +205,6 @@ class _Printer:
             return compute(info)
         if letter == "n":
             return name
-        if letter == "C":
-            self.ctx.warn(f"failed to get security context of {quote_always(name)}: No data available")
-            return "?"
         if letter == "N":
             shown = self._quoted(name)
             return f"{shown} -> {self._quoted(self.ctx.fs.readlink(path))}" if info.is_link else shown

@@ -7,11 +7,14 @@ import re
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._programs import check_program
 from agentsandbox.commands._quoting import quote
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.manners import Manners
 
 
 @command(
     "stdbuf",
+    manners=Manners(COREUTILS, long_options="input output error help version", unbuffered=True),
     usage="""
     Usage: stdbuf OPTION... COMMAND
     Run COMMAND with modified buffering of its standard streams. The streams of a sandbox hold nothing back, so the

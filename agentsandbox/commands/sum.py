@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._lines import inputs
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.commands._sums import bsd_sum, sysv_sum
+from agentsandbox.manners import Manners
 
 
 @command(
     "sum",
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="sysv help version",
+        closing_error="NAME: standard input: REASON",
+        full_write_error=("NAME: write error", 1),
+    ),
     usage="""
     Usage: sum [OPTION]... [FILE]...
     Print checksum and number of blocks of each FILE.

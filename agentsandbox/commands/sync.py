@@ -7,12 +7,15 @@ import os
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._quoting import quote_always
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import CommandError
 from agentsandbox.fs.base import os_error
+from agentsandbox.manners import Manners
 
 
 @command(
     "sync",
+    manners=Manners(COREUTILS, long_options="data file-system help version"),
     usage="""
     Usage: sync [OPTION] [FILE]...
     Write what is cached to the disk.

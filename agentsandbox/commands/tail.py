@@ -12,7 +12,9 @@ from agentsandbox.commands._lines import blocks
 from agentsandbox.commands._processes import running
 from agentsandbox.commands._quoting import quote, quote_always
 from agentsandbox.commands._sizes import parse_number, parse_size
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import CommandError
+from agentsandbox.manners import Manners
 from agentsandbox.streams import BLOCK, encode
 
 TYPE_CHECKING = False
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
     from agentsandbox.streams import ByteReader
 
 _OBSOLETE = re.compile(r"([+-])([0-9]*)([bcl]?)(f?)\Z")
-_LARGEST_PID = 2**31 - 1
 _UNITS = ("s", "m", "h", "d")
 
 
@@ -176,96 +177,77 @@ def _print_part(ctx: CommandContext, source: ByteReader, part: _Part) -> None:
             ctx.stdout.write(block)
 
 
-class _Followed:
-    """A file that `-f` watches: where it stands and what was seen of it last."""
-
-    __slots__ = ("inode", "missing", "name", "source")
-
-    def __init__(self, name: str, source: ByteReader | None) -> None:
-        self.name = name
-        self.source = source
-        self.missing = source is None
-        self.inode = source.stat().ino if source is not None and hasattr(source, "stat") else -1
-
-
 class _Follower:
     """`tail -f`: prints what is appended to the files until the process is ended."""
 
-    __slots__ = ("by_name", "ctx", "files", "headers", "last", "pid", "retry", "seconds")
+    __slots__ = ("by_name", "ctx", "files", "headers", "inodes", "last", "pid", "seconds")
 
-    def __init__(
-        self,
-        ctx: CommandContext,
-        files: list[_Followed],
-        last: str,
-        *,
-        pid: int | None,
-        headers: bool,
-        by_name: bool,
-        retry: bool,
-        seconds: float,
-    ) -> None:
+    def __init__(self, ctx: CommandContext, files: dict[str, ByteReader | None], last: str) -> None:
         self.ctx = ctx
         self.files = files
+        """The files by name; None for one that is missing."""
+        self.inodes = {name: self._inode(source) for name, source in files.items()}
         self.last = last
-        self.pid = pid
-        self.headers = headers
-        self.by_name = by_name
-        self.retry = retry
-        self.seconds = seconds
+        self.headers = self.by_name = False
+        self.seconds = 1.0
+        self.pid: int | None = None
+        """The process with which it ends."""
+
+    @staticmethod
+    def _inode(source: ByteReader | None) -> int:
+        return source.stat().ino if source is not None and hasattr(source, "stat") else -1
 
     def run(self) -> int:
+        """Print what is appended as long as there are files; return the status."""
         ctx = self.ctx
-        while any(file.source is not None for file in self.files) or (self.retry and self.files):
+        while self.by_name or any(source is not None for source in self.files.values()):
             grown = False
-            for file in self.files:
+            for name in self.files:
                 ctx.budget.step()
                 if self.by_name:
-                    self._reopen(file)
-                grown = self._print_new(file) or grown
+                    self._reopen(name)
+                grown = self._print_new(name) or grown
             if not grown and self.pid is not None and all(process.pid != self.pid for process in running(ctx)):
                 return ctx.status
             if not grown:
                 ctx.host.scheduler.sleep(max(0.01, min(self.seconds, 0.1)))
-        if self.files:
-            ctx.warn("no files remaining")
+        ctx.warn("no files remaining")
         return 1
 
-    def _reopen(self, file: _Followed) -> None:
-        """Follow the name, not the file: after a rename or a removal the name may mean another file."""
-        ctx = self.ctx
+    def _reopen(self, name: str) -> None:
+        """Follow the name, not the file: after a rename it may mean another file."""
+        ctx, missing = self.ctx, self.files[name] is None
         try:
-            inode = ctx.fs.stat(ctx.path(file.name)).ino
-            if file.source is not None and inode == file.inode:
+            inode = ctx.fs.stat(ctx.path(name)).ino
+            if not missing and inode == self.inodes[name]:
                 return
-            source = ctx.open_input(file.name)
+            self.files[name] = ctx.open_input(name)
         except OSError as error:
-            if not file.missing:
-                ctx.warn(f"{quote_always(file.name)} has become inaccessible: {error.strerror}")
-                file.missing = True
-                file.source = None
+            if not missing:
+                ctx.warn(f"{quote_always(name)} has become inaccessible: {error.strerror}")
+                self.files[name] = None
             return
-        verb = "has appeared;  following new file" if file.missing else "has been replaced;  following new file"
-        ctx.warn(f"{quote_always(file.name)} {verb}")
-        file.source, file.inode, file.missing = source, inode, False
+        self.inodes[name] = inode
+        verb = "has appeared" if missing else "has been replaced"
+        ctx.warn(f"{quote_always(name)} {verb};  following new file")
 
-    def _print_new(self, file: _Followed) -> bool:
-        source = file.source
+    def _print_new(self, name: str) -> bool:
+        source = self.files[name]
         if source is None:
             return False
         if hasattr(source, "stat") and hasattr(source, "seek"):
             position: int = source.seek(0, 1)
             if source.stat().size < position:
-                self.ctx.warn(f"{file.name}: file truncated")
+                self.ctx.warn(f"{name}: file truncated")
                 source.seek(0, 0)
         block = source.read(BLOCK)
         if not block:
             if not hasattr(source, "stat"):
-                file.source = None  # a pipe has ended for good
+                self.files[name] = None  # a pipe has ended for good
             return False
-        if self.headers and self.last != file.name:
-            self.ctx.stdout.write(encode(f"\n==> {_shown(file.name)} <==\n"))
-        self.last = file.name
+        if self.headers and self.last != name:
+            self.ctx.stdout.write(encode(f"\n==> {_shown(name)} <==\n"))
+        self.last = name
         self.ctx.stdout.write(block)
         return True
 
@@ -275,11 +257,7 @@ def _shown(name: str) -> str:
 
 
 def _pid(text: str) -> int:
-    return parse_number(text, "PID", high=_LARGEST_PID)
-
-
-def _times(text: str) -> int:
-    return parse_number(text, "maximum number of unchanged stats between opens")
+    return parse_number(text, "PID", high=2**31 - 1)
 
 
 def _seconds(text: str) -> float:
@@ -294,6 +272,19 @@ _FOLLOW = (("descriptor",), ("name",))
 
 @command(
     "tail",
+    manners=Manners(
+        COREUTILS,
+        pure=True,
+        bytewise=True,
+        long_options="""
+            bytes follow lines max-unchanged-stats -disable-inotify pid
+            -presume-input-pipe quiet retry silent sleep-interval verbose
+            zero-terminated help version
+        """,
+        read_error=("NAME: error reading 'standard input': REASON", 1),
+        closed_read_error=("NAME: cannot fstat 'standard input': REASON", 1),
+        closing_error="NAME: -: REASON",
+    ),
     rewrite=_rewrite,
     digits="digits",
     values={
@@ -301,7 +292,6 @@ _FOLLOW = (("descriptor",), ("name",))
         "lines": lambda text: _count(text, "lines"),
         "bytes": lambda text: _count(text, "bytes"),
         "follow": lambda text: choose(text, "--follow", _FOLLOW),
-        "max-unchanged-stats": _times,
         "pid": _pid,
         "sleep-interval": _seconds,
     },
@@ -314,12 +304,10 @@ _FOLLOW = (("descriptor",), ("name",))
       -c, --bytes=[+]NUM         print the last NUM bytes; with '+', everything from byte NUM on
       -f                         print what is appended, until the command is ended
           --follow[={name|descriptor}]  the same, of the name or of the file that has it now
-      -F                         same as --follow=name --retry
+      -F                         same as --follow=name, also of files that are missing
       -n, --lines=[+]NUM         print the last NUM lines; with '+', everything from line NUM on
-          --max-unchanged-stats=N  with --follow=name, when to look again (it always looks)
           --pid=PID              with -f, end when the process PID has ended
       -q, --quiet, --silent      never print headers
-          --retry                keep trying to open a file that cannot be opened
       -s, --sleep-interval=N     with -f, look at least every N seconds
       -v, --verbose              always print headers
       -z, --zero-terminated      lines end with NUL, not newline
@@ -332,19 +320,13 @@ def tail(ctx: CommandContext, args: Arguments) -> int:
     part = _Part(args)
     seconds = _seconds(args.value("sleep-interval", "1") or "")
     follow = args.last("follow", "f", "F")
-    given = args.value("pid")
-    pid = None if given is None else _pid(given)
+    pid = args.value("pid")
     if pid is not None and follow is None:
         ctx.stderr.write(b"tail: warning: PID ignored; --pid=PID is useful only when following\n")
     how = "descriptor"
     for key, value in args.given:
         if key in ("follow", "f", "F"):
             how = "name" if key == "F" else choose(value, "--follow", _FOLLOW) if value is not None else "descriptor"
-    retry = args.flag("retry") or args.flag("F")
-    if retry and follow is None:
-        ctx.stderr.write(b"tail: warning: --retry ignored; --retry is useful only when following\n")
-    if retry and follow is not None and how == "descriptor":
-        ctx.stderr.write(b"tail: warning: --retry only effective for the initial open\n")
     if not part.count and not part.from_start and follow is None:
         return 0
     names = args.operands or ["-"]
@@ -353,7 +335,7 @@ def tail(ctx: CommandContext, args: Arguments) -> int:
     last_flag = args.last("quiet", "verbose")
     headers = last_flag == "verbose" or (last_flag is None and len(names) > 1)
     separator, last = "", ""
-    followed: list[_Followed] = []
+    followed: dict[str, ByteReader | None] = {}
     for name in names:
         try:
             source: ByteReader | None = ctx.open_input(name)
@@ -361,8 +343,8 @@ def tail(ctx: CommandContext, args: Arguments) -> int:
             source = None
         except OSError as error:
             ctx.warn(f"cannot open {quote_always(name)} for reading: {error.strerror}")
-            if retry:
-                followed.append(_Followed(name, None))
+            if args.flag("F"):
+                followed[name] = None
             continue
         if headers:
             ctx.stdout.write(encode(f"{separator}==> {_shown(name)} <==\n"))
@@ -377,10 +359,13 @@ def tail(ctx: CommandContext, args: Arguments) -> int:
         _print_part(ctx, source, part)
         last = name
         if name != "-" or hasattr(source, "stat"):
-            followed.append(_Followed(name, source))
+            followed[name] = source
     if follow is None or (names == ["-"] and not followed):
         return ctx.status
     if not followed:
         ctx.warn("no files remaining")
         return 1
-    return _Follower(ctx, followed, last, pid=pid, headers=headers, by_name=how == "name", retry=retry, seconds=seconds).run()
+    follower = _Follower(ctx, followed, last)
+    follower.headers, follower.by_name, follower.seconds = headers, how == "name", seconds
+    follower.pid = None if pid is None else _pid(pid)
+    return follower.run()

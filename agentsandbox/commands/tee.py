@@ -3,58 +3,57 @@
 from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.commands._choices import choice_of, choose
 from agentsandbox.commands._lines import blocks, shown_name
-from agentsandbox.errors import CommandError, PipeClosed
+from agentsandbox.commands._suites import COREUTILS
+from agentsandbox.errors import PipeClosed
+from agentsandbox.manners import Manners
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.fs.base import File
     from agentsandbox.streams import ByteWriter
 
-_MODES = [("warn",), ("warn-nopipe",), ("exit",), ("exit-nopipe",)]
 
-
-def _open_outputs(ctx: CommandContext, names: list[str], *, append: bool, exits: bool) -> list[tuple[str, File]]:
-    """The files that can be opened; one that cannot ends the program if it `exits` then."""
+def _open_outputs(ctx: CommandContext, names: list[str], *, append: bool) -> list[tuple[str, File]]:
+    """Return the files that can be opened, by name."""
     opened = []
     for name in names:
         try:
             opened.append((name, ctx.fs.open(ctx.path(name), "a" if append else "w", permissions=0o666 & ~ctx.umask)))
         except OSError as error:
             ctx.warn_os(error, shown_name(name))
-            if exits:
-                raise CommandError("") from None
     return opened
 
 
 @command(
     "tee",
-    values={"output-error": choice_of("--output-error", _MODES)},
+    manners=Manners(
+        COREUTILS,
+        pure=True,
+        bytewise=True,
+        long_options="append ignore-interrupts output-error help version",
+        unbuffered=True,
+        checks_output=True,
+        read_error=("NAME: read error: REASON", 1),
+        closing_error="NAME: standard input: REASON",
+        write_error=("NAME: 'standard output': REASON", 1),
+    ),
     usage="""
     Usage: tee [OPTION]... [FILE]...
     Copy standard input to each FILE, and also to standard output.
 
       -a, --append              append to the FILEs, do not empty them
       -i, --ignore-interrupts   ignore interrupt signals (none arrive here)
-      -p                        go on when a pipe is closed, as --output-error=warn-nopipe
-          --output-error[=MODE] on write errors: warn, warn-nopipe, exit, exit-nopipe
+      -p                        go on when a pipe is closed
           --help                display this help and exit
     """,
 )
 def tee(ctx: CommandContext, args: Arguments) -> int:
-    mode = None
-    for key, value in args.given:
-        if key == "output-error":
-            mode = choose("warn-nopipe" if value is None else value, "--output-error", _MODES)
-        elif key == "p":
-            mode = "warn-nopipe"
-    opened = _open_outputs(ctx, args.operands, append=args.flag("append"), exits=mode in ("exit", "exit-nopipe"))
+    opened = _open_outputs(ctx, args.operands, append=args.flag("append"))
     outputs: list[tuple[str, ByteWriter]] = [("standard output", ctx.stdout), *opened]
     try:
         for block in blocks(ctx.budget, ctx.stdin):
-            if not _write_all(ctx, outputs, block, mode):
-                return 1
+            _write_all(ctx, outputs, block, keep=args.flag("p"))
             if not outputs:
                 break
     finally:
@@ -63,25 +62,17 @@ def tee(ctx: CommandContext, args: Arguments) -> int:
     return ctx.status
 
 
-def _write_all(ctx: CommandContext, outputs: list[tuple[str, ByteWriter]], block: bytes, mode: str | None) -> bool:
-    """Write a block everywhere; outputs that fail are dropped. False when that is a reason to exit."""
+def _write_all(ctx: CommandContext, outputs: list[tuple[str, ByteWriter]], block: bytes, *, keep: bool) -> None:
+    """Write a block everywhere; outputs that fail are dropped, and a closed pipe ends all unless `keep`."""
     closed: PipeClosed | None = None
     for name, out in list(outputs):
         try:
             out.write(block)
         except PipeClosed as error:
             outputs.remove((name, out))
-            if mode is None:
-                closed = error  # the other outputs still get what was read
-            elif not mode.endswith("nopipe"):
-                ctx.warn(f"{name}: Broken pipe")
-                if mode == "exit":
-                    return False
+            closed = None if keep else error  # the other outputs still get what was read
         except OSError as error:
             outputs.remove((name, out))
             ctx.warn_os(error, shown_name(name))
-            if mode is not None and mode.startswith("exit"):
-                return False
     if closed is not None:
         raise closed
-    return True

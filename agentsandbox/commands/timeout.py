@@ -6,7 +6,9 @@ from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._durations import parse_duration
 from agentsandbox.commands._programs import check_program
 from agentsandbox.commands._quoting import quote
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import UsageError
+from agentsandbox.manners import Manners
 from agentsandbox.processes import SIGNAL_NUMBERS, SIGNALS
 from agentsandbox.streams import encode
 
@@ -40,6 +42,12 @@ def _signal(text: str) -> int:
 
 @command(
     "timeout",
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="kill-after signal verbose foreground preserve-status help version",
+        unbuffered=True,
+    ),
     values={"kill-after": _duration, "signal": _signal},
     usage="""
     Usage: timeout [OPTION] DURATION COMMAND [ARG]...

@@ -8,12 +8,14 @@ import re
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._choices import choice_of, choose
 from agentsandbox.commands._quoting import quote, quote_always
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.commands._times import nanoseconds
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.fs.base import Timestamp
 from agentsandbox.languages.dates import DateError, parse_date
 from agentsandbox.languages.strftime import Moment
 from agentsandbox.languages.timezones import days_from_civil, find_zone
+from agentsandbox.manners import Manners
 
 _TIMES = (("atime", "access", "use"), ("mtime", "modify"))
 _STAMP = re.compile(r"(\d\d|\d{4})?(\d\d)(\d\d)(\d\d)(\d\d)(?:\.(\d\d))?", re.ASCII)
@@ -25,6 +27,11 @@ _LEAP_DAY = 951782400.0
 
 @command(
     "touch",
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="time no-create date reference no-dereference help version",
+    ),
     values={"time": choice_of("--time", _TIMES), "t": lambda text: _check_stamp(text, _LEAP_DAY, "")},
     usage="""
     Usage: touch [OPTION]... FILE...

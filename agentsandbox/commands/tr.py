@@ -7,8 +7,10 @@ import re
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._lines import blocks
 from agentsandbox.commands._quoting import quote
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.commands._tr_sets import ByteSet, parse_set
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.manners import Manners
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -142,6 +144,12 @@ def _input(ctx: CommandContext) -> Iterator[bytes]:
 
 @command(
     "tr",
+    manners=Manners(
+        COREUTILS,
+        pure=True,
+        long_options="complement delete squeeze-repeats truncate-set1 help version",
+        read_error=("NAME: read error: REASON", 1),
+    ),
     permute=False,
     usage="""
     Usage: tr [OPTION]... STRING1 [STRING2]

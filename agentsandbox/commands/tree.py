@@ -3,48 +3,36 @@
 from __future__ import annotations
 
 import posixpath
-import stat
 
 from agentsandbox.command import Arguments, CommandContext, command, normalize
 from agentsandbox.commands._copying import join
-from agentsandbox.commands._tree_forms import Drawing, Form, Json, Node, Xml
-from agentsandbox.commands._tree_options import TreeOptions
+from agentsandbox.commands._tree_forms import Drawing, Json, Node, TreeOptions
 from agentsandbox.commands._versions import version_key
 from agentsandbox.errors import CommandError
 from agentsandbox.fs.base import Stat
-from agentsandbox.streams import decode, encode
+from agentsandbox.manners import SILENT, Manners
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable
 
     from agentsandbox.commands._ignore_rules import IgnoreRules
-    from agentsandbox.commands._tree_info import InfoFile
+    from agentsandbox.fs.base import Stat
     from agentsandbox.globs import GlobMatcher
 
-USAGE = """
-Usage: tree [OPTION]... [DIRECTORY]...
-Draw the contents of directories.
-
-Files:    -a all, also hidden ones   -d directories only   -l follow links to directories   -L LEVEL so many levels
-          -P PATTERN only files that match   -I PATTERN nothing that matches (alternatives by |)   --ignore-case   --matchdirs -P for
-          directories too   --prune no empty directories   --filelimit N no directories with more entries   -x stay on the filesystem
-          --gitignore nothing that .gitignore files name   --gitfile FILE nor what this file names
-          --fromfile draw the paths in files (. for standard input)   --fflinks NAME -> TARGET in them is a link
-          --info comments from .info files   --infofile FILE and from this file
-Facts:    -p permissions   -u user   -g group   -s size   -h, --si readable sizes   -D time   --timefmt FORMAT   --inodes   --device
-          -F append */=|   --du sizes with all below   --metafirst facts before the lines
-Names:    -f full paths   -Q in double quotes   -q ? for what does not print   -N as they are
-Order:    -v by version   -t by time   -c by time of status   -U unsorted   -r reversed   --sort NAME   --dirsfirst   --filesfirst
-Form:     -i no lines   -A, -S, --charset NAME (lines of a terminal, CP437, utf-8 or ascii)   -C colours   -n none
-          -J JSON   -X XML   -o FILE   --noreport
-HTML:     -H BASE pages with links that begin with BASE   -T TITLE   --nolinks   --hintro FILE what is before the tree
-          --houtro FILE what is behind it
-"""
+_SORT_NAMES = ("name", "version", "mtime", "ctime", "size", "none")
+_SORTS: dict[str, Callable[[Node], object] | None] = {
+    "name": None,
+    "none": None,
+    "version": lambda node: version_key(node.name),
+    "mtime": lambda node: int(node.info.mtime),
+    "ctime": lambda node: int(node.info.ctime),
+    "size": lambda node: -node.info.size,
+}
 
 
 class _Reader:
-    """Reads trees into nodes, counting what is shown."""
+    """Reads trees into nodes and counts what is shown."""
 
     def __init__(self, ctx: CommandContext, options: TreeOptions) -> None:
         self.ctx = ctx
@@ -53,45 +41,18 @@ class _Reader:
         self.files = 0
         self.size = 0
         self._rules: dict[str, IgnoreRules | None] = {}
-        """What the .gitignore files of directories say, by path."""
-        self._given = self._given_rules()
-        self._comments: dict[str, InfoFile | None] = {}
-        """What the .info files of directories say, by path."""
-        self._given_comments = self._given_info()
-
-    def _given_rules(self) -> IgnoreRules | None:
-        """What the files of --gitfile say, each of which counts from its own directory."""
-        rules: IgnoreRules | None = None
-        for name in self.options.ignore_files:
-            from agentsandbox.commands._ignore_rules import IgnoreRules, read_rules
-
-            path = normalize(self.ctx.path(name))
-            if not self.ctx.fs.exists(path):
-                raise CommandError("Could not load gitignore file")
-            rules = IgnoreRules(posixpath.dirname(path), read_rules(self.ctx.fs, path), rules)
-        return rules
-
-    def _given_info(self) -> InfoFile | None:
-        """What the files of --infofile say."""
-        info: InfoFile | None = None
-        for name in self.options.info_files:
-            from agentsandbox.commands._tree_info import read_info
-
-            found = read_info(self.ctx.fs, self.ctx.path(name), info, ignore_case=self.options.ignore_case)
-            if found is None:
-                raise CommandError("Could not load infofile")
-            info = found
-        return info
+        """The rules of the .gitignore files that hold in each directory, by its path."""
 
     def read(self, name: str) -> Node | None:
-        """A starting point with all below it; None if there is none."""
+        """Return a starting point with all below it, None for a name that does not exist."""
         info = self._stat_top(name)
         if info is None:
             return None
         path = name.rstrip("/") or name
-        top = Node(name, path, self.ctx.fs.stat(self.ctx.path(path if self.options.full_path else name), follow=False))
-        top.is_dir, top.target_info, top.slash = info.is_dir, info, path != name
-        if not info.is_dir and not self.options.from_file:
+        shown = path if self.options.full_path else name
+        top = Node(name, path, self.ctx.fs.stat(self.ctx.path(shown), follow=False))
+        top.is_dir, top.target_info = info.is_dir, info
+        if not info.is_dir:
             top.comment = "error opening dir"
             self.files += 1
             return top
@@ -107,81 +68,54 @@ class _Reader:
                 continue
             seen.add(ino)
             if self._fill(node, depth):
-                below = [child for child in node.children or () if child.is_dir or child.leads_to_directory]
+                below = [child for child in node.children or () if child.leads_to_directory]
                 order += [(node, child) for child in below]
                 pending += [(child, depth + 1) for child in reversed(below) if child.is_dir]
         self._finish(top, order)
-        if top.comment and (self.options.usage or self.options.prune or self.options.match_directories):
-            top.comment = "error opening dir"
-            self.files += 1
-        elif top.children or top.comment or self.options.from_file:
+        if top.children or top.comment:
             self.directories += 1
         return top
 
     def _stat_top(self, name: str) -> Stat | None:
-        path = self.ctx.path(name)
-        try:
-            return self.ctx.fs.stat(path)
-        except OSError:
+        for follow in (True, False):
             try:
-                return self.ctx.fs.stat(path, follow=False)
+                return self.ctx.fs.stat(self.ctx.path(name), follow=follow)
             except OSError:
-                return None
-
-    def _names(self, path: str) -> list[str]:
-        return self.ctx.fs.listdir(self.ctx.path(path))
-
-    def _stat(self, path: str) -> Stat:
-        return self.ctx.fs.stat(self.ctx.path(path), follow=False)
+                pass
+        return None
 
     def _read_link(self, node: Node) -> None:
-        absolute = self.ctx.path(node.path)
-        node.target = self.ctx.fs.readlink(absolute)
+        path = self.ctx.path(node.path)
+        node.target = self.ctx.fs.readlink(path)
         try:
-            node.target_info = self.ctx.fs.stat(absolute)
+            node.target_info = self.ctx.fs.stat(path)
         except OSError:
             node.target_info = None
 
-    def _rules_of(self, path: str, parent: IgnoreRules | None) -> IgnoreRules | None:
-        """What .gitignore files say in a directory."""
+    def _rules_of(self, path: str) -> IgnoreRules | None:
+        """Return what .gitignore files say in a directory."""
         if not self.options.git_ignore:
             return None
         from agentsandbox.commands._ignore_rules import IgnoreRules, read_rules
 
         absolute = normalize(self.ctx.path(path))
-        return IgnoreRules(absolute, read_rules(self.ctx.fs, join(absolute, ".gitignore")), parent)
-
-    def _read_comments(self, path: str) -> bool:
-        """Look for an .info file in a directory; whether there is one."""
-        above = self._comments.get(posixpath.dirname(path), self._given_comments)
-        self._comments[path] = above
-        if not self.options.info or self.options.from_file:
-            return False
-        from agentsandbox.commands._tree_info import read_info
-
-        own = read_info(self.ctx.fs, self.ctx.path(join(path, ".info")), above, ignore_case=self.options.ignore_case)
-        self._comments[path] = own or above
-        return own is not None
+        rules = read_rules(self.ctx.fs, join(absolute, ".gitignore"))
+        return IgnoreRules(absolute, rules, self._rules.get(posixpath.dirname(path)))
 
     def _fill(self, node: Node, depth: int) -> bool:
-        """Read what is in a directory, if it is to be entered."""
+        """Read what is in a directory, if it is to be entered; whether it was."""
         if self.options.level and depth >= self.options.level:
             return False
         try:
-            names = self._names(node.path)
+            names = self.ctx.fs.listdir(self.ctx.path(node.path))
         except OSError:
             self._refuse(node, depth, "error opening dir")
             return False
-        self._rules[node.path] = self._rules_of(node.path, self._rules.get(posixpath.dirname(node.path), self._given))
+        self._rules[node.path] = self._rules_of(node.path)
         children = [child for name in names if (child := self._examine(node, name)) is not None]
         if self.options.file_limit and len(children) > self.options.file_limit:
             self._refuse(node, depth, f"{len(children)} entries exceeds filelimit, not opening dir")
             return False
-        own = self._read_comments(node.path)
-        comments = self._comments[node.path]
-        if comments is not None and not self.options.from_file:
-            for child in children:
-                child.notes = comments.comment(self.ctx.budget, child.path, child.name, is_dir=child.leads_to_directory, own=own)
         node.children = self._sorted(children)
         return True
 
@@ -191,77 +125,61 @@ class _Reader:
             self.ctx.status = 2
 
     def _examine(self, parent: Node, name: str) -> Node | None:
+        """Return the node of a directory's entry, None for one that is left out."""
         options = self.options
-        if name.startswith(".") and not (options.all or options.from_file):
+        if name.startswith(".") and not options.all:
             return None
         self.ctx.budget.step()
         path = join(parent.path, name)
         absolute = self.ctx.path(path)
         try:
-            node = Node(name, path, self._stat(path))
+            node = Node(name, path, self.ctx.fs.stat(absolute, follow=False))
         except OSError:
             return None
-        node.device = 0 if options.from_file else node.device
         rules = self._rules.get(parent.path)
         if rules is not None and rules.ignores(normalize(absolute), is_dir=node.is_dir):
             return None
         node.free = parent.free
         if node.info.is_link:
             self._read_link(node)
-            if node.target_info is not None and node.target_info.is_dir:
-                if options.follow:
-                    node.is_dir = True
-                    target = node.target or ""
-                    node.path = target if target.startswith("/") else join(parent.path, target)
-                elif options.directories_only:
-                    return node if self._passes(node) else None
-        if options.directories_only and not node.is_dir:
+            if options.follow and node.leads_to_directory:
+                node.is_dir = True
+                node.path = posixpath.join(parent.path, node.target or "")
+        if options.directories_only and not node.leads_to_directory:
             return None
         return node if self._passes(node) else None
 
     def _passes(self, node: Node) -> bool:
         leads = node.leads_to_directory
-        if self.options.ignored and _matches(self.options.ignored, node.name, is_dir=leads):
+        if _matches(self.options.ignored, node.name, is_dir=leads):
             return False
         if not self.options.patterns or node.free or (node.is_dir and not self.options.match_directories):
             return True
         matched = _matches(self.options.patterns, node.name, is_dir=leads)
-        node.free = node.free or (node.is_dir and matched)
+        node.free = node.is_dir and matched
         return node.is_dir or matched
 
     def _sorted(self, nodes: list[Node]) -> list[Node]:
-        options = self.options
-        if options.sort == "version":
-            nodes.sort(key=lambda node: version_key(node.name))
-        elif options.sort == "mtime":
-            nodes.sort(key=lambda node: int(node.info.mtime))
-        elif options.sort == "ctime":
-            nodes.sort(key=lambda node: int(node.info.ctime))
-        elif options.sort == "size":
-            nodes.sort(key=lambda node: -node.info.size)
-        if options.reverse:
+        key = _SORTS[self.options.sort]
+        if key is not None:
+            nodes.sort(key=key)  # type: ignore[arg-type]
+        if self.options.reverse:
             nodes.reverse()
-        if options.directories_first:
-            nodes.sort(key=lambda node: not node.leads_to_directory)
-        elif options.files_first:
-            nodes.sort(key=lambda node: node.leads_to_directory)
+        first = self.options.first
+        if first is not None:
+            nodes.sort(key=lambda node: node.leads_to_directory is (first == "filesfirst"))
         return nodes
 
     def _finish(self, top: Node, order: list[tuple[Node, Node]]) -> None:
-        """From the leaves up: leave out empty directories, add up sizes; then count."""
+        """Remove empty directories and add up sizes, from the leaves up; then count."""
+        options = self.options
         for parent, child in reversed(order):
-            if (
-                self.options.prune
-                and not self.options.from_file
-                and not self.options.directories_only
-                and not child.children
-                and not child.comment
-            ):
+            if options.prune and not options.directories_only and not child.children and not child.comment:
                 assert parent.children is not None
                 parent.children.remove(child)
-            elif self.options.usage:
+            elif options.usage:
                 child.size += sum([each.size for each in child.children or ()])
-        if self.options.usage:
+        if options.usage:
             top.size += sum([each.size for each in top.children or ()])
         pending = [top]
         while pending:
@@ -275,87 +193,101 @@ class _Reader:
                 pending.append(child)
 
 
-class _ListReader(_Reader):
-    """`--fromfile`: the names are lines of a file, or of standard input."""
-
-    def __init__(self, ctx: CommandContext, options: TreeOptions) -> None:
-        super().__init__(ctx, options)
-        self._listed: dict[str, dict[str, None]] = {}
-        self._links: dict[str, str] = {}
-        self._held = 0
-
-    def _stat_top(self, name: str) -> Stat | None:
-        info = super()._stat_top(name)
-        if info is not None:
-            source = self.ctx.stdin if name == "." else self.ctx.open_input(name)
-            for line in source.lines():
-                self.ctx.budget.step()
-                text, arrow, target = decode(line).rstrip("\n"), "", ""
-                if self.options.link_lines:
-                    text, arrow, target = text.partition(" -> ")
-                path = self._add(name, text.rstrip("/") if arrow else text)
-                if arrow:
-                    self._links[path] = target
-        return info
-
-    def _add(self, top: str, text: str) -> str:
-        here = top
-        parts = [part for part in text.split("/") if part]
-        for number, part in enumerate(parts, 1):
-            self.ctx.budget.step()
-            self._listed.setdefault(here, {})[part] = None
-            self._held += len(here) + len(part)  # every directory is kept by its whole path
-            self.ctx.budget.charge(self._held)
-            here = join(here, part)
-            if number == len(parts) and text.endswith("/"):
-                self._listed.setdefault(here, {})
-        return here
-
-    def _names(self, path: str) -> list[str]:
-        return sorted(self._listed.get(path, ()))
-
-    def _stat(self, path: str) -> Stat:
-        kind = stat.S_IFDIR if path in self._listed else stat.S_IFLNK if path in self._links else stat.S_IFREG
-        return Stat(kind, 0, 0.0, uid=0, gid=0)
-
-    def _read_link(self, node: Node) -> None:
-        node.target = self._links[node.path]
-        node.target_info = Stat(0, 0, 0.0)
-
-
-def _matches(patterns: Sequence[tuple[GlobMatcher, bool]], name: str, *, is_dir: bool) -> bool:
+def _matches(patterns: list[tuple[GlobMatcher, bool]], name: str, *, is_dir: bool) -> bool:
     return any(pattern.match(name) and (is_dir or not only) for pattern, only in patterns)
 
 
-def _form(options: TreeOptions) -> type[Form]:
-    if options.form == "html":
-        from agentsandbox.commands._tree_html import Html
-
-        return Html
-    return {"json": Json, "xml": Xml}.get(options.form, Drawing)
+def _check_level(text: str) -> None:
+    if not text.isdecimal() or int(text[:9]) < 1:
+        raise CommandError("Invalid level, must be greater than 0.")
 
 
-@command("tree", usage=USAGE, raw=True)
+def _check_sort(text: str) -> None:
+    if text not in _SORTS:
+        listed = ",".join(_SORT_NAMES)
+        raise CommandError(f"Sort type '{text}' not valid, should be one of: {listed}")
+
+
+def _check_charset(text: str) -> None:
+    if text.lower() not in ("ascii", "us-ascii", "utf-8", "utf8"):
+        raise CommandError(f"Character set '{text}' not available, should be one of: ascii,utf-8")
+
+
+@command(
+    "tree",
+    values={"L": _check_level, "sort": _check_sort, "charset": _check_charset},
+    usage="""
+    Usage: tree [OPTION]... [DIRECTORY]...
+    Draw the contents of directories.
+
+    Files:
+      -a                 show all files, also hidden ones
+      -d                 show directories only
+      -l                 follow links to directories
+      -L LEVEL           descend LEVEL levels
+      -P PATTERN         show only files that match (alternatives are separated by |)
+      -I PATTERN         show nothing that matches
+          --ignore-case  ignore case in patterns
+          --matchdirs    apply -P to directories, too
+          --prune        leave out empty directories
+          --filelimit N  do not enter directories with more than N entries
+      -x                 stay on the filesystem (there is one)
+          --gitignore    leave out what .gitignore files name
+
+    Facts:
+      -p                 permissions
+      -u                 user
+      -g                 group
+      -s                 size in bytes
+      -h                 size in powers of 1024
+          --si           size in powers of 1000
+          --du           size of directories with all below
+      -D                 time of the last change
+          --timefmt FORMAT  the same in a format of date
+          --inodes       inode number
+      -F                 append /, *, =, | to names
+
+    Names and order:
+      -f                 show full paths
+      -Q                 show names in double quotes
+      -q                 show ? for what does not print
+      -N                 show names as they are
+      -v                 sort by version
+      -t                 sort by time
+      -c                 sort by time of status change
+      -U                 do not sort
+      -r                 reverse the order
+          --sort NAME    sort by name, version, size, mtime, ctime or none
+          --dirsfirst    directories before files
+          --filesfirst   files before directories
+
+    Form:
+      -i                 no lines before names
+      -C                 colours
+      -n                 no colours
+          --charset X    lines of ascii or utf-8
+      -J                 write JSON
+      -o FILE            write to FILE
+          --noreport     no report at the end
+          --version      show the release that this command follows
+          --help         display this help and exit
+    """,
+    manners=Manners(unreadable_is_empty=("", ""), write_error=SILENT),
+)
 def tree(ctx: CommandContext, args: Arguments) -> int:
-    if "--help" in args.operands:
-        ctx.stdout.write(encode(USAGE.lstrip()))
-        return 0
-    if "--version" in args.operands:
+    if args.flag("version"):
         ctx.print("tree v2.1.0 (as agentsandbox draws it)")
         return 0
-    options = TreeOptions(args.operands)
-    options.charset = options.charset or ctx.env.get("TREE_CHARSET") or (None if ctx.is_bytewise() else "UTF-8")
-    if "TERM" not in ctx.env:
-        options.colors = options.colors and options.form == "html"
-    else:
-        options.colors = options.colors or ("CLICOLOR_FORCE" in ctx.env and not options.plain)
-    form_type = _form(options)
-    file = None if options.output is None else ctx.fs.open(ctx.path(options.output), "w", permissions=0o666 & ~ctx.umask)
+    options = TreeOptions(ctx, args)
+    file = None
+    if (output := args.value("o")) is not None:
+        file = ctx.fs.open(ctx.path(output), "w", permissions=0o666 & ~ctx.umask)
     try:
+        form_type = Json if args.flag("J") else Drawing
         form = form_type(ctx, options, ctx.stdout if file is None else file)
-        reader = _ListReader(ctx, options) if options.from_file else _Reader(ctx, options)
+        reader = _Reader(ctx, options)
         form.begin()
-        names = options.operands or ["."]
+        names = args.operands or ["."]
         for number, name in enumerate(names):
             node = reader.read(name)
             shown = node.path if options.full_path and node is not None else name

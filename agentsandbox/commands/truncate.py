@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import errno
-import os
 import re
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
-from agentsandbox.commands._block_sizes import BLOCK_SIZE, parse_scaled
+from agentsandbox.commands._block_sizes import parse_scaled
 from agentsandbox.commands._quoting import quote, quote_always
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.manners import Manners
 
 
 @command(
     "truncate",
-    values={"size": lambda text: _read_size(text, "")},
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="no-create io-blocks reference size help version",
+    ),
+    values={"size": lambda text: _read_size(text)},  # noqa: PLW0108 - it stands below
     usage="""
     Usage: truncate OPTION... FILE...
     Make each FILE the given size: cut it, or fill it with zeros. A FILE that is missing is made.
 
       -c, --no-create       do not make files
-      -o, --io-blocks       SIZE counts blocks of 4096 bytes
       -r, --reference=RFILE base the size on that of RFILE
       -s, --size=SIZE       set the size, in units such as K, M, KB; with a prefix change it:
                               + extend by, - reduce by, < at most, > at least, / round down to, % round up to a multiple of
@@ -32,15 +37,9 @@ def truncate(ctx: CommandContext, args: Arguments) -> int:
     reference = args.value("reference")
     if text is None and reference is None:
         raise UsageError(f"you must specify either {quote('--size')} or {quote('--reference')}")
-    how, number = "", 0
-    for size in args.values("size"):
-        how, number = _read_size(size, how)
+    how, number = _read_size(text) if text is not None else ("+", 0)
     if reference is not None and text is not None and not how:
         raise UsageError(f"you must specify a relative {quote('--size')} with {quote('--reference')}")
-    if args.flag("io-blocks"):
-        if text is None:
-            raise UsageError(f"{quote('--io-blocks')} was specified but {quote('--size')} was not")
-        number *= BLOCK_SIZE
     if not args.operands:
         raise UsageError("missing file operand")
     base: int | None = None
@@ -49,24 +48,18 @@ def truncate(ctx: CommandContext, args: Arguments) -> int:
             info = ctx.fs.stat(ctx.path(reference))
         except OSError as error:
             raise CommandError(f"cannot stat {quote_always(reference)}: {describe_os_error(error, '')}") from None
-        if info.is_dir and not ctx.fs.access(ctx.path(reference), os.R_OK):
-            raise CommandError(f"cannot get the size of {quote_always(reference)}: {os.strerror(errno.EACCES)}")
         base = info.size
-        if text is None:
-            how = "+"
     for name in args.operands:
         ctx.budget.step()
         _truncate(ctx, name, how, number, base, create=not args.flag("no-create"))
     return ctx.status
 
 
-def _read_size(text: str, before: str) -> tuple[str, int]:
-    """(how the size changes, a number); `before` is how an option before changes it."""
+def _read_size(text: str) -> tuple[str, int]:
+    """Return (how the size changes, a number)."""
     found = re.fullmatch(r"\s*([<>/%]\s*|[+-](?=\S)|)(.*)", text, re.DOTALL | re.ASCII)
     assert found is not None
     how, digits = found[1].strip(), found[2]
-    if how and how in "+-" and before:
-        raise UsageError("multiple relative modifiers specified")
     signed = digits[:1] in ("+", "-") or (how in ("+", "-") and not digits[:1].isdecimal())
     try:
         number = None if signed else parse_scaled(digits, "KMGTPEZYkm")
@@ -76,7 +69,6 @@ def _read_size(text: str, before: str) -> tuple[str, int]:
         if how and how in "<>/%" and digits[:1] in ("+", "-"):
             raise UsageError("multiple relative modifiers specified")
         raise CommandError(f"Invalid number: {quote(digits if how and how in '<>/%' else text)}")
-    how = how or ("+" if before == "-" else before)
     if how in ("/", "%") and not number:
         raise CommandError("division by zero")
     return how, number

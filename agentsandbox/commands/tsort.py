@@ -5,10 +5,11 @@ from __future__ import annotations
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._lines import read_all, shown_name
 from agentsandbox.commands._quoting import quote
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.manners import Manners
 from agentsandbox.streams import decode
 
-_OTHER_SPACE = (b"\v", b"\f", b"\r")
 _PIECE = 1024
 
 
@@ -24,21 +25,10 @@ class _Item:
         self.printed = False
 
 
-def _words(ctx: CommandContext, data: bytes) -> list[bytes]:
-    """The words between blanks, tabs and newlines: other white space is part of them, and what follows NUL is lost."""
-    if any(byte in data for byte in _OTHER_SPACE):
-        plain = data.translate(bytes.maketrans(b"\t\n", b"  "))
-        ctx.budget.charge(16 * plain.count(b" "))
-        words = [word for word in plain.split(b" ") if word]
-    else:
-        ctx.budget.charge(16 * (data.count(b" ") + data.count(b"\n") + data.count(b"\t")))
-        words = data.split()
-    return [word.partition(b"\0")[0] for word in words] if b"\0" in data else words
-
-
 def _read_items(ctx: CommandContext, data: bytes, shown: str) -> list[_Item]:
     """All items in the order of their names."""
-    words = _words(ctx, data)
+    ctx.budget.charge(16 * (data.count(b" ") + data.count(b"\n") + data.count(b"\t")))
+    words = data.split()
     if len(words) % 2:
         raise CommandError(f"{shown}: input contains an odd number of tokens")
     names = sorted(set(words))
@@ -119,6 +109,14 @@ class _LoopFinder:
 
 @command(
     "tsort",
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="help version",
+        read_error=("NAME: standard input: REASON", 1),
+        unreadable_is_empty=("", None),
+        closing_error="NAME: standard input: REASON",
+    ),
     usage="""
     Usage: tsort [OPTION] [FILE]
     Write the words of FILE in an order that agrees with all its pairs of words.

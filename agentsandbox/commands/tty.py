@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._quoting import quote
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import UsageError
+from agentsandbox.manners import Manners
 
 
 @command(
     "tty",
+    manners=Manners(
+        COREUTILS,
+        long_options="silent help version",
+        write_error=("NAME: write error: REASON", 3),
+    ),
     usage="""
     Usage: tty [OPTION]...
     Print the file name of the terminal connected to standard input.

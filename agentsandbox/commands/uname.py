@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._quoting import quote
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import UsageError
+from agentsandbox.manners import Manners
 
 _ORDER = (
     "kernel-name", "nodename", "kernel-release", "kernel-version", "machine", "processor", "hardware-platform", "operating-system",
@@ -13,6 +15,14 @@ _ORDER = (
 
 @command(
     "uname",
+    manners=Manners(
+        COREUTILS,
+        pure=True,
+        long_options="""
+            all kernel-name sysname nodename kernel-release release kernel-version
+            machine processor hardware-platform operating-system help version
+        """,
+    ),
     usage="""
     Usage: uname [OPTION]...
     Print certain system information; with no OPTION, same as -s.

@@ -8,7 +8,9 @@ from agentsandbox.command import Arguments, CommandContext, command, describe_os
 from agentsandbox.commands._choices import choose
 from agentsandbox.commands._lines import line_blocks, shown_name, split_lines
 from agentsandbox.commands._quoting import quote, quote_always
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.manners import Manners
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,21 +24,17 @@ _MANY_FIELDS = 1 << 12
 _LONGEST = 1 << 30
 """As good as all that a line holds."""
 _DIGITS = "digits"
-_METHODS = {"D": ("none", "prepend", "separate"), "group": ("prepend", "append", "separate", "both")}
+_METHODS = ("none", "prepend", "separate")
 
 
 def _all_repeated(text: str) -> str:
-    return choose(text, "--all-repeated", [(word,) for word in _METHODS["D"]])
-
-
-def _group(text: str) -> str:
-    return choose(text, "--group", [(word,) for word in _METHODS["group"]])
+    return choose(text, "--all-repeated", [(word,) for word in _METHODS])
 
 
 class _Options:
     """What to compare and what to print."""
 
-    __slots__ = ("all_repeated", "compared", "count", "end", "group", "repeated", "runs", "unique")
+    __slots__ = ("all_repeated", "compared", "count", "end", "repeated", "runs", "unique")
 
     def __init__(self, args: Arguments) -> None:
         self.end = b"\0" if args.flag("zero-terminated") else b"\n"
@@ -44,21 +42,16 @@ class _Options:
         self.repeated = args.flag("repeated")
         self.unique = args.flag("unique")
         self.all_repeated: str | None = None
-        self.group: str | None = None
         for name, value in args.given:
             if name == "D":
                 self.all_repeated = self.all_repeated or "none"
             elif name == "all-repeated":
                 self.all_repeated = _all_repeated(value or "none")
-            elif name == "group":
-                self.group = _group(value or "separate")
         skipped = [word for word in args.operands if _SKIPPED_CHARS.match(word)]
         for word in skipped:
             args.operands.remove(word)
         if len(args.operands) > 2:
             raise UsageError(f"extra operand {quote(args.operands[2])}")
-        if self.group is not None and (self.count or self.repeated or self.unique or self.all_repeated is not None):
-            raise UsageError("--group is mutually exclusive with -c/-d/-D/-u")
         if self.count and self.all_repeated is not None:
             raise UsageError("printing all duplicated lines and repeat counts is meaningless")
         self.compared = _Compared(args, skipped)
@@ -211,8 +204,8 @@ class _Groups:
 
 
 def _print_lines(ctx: CommandContext, source: ByteReader, out: ByteWriter, options: _Options) -> None:
-    """`-D` and `--group`: every line of the groups, with empty lines around them."""
-    method = options.group or options.all_repeated or "none"
+    """`-D`: every line of the groups, with empty lines around them."""
+    method = options.all_repeated or "none"
     end, key = options.end, options.compared.key()
     previous: bytes | None = None
     held: bytes | None = None  # the line before, not written yet
@@ -225,45 +218,40 @@ def _print_lines(ctx: CommandContext, source: ByteReader, out: ByteWriter, optio
             if ctx.budget.left < 0:
                 ctx.budget.tick()
             this = line if key is None else key(line)
-            if options.group is not None:
-                if this != previous:
-                    parts.append(_before_group(method, groups, end))
-                    groups += 1
-                parts += (line, end)
-            elif this != previous:
+            if this != previous:
                 if repeated and held is not None and not options.unique:
                     parts += (held, end)
                 repeated = False
             else:
-                if not repeated:
-                    parts.append(_before_group(method, groups, end))
-                    groups += 1
+                if not repeated and (method == "prepend" or (groups and method == "separate")):
+                    parts.append(end)
+                groups += not repeated
                 repeated = True
                 parts += (held or b"", end)
             previous, held = this, line
         out.write(b"".join(parts))
     if repeated and held is not None and not options.unique:
         out.write(held + end)
-    if groups and options.group in ("append", "both"):
-        out.write(end)
-
-
-def _before_group(method: str, groups: int, end: bytes) -> bytes:
-    """The delimiter before a group, for the methods that have one there."""
-    if method in ("prepend", "both") or (groups and method in ("separate", "append")):
-        return end
-    return b""
 
 
 @command(
     "uniq",
+    manners=Manners(
+        COREUTILS,
+        pure=True,
+        bytewise=True,
+        long_options="""
+            count repeated all-repeated group ignore-case unique skip-fields skip-chars
+            check-chars zero-terminated help version
+        """,
+        read_error=("NAME: error reading '-'", 1),
+    ),
     digits=_DIGITS,
     values={
         "skip-fields": lambda text: _number(text, "fields to skip"),
         "skip-chars": lambda text: _number(text, "bytes to skip"),
         "check-chars": lambda text: _number(text, "bytes to compare"),
         "all-repeated": _all_repeated,
-        "group": _group,
     },
     usage="""
     Usage: uniq [OPTION]... [INPUT [OUTPUT]]
@@ -276,7 +264,6 @@ def _before_group(method: str, groups: int, end: bytes) -> bytes:
       -D                         print all repeated lines
           --all-repeated[=HOW]   like -D, with empty lines between groups: none, prepend, separate
       -f, --skip-fields=N        do not compare the first N fields
-          --group[=HOW]          print all lines, with empty lines between groups: separate, prepend, append, both
       -i, --ignore-case          compare without regard to case
       -s, --skip-chars=N         do not compare the first N bytes
       -u, --unique               print only lines that are not repeated
@@ -305,7 +292,7 @@ def uniq(ctx: CommandContext, args: Arguments) -> int:
             opened = out = ctx.fs.open(ctx.path(names[1]), "w", permissions=0o666 & ~ctx.umask)
         except OSError as error:
             raise CommandError(describe_os_error(error, shown_name(names[1]))) from None
-    if options.group is not None or options.all_repeated is not None:
+    if options.all_repeated is not None:
         _print_lines(ctx, source, out, options)
     else:
         _Groups(ctx, out, options).read(source)

@@ -6,12 +6,12 @@ import posixpath
 import re
 
 from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.commands._zip_details import show_directory, show_entry
 from agentsandbox.commands._zip_extraction import Unzip
 from agentsandbox.commands._zip_format import ZipFormatError, read_members
 from agentsandbox.commands._zip_listing import list_long, totals, visible
 from agentsandbox.errors import UsageError
 from agentsandbox.globs import compile_glob
+from agentsandbox.manners import SILENT, Manners
 from agentsandbox.streams import decode, encode
 
 TYPE_CHECKING = False
@@ -144,13 +144,11 @@ def _members(options: Arguments) -> list[str]:
 
 @command(
     "unzip",
+    manners=Manners(write_error=SILENT),
     usage="""
     Usage: unzip [-Z] [-opts[modifiers]] file[.zip] [list] [-x xlist] [-d exdir]
     Extract files in list, except those in xlist, to exdir.
 
-      -a         end lines of text files with LF (-aa: of all files)
-      -b         accepted: files are binary unless -a says otherwise
-      -B         keep files that are overwritten, with "~" behind their names
       -p         extract files to pipe, no messages
       -c         extract files to standard output, with their names
       -l         list files (short format)
@@ -165,18 +163,7 @@ def _members(options: Arguments) -> list[str]:
       -o         overwrite files WITHOUT prompting
       -q         quiet mode (-qq for quieter)
       -j         junk paths (do not make directories)
-      -D         do not restore the times of directories (-DD: of anything)
-      -K         keep setuid, setgid and sticky bits
-      -L         make names from case-insensitive systems lowercase (-LL: all names)
-      -M         accepted: there is no terminal to page on
-      -P WORD    the password of encrypted files
-      -T         give the archive the time of its latest file
-      -U         accepted: names are shown as they are
-      -V         accepted: no file has a VMS version
-      -W         wildcards do not match "/"
       -X         accepted: there is one user
-      -:         allow names that lead out of the directory with ".."
-      -^         allow control characters in names
       -C         match filenames case-insensitively
       -Z         ZipInfo mode: must be the first option
       -h         display this help and exit
@@ -225,8 +212,9 @@ def unzip(ctx: CommandContext, args: Arguments) -> int:
 
 @command(
     "zipinfo",
+    manners=Manners(write_error=SILENT),
     usage="""
-    Usage: zipinfo [-12smlvChMtTz] file[.zip] [list] [-x xlist]
+    Usage: zipinfo [-12smlChtz] file[.zip] [list] [-x xlist]
     List a zip archive in the manner of "ls -l".
 
       -1         names only
@@ -234,13 +222,10 @@ def unzip(ctx: CommandContext, args: Arguments) -> int:
       -s         short lines (default)
       -m         medium lines: with the part saved
       -l         long lines: with the compressed size
-      -v         all that the archive tells of its files
       -h         a header line
       -t         totals
-      -T         times as numbers that sort
       -z         the archive's comment
       -C         match filenames case-insensitively
-      -M         accepted: there is no terminal to page on
       -x         exclude the files that follow
     """,
     raw=True,
@@ -277,12 +262,12 @@ def _inform(ctx: CommandContext, options: Arguments, name: str, opened: tuple[st
     found, data = opened
     unzipped = Unzip(ctx, options, found, data)
     form = options.last("1", "2", "s", "m", "l") or ""
-    whole = not options.operands[1:] and not excluded and not options.flag("v") and form not in ("1", "2")
+    whole = not options.operands[1:] and not excluded and form not in ("1", "2")
     out = ctx.stdout if options.flag("t") or (whole and (form or not options.flag("h"))) else ctx.stderr
     try:
         return _show_info(ctx, options, unzipped, excluded, out)
     except ZipFormatError as error:
-        if options.flag("v") or (form != "1" and (options.flag("h") or (whole and not options.flag("t")))):
+        if form != "1" and (options.flag("h") or (whole and not options.flag("t"))):
             ctx.print(f"Archive:  {found}")
         if error.problem != "signature":
             return unzipped.tell_broken(0, out)
@@ -298,17 +283,6 @@ def _show_info(ctx: CommandContext, options: Arguments, unzipped: Unzip, exclude
     complete = len(entries) == count
     names = options.operands[1:]
     chosen, missing = unzipped.choose(entries, names, excluded)
-    if options.flag("v"):
-        show_directory(name, data, comment, ctx.print)
-        wanted = {entry.place for entry in chosen}
-        for number, entry in enumerate(entries, 1):
-            ctx.budget.step()
-            if entry.place in wanted:
-                show_entry(entry, number, data, unzipped.zone, ctx.print)
-        if not complete:
-            return unzipped.tell_broken(len(entries) and len(entries) + 1, out)
-        ctx.print()
-        return ctx.status
     form = options.last("1", "2", "s", "m", "l") or ""
     extras = options.flag("h"), options.flag("t")
     whole = not names and not excluded and form != "2" and (not any(extras) or bool(form))
@@ -329,7 +303,7 @@ def _show_info(ctx: CommandContext, options: Arguments, unzipped: Unzip, exclude
     if form in ("1", "2"):
         ctx.stdout.write(encode("".join([f"{visible(entry.name)}\n" for entry in chosen])))
     elif not bare:
-        list_long(chosen, unzipped.zone, form or "s", ctx.print, sortable=options.flag("T"))
+        list_long(chosen, unzipped.zone, form or "s", ctx.print)
     if not complete:
         return unzipped.tell_broken(len(entries) + 1, out)
     if form != "1" and (extras[1] or whole):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._suites import PROCPS
 from agentsandbox.languages.strftime import strftime
+from agentsandbox.manners import Manners
 
 
 def _pretty(seconds: int) -> str:
@@ -15,6 +17,7 @@ def _pretty(seconds: int) -> str:
 
 @command(
     "uptime",
+    manners=Manners(PROCPS, long_options="pretty help since version"),
     usage="""
     Usage: uptime [options]
     Tell how long the system has been running.

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._quoting import quote
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.commands.who import refuse_records
 from agentsandbox.errors import UsageError
+from agentsandbox.manners import SILENT, Manners
 
 
 @command(
     "users",
+    manners=Manners(COREUTILS, long_options="help version", write_error=SILENT),
     usage="""
     Usage: users [OPTION]... [FILE]
     Output who is currently logged in: nobody is, a sandbox has no terminal.

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import base64
 import binascii
 import re
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
+from agentsandbox.commands._suites import SHARUTILS
 from agentsandbox.commands._uu import FatalError, parse_words, reason
-from agentsandbox.errors import CommandError
+from agentsandbox.manners import Manners
 from agentsandbox.streams import InputError, decode, encode
 
 TYPE_CHECKING = False
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from agentsandbox.streams import ByteReader, ByteWriter
 
 _WRONG_INPUT, _NOT_THERE, _NO_OUTPUT, _WRONG_CALL = 2, 4, 8, 64
-_BEGIN = re.compile(rb"begin(-base64)?(-encoded)? ")
+_BEGIN = re.compile(rb"begin(-base64)? ")
 _REST = re.compile(rb"[ \t]*[+-]?([0-7]++)[ \t]*+([^\n]+)")
 _QUADS = re.compile(rb"(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)*\Z")
 _HEADING = """uudecode (GNU sharutils) - decode an encoded file
@@ -48,17 +48,7 @@ class _Encoded:
             raise FatalError(_WRONG_INPUT, f"{shown}: Invalid or missing 'begin' line\n")
         self.in_base64 = bool(found[1])
         self.mode = int(rest[1], 8) & 0o777
-        self._name = rest[2].rstrip()
-        self._named_in_base64 = bool(found[2])
-
-    def name(self) -> str:
-        """The name of the decoded file."""
-        if not self._named_in_base64:
-            return decode(self._name)
-        try:
-            return decode(base64.b64decode(self._name, validate=True))
-        except binascii.Error:
-            raise FatalError(_WRONG_INPUT, f"invalid base64 encoded name: {decode(self._name)}") from None
+        self.name = decode(rest[2].rstrip())
 
     def _metered(self, ctx: CommandContext, source: ByteReader) -> Iterator[bytes]:
         try:
@@ -104,17 +94,6 @@ class _Encoded:
         raise FatalError(_WRONG_INPUT, f"fserr 2 (No such file or directory) performing '%s: Short file' on {self.shown}\n")
 
 
-def _target(ctx: CommandContext, name: str) -> str:
-    """The file to write, "~/" being the user's directory."""
-    if not name.startswith("~"):
-        return name
-    user, slash, rest = name[1:].partition("/")
-    home = ctx.env.get("HOME", "")
-    if user in ("", ctx.host.user) and slash and home:
-        return f"{home}/{rest}"
-    raise CommandError(f"No user '{user}'", _NO_OUTPUT)
-
-
 def _open(ctx: CommandContext, target: str, action: str) -> File | None:
     """The file to write; None for standard output."""
     if target in ("-", "/dev/stdout"):
@@ -130,7 +109,7 @@ def _decode(ctx: CommandContext, source: ByteReader, shown: str, output: str | N
     opened = _open(ctx, output, "freopen-ing for stdout") if output is not None else None
     try:
         found = _Encoded(ctx, source, shown)
-        target = output if output is not None else _target(ctx, found.name())
+        target = output if output is not None else found.name
         if output is None:
             opened = _open(ctx, target, "freopen")
         if opened is not None:
@@ -145,17 +124,13 @@ def _decode(ctx: CommandContext, source: ByteReader, shown: str, output: str | N
 
 @command(
     "uudecode",
+    manners=Manners(SHARUTILS),
     raw=True,
     usage="""
     Usage: uudecode [OPTION]... [FILE]...
     Turn FILEs (or standard input) that uuencode wrote into the files they are made of.
 
       -o, --output-file=OUTFILE  write to OUTFILE, not to the name in the text
-      -c, --ignore-chmod         an output whose mode cannot be set is no error (it always can)
-      -R, --save-opts[=FILE]  write the options to FILE (~/.sharrc)
-      -r, --load-opts=FILE    read options from FILE too; names of options, each on a line, with `= VALUE` behind them
-          --no-load-opts      do not read ~/.sharrc
-          --more-help         as --help
       -h, --help                 display this help and exit
     """,
 )
@@ -163,17 +138,8 @@ def uudecode(ctx: CommandContext, args: Arguments) -> int:
     found = parse_words(ctx, uudecode, _HEADING)
     if isinstance(found, int):
         return found
-    outputs = [each for each in found.values("output-file") if each != "-"]
-    for each in outputs[:-1]:  # each one is opened, the last is written to
-        try:
-            if (opened := _open(ctx, each, "freopen-ing for stdout")) is not None:
-                opened.release()
-        except FatalError as error:
-            return error.show(ctx)
-    output = outputs[-1] if outputs else found.value("output-file")
+    output = found.value("output-file")
     if output is not None and len(found.operands) > 1:
-        if (opened := _open(ctx, output, "freopen-ing for stdout")) is not None:
-            opened.release()
         ctx.stderr.write(encode(_ONE_OUTPUT + _HEADING))
         return _WRONG_CALL
     names: list[str | None] = [*found.operands] or [None]

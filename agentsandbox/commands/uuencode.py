@@ -7,7 +7,9 @@ import binascii
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._lines import blocks
+from agentsandbox.commands._suites import SHARUTILS
 from agentsandbox.commands._uu import FatalError, parse_words, reason
+from agentsandbox.manners import Manners
 from agentsandbox.streams import InputError, encode
 
 TYPE_CHECKING = False
@@ -40,17 +42,13 @@ def _pieces(ctx: CommandContext, source: ByteReader) -> Iterator[bytes]:
 
 @command(
     "uuencode",
+    manners=Manners(SHARUTILS),
     raw=True,
     usage="""
     Usage: uuencode [OPTION]... [FILE] NAME
     Write FILE (or standard input) as text that uudecode turns into a file called NAME.
 
       -m, --base64            encode in base64
-      -e, --encode-file-name  the name in base64 too
-      -R, --save-opts[=FILE]  write the options to FILE (~/.sharrc)
-      -r, --load-opts=FILE    read options from FILE too; names of options, each on a line, with `= VALUE` behind them
-          --no-load-opts      do not read ~/.sharrc
-          --more-help         as --help
       -h, --help              display this help and exit
     """,
 )
@@ -76,9 +74,7 @@ def uuencode(ctx: CommandContext, args: Arguments) -> int:
         failure = error
     except OSError as error:
         return FatalError(1, reason(error, "freopen of stdin", shown)).show(ctx)
-    kind = "-base64" * in_base64 + "-encoded" * args.flag("encode-file-name")
-    written = str(base64.b64encode(encode(name)), "ascii") if args.flag("encode-file-name") else name
-    ctx.print(f"begin{kind} {mode:03o} {written}")
+    ctx.print(f"begin{'-base64' if in_base64 else ''} {mode:03o} {name}")
     try:
         if failure is not None:
             raise failure

@@ -7,15 +7,15 @@ import re
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._programs import find_problem
+from agentsandbox.commands._suites import PROCPS
 from agentsandbox.errors import CommandError
 from agentsandbox.languages.strftime import strftime
-from agentsandbox.releases import release_of
-from agentsandbox.streams import Buffer, decode, encode
+from agentsandbox.manners import Manners
+from agentsandbox.streams import Buffer, encode
 
 _SHORTEST = 0.1
 _LONGEST = 4294967.0
 _NUMBER = re.compile(r"[ \t]*[+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)\Z")
-_CYCLES = re.compile(r"[ \t]*\+?[0-9]{1,9}\Z")
 
 
 def _refuse(text: str, reason: str = "") -> CommandError:
@@ -28,12 +28,6 @@ def _interval(text: str) -> float:
     if not _NUMBER.match(text) or len(text) > 300:
         raise _refuse(text)
     return min(max(float(text.replace(",", ".")), _SHORTEST), _LONGEST)
-
-
-def _cycles(text: str) -> int:
-    if not _CYCLES.match(text):
-        raise _refuse(text)
-    return max(int(text), 1)
 
 
 def _header(ctx: CommandContext, interval: float, words: list[str]) -> str:
@@ -60,14 +54,15 @@ def _run(ctx: CommandContext, words: list[str], *, direct: bool) -> tuple[int, b
     return status, output.getvalue()
 
 
-def _cut_lines(ctx: CommandContext, data: bytes) -> bytes:
-    """No line longer than the terminal is wide."""
-    ctx.budget.step(len(data) // 1024 + 1)
-    return encode("\n".join([line[: ctx.host.columns] for line in decode(data).split("\n")]))
-
-
 @command(
     "watch",
+    manners=Manners(
+        PROCPS,
+        long_options="""
+            color differences help interval beep errexit chgexit equexit exec precise
+            no-title no-wrap version
+        """,
+    ),
     usage="""
     Usage:
      watch [options] command
@@ -75,16 +70,12 @@ def _cut_lines(ctx: CommandContext, data: bytes) -> bytes:
     in full below the last one, under a header; there is no screen to redraw.
 
     Options:
-      -b, --beep             write a BEL if the command ends with another status than 0
       -c, --color            pass colors on: always so
       -d, --differences[=PERMANENT]  accepted: only a screen could highlight changes
       -e, --errexit          end when the command does, with status 8
       -g, --chgexit          end when the output changes
-      -q, --equexit=CYCLES   end when the output has not changed for so many runs
       -n, --interval=SECS    seconds between two runs: 2 if not given, at least 0.1
-      -p, --precise          count the time of a run as part of the interval
       -t, --no-title         print no header
-      -w, --no-wrap          cut lines that are longer than the terminal is wide
       -x, --exec             run the command itself, not "sh -c"
 
      -h, --help     display this help and exit
@@ -94,34 +85,25 @@ def _cut_lines(ctx: CommandContext, data: bytes) -> bytes:
 )
 def watch(ctx: CommandContext, args: Arguments) -> int:
     if args.flag("version"):
-        ctx.stdout.write(encode(release_of("watch")))
+        ctx.stdout.write(encode(watch.version()))
         return 0
     words = list(args.operands)
     interval = _interval(args.value("interval", ctx.env.get("WATCH_INTERVAL") or "2") or "")
-    equal = args.value("equexit")
-    cycles = None if equal is None else _cycles(equal)
     if not words:
         ctx.stderr.write(encode(watch.usage))
         return 1
     ctx.stderr.write(b"watch: there is no screen: each run is printed below the last (D-watch)\n")
-    precise, scheduler = args.flag("precise"), ctx.host.scheduler
     before: bytes | None = None
-    same = 0
     while True:
         ctx.budget.step()
-        began = ctx.budget.remaining()
         if not args.flag("no-title"):
             ctx.print(_header(ctx, interval, words), end="")
         status, output = _run(ctx, words, direct=args.flag("exec"))
-        ctx.stdout.write(_cut_lines(ctx, output) if args.flag("no-wrap") else output)
-        if status and args.flag("beep"):
-            ctx.stdout.write(b"\a")
+        ctx.stdout.write(output)
         if status and args.flag("errexit"):
             ctx.print("command exit with a non-zero status")
             return 8
-        if before is not None:
-            same = same + 1 if before == output else 0
-            if (args.flag("chgexit") and not same) or (cycles is not None and same >= cycles):
-                return 0
+        if args.flag("chgexit") and before not in (None, output):
+            return 0
         before = output
-        scheduler.sleep(max(0.0, interval - (began - ctx.budget.remaining())) if precise else interval)
+        ctx.host.scheduler.sleep(interval)

@@ -7,10 +7,11 @@ import re
 import stat as stat_module
 
 from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.commands._files0 import listed_operands
 from agentsandbox.commands._lines import line_blocks, shown_name
 from agentsandbox.commands._quoting import is_printable, quote_always
-from agentsandbox.commands._widths import character_width, text_width
+from agentsandbox.commands._suites import COREUTILS
+from agentsandbox.commands._widths import text_width
+from agentsandbox.manners import Manners
 from agentsandbox.streams import BLOCK, InputError, decode, encode
 
 TYPE_CHECKING = False
@@ -32,10 +33,6 @@ _SPACES = "\t\n\v\f\r \xa0\u1680\u2000-\u200a\u202f\u205f\u2060\u3000"
 _UNLIKE_SPLIT = re.compile("[\x1c-\x1f\x85\u2028\u2029\u2060]")
 """Only one of `str.split` and wc takes these for white space."""
 _WORD = re.compile(f"[^{_SPACES}]+")
-_PLAIN_LINE = re.compile(rb"[ -~]*\Z")
-_BREAKS = re.compile("(\t+|[\r\f])")
-_LONG = 1 << 20
-_MOST_KNOWN = 1 << 16
 _PIECE = 1 << 16
 """Characters of a line that are looked at in one go."""
 
@@ -90,59 +87,32 @@ def _count_characters(block: bytes) -> int:
     return len(block.translate(None, _CONTINUATION))
 
 
-def _line_width(budget: Budget, line: bytes) -> int:
-    """The widest column that a line reaches: tabs stop every 8, `\\r` and `\\f` start again."""
-    if _PLAIN_LINE.match(line):
-        return len(line)
-    widest = column = 0
-    text = decode(line)
-    for start in range(0, len(text), _PIECE):
-        budget.step(_PIECE // 256)
-        for part in _BREAKS.split(text[start : start + _PIECE]):
-            if part.startswith("\t"):
-                column += 8 * len(part) - column % 8
-            elif part in ("\r", "\f"):
-                widest, column = max(widest, column), 0
-            else:
-                column += text_width(part)
-    return max(widest, column)
-
-
-class _Columns(dict[int, str]):
-    """For `str.translate`: each character as so many letters as it takes columns; what begins a line again as the end of one."""
-
-    def __missing__(self, code: int) -> str:
-        if len(self) == _MOST_KNOWN:
-            self.clear()
-        character = chr(code)
-        shown = "\n" if character in "\n\r\f" else "\t" if character == "\t" else "x" * max(0, character_width(character))
-        self[code] = shown
-        return shown
-
-
-def _widest(budget: Budget, block: bytes, columns: _Columns) -> int:
-    """The width of the widest line of a block."""
+def _widest(block: bytes) -> int:
+    """Return the width of the widest line of a block: tabs stop every 8, `\\r` and `\\f` start again."""
     if not block.translate(None, _PLAIN):
         return max(map(len, block.split(b"\n")))
-    if len(block) > _LONG:
-        return max([_line_width(budget, line) for line in block.split(b"\n")])
-    budget.step(len(block) // 256 + 1)
-    return max(map(len, decode(block).translate(columns).expandtabs().split("\n")))
+    widest = 0
+    for line in re.split("[\n\r\f]", decode(block)):
+        *parts, last = line.split("\t")
+        column = 0
+        for part in parts:
+            column = (column + text_width(part)) // 8 * 8 + 8
+        widest = max(widest, column + text_width(last))
+    return widest
 
 
-def _count_bytewise(budget: Budget, block: bytes, wanted: Sequence[str], counts: _Counts, columns: _Columns) -> None:
+def _count_bytewise(block: bytes, wanted: Sequence[str], counts: _Counts) -> None:
     """What depends on characters, in the locale C: only ASCII is printable."""
     counts.chars += len(block)
     if "words" in wanted:
         counts.words += len(block.translate(None, _NEITHER).split())
     if "max-line-length" in wanted:
-        counts.longest = max(counts.longest, _widest(budget, block.translate(None, _BEYOND), columns))
+        counts.longest = max(counts.longest, _widest(block.translate(None, _BEYOND)))
 
 
 def _count(ctx: CommandContext, source: ByteReader, wanted: Sequence[str]) -> _Counts:
     counts = _Counts()
     bytewise = ctx.is_bytewise()
-    columns = _Columns()
     if not {"words", "chars", "max-line-length"} & set(wanted):
         while block := source.read(4 * BLOCK):
             ctx.budget.step()
@@ -154,14 +124,15 @@ def _count(ctx: CommandContext, source: ByteReader, wanted: Sequence[str]) -> _C
         counts.lines += block.count(b"\n")
         if bytewise and not block.isascii():
             ctx.budget.step(len(block) // 1024)
-            _count_bytewise(ctx.budget, block, wanted, counts, columns)
+            _count_bytewise(block, wanted, counts)
             continue
         if "words" in wanted:
             counts.words += _count_words(ctx.budget, block)
         if "chars" in wanted:
             counts.chars += _count_characters(block)
         if "max-line-length" in wanted:
-            counts.longest = max(counts.longest, _widest(ctx.budget, block, columns))
+            ctx.budget.step(len(block) // 64)
+            counts.longest = max(counts.longest, _widest(block))
     return counts
 
 
@@ -206,19 +177,6 @@ def _number_width(ctx: CommandContext, names: Sequence[str], wanted: Sequence[st
     return max(smallest, len(str(total)))
 
 
-def _comes_from_a_pipe(ctx: CommandContext, args: Arguments) -> bool:
-    """Whether the list of names is no regular file: GNU then does not know the sizes when it prints the first counts."""
-    name = args.value("files0-from")
-    if name is None:
-        return False
-    if name == "-":
-        return not (hasattr(ctx.stdin, "stat") and stat_module.S_ISREG(ctx.stdin.stat().mode))
-    try:
-        return not stat_module.S_ISREG(ctx.fs.stat(ctx.path(name)).mode)
-    except OSError:
-        return False
-
-
 def _write(ctx: CommandContext, counts: _Counts, wanted: Sequence[str], width: int, name: str | None) -> None:
     numbers = {
         "lines": counts.lines,
@@ -235,9 +193,18 @@ def _write(ctx: CommandContext, counts: _Counts, wanted: Sequence[str], width: i
 
 @command(
     "wc",
+    manners=Manners(
+        COREUTILS,
+        pure=True,
+        bytewise=True,
+        long_options="""
+            bytes chars lines words debug files0-from max-line-length help version
+        """,
+        closing_error="NAME: -: REASON",
+        full_write_error=("NAME: write error", 1),
+    ),
     usage="""
     Usage: wc [OPTION]... [FILE]...
-      or:  wc [OPTION]... --files0-from=F
     Print newline, word and byte counts for each FILE, and a total line for several.
 
     With no FILE, or when FILE is -, read standard input. A word is a run of characters between white space.
@@ -245,7 +212,6 @@ def _write(ctx: CommandContext, counts: _Counts, wanted: Sequence[str], width: i
       -c, --bytes             print the byte counts
       -m, --chars             print the character counts
       -l, --lines             print the newline counts
-          --files0-from=F     take the names of the files from F, each ended by NUL
       -L, --max-line-length   print the widest display column of a line
       -w, --words             print the word counts
           --help              display this help and exit
@@ -253,9 +219,8 @@ def _write(ctx: CommandContext, counts: _Counts, wanted: Sequence[str], width: i
 )
 def wc(ctx: CommandContext, args: Arguments) -> int:
     wanted = [column for column in _COLUMNS if args.flag(column)] or ["lines", "words", "bytes"]
-    listed = listed_operands(ctx, args)
-    names = listed if listed is not None else (args.operands or ["-"])
-    width = 1 if _comes_from_a_pipe(ctx, args) else _number_width(ctx, names, wanted)
+    names = args.operands or ["-"]
+    width = _number_width(ctx, names, wanted)
     total = _Counts()
     for name in names:
         if not name:
@@ -264,8 +229,8 @@ def wc(ctx: CommandContext, args: Arguments) -> int:
         try:
             source = ctx.open_input(name)
         except IsADirectoryError as error:
-            ctx.warn_os(error, shown_name(name) if args.operands or listed is not None else quote_always("standard input"))
-            _write(ctx, _Counts(), wanted, width, name if args.operands or listed is not None else None)
+            ctx.warn_os(error, shown_name(name) if args.operands else quote_always("standard input"))
+            _write(ctx, _Counts(), wanted, width, name if args.operands else None)
             continue
         except OSError as error:
             ctx.warn_os(error, shown_name(name))
@@ -280,7 +245,7 @@ def wc(ctx: CommandContext, args: Arguments) -> int:
         else:
             counts = _Counts()
             counts.bytes = size
-        _write(ctx, counts, wanted, width, name if args.operands or listed is not None else None)
+        _write(ctx, counts, wanted, width, name if args.operands else None)
         total.add(counts)
     if len(names) > 1:
         _write(ctx, total, wanted, width, "total")

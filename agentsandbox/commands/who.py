@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._quoting import quote
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.manners import SILENT, Manners
 
 _RECORD = 384
 """Bytes of one login record."""
@@ -33,6 +35,14 @@ def _heading(args: Arguments) -> str:
 
 @command(
     "who",
+    manners=Manners(
+        COREUTILS,
+        long_options="""
+            all boot count dead heading ips login lookup message mesg process runlevel
+            short time users writable help version
+        """,
+        write_error=SILENT,
+    ),
     usage="""
     Usage: who [OPTION]... [ FILE | ARG1 ARG2 ]
     Print information about users who are logged in: nobody is, a sandbox has no terminal. There are no login records

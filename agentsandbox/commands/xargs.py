@@ -6,15 +6,15 @@ import re
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._argument_reading import UnmatchedQuoteError, delimited, parse_delimiter, whole_lines, word_lists, words
-from agentsandbox.commands._lines import is_regular
 from agentsandbox.commands._programs import find_problem, problem_status
 from agentsandbox.commands._quoting import quote, quote_as
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.manners import Manners, Release
 from agentsandbox.streams import Null, decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator
 
     from agentsandbox.commands._argument_reading import Argument
     from agentsandbox.processes import Process
@@ -24,6 +24,10 @@ _DEFAULT_CHARS = 131072
 _MOST_CHARS = 2097152 - 2048
 """Of the arguments and the environment together."""
 _SIGNALLED = frozenset(128 + signal for signal in (1, 2, 3, 6, 9, 11, 13, 15))
+_NUL_WARNING = (
+    "WARNING: a NUL character occurred in the input.  It cannot be passed through in the argument list.  "
+    "Did you mean to use the --null option?"
+)
 _MOST_PARALLEL = 128
 """How many run at once for -P 0: a sandbox has a ceiling for its processes."""
 
@@ -43,7 +47,6 @@ class _Options:
         self.run_empty = not args.flag("no-run-if-empty") and self.replace is None
         self.exit_if_long = args.flag("exit") or bool(self.max_lines)
         self.verbose = args.flag("verbose") or args.flag("interactive")
-        self.slot_variable = args.value("process-slot-var")
         self.open_tty = args.flag("open-tty")
         if self.end is not None and args.last("delimiter", "null") is not None:
             ctx.warn("warning: the -E option has no effect if -0 or -d is used.\n", 0)
@@ -126,7 +129,7 @@ class _Runner:
         self.size = self.initial
         self.lines = 0
         self.slots: list[Process | None] = [None] * (options.parallel if options.parallel > 1 else 0)
-        self.executed = False
+        self.executed = self.warned = False
         self.pending = 0
         """The status of the command line run last, until it is looked at."""
         self.problem = find_problem(ctx, command[0])
@@ -134,6 +137,7 @@ class _Runner:
     def push(self, argument: bytes, ends_line: bool) -> None:
         """One more argument."""
         options = self.options
+        argument = self.cut(argument)
         length = len(argument) + 1
         if self.initial + length > options.max_chars:
             if self.gathered and not options.exit_if_long:
@@ -152,15 +156,23 @@ class _Runner:
         elif len(self.gathered) == options.max_args:
             self.flush()
 
+    def cut(self, argument: bytes) -> bytes:
+        """Return the argument up to a NUL, of which the first one is reported."""
+        if b"\0" not in argument:
+            return argument
+        if not self.warned:
+            self.ctx.warn(_NUL_WARNING, self.ctx.status)
+        self.warned = True
+        return argument.partition(b"\0")[0]
+
     def extend(self, arguments: list[bytes]) -> None:
-        """More arguments, where no line counts."""
-        options = self.options
+        """Take more arguments, where no line counts."""
         size = sum(map(len, arguments)) + len(arguments)
-        if options.max_args or self.size + size > options.max_chars:
+        if len(arguments) == 1 or self.options.max_args or self.size + size > self.options.max_chars:
             for argument in arguments:
                 self.push(argument, ends_line=False)
         else:
-            self.gathered.extend(arguments)
+            self.gathered += arguments
             self.size += size
 
     def flush(self) -> None:
@@ -171,6 +183,7 @@ class _Runner:
 
     def run_replaced(self, argument: bytes) -> None:
         """Run the command with the argument in the place of the replacement string."""
+        argument = self.cut(argument)
         text = decode(argument)
         pattern = self.options.replace or ""
         line = [self.command[0]]
@@ -205,14 +218,10 @@ class _Runner:
             reason, status = problem_status(self.problem)
             raise CommandError(f"{self.command[0]}: {reason}", status)
         if not self.slots:
-            self.pending = ctx.run(line, stdin=self.stdin, env=self.environment(0))
+            self.pending = ctx.run(line, stdin=self.stdin)
             return
         slot = self.free_slot()
-        self.slots[slot] = ctx.start(line, stdin=self.stdin, env=self.environment(slot))
-
-    def environment(self, slot: int) -> Mapping[str, str]:
-        variable = self.options.slot_variable
-        return self.ctx.env if variable is None else {**self.ctx.env, variable: str(slot)}
+        self.slots[slot] = ctx.start(line, stdin=self.stdin)
 
     def free_slot(self) -> int:
         """The first slot whose process has ended, after waiting for one."""
@@ -255,26 +264,14 @@ class _Runner:
             self.ctx.status = 123
 
 
-def _warning(ctx: CommandContext) -> Callable[[str], None]:
-    """Tells of the first odd thing in the input."""
-    warned: list[str] = []
-
-    def warn(message: str) -> None:
-        if not warned:
-            warned.append(message)
-            ctx.warn(message, ctx.status)
-
-    return warn
-
-
 def _arguments(ctx: CommandContext, options: _Options, source: ByteReader) -> Iterator[Argument]:
     """The arguments up to the end string of -E."""
     if options.delimiter is not None:
         found = delimited(source, options.delimiter, ctx.budget)
     elif options.replace is not None:
-        found = whole_lines(source, ctx.budget, _warning(ctx))
+        found = whole_lines(source, ctx.budget)
     else:
-        found = words(source.lines(), ctx.budget, _warning(ctx))
+        found = words(source.lines(), ctx.budget)
     end = None if options.end is None else encode(options.end)
     for argument, ends_line in found:
         if argument == end:
@@ -284,13 +281,13 @@ def _arguments(ctx: CommandContext, options: _Options, source: ByteReader) -> It
 
 def _gather(runner: _Runner, source: ByteReader) -> None:
     ctx, options = runner.ctx, runner.options
-    counts_nothing = options.delimiter is None and options.end is None and not options.max_lines
+    plain = options.delimiter is None and options.end is None and not options.max_lines
     try:
         if options.replace is not None:
             for argument, _ in _arguments(ctx, options, source):
                 runner.run_replaced(argument)
-        elif counts_nothing and not (options.max_args and is_regular(source)):
-            for arguments in word_lists(source, ctx.budget, _warning(ctx)):
+        elif plain and not options.max_args:
+            for arguments in word_lists(source, ctx.budget):
                 runner.extend(arguments)
         else:
             for argument, ends_line in _arguments(ctx, options, source):
@@ -305,21 +302,21 @@ def _gather(runner: _Runner, source: ByteReader) -> None:
         runner.flush()
 
 
-def _show_limits(ctx: CommandContext, options: _Options) -> None:
-    taken, most = _environment_size(ctx), _most_chars(ctx)
-    lines = (
-        f"Your environment variables take up {taken} bytes",
-        f"POSIX upper limit on argument length (this system): {most}",
-        "POSIX smallest allowable upper limit on argument length (all systems): 4096",
-        f"Maximum length of command we could actually use: {most - taken}",
-        f"Size of command buffer we are actually using: {options.max_chars}",
-        "Maximum parallelism (--max-procs must be no greater): 2147483647",
-    )
-    ctx.stderr.write(encode("".join([f"{line}\n" for line in lines])))
-
-
 @command(
     "xargs",
+    manners=Manners(
+        Release("NAME (GNU findutils) 4.9.0"),
+        pure=True,
+        long_options="""
+            null arg-file delimiter eof replace max-lines max-args open-tty interactive
+            no-run-if-empty max-chars verbose show-limits exit max-procs
+            process-slot-var version help
+        """,
+        unbuffered=True,
+        read_error=("NAME: error closing file", 1),
+        closed_read_error=("NAME: error closing file: REASON", 1),
+        unreadable_is_empty=("NAME: error closing file: REASON", "NAME: error closing file"),
+    ),
     usage="""
     Usage: xargs [OPTION]... COMMAND [INITIAL-ARGS]...
     Run COMMAND (echo if none is given) with arguments INITIAL-ARGS and more arguments read from input.
@@ -336,10 +333,8 @@ def _show_limits(ctx: CommandContext, options: _Options) -> None:
       -n, --max-args=MAX        at most MAX arguments for each command line
       -P, --max-procs=MAX       run at most MAX processes at a time; 0 for as many as possible
       -p, --interactive         ask before each command line; there is no terminal to ask, so it is an error
-          --process-slot-var=VAR  set the variable VAR in child processes to their slot
       -r, --no-run-if-empty     do not run COMMAND when there is no argument
       -o, --open-tty            open the terminal for COMMAND's input; there is none, so it is an error
-          --show-limits         print the limits for command lines before anything is run
       -s, --max-chars=MAX       limit the length of a command line to MAX
       -t, --verbose             print each command line before it is run
       -x, --exit                exit if the size is exceeded
@@ -369,8 +364,6 @@ def xargs(ctx: CommandContext, args: Arguments) -> int:
         except OSError as error:
             raise CommandError(f"Cannot open input file {quote(name)}: {error.strerror}") from None
         child_stdin = ctx.stdin
-    if args.flag("show-limits"):
-        _show_limits(ctx, options)
     if args.flag("interactive"):
         raise CommandError("failed to open /dev/tty for reading: No such device or address")
     runner = _Runner(ctx, options, args.operands or ["echo"], child_stdin)

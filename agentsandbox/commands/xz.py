@@ -6,21 +6,10 @@ import os
 import stat as stat_module
 
 from agentsandbox.command import Arguments, Command, CommandContext, command
-from agentsandbox.commands._compression import CHECKS, CompressionError, Source, compress_stream, compressor, decompress, detect
-from agentsandbox.commands._xz_filters import check_number, expand_raw, filtered_compressor, read_filters
-from agentsandbox.commands._xz_listing import (
-    Facts,
-    ListError,
-    read_facts,
-    show_facts,
-    show_robot,
-    show_robot_totals,
-    show_row,
-    show_total_facts,
-    show_total_row,
-)
+from agentsandbox.commands._compression import CompressionError, Source, compress_stream, compressor, decompress, detect
 from agentsandbox.errors import CommandError
-from agentsandbox.streams import decode, encode
+from agentsandbox.manners import Manners, Release
+from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,32 +34,18 @@ class _Xz:
         self.quiet = args.flag("quiet")
         self.silent = sum(key == "quiet" for key, _ in args.given) > 1
         self.verbose = args.flag("verbose")
-        self.details = sum(key == "verbose" for key, _ in args.given) > 1
         self.forgiving = args.flag("no-warn")
-        self.robot = args.flag("robot")
-        self.single = args.flag("single-stream")
-        check = args.value("check", "crc64") or ""
-        if check not in CHECKS:
-            raise CommandError(f"{check}: Unsupported integrity check type")
-        self.check = CHECKS[check]
+        self.check = args.value("check", "crc64") or ""
+        if self.check not in ("none", "crc32", "crc64", "sha256"):
+            raise CommandError(f"{self.check}: Unsupported integrity check type")
         self.suffix = args.value("suffix") or ""
         level = args.last("fast", "best", *"012345678")
         self.level = {"fast": 0, "best": 9, None: 6}.get(level) if level in ("fast", "best", None) else int(level or 6)
         self.format = {"alone": "lzma"}.get(args.value("format", "auto") or "", args.value("format", "auto"))
-        if self.format not in ("auto", "xz", "lzma", "raw"):
+        if self.format not in ("auto", "xz", "lzma"):
             raise CommandError(f"{self.format}: Unknown file format type")
         if args.flag("suffix") and (not self.suffix or "/" in self.suffix):
             raise CommandError(f"{self.suffix}: Invalid filename suffix")
-        for option in ("threads", "memlimit", "memlimit-compress", "memlimit-decompress", "flush-timeout"):
-            for value in args.values(option):
-                check_number(value, percents=option.startswith("mem"))
-        self.filters = read_filters(args.given)
-        if self.format == "raw" and not self.filters:
-            self.filters = read_filters([("lzma2", f"preset={self.level}")])
-            self.remark("Using a preset in raw mode is discouraged.")
-            self.remark("The exact options of the presets may vary between software versions.")
-        if args.flag("flush-timeout") and args.value("threads", "1") != "1":
-            self.remark("Switching to single-threaded mode due to --flush-timeout")
 
     def error(self, message: str) -> None:
         if not self.silent:
@@ -84,11 +59,6 @@ class _Xz:
         if not self.forgiving:
             self.ctx.status = self.ctx.status or 2
 
-    def remark(self, message: str) -> None:
-        """A warning that leaves the status as it is."""
-        if not self.quiet:
-            self.ctx.stderr.write(encode(f"{self.ctx.name}: {message}\n"))
-
     def run(self, operands: list[str]) -> int:
         for name in operands:
             self.ctx.budget.step()
@@ -100,57 +70,6 @@ class _Xz:
             except OSError as error:
                 self.error(f"{name}: {os.strerror(error.errno or 5)}")
         return self.ctx.status
-
-    def list(self, operands: list[str]) -> int:
-        """`-l`: what is in each file."""
-        if self.format == "lzma":
-            self.error("--list works only on .xz files (--format=xz or --format=auto)")
-            return 1
-        total = Facts()
-        total.files = 0
-        show = self.ctx.print
-        for place, name in enumerate(operands, 1):
-            title = f"{'' if place == 1 else chr(10)}{name} ({place}/{len(operands)})"
-            facts = self.facts_of(name, title if self.verbose and not self.robot else "")
-            if facts is None:
-                continue
-            total.streams += facts.streams
-            total.files += 1
-            if self.robot:
-                show_robot(facts, name, show, verbose=self.verbose, details=self.details)
-            elif self.verbose:
-                show_facts(facts, title, show, details=self.details)
-            else:
-                show_row(facts, name, show, first=total.files == 1)
-        if self.robot:
-            show_robot_totals(total, show, details=self.details)
-        elif total.files > 1 and self.verbose:
-            show_total_facts(total, show, details=self.details)
-        elif total.files > 1:
-            show_total_row(total, show)
-        return self.ctx.status
-
-    def facts_of(self, name: str, title: str) -> Facts | None:
-        """The facts of one file, None after telling why there are none, under the title."""
-        if name == "-":
-            self.error("--list does not support reading from standard input")
-            return None
-        problem = ""
-        try:
-            info = self.ctx.fs.stat(self.ctx.path(name))
-            if not info.is_dir:
-                return read_facts(self.ctx.fs.read_bytes(self.ctx.path(name)), self.ctx.budget)
-        except ListError as error:
-            problem = error.message
-        except OSError as error:
-            problem = os.strerror(error.errno or 5)
-        if title:
-            self.ctx.print(title)
-        if problem:
-            self.error(f"{name}: {problem}")
-        else:
-            self.caution(f"{name}: Is a directory, skipping")
-        return None
 
     def operand(self, name: str) -> None:
         info = self.ctx.fs.stat(self.ctx.path(name), follow=self.force or self.keep or self.test)
@@ -166,9 +85,6 @@ class _Xz:
             self.regular_file(name, info)
 
     def output_name(self, name: str) -> str | None:
-        if self.format == "raw" and not self.suffix:
-            self.error(f"{name}: With --format=raw, --suffix=.SUF is required unless writing to stdout")
-            return None
         suffixes = {self.suffix: "", **_SUFFIXES} if self.suffix else _SUFFIXES
         suffix = next((suffix for suffix in suffixes if name.endswith(suffix) and len(name) > len(suffix)), None)
         if self.expand:
@@ -190,7 +106,7 @@ class _Xz:
                 self.stream(file, None if self.test else self.ctx.stdout, name)
                 return
             source = Source(file)
-            if self.expand and self.format != "raw" and not self.knows(source):
+            if self.expand and not self.knows(source):
                 self.error(f"{name}: {_PROBLEMS['format']}")
                 return
             output = self.output_name(name)
@@ -231,7 +147,7 @@ class _Xz:
             return True
         source = Source(reader)
         try:
-            if self.format != "raw" and not self.knows(source):
+            if not self.knows(source):
                 if self.force and self.stdout and target is not None:
                     while block := source.block():
                         self.ctx.budget.step()
@@ -252,11 +168,7 @@ class _Xz:
 
     def write_expanded(self, source: Source, target: ByteWriter | None, name: str) -> None:
         size = 0
-        if self.format == "raw":
-            blocks = expand_raw(source, self.filters, self.ctx.budget)
-        else:
-            blocks = decompress(source, detect(source.peek(6)) or "xz", self.ctx.budget, single=self.single)
-        for block in blocks:
+        for block in decompress(source, detect(source.peek(6)) or "xz", self.ctx.budget):
             size += len(block)
             if target is not None:
                 target.write(block)
@@ -264,10 +176,7 @@ class _Xz:
             self.tell_sizes(name, source.taken, size)
 
     def squeeze(self, reader: ByteReader, target: ByteWriter, name: str) -> None:
-        if self.filters:
-            packer = filtered_compressor(self.format or "", self.filters, self.check)
-        else:
-            packer = compressor("lzma" if self.format == "lzma" else "xz", self.level, check=self.check)
+        packer = compressor("lzma" if self.format == "lzma" else "xz", self.level, check=self.check)
         before, after = compress_stream(packer, reader, target, self.ctx.budget, block=16384, steps=500)
         if self.verbose:
             self.tell_sizes(name, after, before)
@@ -294,7 +203,7 @@ _OPTIONS = """
       -f, --force              force overwrite of output file and compress links
       -c, --stdout, --to-stdout  write to standard output and do not delete input files
       -S, --suffix=SUF         use the suffix SUF on compressed files
-      -F, --format=FMT         auto (default), xz, lzma (or alone) or raw
+      -F, --format=FMT         auto (default), xz or lzma (or alone)
       -0, --fast               compress fastest
       -1                       a preset between
       -2                       a preset between
@@ -307,27 +216,8 @@ _OPTIONS = """
       -9, --best               see -6
       -C, --check=NAME         none, crc32, crc64 (default) or sha256
       -e, --extreme            accepted: it trades time for little
-          --files[=FILE]       read names of files, one on a line, from FILE or standard input
-          --files0[=FILE]      the same, with a NUL after each name
-      -l, --list               show what is in .xz files; with -v and -vv more of it
-          --lzma1[=OPTIONS]    compress with LZMA1: preset, dict (to 8MiB), lc, lp, pb, mode, nice, mf and depth
-          --lzma2[=OPTIONS]    … with LZMA2
-          --delta[=OPTIONS]    first take the difference to the byte dist before
-          --x86[=OPTIONS]      first make addresses in machine code absolute, from start on
-          --arm[=OPTIONS]      see --x86
-          --armthumb[=OPTIONS]  see --x86
-          --powerpc[=OPTIONS]  see --x86
-          --ia64[=OPTIONS]     see --x86
-          --sparc[=OPTIONS]    see --x86
-          --flush-timeout=MS   accepted: nothing waits for input here
       -M, --memlimit=LIMIT     accepted: the sandbox limits memory itself
-          --memlimit-compress=LIMIT    accepted: see -M
-          --memlimit-decompress=LIMIT  accepted: see -M
-          --no-adjust          accepted: see -M
-          --no-sparse          accepted: files in a sandbox have no holes
       -Q, --no-warn            a warning does not make the status 2
-          --robot              -l prints columns for programs
-          --single-stream      expand only the first stream
       -H, --long-help          the same as --help
       -T, --threads=NUM        accepted: a sandbox has one thread
       -q, --quiet              suppress warnings
@@ -348,59 +238,88 @@ def _run(made: Command, ctx: CommandContext, args: Arguments, *, expand: bool, s
         return 0
     if lzma and args.value("format") is None:
         args.given.append(("format", "lzma"))
-    work = _Xz(ctx, args, expand=expand, stdout=stdout)
-    names = list(args.operands)
-    for key, value in args.given:
-        if key in ("files", "files0"):
-            names += _names_in(ctx, value or "-", b"\n" if key == "files" else b"\0")
-    if not names and args.last("files", "files0") is None:
-        names = ["-"]
-    return work.list(names) if args.flag("list") else work.run(names)
+    return _Xz(ctx, args, expand=expand, stdout=stdout).run(args.operands or ["-"])
 
 
-def _names_in(ctx: CommandContext, name: str, end: bytes) -> list[str]:
-    names: list[str] = []
-    for line in ctx.open_input(name).lines(end):
-        ctx.budget.step()
-        if end == b"\n" and b"\0" in line:
-            reason = "Null character found when reading filenames; maybe you meant to use `--files0' instead of `--files'?"
-            ctx.warn(f"{'(stdin)' if name == '-' else name}: {reason}")
-            return names
-        if line.removesuffix(end):
-            names.append(decode(line.removesuffix(end)))
-    return names
-
-
+_RELEASE = Release("xz (XZ Utils) 5.4.1", "-V, --version")
+_MANNERS = Manners(
+    _RELEASE,
+    long_options="""
+        compress decompress uncompress test list keep force stdout to-stdout
+        single-stream no-sparse suffix files files0 format check ignore-check
+        block-size block-list memlimit-compress memlimit-decompress
+        memlimit-mt-decompress memlimit memory no-adjust threads flush-timeout
+        extreme fast best lzma1 lzma2 x86 powerpc ia64 arm armthumb arm64 sparc
+        delta quiet verbose no-warn robot info-memory help long-help version
+    """,
+    read_error=("NAME: (stdin): Read error: REASON", 1),
+    write_error=("NAME: (stdout): Write error: REASON", 1),
+)
+_LZMA_MANNERS = Manners(
+    _RELEASE,
+    long_options="""
+        stdout decompress compress keep force test suffix quiet verbose help license
+        version fast best
+    """,
+)
 _HINT = "NAME: Try `NAME --help' for more information."
 
 
-@command("xz", usage=f"    Usage: xz [OPTION]... [FILE]...\n    Compress or decompress FILEs in the .xz format.\n{_OPTIONS}", hint=_HINT)
+@command(
+    "xz",
+    usage=f"    Usage: xz [OPTION]... [FILE]...\n    Compress or decompress FILEs in the .xz format.\n{_OPTIONS}",
+    hint=_HINT,
+    manners=_MANNERS,
+)
 def xz(ctx: CommandContext, args: Arguments) -> int:
     return _run(xz, ctx, args, expand=False, stdout=False)
 
 
-@command("unxz", usage=f"    Usage: unxz [OPTION]... [FILE]...\n    Decompress FILEs in the .xz format.\n{_OPTIONS}", hint=_HINT)
+@command(
+    "unxz",
+    usage=f"    Usage: unxz [OPTION]... [FILE]...\n    Decompress FILEs in the .xz format.\n{_OPTIONS}",
+    hint=_HINT,
+    manners=_MANNERS,
+)
 def unxz(ctx: CommandContext, args: Arguments) -> int:
     return _run(unxz, ctx, args, expand=True, stdout=False)
 
 
-@command("xzcat", usage=f"    Usage: xzcat [OPTION]... [FILE]...\n    Decompress FILEs to standard output.\n{_OPTIONS}", hint=_HINT)
+@command(
+    "xzcat",
+    usage=f"    Usage: xzcat [OPTION]... [FILE]...\n    Decompress FILEs to standard output.\n{_OPTIONS}",
+    hint=_HINT,
+    manners=_MANNERS,
+)
 def xzcat(ctx: CommandContext, args: Arguments) -> int:
     return _run(xzcat, ctx, args, expand=True, stdout=True)
 
 
 @command(
-    "lzma", usage=f"    Usage: lzma [OPTION]... [FILE]...\n    Compress or decompress FILEs in the .lzma format.\n{_OPTIONS}", hint=_HINT
+    "lzma",
+    usage=f"    Usage: lzma [OPTION]... [FILE]...\n    Compress or decompress FILEs in the .lzma format.\n{_OPTIONS}",
+    hint=_HINT,
+    manners=_LZMA_MANNERS,
 )
 def lzma(ctx: CommandContext, args: Arguments) -> int:
     return _run(lzma, ctx, args, expand=False, stdout=False, lzma=True)
 
 
-@command("unlzma", usage=f"    Usage: unlzma [OPTION]... [FILE]...\n    Decompress FILEs in the .lzma format.\n{_OPTIONS}", hint=_HINT)
+@command(
+    "unlzma",
+    usage=f"    Usage: unlzma [OPTION]... [FILE]...\n    Decompress FILEs in the .lzma format.\n{_OPTIONS}",
+    hint=_HINT,
+    manners=_LZMA_MANNERS,
+)
 def unlzma(ctx: CommandContext, args: Arguments) -> int:
     return _run(unlzma, ctx, args, expand=True, stdout=False, lzma=True)
 
 
-@command("lzcat", usage=f"    Usage: lzcat [OPTION]... [FILE]...\n    Decompress FILEs to standard output.\n{_OPTIONS}", hint=_HINT)
+@command(
+    "lzcat",
+    usage=f"    Usage: lzcat [OPTION]... [FILE]...\n    Decompress FILEs to standard output.\n{_OPTIONS}",
+    hint=_HINT,
+    manners=_LZMA_MANNERS,
+)
 def lzcat(ctx: CommandContext, args: Arguments) -> int:
     return _run(lzcat, ctx, args, expand=True, stdout=True, lzma=True)

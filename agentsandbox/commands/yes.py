@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._suites import COREUTILS
+from agentsandbox.manners import Manners
 from agentsandbox.streams import encode
 
 _BLOCK = 1 << 15
@@ -10,6 +12,7 @@ _BLOCK = 1 << 15
 
 @command(
     "yes",
+    manners=Manners(COREUTILS, pure=True, write_error=("NAME: standard output: REASON", 1)),
     usage="""
     Usage: yes [STRING]...
     Print a line with all STRINGs, or 'y', until stopped.

@@ -1,4 +1,4 @@
-"""`yq` (the v4 command line of mikefarah/yq): expressions over YAML, JSON, XML, CSV, TSV, properties and TOML."""
+"""`yq` (the v4 command line of mikefarah/yq): expressions over YAML, JSON and TOML."""
 
 from __future__ import annotations
 
@@ -26,16 +26,9 @@ _OPTION_ERROR = re.compile(
     r"unrecognized option '(--[^=']*)|option '(--[^']*)' requires|invalid option -- '(.)'|option requires an argument -- '(.)'"
 )
 _SWITCH = re.compile(
-    r"(--(?:exit-status|inplace|no-colors|no-doc|nul-output|null-input|prettyPrint|tojson|properties-array-brackets"
-    r"|security-disable-(?:env|file)-ops)|-[eiMN0nPj]+)=(?:([Tt]rue|TRUE|[Tt1])|[Ff]alse|FALSE|[Ff0])"
+    r"(--(?:exit-status|inplace|no-colors|no-doc|nul-output|null-input|prettyPrint)|-[eiMN0nP]+)"
+    r"=(?:([Tt]rue|TRUE|[Tt1])|[Ff]alse|FALSE|[Ff0])"
 )
-_ELSEWHERE = frozenset((
-    "--colors", "--verbose", "--debug-node-info", "--lua-globals", "--lua-prefix", "--lua-suffix", "--lua-unquoted",
-    "--shell-key-separator", "--xml-directive-name", "--xml-keep-namespace", "--xml-proc-inst-prefix", "--xml-raw-token",
-    "--xml-skip-directives", "--xml-skip-proc-inst", "--xml-strict-mode", "--yaml-compact-seq-indent",
-    "--yaml-fix-merge-anchor-to-spec",
-))  # fmt: skip
-"""Options of the real one."""
 _COMMANDS = ("e", "eval", "ea", "eval-all")
 _NODE = 32
 """What a node counts for; it takes some 400 bytes."""
@@ -58,11 +51,12 @@ class _Run:
         text, self.files = self._split(operands)
         self._check()
         self.input_format, self.output_format = self._formats()
-        self.layout = self._layout()
-        self.machine = Machine(ctx.budget, environment=ctx.env, clock=ctx.host.clock, random=ctx.host.random, read_file=self._read)
-        self.machine.interpolates = _boolean(args, "string-interpolation", default=True)
-        self.machine.allows_environment = not args.flag("security-disable-env-ops")
-        self.machine.allows_files = not args.flag("security-disable-file-ops")
+        self.layout = Layout(
+            _indent(args),
+            unwrap=_boolean(args, "unwrapScalar", default=self.output_format == "yaml"),
+            separators=not args.flag("no-doc"),
+        )
+        self.machine = Machine(ctx.budget, environment=ctx.env, read_file=self._read)
         if args.flag("prettyPrint"):
             text = f"{text} | {PRETTY}" if text else PRETTY
         self.expression: Expression | None = compile_expression(text)
@@ -102,26 +96,12 @@ class _Run:
 
     def _formats(self) -> tuple[str, str]:
         read = canonical(self.args.value("input-format") or "auto")
-        write = "json" if self.args.flag("tojson") else canonical(self.args.value("output-format") or "auto")
+        write = canonical(self.args.value("output-format") or "auto")
         if read == "auto":
             read = format_of_file(self.files[0]) if self.files else "yaml"
-            write = read if write == "auto" else write
+            if write == "auto" and read != "toml":
+                write = read
         return read, "yaml" if write == "auto" else write
-
-    def _layout(self) -> Layout:
-        layout = Layout(
-            _indent(self.args),
-            unwrap=_boolean(self.args, "unwrapScalar", default=self.output_format in ("yaml", "props")),
-            separators=not self.args.flag("no-doc"),
-        )
-        layout.attribute_prefix = self.args.value("xml-attribute-prefix") or "+@"
-        layout.content_name = self.args.value("xml-content-name") or "+content"
-        layout.brackets = self.args.flag("properties-array-brackets")
-        separator = self.args.value("properties-separator")
-        layout.separator = " = " if separator is None else separator
-        layout.comma = _character(self.args, "csv-separator", layout.comma)
-        layout.plain_cells = frozenset(name for name in ("csv", "tsv") if not _boolean(self.args, name + "-auto-parse", default=True))
-        return layout
 
     # files
 
@@ -152,9 +132,9 @@ class _Run:
         return text[:at]
 
     def _documents(self, name: str, index: int) -> Iterator[Node]:
-        keep = _boolean(self.args, "header-preprocess", default=True) and (not self.together or index == 0)
+        keep = not self.together or index == 0
         try:
-            for node in decode_text(self._text_of(name), self.input_format, self.ctx.budget, self.layout, keep_leading=keep):
+            for node in decode_text(self._text_of(name), self.input_format, self.ctx.budget, keep_leading=keep):
                 node.filename = name
                 node.file_index = index
                 node.together = self.together
@@ -204,9 +184,6 @@ class _Run:
 
     def _set_split(self, printer: Printer) -> None:
         text = self.args.value("split-exp")
-        source = self.args.value("split-exp-file")
-        if source is not None:
-            text = self._read(source)
         if text is None:
             return
         try:
@@ -239,13 +216,10 @@ def _arguments(ctx: CommandContext) -> Arguments:
         if found is None:
             raise YqError(error.message) from None
         if found[1]:
-            elsewhere = f"{found[1]} is not supported by this yq (D-yq)"
-            raise YqError(elsewhere if found[1] in _ELSEWHERE else f"unknown flag: {found[1]}") from None
+            raise YqError(f"unknown flag: {found[1]}") from None
         if found[2]:
             raise YqError(f"flag needs an argument: {found[2]}") from None
         letter = found[3] or found[4]
-        if letter in "Cv":
-            raise YqError(f"-{letter} is not supported by this yq (D-yq)") from None
         cluster = next((word for word in ctx.words if word[:1] == "-" and word[:2] != "--" and letter in word), "-" + letter)
         kind = "flag needs an argument" if found[4] else "unknown shorthand flag"
         raise YqError(f"{kind}: '{letter}' in -{cluster[cluster.index(letter) :]}") from None
@@ -273,17 +247,6 @@ def _boolean(args: Arguments, name: str, *, default: bool) -> bool:
     return word in ("", "true", "t", "1")
 
 
-def _character(args: Arguments, name: str, default: str) -> str:
-    text = args.value(name)
-    if text is None:
-        return default
-    character = text.replace("\\n", "\n").replace("\\t", "\t").replace("\\r", "\r").replace("\\f", "\f").replace("\\v", "\v")
-    if len(character) != 1:
-        reason = f"[{character}] is not a valid character. Must be length 1 was {len(character)}"
-        raise YqError(f'invalid argument "{text}" for "--{name}" flag: {reason}')
-    return character
-
-
 def _indent(args: Arguments) -> int:
     text = args.value("indent")
     if text is None:
@@ -298,51 +261,31 @@ def _indent(args: Arguments) -> int:
     "yq",
     usage="""
     Usage: yq [COMMAND] [OPTION]... [EXPRESSION] [FILE]...
-    Apply an expression to YAML, JSON, XML, CSV, TSV, properties or TOML. COMMAND is eval (e,
-    the default: each document by itself) or eval-all (ea: all documents together). Without a
-    FILE, or with "-", standard input is read. The first word is the expression unless it is
-    the name of a file.
+    Apply an expression to YAML or JSON (TOML is read only). COMMAND is eval (e, the default:
+    each document by itself) or eval-all (ea: all documents together). Without a FILE, or with
+    "-", standard input is read. The first word is the expression unless it is the name of a
+    file.
 
     What an expression does not touch stays as it was: comments, anchors, quotes, the order
     of keys.
 
-          --csv-auto-parse[=BOOL]  cells of CSV mean what they would in YAML (the default)
-          --csv-separator=CHAR     stands between the cells of CSV (default ",")
       -e, --exit-status            1 if there is no result, or only null and false
           --expression=EXPRESSION  the expression
           --from-file=FILE         take the expression from FILE
       -f, --front-matter=ACTION    the first file begins with YAML between lines "---": extract it
                                    alone, or process it and keep the rest
-          --header-preprocess[=BOOL]
-                                   keep comments before the first document apart (the default)
       -I, --indent=NUM             blanks for a level (default 2; 0 for JSON on one line)
       -i, --inplace                write the results to the first file
-      -p, --input-format=FORMAT    yaml, json, props, csv, tsv, xml, toml, base64, uri
-                                   (default: by the first file's name, else yaml)
+      -p, --input-format=FORMAT    yaml, json, toml, base64 (default: by the first file's name,
+                                   else yaml)
       -M, --no-colors              no colors (always so here)
       -N, --no-doc                 no --- between documents
       -0, --nul-output             a NUL after each result, not a newline
       -n, --null-input             no input: the expression makes the document
-      -o, --output-format=FORMAT   the same formats, or shell (default: as the input)
+      -o, --output-format=FORMAT   yaml, json, base64 (default: as the input, YAML for TOML)
       -P, --prettyPrint            block style without quotes where they are not needed
-          --properties-array-brackets
-                                   write indices as a[0], not a.0
-          --properties-separator=TEXT
-                                   stands between name and value (default " = ")
-          --security-disable-env-ops
-                                   refuse env, strenv and envsubst
-          --security-disable-file-ops
-                                   refuse load and its like
       -s, --split-exp=EXPRESSION   write each result to a file that EXPRESSION names ($index counts)
-          --split-exp-file=FILE    take that expression from FILE
-          --string-interpolation[=BOOL]
-                                   replace \\(EXPRESSION) in strings (the default)
-      -j, --tojson                 the same as -o=json
-          --tsv-auto-parse[=BOOL]  cells of TSV mean what they would in YAML (the default)
       -r, --unwrapScalar[=BOOL]    strings without quotes (the default but for JSON)
-          --xml-attribute-prefix=TEXT
-                                   what names of attributes begin with (default +@)
-          --xml-content-name=TEXT  the name of text beside elements (default +content)
       -V, --version                display the version and exit
       -h, --help                   display this help and exit
     """,
@@ -358,8 +301,6 @@ def yq(ctx: CommandContext, _args: Arguments) -> int:
         if args.flag("version"):
             ctx.print("yq (https://github.com/mikefarah/yq/) version v4.44.1")
             return 0
-        if args.flag("tojson"):
-            ctx.stderr.write(b"Flag --tojson has been deprecated, please use -o=json instead\n")
         if before < _PYTHON_DEPTH:
             sys.setrecursionlimit(_PYTHON_DEPTH)
         return _Run(ctx, args).run()

@@ -9,6 +9,7 @@ from agentsandbox.commands._gzip import Gzip, GzipOptions
 from agentsandbox.commands._lines import read_all
 from agentsandbox.commands.grep import run_grep
 from agentsandbox.errors import CommandError
+from agentsandbox.manners import SILENT, Manners
 from agentsandbox.streams import Buffer, BytesReader, decode, encode
 
 __all__ = ["zgrep"]
@@ -75,6 +76,7 @@ class _Words:
 
 @command(
     "zgrep",
+    manners=Manners(checks_output=True, closed_write_error=SILENT),
     usage="""
     Usage: zgrep [GREP-OPTION]... PATTERN [FILE]...
     Search files for lines that match, as grep does; those that gzip compressed are expanded first.

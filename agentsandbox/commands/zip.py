@@ -7,6 +7,7 @@ import posixpath
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._zip_archive import Archive, FailureError
 from agentsandbox.errors import UsageError
+from agentsandbox.manners import SILENT, Manners
 from agentsandbox.streams import decode, encode
 
 TYPE_CHECKING = False
@@ -18,12 +19,6 @@ _MEANINGS = {
     "i": "include only files matching patterns",
     "x": "exclude files matching patterns",
     "n": "suffixes to not compress: .gz:.zip",
-    "t": "exclude before date",
-    "tt": "include before date",
-    "b": "dir to use for temp archive",
-    "O": "set out zipfile different than in zipfile",
-    "P": "encrypt entries, option value is password",
-    "Z": "compression method",
 }
 
 
@@ -65,14 +60,10 @@ _RELEASE = """\
 A command of agentsandbox, written to behave like the release that calls itself so:
 This is Zip 3.0 (July 5th 2008), by Info-ZIP."""
 _FLAGS = {
-    "d": "delete", "D": "no-dir-entries", "f": "freshen", "j": "junk-paths", "m": "move", "q": "quiet", "r": "recurse-paths", "T": "test",
-    "u": "update", "v": "verbose", "X": "strip-extra", "y": "symlinks", "@": "names-stdin", "h": "help", "z": "archive-comment",
-    "c": "entry-comments", "o": "latest-time", "R": "recurse-patterns", "l": "to-crlf", "ll": "from-crlf", "g": "grow", "FS": "filesync",
-    "sf": "show-files", "U": "copy-entries", "e": "encrypt", "MM": "must-match", "ws": "wild-stop-dirs",
-}  # fmt: skip
-_VALUES = {
-    "t": "from-date", "tt": "before-date", "n": "suffixes", "b": "temp-path", "O": "output-file", "P": "password",
-    "Z": "compression-method",
+    "d": "delete", "D": "no-dir-entries", "f": "freshen", "j": "junk-paths", "m": "move",
+    "q": "quiet", "r": "recurse-paths", "T": "test", "u": "update", "v": "verbose",
+    "X": "strip-extra", "y": "symlinks", "@": "names-stdin", "h": "help", "g": "grow",
+    "FS": "filesync", "e": "encrypt", "MM": "must-match",
 }  # fmt: skip
 
 
@@ -89,15 +80,15 @@ def _spell_out(words: Sequence[str]) -> list[str]:
             continue
         at = 1
         while at < len(word):
-            size = 2 if word[at : at + 2] in _FLAGS or word[at : at + 2] in _VALUES else 1
+            size = 2 if word[at : at + 2] in _FLAGS else 1
             letters = word[at : at + size]
             at += size
-            if letters in _VALUES:
+            if letters == "n":
                 value = word[at:].removeprefix("=")
                 if not value and not rest:
                     raise _value_missing(letters, letters)
                 value = value or rest.pop()
-                found.append(f"--{_VALUES[letters]}={value}")
+                found.append(f"--suffixes={value}")
                 break
             if letters not in _FLAGS and not letters.isdigit():
                 raise UsageError(f"invalid option -- '{letters}'")
@@ -107,12 +98,11 @@ def _spell_out(words: Sequence[str]) -> list[str]:
 
 @command(
     "zip",
+    manners=Manners(write_error=SILENT),
     usage="""
     Usage: zip [-options] [zipfile list] [-xi list]
     Add files of the list to zipfile, or replace them in it; "-" for standard input or output.
 
-      -b, --temp-path=DIR   accepted: archives are made in memory
-      -c, --entry-comments  read a comment of one line for each entry from standard input
       -d, --delete          delete entries in zipfile
       -D, --no-dir-entries  do not add directory entries
       -e, --encrypt         refused: there is no terminal to ask for a password
@@ -121,31 +111,18 @@ def _spell_out(words: Sequence[str]) -> list[str]:
       -g, --grow            accepted: it makes no difference to the archive
       -i, --include         include only the following names
       -j, --junk-paths      do not record directory names
-      -l, --to-crlf         end lines of text files with CR LF
-          --from-crlf       (-ll) end lines of text files with LF
       -m, --move            move into zipfile (delete files)
           --must-match      (-MM) every name must be that of a file
       -n, --suffixes=LIST   do not compress files with these suffixes (.gz:.png)
-      -o, --latest-time     make zipfile as old as its latest entry
-      -O, --output-file=FILE  write to FILE instead of zipfile
-      -P, --password=WORD   encrypt entries in the traditional way
       -q, --quiet           quiet operation
       -r, --recurse-paths   recurse into directories
-      -R, --recurse-patterns  add what matches the patterns, here and in all directories below
-          --show-files      (-sf) only show what would be added, or is there
-      -t, --from-date=DATE  only files of this day (mmddyyyy or yyyy-mm-dd) or later
-          --before-date=DATE  (-tt) only files from before this day
       -T, --test            test zipfile integrity
       -u, --update          only changed or new files
-      -U, --copy-entries    keep only the entries that the names choose
       -v, --verbose         verbose operation; alone it shows the release that this command follows
           --version         show that release
-          --wild-stop-dirs  (-ws) wildcards do not match "/"
       -x, --exclude         exclude the following names
       -X, --strip-extra     exclude extra file attributes
       -y, --symlinks        store symbolic links as the link, not what it points to
-      -z, --archive-comment  read the archive's comment from standard input
-      -Z, --compression-method=METHOD  store, deflate or bzip2
       -@, --names-stdin     read names from standard input
       -0                    store only
       -1                    compress faster

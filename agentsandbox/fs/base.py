@@ -30,6 +30,7 @@ __all__ = [
     "PATH_MAX",
     "File",
     "FileSystem",
+    "HostFolder",
     "PositionedFile",
     "Stat",
     "Timestamp",
@@ -172,6 +173,28 @@ class PositionedFile(File):
         return offset
 
 
+class HostFolder:
+    """A folder of the host that scripts reach through a filesystem.
+
+    lineage   (device, inode) of the folder and of each directory above it, from the inside out
+    writable  whether scripts can change the folder itself
+    """
+
+    __slots__ = ("lineage", "writable")
+
+    def __init__(self, lineage: Sequence[tuple[int, int]], *, writable: bool) -> None:
+        self.lineage = tuple(lineage)
+        self.writable = writable
+
+    def overlaps(self, other: HostFolder) -> bool:
+        """Whether they are the same folder, or one is within the other."""
+        return self.lineage[0] in other.lineage or other.lineage[0] in self.lineage
+
+    def endangers(self, other: HostFolder) -> bool:
+        """Whether scripts can change through one of them what the other one shows."""
+        return (self.writable or other.writable) and self.overlaps(other)
+
+
 class FileSystem(ABC):
     """Files by path."""
 
@@ -264,6 +287,10 @@ class FileSystem(ABC):
         if path.endswith("/") and not self.stat(done).is_dir:
             raise os_error(errno.ENOTDIR, path)
         return done
+
+    def host_folders(self) -> list[HostFolder]:
+        """Return the folders of the host behind it, also behind filesystems that it wraps."""
+        return []
 
     # built on those
 

@@ -12,6 +12,7 @@ from agentsandbox.streams import BLOCK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from random import Random
 
     from agentsandbox.streams import Stream
@@ -83,20 +84,36 @@ class NullDevice(File):
         return self.info
 
 
-class ZeroDevice(NullDevice):
-    """/dev/zero: zeros without end, a block at a time; who wants all of them reaches the limit of a value."""
+class _EndlessDevice(NullDevice):
+    """A device without end. Reading all of it stops a script, and is EFBIG for the host."""
+
+    __slots__ = ("for_script",)
+
+    def __init__(self, path: str, info: Stat, *, for_script: bool) -> None:
+        super().__init__(path, info)
+        self.for_script = for_script
+
+    def _endless(self) -> BaseException:
+        return LimitReached("value_bytes") if self.for_script else os_error(errno.EFBIG, self.path)
+
+
+class ZeroDevice(_EndlessDevice):
+    """/dev/zero: zeros, and no end of a line among them."""
 
     __slots__ = ()
 
     def read(self, size: int = -1) -> bytes:
         if size < 0:
-            raise LimitReached("value_bytes")
+            raise self._endless()
         return bytes(min(size, BLOCK))
 
     def readline(self, end: bytes = b"\n") -> bytes:
         if end == b"\0":
             return b"\0"
-        raise LimitReached("value_bytes")
+        raise self._endless()
+
+    def line_blocks(self) -> Iterator[bytes]:
+        raise self._endless()
 
 
 class FullDevice(ZeroDevice):
@@ -111,13 +128,13 @@ class FullDevice(ZeroDevice):
             raise os_error(errno.ENOSPC, self.path)
 
 
-class RandomDevice(NullDevice):
+class RandomDevice(_EndlessDevice):
     """/dev/random and /dev/urandom: bytes of the sandbox's own chance, so that a seed makes them repeatable."""
 
     __slots__ = ("random", "rest")
 
-    def __init__(self, path: str, info: Stat, random: Random | None) -> None:
-        super().__init__(path, info)
+    def __init__(self, path: str, info: Stat, random: Random | None, *, for_script: bool) -> None:
+        super().__init__(path, info, for_script=for_script)
         self.random = random
         self.rest = b""
 
@@ -126,7 +143,7 @@ class RandomDevice(NullDevice):
 
     def read(self, size: int = -1) -> bytes:
         if size < 0:
-            raise LimitReached("value_bytes")
+            raise self._endless()
         size = min(size, BLOCK)
         taken = self.rest[:size]
         self.rest = self.rest[size:]
@@ -141,14 +158,14 @@ class RandomDevice(NullDevice):
         return line[:cut]
 
 
-def open_device(name: str, path: str, info: Stat, random: Random | None = None) -> File:
+def open_device(name: str, path: str, info: Stat, random: Random | None = None, *, for_script: bool = False) -> File:
     """Open one of `DEVICES`; ENXIO for the terminal, which a sandbox doesn't have."""
     if name == "null":
         return NullDevice(path, info)
     if name == "zero":
-        return ZeroDevice(path, info)
+        return ZeroDevice(path, info, for_script=for_script)
     if name == "full":
-        return FullDevice(path, info)
+        return FullDevice(path, info, for_script=for_script)
     if name in ("random", "urandom"):
-        return RandomDevice(path, info, random)
+        return RandomDevice(path, info, random, for_script=for_script)
     raise os_error(errno.ENXIO, path)

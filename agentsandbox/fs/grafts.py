@@ -5,13 +5,16 @@ from __future__ import annotations
 import errno
 import posixpath
 
-from agentsandbox.fs.base import FileSystem, os_error
+from agentsandbox.errors import MountError
+from agentsandbox.fs.base import os_error
+from agentsandbox.fs.mounts import check_mount
 from agentsandbox.fs.nodes import Dir, Graft, Mount
 from agentsandbox.fs.resolution import is_ordinary
 from agentsandbox.fs.subtrees import Subtrees
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from agentsandbox.fs.base import FileSystem, HostFolder
     from agentsandbox.fs.trees import FrozenTree
 
 __all__ = ["Grafts"]
@@ -20,7 +23,10 @@ __all__ = ["Grafts"]
 class Grafts(Subtrees):
     """The part of `MemoryFileSystem` that mounts."""
 
-    __slots__ = ()
+    __slots__ = ("mounted",)
+
+    mounted: tuple[tuple[str, FileSystem], ...]
+    """Every mounted filesystem and the path it was mounted at."""
 
     def graft(self, path: str, tree: FrozenTree, *, read_only: bool = True) -> None:
         """Mount a shared tree, at no cost; what is in it doesn't count. Writable, it is copied piece by piece on change."""
@@ -32,11 +38,22 @@ class Grafts(Subtrees):
             self.max_bytes += tree.size
 
     def mount(self, path: str, filesystem: FileSystem) -> None:
-        """Mount another filesystem; forks and snapshots share it."""
+        """Mount another filesystem; forks and snapshots share it.
+
+        `MountError` for a relative path, and where a folder of the host would be mounted twice and
+        one mount is writable.
+        """
+        check_mount(path, filesystem, self.mounted)
         self._mount(path, Mount(filesystem))
+        self.mounted = (*self.mounted, (path, filesystem))
+
+    def host_folders(self) -> list[HostFolder]:
+        return [folder for _, filesystem in self.mounted for folder in filesystem.host_folders()]
 
     def _mount(self, path: str, entry: Dir | Graft | Mount) -> None:
         """Enter a tree at a path that is missing or an empty directory; what is missing is made, and doesn't count."""
+        if not path.startswith("/"):
+            raise MountError(f"a mount point is an absolute path, not {path!r}")
         cut = path.rfind("/")
         name = path[cut + 1 :]
         directory = self._dirs.get(path[:cut])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import time
+from _thread import get_ident
 
 from agentsandbox.fs.base import File, Stat, ends_in_dots, os_error
 from agentsandbox.fs.grafts import Grafts
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from random import Random
 
-    from agentsandbox.fs.base import Mode
+    from agentsandbox.fs.base import FileSystem, Mode
     from agentsandbox.fs.changes import Change
     from agentsandbox.fs.nodes import Entry, Own, Plain
     from agentsandbox.fs.resolution import Place
@@ -59,15 +60,25 @@ _WANTED = {"r": 4, "r+": 6, "w": 2, "a": 2, "x": 2}
 class Snapshot:
     """A filesystem as it was; opaque, immutable, shares everything with its origin."""
 
-    __slots__ = ("free_bytes", "free_nodes", "hard", "nodes", "root", "used")
+    __slots__ = ("free_bytes", "free_nodes", "hard", "mounted", "nodes", "root", "used")
 
-    def __init__(self, root: Dir, hard: dict[int, Plain], used: int, nodes: int, free_bytes: int, free_nodes: int) -> None:
+    def __init__(
+        self,
+        root: Dir,
+        hard: dict[int, Plain],
+        used: int,
+        nodes: int,
+        free_bytes: int,
+        free_nodes: int,
+        mounted: tuple[tuple[str, FileSystem], ...],
+    ) -> None:
         self.root = root
         self.hard = hard
         self.used = used
         self.nodes = nodes
         self.free_bytes = free_bytes
         self.free_nodes = free_nodes
+        self.mounted = mounted
 
 
 class MemoryFileSystem(Grafts):
@@ -78,9 +89,13 @@ class MemoryFileSystem(Grafts):
     base     a frozen tree to start from; it doesn't count against the limits.
     uid      the user whose permissions are checked, and who owns what is made. Set to 0 later, everything is allowed.
     random   where /dev/urandom takes its bytes from; None is the operating system.
+
+    A script may wait for a named pipe, and a device without end stops it with a limit. The host
+    gets an `OSError` from either at once: ENXIO and EFBIG. The sandbox says in `script_thread`
+    which of the two is calling.
     """
 
-    __slots__ = ("descriptors", "open_fifo", "random")
+    __slots__ = ("descriptors", "open_fifo", "random", "script_thread")
 
     def __init__(
         self,
@@ -94,15 +109,18 @@ class MemoryFileSystem(Grafts):
         self.clock = clock
         self.random = random
         self.open_fifo: Callable[[int, str, Mode], Stream] | None = None
-        """Opens a named pipe, by its inode number, the path and the mode; EPERM without it."""
+        """Opens a named pipe for a script (inode number, path, mode); EPERM without it."""
+        self.script_thread = 0
+        """The thread in which a script is running, 0 while only the host uses the filesystem."""
         self.token = self._hard_token = object()
         self.descriptors: Callable[[str], File | None] | None = None
-        """Opens /dev/fd/N and its kin, by the path; None for a path that is no descriptor's."""
+        """Opens /dev/fd/N and its kin for a script; None for a path that is not one of them."""
         self._uid = self.maker = uid
         self._dirs = {}
         self._hard = {}
         self.opened = {}
         self.orphans = set()
+        self.mounted = ()
         if base is None:
             self._root = Dir(self.token, 0o040755, clock(), uid)
             self.used = self.nodes = 0
@@ -143,7 +161,7 @@ class MemoryFileSystem(Grafts):
             entry = directory.entries.get(path[cut + 1 :])
             if entry is not None and (entry.kind == FILE or entry.kind == DIR):
                 return self.stat_of(entry)
-        if self.descriptors is not None and path.startswith(_DESCRIPTORS) and (stream := self.descriptors(path)) is not None:
+        if self.descriptors is not None and path.startswith(_DESCRIPTORS) and (stream := self._descriptor(path)) is not None:
             if not follow:
                 return Stat(0o120500, 64, self.clock())
             info = stream.stat()
@@ -373,7 +391,7 @@ class MemoryFileSystem(Grafts):
 
     def _open(self, path: str, mode: Mode, permissions: int) -> File:
         if self.descriptors is not None and path.startswith(_DESCRIPTORS):
-            stream = self.descriptors(path)
+            stream = self._descriptor(path)
             if stream is not None:
                 return stream.reopened(mode)  # type: ignore[return-value]  # of the shell: it stands where a file stands
         creates = mode in ("w", "a", "x")
@@ -422,15 +440,24 @@ class MemoryFileSystem(Grafts):
         self._remember(path)
         return MemoryFile(self, node, path, readable=False, writable=True, append=mode == "a")
 
+    def _descriptor(self, path: str) -> File | None:
+        """What /dev/fd/N is for the script that is running; the host has no descriptors here."""
+        if self.descriptors is None or self.script_thread != get_ident():
+            return None
+        return self.descriptors(path)
+
     def _open_special(self, node: Own, path: str, mode: Mode) -> File:
+        for_script = self.script_thread == get_ident()
         if type(node) is Fifo:
             if self.open_fifo is None:
                 raise os_error(errno.EPERM, path)
+            if not for_script:
+                raise os_error(errno.ENXIO, path)
             return self.open_fifo(number_of(node), path, mode)  # type: ignore[return-value]  # the same
         from agentsandbox.fs.devices import open_device
 
         assert type(node) is Device
-        return open_device(node.device, path, self.stat_of(node), self.random)
+        return open_device(node.device, path, self.stat_of(node), self.random, for_script=for_script)
 
     def at_hand(self, directory: str, paths: Sequence[str]) -> list[bytes | None]:
         found: list[bytes | None] = []
@@ -509,7 +536,7 @@ class MemoryFileSystem(Grafts):
         self.token = object()
         orphaned = sum([len(node.data) for node in self.orphans])
         free_bytes, free_nodes = self.max_bytes - self.limits.total_bytes, self.max_nodes - self.limits.files
-        return Snapshot(self._root, self._hard, self.used - orphaned, self.nodes, free_bytes, free_nodes)
+        return Snapshot(self._root, self._hard, self.used - orphaned, self.nodes, free_bytes, free_nodes, self.mounted)
 
     def restore(self, snapshot: Snapshot) -> None:
         """Back to what it was; ENOSPC if that is more than the limits allow here."""
@@ -520,6 +547,7 @@ class MemoryFileSystem(Grafts):
         self.token = object()
         self._root = snapshot.root
         self._hard = snapshot.hard
+        self.mounted = snapshot.mounted
         self.orphans = kept
         self.used = used
         self.nodes = snapshot.nodes
@@ -533,10 +561,12 @@ class MemoryFileSystem(Grafts):
         twin = MemoryFileSystem.__new__(MemoryFileSystem)
         twin.limits, twin.clock, twin.random = self.limits, self.clock, self.random
         twin.open_fifo = twin.descriptors = None
+        twin.script_thread = 0
         twin.token, twin._hard_token = object(), self.token
         twin._uid, twin.maker = self._uid, self.maker
         twin._dirs, twin.opened, twin.orphans = {}, {}, set()
         twin._root, twin._hard = self._root, self._hard
+        twin.mounted = self.mounted
         twin.used = self.used
         if self.orphans:
             twin.used -= sum([len(node.data) for node in self.orphans])

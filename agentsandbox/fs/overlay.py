@@ -1,21 +1,94 @@
-"""Writes on top of a filesystem that stays as it is."""
+"""Writes on top of a filesystem that stays as it is.
+
+Two trees are shown as one: `upper`, where all changes go, and `lower`, which is only read. A path
+is looked for in the upper tree first. Before something of the lower tree changes it is copied up,
+and so are the directories above it.
+
+A directory shows the lower tree from its *origin*: a path of the lower tree, or None where it shows
+nothing of it. Where nothing was changed the origin of a path is the path itself. Removing a file or
+a directory gives its name the origin None; renaming a directory takes its origin along to the new
+name. So neither looks at what is in the directory, and no call takes long, however large the lower
+tree is: nothing could interrupt it.
+"""
 
 from __future__ import annotations
 
 import errno
 import posixpath
 
-from agentsandbox.fs.base import File, FileSystem, Stat, os_error
+from agentsandbox.errors import MountError
+from agentsandbox.fs.base import File, FileSystem, HostFolder, Stat, os_error
 from agentsandbox.fs.canonical import CanonicalFileSystem
 from agentsandbox.fs.memory import MemoryFileSystem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from agentsandbox.fs.base import Mode
 
 __all__ = ["OverlayFileSystem"]
+
+
+class _Place:
+    """A path whose origin is not that of its directory and its name, or that leads to one."""
+
+    __slots__ = ("names", "origin")
+
+    def __init__(self, origin: str | None) -> None:
+        self.origin = origin
+        self.names: dict[str, _Place] = {}
+
+
+class _Origins:
+    """Where each path of an overlay shows the lower tree from."""
+
+    __slots__ = ("_top",)
+
+    def __init__(self) -> None:
+        self._top = _Place("/")
+
+    def find(self, path: str) -> str | None:
+        """The path in the lower tree whose content is shown at a path; None for none."""
+        here = self._top
+        if not here.names:
+            return path
+        names = path.strip("/").split("/")
+        for index, name in enumerate(names):
+            following = here.names.get(name)
+            if following is None:
+                return None if here.origin is None else posixpath.join(here.origin, *names[index:])
+            here = following
+        return here.origin
+
+    def names_in(self, path: str) -> dict[str, _Place]:
+        """The names in a directory of which something is known."""
+        here = self._top
+        for name in path.split("/"):
+            if name:
+                following = here.names.get(name)
+                if following is None:
+                    return {}
+                here = following
+        return here.names
+
+    def take(self, path: str) -> _Place | None:
+        """Remove and return what is known of a path and of all below it."""
+        here: _Place | None = self._top
+        *above, last = path.strip("/").split("/")
+        for name in above:
+            here = None if here is None else here.names.get(name)
+        return None if here is None else here.names.pop(last, None)
+
+    def put(self, path: str, place: _Place) -> None:
+        """Enter what is known of a path."""
+        here = self._top
+        *above, last = path.strip("/").split("/")
+        for name in above:
+            following = here.names.get(name)
+            if following is None:
+                origin = None if here.origin is None else posixpath.join(here.origin, name)
+                following = here.names[name] = _Place(origin)
+            here = following
+        here.names[last] = place
 
 
 class OverlayFileSystem(CanonicalFileSystem):
@@ -26,37 +99,44 @@ class OverlayFileSystem(CanonicalFileSystem):
     reading doesn't see a later copy.
     """
 
-    __slots__ = ("gone", "lower", "upper")
+    __slots__ = ("_origins", "lower", "upper")
 
     def __init__(self, lower: FileSystem, upper: FileSystem | None = None) -> None:
         self.lower = lower
         self.upper = MemoryFileSystem() if upper is None else upper
-        self.gone: set[str] = set()
-        """Canonical paths whose lower file, with all below it, was removed or replaced."""
+        self._origins = _Origins()
+
+        for folder in self.lower.host_folders():
+            if any(folder.overlaps(other) and other.writable for other in self.upper.host_folders()):
+                raise MountError("an overlay cannot keep its changes in the folder that it leaves alone")
+
+    def host_folders(self) -> list[HostFolder]:
+        """The lower layer is never written to."""
+        lower = [HostFolder(folder.lineage, writable=False) for folder in self.lower.host_folders()]
+        return lower + self.upper.host_folders()
 
     # the layers
-
-    def _shows_lower(self, path: str) -> bool:
-        """Whether nothing hides the lower layer at this path."""
-        gone = self.gone
-        while gone and path != "/":
-            if path in gone:
-                return False
-            path = posixpath.dirname(path)
-        return True
 
     def _in_upper(self, path: str) -> bool:
         return self.upper.exists(path, follow=False)
 
-    def _in_lower(self, path: str) -> bool:
-        return self._shows_lower(path) and self.lower.exists(path, follow=False)
+    def _below(self, path: str) -> str | None:
+        """Where the lower layer has what it shows at a path; None when it shows nothing there."""
+        origin = self._origins.find(path)
+        return origin if origin is not None and self.lower.exists(origin, follow=False) else None
+
+    def _lower_path(self, path: str) -> str:
+        """The same where there must be something, if it is not in the upper layer."""
+        origin = self._origins.find(path)
+        if origin is None:
+            raise os_error(errno.ENOENT, path)
+        return origin
 
     def _hide(self, path: str) -> None:
         """From now on the lower layer has nothing here."""
-        below = f"{path}/"
-        self.gone = {other for other in self.gone if not other.startswith(below)}
-        if self._in_lower(path):
-            self.gone.add(path)
+        self._origins.take(path)
+        if self._below(path) is not None:
+            self._origins.put(path, _Place(None))
 
     def _raise_parents(self, path: str) -> None:
         """Make the directories of a path in the upper layer, as they are in the lower."""
@@ -66,7 +146,7 @@ class OverlayFileSystem(CanonicalFileSystem):
             missing.append(here)
             here = posixpath.dirname(here)
         for directory in reversed(missing):
-            self._raise_directory(directory, self.lower.stat(directory))
+            self._raise_directory(directory, self.lower.stat(self._lower_path(directory)))
 
     def _raise_directory(self, path: str, info: Stat) -> None:
         self.upper.mkdir(path)
@@ -78,19 +158,20 @@ class OverlayFileSystem(CanonicalFileSystem):
         if self._in_upper(path):
             return
         self._raise_parents(path)
-        info = self.lower.stat(path, follow=False)
+        origin = self._lower_path(path)
+        info = self.lower.stat(origin, follow=False)
         if info.is_link:
-            self.upper.symlink(self.lower.readlink(path), path)
+            self.upper.symlink(self.lower.readlink(origin), path)
         elif info.is_dir:
             self._raise_directory(path, info)
         elif info.is_file:
-            self._copy(path, info)
+            self._copy(origin, path, info)
         else:
             raise os_error(errno.EPERM, path)
         self.upper.utime(path, info.mtime, follow=False)
 
-    def _copy(self, path: str, info: Stat) -> None:
-        source = self.lower.open(path)
+    def _copy(self, origin: str, path: str, info: Stat) -> None:
+        source = self.lower.open(origin)
         try:
             target = self.upper.open(path, "x", permissions=info.permissions)
             try:
@@ -104,41 +185,30 @@ class OverlayFileSystem(CanonicalFileSystem):
         finally:
             source.release()
 
-    def _raise_tree(self, path: str) -> None:
-        """Copy up a directory with all below it."""
-        pending = [path]
-        while pending:
-            here = pending.pop()
-            self._raise(here)
-            if self._lstat(here).is_dir:
-                pending.extend(posixpath.join(here, name) for name in self._listdir(here))
-
     # primitives
 
     def _lstat(self, path: str) -> Stat:
         try:
             info = self.upper.stat(path, follow=False)
         except FileNotFoundError:
-            if not self._shows_lower(path):
-                raise
-            return self.lower.stat(path, follow=False)
-        if info.is_dir and self._in_lower(path):
+            return self.lower.stat(self._lower_path(path), follow=False)
+        if info.is_dir and self._below(path) is not None:
             info.nlink = 1  # as the kernel's overlays say of a directory in both layers
         return info
 
     def _readlink(self, path: str) -> str:
-        return (self.upper if self._in_upper(path) else self.lower).readlink(path)
-
-    def _names(self, path: str) -> Iterator[str]:
         if self._in_upper(path):
-            yield from self.upper.listdir(path)
-        if self._in_lower(path):
-            for name in self.lower.listdir(path):
-                if posixpath.join(path, name) not in self.gone:
-                    yield name
+            return self.upper.readlink(path)
+        return self.lower.readlink(self._lower_path(path))
 
     def _listdir(self, path: str) -> list[str]:
-        return sorted(set(self._names(path)))
+        names = set(self.upper.listdir(path) if self._in_upper(path) else ())
+        origin = self._below(path)
+        if origin is not None:
+            changed = self._origins.names_in(path)
+            names.update(name for name in self.lower.listdir(origin) if name not in changed)
+            names.update(name for name, place in changed.items() if place.origin is not None)
+        return sorted(names)
 
     def access(self, path: str, bits: int) -> bool:
         try:
@@ -147,22 +217,24 @@ class OverlayFileSystem(CanonicalFileSystem):
             return False
         if self._in_upper(here):
             return self.upper.access(here, bits)
-        info = self.lower.stat(here)
+        origin = self._lower_path(here)
+        info = self.lower.stat(origin)
         writable = not bits & 2 or info.mode & 0o200 != 0
-        return writable and self.lower.access(here, bits & ~2)
+        return writable and self.lower.access(origin, bits & ~2)
 
     def _open(self, path: str, mode: Mode, permissions: int) -> File:
+        in_upper = self._in_upper(path)
         if mode == "r":
-            return (self.upper if self._in_upper(path) else self.lower).open(path)
-        if not self._in_upper(path):
-            if self._in_lower(path):
-                if mode == "w" and (info := self.lower.stat(path)).is_file:
-                    self._raise_parents(path)
-                    self.upper.write_bytes(path, b"", permissions=info.permissions)
-                else:
-                    self._raise(path)
-            else:
+            return self.upper.open(path) if in_upper else self.lower.open(self._lower_path(path))
+        if not in_upper:
+            origin = self._below(path)
+            if origin is None:
                 self._raise_parents(path)
+            elif mode == "w" and (info := self.lower.stat(origin)).is_file:
+                self._raise_parents(path)
+                self.upper.write_bytes(path, b"", permissions=info.permissions)
+            else:
+                self._raise(path)
         return self.upper.open(path, mode, permissions=permissions)
 
     def _mkdir(self, path: str, mode: int) -> None:
@@ -197,15 +269,20 @@ class OverlayFileSystem(CanonicalFileSystem):
         self._hide(path)
 
     def _rename(self, source: str, target: str) -> None:
-        self._raise_tree(source)
+        self._raise(source)
         self._raise_parents(target)
-        if self._lstat(source).is_dir and self._in_lower(target) and self._in_upper(target):
-            self.upper.rmdir(target)
+        is_dir = self._lstat(source).is_dir
+        origin = self._below(source) if is_dir else None
         self.upper.rename(source, target)
         if self._in_upper(source):  # two names of one file: nothing was moved
             return
+        place = self._origins.take(source)
         self._hide(source)
         self._hide(target)
+        if is_dir and (origin is not None or place is not None):
+            moved = _Place(origin)
+            moved.names = {} if place is None else place.names
+            self._origins.put(target, moved)
 
     def _chmod(self, path: str, mode: int) -> None:
         self._raise(path)

@@ -1,31 +1,48 @@
-"""The one boundary: nothing that a script does comes out of an execution as an exception."""
+"""The one boundary: nothing that a script does comes out of an execution as an exception.
+
+What ends a script is one of three things. An unwind that the sandbox knows (a limit, a signal, a
+closed pipe, `exit`) becomes a status. An error of ours, or of a host's command, is a bug: the
+host's log gets its traceback, the script's log one sentence, and the status is 70. `SystemExit`
+counts as such an error: a command that calls `sys.exit` does not end the host. Only what the host
+itself has asked for passes through: `KeyboardInterrupt`, and the cancellation of the task that
+waits for the script.
+
+The sentence goes to the log of the execution and not to descriptor 2. That one is the script's: it
+may be a full device or a closed pipe, and a script that can provoke an internal error must not be
+able to make the report of it fail.
+"""
 
 from __future__ import annotations
 
 import sys
 
-from agentsandbox.errors import Exit, Killed, LimitReached, PipeClosed
+from agentsandbox.errors import Exit, Killed, LimitReached, PipeClosed, Unwind
 from agentsandbox.interpreter.scripts import run_commands
 from agentsandbox.interpreter.subshells import run_in_shell
+from agentsandbox.limits import CANCELLED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal
 
     from agentsandbox.interpreter.shell import Shell
+    from agentsandbox.limits import LimitName
+    from agentsandbox.streams import OutputLog
 
     Jobs = Literal["detach", "wait", "kill"]
 
 __all__ = ["run_guarded"]
 
+_STATUSES = {"timeout": 124, CANCELLED: 130}
+
 RECURSION = 24_000
 """Python frames that the deepest script may need: `Limits.depth` levels of some twenty frames each."""
 
 
-def run_guarded(shell: Shell, script: str, jobs: Jobs, *, goes_on: bool) -> tuple[int, str | None]:
-    """Run a script; (status, limit). Nothing that a script does comes out of here as an exception."""
+def run_guarded(shell: Shell, script: str, jobs: Jobs, log: OutputLog, *, goes_on: bool) -> tuple[int, LimitName | None]:
+    """Run a script and return its status, and the limit that ended it. `log` is that of the execution."""
     scheduler = shell.machine.scheduler
-    limit: str | None = None
+    limit: LimitName | None = None
     status = 1
     if sys.getrecursionlimit() < RECURSION:
         sys.setrecursionlimit(RECURSION)
@@ -36,8 +53,8 @@ def run_guarded(shell: Shell, script: str, jobs: Jobs, *, goes_on: bool) -> tupl
         if scheduler.processes:
             _settle(shell, jobs)
     except LimitReached as reached:
-        limit = reached.limit
-        status = 124 if limit == "timeout" else 137
+        limit = CANCELLED if scheduler.budget.cancelled else reached.limit
+        status = _STATUSES.get(limit, 137)
         shell.status = status
         _forget_trace(reached)
     except Killed as end:
@@ -50,18 +67,23 @@ def run_guarded(shell: Shell, script: str, jobs: Jobs, *, goes_on: bool) -> tupl
         limit, status = "depth", 137
     except MemoryError:
         limit, status = "value_bytes", 137
-    except Exception:
-        # The one boundary: an error of ours, or of a host's command, must not reach the program through a script.
-        import logging
-
-        logging.getLogger("agentsandbox").exception("internal error while executing a script")
+    except (Exception, SystemExit, GeneratorExit, Unwind) as error:  # noqa: BLE001 - the one boundary, see above
         status = 70
-        stream = shell.fds.get(2)
-        if stream is not None:
-            stream.write(b"bash: internal error; the host's log has the details\n")
+        _report(error)
+        log.add_line(2, b"bash: internal error; the host's log has the details\n")
     if limit is not None:
         shell.status = status
     return int(status), limit
+
+
+def _report(error: BaseException) -> None:
+    """Write an error with its traceback to the host's log; handlers of the host may fail."""
+    import logging
+
+    try:
+        logging.getLogger("agentsandbox").error("internal error while executing a script", exc_info=error)
+    except Exception:  # noqa: BLE001 - there is nowhere left to tell it
+        pass
 
 
 def _forget_trace(error: BaseException) -> None:

@@ -474,6 +474,6 @@ def _hint_at(shell: Shell, name: str) -> None:
         shell.write(f"{hint}\n", 2)
 
 
-_BY_EXTENSION = {"py": "python3", "js": "node", "rb": "ruby", "pl": "perl", "awk": "awk", "jq": "jq", "sed": "sed"}
+_BY_EXTENSION = {"py": "python3", "js": "node", "rb": "ruby", "pl": "perl"}
 _LETTERS = re.compile(r"(?:-[abefhklmnptuvxBCEHPT]+)?")
 """What may stand behind the name of a shell: nothing, or options that are one letter each."""

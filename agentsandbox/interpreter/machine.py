@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from time import thread_time
 
+from agentsandbox.commands import find_command
 from agentsandbox.fs.devices import Borrowed
 from agentsandbox.interpreter.fifos import Fifos
 from agentsandbox.interpreter.state import HOST, KEPT, RUNNING
@@ -101,11 +102,7 @@ class Machine:
     def find_command(self, name: str) -> Command | None:
         """The command of that name: the host's, or ours."""
         found = self.commands.get(name)
-        if found is not None:
-            return found
-        from agentsandbox.commands import find_command
-
-        return find_command(name)
+        return find_command(name) if found is None else found
 
     def open_descriptor(self, path: str) -> Borrowed | None:
         """/dev/fd/N, /dev/stdin … of the process that runs; None for another path. ENOENT for one that is closed."""

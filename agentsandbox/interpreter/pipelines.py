@@ -11,10 +11,10 @@ from agentsandbox.interpreter.dispatch import compile_command, compiles
 from agentsandbox.interpreter.failures import command_failed
 from agentsandbox.interpreter.specials import PipelineStatus
 from agentsandbox.interpreter.subshells import announced, child_killed, compile_stage, run_subshell, run_traps, text_of
-from agentsandbox.interpreter.substitutions import has_no_side_effects
+from agentsandbox.interpreter.substitutions import harmless_name, leaves_no_trace
 from agentsandbox.interpreter.traps import before_command
 from agentsandbox.streams import Pipe, PipeReader
-from agentsandbox.syntax.nodes import ArithmeticCommand, Command, Conditional, Pipeline, SimpleCommand, Subshell, Word
+from agentsandbox.syntax.nodes import ArithmeticCommand, Command, Conditional, Pipeline, SimpleCommand, Subshell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,28 +27,14 @@ if TYPE_CHECKING:
 
 __all__: list[str] = []
 
-_IN_PLACE = frozenset(
-    """
-    awk base64 cat column cut echo find fold grep head jq ls md5sum nl paste printf rev sed seq sha256sum sort tac tail tee tr uniq wc
-    xargs yes
-    """.split()
-)
-"""Stages that leave no trace in a shell, so that they need no subshell."""
 
-
-def _leaves_no_trace(command: Command) -> bool:
-    if not isinstance(command, SimpleCommand) or command.assignments or not command.words:
-        return False
-    first = command.words[0]
-    if first.source not in _IN_PLACE or (first.source == "printf" and len(command.words) > 1 and command.words[1].source.startswith("-")):
-        return False
-    for word in command.words[1:]:
-        if not isinstance(word, Word) or not has_no_side_effects(word.source):
-            return False
-    for redirection in command.redirections:
+def _name_in_place(command: Command) -> str:
+    """Return the name of a stage that changes nothing in the shell, unless the command does; "" for others."""
+    name = harmless_name(command)
+    for redirection in command.redirections if isinstance(command, SimpleCommand) and name else ():
         if redirection.variable is not None or "(" in getattr(redirection.target, "source", ""):
-            return False
-    return True
+            return ""
+    return name
 
 
 class _Run:
@@ -124,7 +110,8 @@ class _Run:
         shell = self.shell
         name = self.in_place[number]
         watched = shell.slow or shell.check or shell.traps.handlers
-        if name and not started and not watched and name not in shell.definitions.functions:
+        in_place = name and not started and not watched and name not in shell.definitions.functions
+        if in_place and leaves_no_trace(shell, name):
             specials = shell.specials
             saved, hashed, last_argument = shell.fds, specials.hashed, specials.last_argument
             shell.fds, specials.hashed = fds, hashed.copy()
@@ -177,7 +164,7 @@ def _stages(node: Pipeline) -> Run:
         if isinstance(command, SimpleCommand):
             names_job = bool(command.words) and command.words[0].source.startswith("%")
             children[number] = _not_found(command.words[0].source) if names_job else announced(children[number], command)
-    in_place = [command.words[0].source if _leaves_no_trace(command) else "" for command in node.commands]  # type: ignore[attr-defined]
+    in_place = [_name_in_place(command) for command in node.commands]
     last = node.commands[-1]
     line = last.line if isinstance(last, SimpleCommand) else node.line
 

@@ -9,7 +9,7 @@ rest again, however the script ended.
 from __future__ import annotations
 
 import functools
-import os
+from _thread import get_ident
 from random import Random
 from time import monotonic
 
@@ -18,7 +18,7 @@ from agentsandbox.interpreter.boundary import run_guarded
 from agentsandbox.interpreter.census import weigh
 from agentsandbox.interpreter.machine import Machine
 from agentsandbox.interpreter.shell import Shell
-from agentsandbox.limits import Budget, notice_of
+from agentsandbox.limits import CANCELLED, Budget, notice_of
 from agentsandbox.processes import Scheduler
 from agentsandbox.result import ExecutionResult
 from agentsandbox.streams import BytesReader, Capture, OutputLog, decode, encode
@@ -30,9 +30,10 @@ if TYPE_CHECKING:
 
     from agentsandbox.command import Command
     from agentsandbox.fs.memory import MemoryFileSystem
+    from agentsandbox.host_input import HostInput
     from agentsandbox.interpreter.forks import Kept
     from agentsandbox.interpreter.shell import Policy
-    from agentsandbox.limits import Limits
+    from agentsandbox.limits import LimitName, Limits
     from agentsandbox.network import NetworkPolicy
     from agentsandbox.processes import SignalHandler
     from agentsandbox.streams import Stream
@@ -57,6 +58,18 @@ class _Input(BytesReader):
     def __init__(self, data: bytes, given: bool) -> None:
         super().__init__(data)
         self.is_empty_terminal = not given
+
+
+def _source(stdin: str | bytes | HostInput | None, scheduler: Scheduler) -> Stream:
+    """The standard input of an execution."""
+    if stdin is None:
+        return _Input(b"", False)
+    if isinstance(stdin, str):
+        return _Input(encode(stdin), True)
+    if isinstance(stdin, (bytes, bytearray, memoryview)):
+        return _Input(bytes(stdin), True)
+    stdin.scheduler = scheduler
+    return stdin
 
 
 class Session:
@@ -140,7 +153,7 @@ class Session:
             shell.change_directory(cwd)
         return shell
 
-    def begin(self, source: _Input, log: OutputLog) -> None:
+    def begin(self, source: Stream, log: OutputLog) -> None:
         """Give the shell the standard streams of a call."""
         out, err = self._captures
         out.log = err.log = log
@@ -171,9 +184,10 @@ class Execution:
 
     log         all output so far
     script      the text
+    budget      what it may use
     timeout     seconds, None for what the limits say
     stdin       what the script reads, None for nothing
-    env, cwd    for this call alone
+    env, cwd    for this call alone; `cwd` is a directory
     args        $1, $2 …
     state       "keep" what the script leaves in the shell, "discard" it, or run in a "new" shell and discard that
     on_output   called with "stdout" or "stderr" and each chunk as it appears
@@ -183,7 +197,6 @@ class Execution:
 
     __slots__ = (
         "_args",
-        "_budget",
         "_cwd",
         "_env",
         "_history",
@@ -194,6 +207,7 @@ class Execution:
         "_session",
         "_state",
         "_stdin",
+        "budget",
         "log",
         "result",
         "script",
@@ -205,7 +219,7 @@ class Execution:
         script: str,
         *,
         timeout: float | None = None,
-        stdin: str | bytes | None = None,
+        stdin: str | bytes | HostInput | None = None,
         env: Mapping[str, str] | None = None,
         cwd: str | None = None,
         args: Sequence[str] = (),
@@ -218,7 +232,7 @@ class Execution:
         self.script = script
         self.result: ExecutionResult | None = None
         self._session = session
-        self._budget = Budget(limits, timeout=timeout)
+        self.budget = Budget(limits, timeout=timeout)
         self.log = OutputLog(limits.output_bytes, on_output)
         self._stdin = stdin
         self._env = env
@@ -235,41 +249,32 @@ class Execution:
         """Run the script. Raises only what the host itself did wrong, or what it threw into the call to cancel it."""
         began = monotonic()
         session, log = self._session, self.log
-        cwd = None if self._cwd is None else self._directory(self._cwd)
         shell = self._shell()
-        session.fs.uid = _AGENT
+        session.fs.uid, session.fs.script_thread = _AGENT, get_ident()
         status = 130
-        limit: str | None = "cancelled"
+        limit: LimitName | None = CANCELLED
         try:
-            self._set_up(shell, cwd)
-            status, limit = run_guarded(shell, self.script, session.jobs, goes_on=self._state == "keep")
+            self._set_up(shell)
+            status, limit = run_guarded(shell, self.script, session.jobs, log, goes_on=self._state == "keep")
         except BaseException as error:  # the host's task was cancelled: what there is must not be lost
             error.add_note(f"output of the script so far:\n{decode(b''.join(data for _, data in log.entries))}")
             raise
         finally:
-            session.fs.uid = _ROOT
+            session.fs.uid = session.fs.script_thread = _ROOT
             self._clean_up(shell, limit)
             self.result = ExecutionResult(log.entries, status, script=self.script, duration=monotonic() - began, limit=limit)
         return self.result
 
-    def _directory(self, name: str) -> str:
-        """The path of the directory to run in; `FileNotFoundError` when there is none."""
-        path = self._session.shell.logical_path(name)
-        if not self._session.fs.is_dir(path):
-            raise FileNotFoundError(2, os.strerror(2), name)
-        return path
-
     def _shell(self) -> Shell:
         """The shell to run in, on a machine that is ready for this call."""
-        session, budget = self._session, self._budget
+        session, budget = self._session, self.budget
         machine, shell = session.machine, session.shell
         machine.budget = shell.budget = budget
         shell.variables.limit = budget.value_bytes
         budget.weigh = functools.partial(weigh, shell)
         machine.scheduler.pause = self._pause
         machine.scheduler.begin(budget)
-        data = b"" if self._stdin is None else encode(self._stdin) if isinstance(self._stdin, str) else bytes(self._stdin)
-        session.begin(_Input(data, self._stdin is not None), self.log)
+        session.begin(_source(self._stdin, machine.scheduler), self.log)
         if self._state == "keep":
             return shell
         return self._passing(shell.fork() if self._state == "discard" else session.new_shell(shell.cwd))
@@ -286,7 +291,7 @@ class Execution:
             main.on_signal = SignalHandler(shell)
         return shell
 
-    def _set_up(self, shell: Shell, cwd: str | None) -> None:
+    def _set_up(self, shell: Shell) -> None:
         """Give the shell what holds for this call alone, and note how to take it back."""
         restore = self._restore
         if self._policy is not None:
@@ -295,20 +300,20 @@ class Execution:
         if self._env:
             scope = _with_environment(shell, self._env)
             restore.append(lambda: shell.variables.restore(scope))
-        if cwd is not None:
+        if self._cwd is not None:
             restore.append(functools.partial(shell.change_directory, shell.cwd))
-            shell.change_directory(cwd)
+            shell.change_directory(shell.logical_path(self._cwd))
         if self._args:
             restore.append(functools.partial(_use_arguments, shell, shell.stack.positional, shell.invocation.arguments))
             _use_arguments(shell, list(self._args), tuple(self._args))
 
-    def _clean_up(self, shell: Shell, limit: str | None) -> None:
+    def _clean_up(self, shell: Shell, limit: LimitName | None) -> None:
         """Leave the machine and the session's shell at rest."""
         machine = self._session.machine
-        machine.scheduler.pause = self._budget.weigh = None
+        machine.scheduler.pause = self.budget.weigh = None
         if limit is not None:
             machine.scheduler.kill_all(jobs=False)
-            if limit != "cancelled":
+            if limit != CANCELLED:
                 self.log.add_line(2, encode(notice_of(limit)))
         if self._state == "keep":
             for restore in reversed(self._restore):

@@ -482,9 +482,8 @@ def _temporary_value(shell: Shell, assignment: BoundAssignment, before: str | No
 
 
 def _run_external(shell: Shell, argv: list[str], assignments: Sequence[BoundAssignment]) -> int:
-    environment = shell.variables.environment()
-    if argv[0] in ("env", "printenv"):  # the two that show it
-        environment = {**environment, "_": f"/usr/bin/{argv[0]}"}
+    name = argv[0]
+    environment = {**shell.variables.environment(), "_": name if "/" in name else f"/usr/bin/{name}"}
     if assignments:
         from agentsandbox.expansion.variables import READONLY
 

@@ -8,6 +8,7 @@ from agentsandbox.caching import cache_short
 from agentsandbox.errors import Exit
 from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.expansion.words import WordCompiler
+from agentsandbox.interpreter.builtins import NAMES, PURE
 from agentsandbox.interpreter.dispatch import compile_command
 from agentsandbox.streams import Buffer, Pipe, PipeReader, decode, encode
 from agentsandbox.syntax.nodes import Command, HereDocument, SimpleCommand, Word
@@ -20,7 +21,16 @@ if TYPE_CHECKING:
 
     Run = Callable[[Shell], int]
 
-__all__ = ["WORDS", "expand_index", "expand_key", "expand_quoted_text", "finish_process_substitutions", "finishing", "has_no_side_effects"]
+__all__ = [
+    "WORDS",
+    "expand_index",
+    "expand_key",
+    "expand_quoted_text",
+    "finish_process_substitutions",
+    "finishing",
+    "harmless_name",
+    "leaves_no_trace",
+]
 
 
 class _Output(Buffer):
@@ -80,55 +90,39 @@ def substitute(shell: Shell, run: Run, *, in_place: bool) -> str:
     return decode(data.rstrip(b"\n"))
 
 
-_PURE = frozenset(
-    (
-        "echo",
-        "printf",
-        "pwd",
-        "basename",
-        "dirname",
-        "cat",
-        "date",
-        "head",
-        "tail",
-        "wc",
-        "tr",
-        "cut",
-        "grep",
-        "sed",
-        "awk",
-        "jq",
-        "seq",
-        "expr",
-        "sort",
-        "uname",
-        "whoami",
-        "hostname",
-        "id",
-        "ls",
-        "find",
-    )
-)
-"""Commands that leave no trace in the shell, so that a substitution of one needs no subshell."""
-
-
-def _is_pure(body: Command) -> bool:
-    if not isinstance(body, SimpleCommand) or body.assignments or body.redirections or not body.words:
-        return False
-    first = body.words[0]
-    if not isinstance(first, Word) or first.source not in _PURE:
-        return False
-    return all(isinstance(word, Word) and has_no_side_effects(word.source) for word in body.words[1:]) and not any(
-        isinstance(word, Word) and word.source.startswith("-v") for word in body.words[1:]
-    )
-
-
 _EFFECTS = re.compile(r"[$<>]\(|[`=]|\+\+|--|\?\}|:\?|RANDOM|BASHPID")
 
 
 def has_no_side_effects(source: str) -> bool:
     """Whether expanding a word only reads; by its text, erring on the safe side."""
     return _EFFECTS.search(source) is None
+
+
+_IN_NAMES = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.+"
+
+
+def harmless_name(command: Command) -> str:
+    """Return the name of a simple command whose words change nothing in the shell; "" for other commands."""
+    if not isinstance(command, SimpleCommand) or command.assignments or not command.words:
+        return ""
+    name = command.words[0].source
+    words = command.words[1:]
+    if name.strip(_IN_NAMES) or not all(isinstance(word, Word) and has_no_side_effects(word.source) for word in words):
+        return ""
+    if name == "printf" and words and words[0].source.lstrip("'\"\\")[:1] in ("-", "$", "`", "{"):
+        return ""  # -v assigns
+    return name if name in PURE or name not in NAMES else ""
+
+
+def leaves_no_trace(shell: Shell, name: str) -> bool:
+    """Whether a command that is about to run needs no copy of the shell. It must not be a function.
+
+    This imports an external command, as running it would do.
+    """
+    if name in PURE:
+        return True
+    command = shell.machine.find_command(name)
+    return command is not None and command.manners.pure
 
 
 def _command_substitution(body: Command | None) -> Callable[[Shell], str]:
@@ -143,15 +137,17 @@ def _command_substitution(body: Command | None) -> Callable[[Shell], str]:
     if file is not None:
         return file
     run = compile_command(body)
-    pure = _is_pure(body) and not any(isinstance(word, Word) and "BASH_SUBSHELL" in word.source for word in body.words)  # type: ignore[attr-defined]
-    name = body.words[0].source if pure else ""  # type: ignore[attr-defined]
+    name = harmless_name(body)
+    text = " ".join([word.source for word in body.words]) if isinstance(body, SimpleCommand) else ""
+    if not name or body.redirections or "BASH_SUBSHELL" in text:
+        return lambda shell: substitute(shell, run, in_place=False)
 
     def expand(shell: Shell) -> str:
         definitions = shell.definitions
-        return substitute(shell, run, in_place=pure and name not in definitions.functions and not definitions.aliases)
+        general = shell.slow or shell.check or definitions.aliases or name in definitions.functions
+        return substitute(shell, run, in_place=not general and leaves_no_trace(shell, name))
 
-    tells = pure and any("BASH_COMMAND" in word.source for word in body.words)  # type: ignore[attr-defined]
-    return _echoed(body, expand) if name == "echo" and not tells else expand
+    return _echoed(body, expand) if name == "echo" and "BASH_COMMAND" not in text else expand
 
 
 def _echoed(body: Command, general: Callable[[Shell], str]) -> Callable[[Shell], str]:

@@ -10,8 +10,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from agentsandbox.languages.date_observer import DateObserver
-
 __all__ = [
     "AGO",
     "CHARACTER",
@@ -120,10 +118,9 @@ class Lexer:
     `at` is where the next one is looked for. What is no token is one of the kind `WRONG`.
     """
 
-    def __init__(self, text: str, local_names: Callable[[], dict[str, bool | None]], observer: DateObserver) -> None:
+    def __init__(self, text: str, local_names: Callable[[], dict[str, bool | None]]) -> None:
         self.text = text
         self.local_names = local_names
-        self.observer = observer
         self.at = 0
 
     def token(self) -> Token:
@@ -233,6 +230,5 @@ class Lexer:
         bare = word.replace(".", "")
         zone = self._zone(bare) if bare != word else None
         if zone is None:
-            self.observer.unknown_word(bare)
             return Token(WRONG)
         return zone

@@ -1,8 +1,7 @@
 """Dates as people write them: the grammar of GNU's `date -d`, `touch -d` and `find -newermt`.
 
 Items (a date, a time, a zone, a weekday, displacements) stand in any order; see the "Date input formats" of the GNU
-manuals. Moments are whole nanoseconds since the epoch. As with GNU's parser, a token is only looked at where it can change
-what stands before it: an observer is told of each item, and of words that mean nothing, in that order.
+manuals. Moments are whole nanoseconds since the epoch.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ import functools
 import re
 
 from agentsandbox.fs.base import Timestamp
-from agentsandbox.languages.date_observer import DateObserver, DateParts, clock_of
 from agentsandbox.languages.date_words import (
     AGO,
     CHARACTER,
@@ -37,30 +35,42 @@ from agentsandbox.languages.date_words import (
 )
 from agentsandbox.languages.strftime import NANO, Moment
 from agentsandbox.languages.timezones import days_from_civil, find_zone
-from agentsandbox.streams import decode, encode
+from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from agentsandbox.languages.date_observer import Clock
+    Clock = tuple[int, int, int, int, int, int]
 
 __all__ = ["DateError", "parse_date"]
 
 _MOST = 2**63
 _MOST_INT = 2**31
 _TZ_PREFIX = re.compile(r'[ \t\n\v\f\r]*TZ="((?:[^"\\]|\\["\\])*)"')
-_SILENT = DateObserver()
 
 
-class _Parser(DateParts):
-    """Collects what the items say. A reader of an item gives the name of its kind."""
+class _Parser:
+    """What the items said so far; `dates`, `times`, … count the items of each kind.
 
-    def __init__(self, lexer: Lexer, now: Moment, observer: DateObserver) -> None:
-        super().__init__(now)
+    A meridian is 0 for am and 12 for pm; `zone` is in seconds east of Greenwich.
+    """
+
+    def __init__(self, lexer: Lexer, now: Moment) -> None:
         self.lexer = lexer
-        self.observer = observer
         self.ahead: Token | None = None
+        self.dates = self.times = self.zones = self.locals = 0
+        self.days = self.relatives = self.dsts = 0
+        self.year, self.month, self.day = now.year, now.month, now.mday
+        self.year_digits = 0
+        self.hour, self.minute, self.second = now.hour, now.minute, now.second
+        self.nanosecond = now.nanosecond
+        self.meridian: int | None = None
+        self.zone = 0
+        self.local_daylight: bool | None = None
+        self.ordinal: int | None = None
+        self.weekday = 0
+        self.relative = dict.fromkeys(("year", "month", "day", "hour", "minute", "second", "nanosecond"), 0)
 
     # reading
 
@@ -96,49 +106,48 @@ class _Parser(DateParts):
             reader = _READERS.get(kind)
             if reader is None:
                 raise DateError
-            self.observer.item(reader(self), self)
+            reader(self)
         return None
 
     def timestamp(self) -> int:
         self.take()
         token = self.expect(NUMBER, SIGNED, DECIMAL, SIGNED_DECIMAL)
-        self.observer.timestamp(token.value)
         self.expect(END)
         return token.value * NANO + token.nanosecond
 
-    def number_item(self) -> str:
+    def number_item(self) -> None:
         number = self.take()
-        following = self.peek()
-        kind = following.kind
+        kind = self.peek().kind
         if kind == MERIDIAN:
             self.set_time(number.value, 0, 0, 0, self.take().value)
-            return "time"
-        if kind == SIGNED:
-            return self.number_and_signed(number)
-        if kind == UNIT:
-            return self.relative_item(number.value)
-        if kind == MONTH:
-            return self.day_month(number)
-        if kind == WEEKDAY:
-            return self.set_weekday(number.value, self.take().value)
-        if self.is_character(":"):
-            return self.clock_time(number)
-        if self.is_character("/"):
-            return self.slash_date(number)
-        return self.plain_number(number)
+        elif kind == SIGNED:
+            self.number_and_signed(number)
+        elif kind == UNIT:
+            self.relate(self.take(), number.value, ago=True)
+        elif kind == MONTH:
+            self.day_month(number)
+        elif kind == WEEKDAY:
+            self.set_weekday(number.value, self.take().value)
+        elif self.is_character(":"):
+            self.clock_time(number)
+        elif self.is_character("/"):
+            self.slash_date(number)
+        else:
+            self.plain_number(number)
 
-    def number_and_signed(self, number: Token) -> str:
+    def number_and_signed(self, number: Token) -> None:
         amount = self.take()
         if self.peek().kind == UNIT:
             self.plain_number(number)
             self.relate(self.take(), amount.value)
-            return "hybrid"
+            return
         if self.peek().kind != SIGNED:
             self.set_time(number.value, 0, 0, 0)
-            return self.zone_offset(amount)
+            self.zone_offset(amount)
+            return
         self.set_date(number, -amount.value, -self.take().value)
         if not self.is_character("T"):
-            return "date"
+            return
         self.take()
         hour = self.expect(NUMBER)
         if self.is_character(":"):
@@ -147,9 +156,8 @@ class _Parser(DateParts):
             amount = self.expect(SIGNED)
             self.set_time(hour.value, 0, 0, 0)
             self.zone_offset(amount)
-        return "datetime"
 
-    def clock_time(self, hour: Token, meridian: bool = True) -> str:
+    def clock_time(self, hour: Token, meridian: bool = True) -> None:
         self.take()
         minute = self.expect(NUMBER)
         second = nanosecond = 0
@@ -159,17 +167,15 @@ class _Parser(DateParts):
             second, nanosecond = token.value, token.nanosecond
         if self.peek().kind == MERIDIAN and meridian:
             self.set_time(hour.value, minute.value, second, nanosecond, self.take().value)
-            return "time"
+            return
         self.set_time(hour.value, minute.value, second, nanosecond)
         if self.peek().kind == SIGNED:
             self.zone_offset(self.take())
-        return "time"
 
-    def zone_offset(self, amount: Token) -> str:
+    def zone_offset(self, amount: Token) -> None:
         """A zone behind a time."""
         self.zones += 1
         self.zone = self.read_offset(amount)
-        return "time"
 
     def read_offset(self, amount: Token) -> int:
         """Seconds of +hh, +hhmm or +hh:mm."""
@@ -185,22 +191,20 @@ class _Parser(DateParts):
             raise DateError
         return minutes * 60
 
-    def slash_date(self, first: Token) -> str:
+    def slash_date(self, first: Token) -> None:
         self.take()
         second = self.expect(NUMBER)
         if not self.is_character("/"):
             self.set_date(None, first.value, second.value)
-            return "date"
+            return
         self.take()
         third = self.expect(NUMBER)
-        self.observer.slashes(first.value, first.digits)
         if first.digits >= 4:
             self.set_date(first, second.value, third.value)
         else:
             self.set_date(third, first.value, second.value)
-        return "date"
 
-    def day_month(self, day: Token) -> str:
+    def day_month(self, day: Token) -> None:
         month = self.take().value
         year = None
         if self.peek().kind == NUMBER:
@@ -208,9 +212,8 @@ class _Parser(DateParts):
         elif self.peek().kind == SIGNED:
             year = self.negated(self.take())
         self.set_date(year, month, day.value)
-        return "date"
 
-    def month_item(self) -> str:
+    def month_item(self) -> None:
         month = self.take().value
         day = self.expect(NUMBER, SIGNED)
         if day.kind == SIGNED:
@@ -220,67 +223,62 @@ class _Parser(DateParts):
             self.set_date(self.expect(NUMBER), month, day.value)
         else:
             self.set_date(None, month, day.value)
-        return "date"
 
     def negated(self, token: Token) -> Token:
         """A year written as in 17-JUN-1992."""
         return Token(NUMBER, -token.value, digits=token.digits)
 
-    def weekday_item(self) -> str:
+    def weekday_item(self) -> None:
         self.set_weekday(None, self.take().value)
         if self.is_character(","):
             self.take()
-        return "day"
 
-    def ordinal_item(self) -> str:
+    def ordinal_item(self) -> None:
         ordinal = self.take().value
         if self.peek().kind == WEEKDAY:
-            return self.set_weekday(ordinal, self.take().value)
-        return self.relative_item(ordinal)
+            self.set_weekday(ordinal, self.take().value)
+        else:
+            self.relative_item(ordinal)
 
-    def unit_item(self) -> str:
-        return self.relative_item(1)
+    def unit_item(self) -> None:
+        self.relative_item(1)
 
-    def signed_item(self) -> str:
-        return self.relative_item(self.take().value)
+    def signed_item(self) -> None:
+        self.relative_item(self.take().value)
 
-    def relative_item(self, amount: int) -> str:
+    def relative_item(self, amount: int) -> None:
         """A displacement, negated by "ago" after it."""
         self.relate(self.expect(UNIT), amount, ago=True)
-        return "relative"
 
-    def decimal_item(self) -> str:
+    def decimal_item(self) -> None:
         amount = self.take()
         unit = self.expect(UNIT)
         if unit.unit != "second":
             raise DateError
         self.relate(unit, amount.value, amount.nanosecond, ago=True)
-        return "relative"
 
-    def shift_item(self) -> str:
+    def shift_item(self) -> None:
         self.relatives += 1
         self.relative["day"] += self.take().value
-        return "relative"
 
-    def zone_item(self) -> str:
+    def zone_item(self) -> None:
         zone = self.take().value
         following = self.peek().kind
         if following == SIGNED:
             amount = self.take()
             if self.peek().kind == UNIT:
                 self.relate(self.take(), amount.value)
-                self.observer.item("relative", self)
             else:
                 zone += self.read_offset(amount)
         elif following == DST:
             self.take()
             zone += HOUR
-        return self.set_zone(zone)
+        self.set_zone(zone)
 
-    def daylight_zone_item(self) -> str:
-        return self.set_zone(self.take().value + HOUR)
+    def daylight_zone_item(self) -> None:
+        self.set_zone(self.take().value + HOUR)
 
-    def local_zone_item(self) -> str:
+    def local_zone_item(self) -> None:
         daylight = self.take().value
         self.local_daylight = None if daylight < 0 else bool(daylight)
         if self.peek().kind == DST:
@@ -288,16 +286,14 @@ class _Parser(DateParts):
             self.local_daylight = True
             self.dsts += 1
         self.locals += 1
-        return "local_zone"
 
-    def character_item(self) -> str:
+    def character_item(self) -> None:
         if self.take().unit != "T":
             raise DateError
         if self.peek().kind == SIGNED:
             amount = self.take()
             self.relate(self.expect(UNIT), amount.value)
-            self.observer.item("relative", self)
-        return self.set_zone(-7 * HOUR)
+        self.set_zone(-7 * HOUR)
 
     # what they say
 
@@ -312,15 +308,13 @@ class _Parser(DateParts):
             self.year, self.year_digits = year.value, year.digits
         self.month, self.day = month, day
 
-    def set_weekday(self, ordinal: int | None, weekday: int) -> str:
+    def set_weekday(self, ordinal: int | None, weekday: int) -> None:
         self.days += 1
         self.ordinal, self.weekday = ordinal, weekday
-        return "day"
 
-    def set_zone(self, zone: int) -> str:
+    def set_zone(self, zone: int) -> None:
         self.zones += 1
         self.zone = zone
-        return "zone"
 
     def relate(self, unit: Token, amount: int, nanosecond: int = 0, *, ago: bool = False) -> None:
         """Add a displacement; "ago" may follow some."""
@@ -335,11 +329,10 @@ class _Parser(DateParts):
                 raise DateError
             self.relative[name] = total
 
-    def plain_number(self, number: Token) -> str:
+    def plain_number(self, number: Token) -> None:
         """A number alone: YYYYMMDD, HHMM, HH, or the year of a date that lacks it."""
         if self.dates and not self.year_digits and not self.relatives and (self.times or number.digits > 2):
             self.year, self.year_digits = number.value, number.digits
-            self.year_alone = True
         elif number.digits > 4:
             value = number.value
             self.set_date(Token(NUMBER, value // 10000, digits=number.digits - 4), value // 100 % 100, value % 100)
@@ -347,7 +340,6 @@ class _Parser(DateParts):
             self.set_time(number.value, 0, 0, 0)
         else:
             self.set_time(number.value // 100, number.value % 100, 0, 0)
-        return "number"
 
     # the moment
 
@@ -356,15 +348,10 @@ class _Parser(DateParts):
         year = self.year
         if self.year_digits == 2 and year >= 0:
             year += 2000 if year < 69 else 1900
-            self.observer.two_digits(self.year, year)
         year = abs(year)
-        if year - 1900 >= _MOST_INT:
-            self.observer.out_of_range(self.year if self.year < 0 else year)
-        elif not (-_MOST_INT <= self.month - 1 < _MOST_INT and -_MOST_INT <= self.day < _MOST_INT):
-            self.observer.out_of_range(None)
-        else:
-            return year, self.month, self.day
-        raise DateError
+        if year - 1900 >= _MOST_INT or not (-_MOST_INT <= self.month - 1 < _MOST_INT and -_MOST_INT <= self.day < _MOST_INT):
+            raise DateError
+        return year, self.month, self.day
 
     def full_hour(self) -> int | None:
         if self.meridian is None:
@@ -372,54 +359,41 @@ class _Parser(DateParts):
         return self.hour % 12 + self.meridian if 1 <= self.hour <= 12 else None
 
     def start_clock(self) -> Clock:
-        """The date and time that are said, or those of now where only displacements are."""
+        """Return the date and time that are said, or those of now where only displacements are."""
         year, month, day = self.full_date()
-        hour, minute, second = 0, 0, 0
-        if self.times or (self.relatives and not self.dates and not self.days):
-            full = self.full_hour()
-            if full is None:
-                self.observer.start_time(self, None)
-                raise DateError
-            hour, minute, second = full, _as_int(self.minute), _as_int(self.second)
-        else:
+        if not self.times and (not self.relatives or self.dates or self.days):
             self.nanosecond = 0
-        clock = year, month, day, hour, minute, second
-        self.observer.start_time(self, clock)
-        return clock
+            return year, month, day, 0, 0, 0
+        hour = self.full_hour()
+        if hour is None:
+            raise DateError
+        return year, month, day, hour, _as_int(self.minute), _as_int(self.second)
 
     def moment(self, now: Moment, zone_name: str) -> int:
-        """The nanoseconds since the epoch that the items mean."""
-        if self.times > 1 or self.dates > 1 or self.days > 1 or self.dsts > 1 or self.zones + self.locals > 1:
+        """Return the nanoseconds since the epoch that the items mean."""
+        counts = (self.times, self.dates, self.days, self.dsts, self.zones + self.locals)
+        if max(counts) > 1:
             raise DateError
         clock = self.start_clock()
-        said_daylight = now.daylight if not (self.dates or self.days or self.times) else None
+        daylight = now.daylight if not (self.dates or self.days or self.times) else None
         if self.locals:
-            said_daylight = self.local_daylight
-        start = self.start(clock, zone_name, said_daylight)
+            daylight = self.local_daylight
+        start = self.start(clock, zone_name, daylight)
         if self.days and not self.dates:
             start = self.weekday_start(start, clock, zone_name)
-        found = clock_of(start)
-        self.observer.start(self, found)
         if self.relative["year"] or self.relative["month"] or self.relative["day"]:
-            start = self.moved_start(found[:3] + clock[3:], zone_name, said_daylight)
+            start = self.moved_start(_clock_of(start)[:3] + clock[3:], zone_name, daylight)
         seconds = start.seconds
         if self.zones:
             seconds += start.offset - self.zone
-        self.observer.counted(self, clock_of(start), seconds)
-        return self.later(seconds, zone_name, start.daylight)
+        return self.later(seconds)
 
     def start(self, clock: Clock, zone_name: str, daylight: bool | None) -> Moment:
-        """The moment of a date and time, which has to be there: in the zone, or in none where the text names another."""
-        start = _moment_of(zone_name, clock, daylight)
-        normalized = clock if start is None else clock_of(start)
-        if start is not None and normalized == clock:
-            return start
-        if self.zones:
-            elsewhere = _moment_of("UTC0", clock, None)
-            if elsewhere is not None and clock_of(elsewhere) == clock:
-                return elsewhere
-            normalized = clock if elsewhere is None else clock_of(elsewhere)
-        self.observer.not_there(self, clock, normalized)
+        """Return the moment of a date and time, which has to exist in the zone, or in UTC if the text names one."""
+        for zone, saving in ((zone_name, daylight), ("UTC0", None))[: 1 + bool(self.zones)]:
+            start = _moment_of(zone, clock, saving)
+            if start is not None and _clock_of(start) == clock:
+                return start
         raise DateError
 
     def weekday_start(self, start: Moment, clock: Clock, zone_name: str) -> Moment:
@@ -428,40 +402,33 @@ class _Parser(DateParts):
         day = start.mday + 7 * ordinal + (self.weekday - start.wday) % 7
         wanted = (start.year, start.month, day, *clock[3:])
         found = _moment_of(zone_name, wanted, None) if -_MOST_INT <= day < _MOST_INT else None
-        self.observer.start_day(self, clock if found is None else clock_of(found), found is not None)
         if found is None:
             raise DateError
         return found
 
     def moved_start(self, clock: Clock, zone_name: str, daylight: bool | None) -> Moment:
-        year, month, day = (value + self.relative[unit] for value, unit in zip(clock, ("year", "month", "day"), strict=False))
-        if not all(-_MOST_INT <= value < _MOST_INT for value in (year - 1900, month - 1, day)):
-            self.observer.lost(self, None)
-            raise DateError
-        asked = (year, month, day, *clock[3:])
-        found = _moment_of(zone_name, asked, daylight)
+        relative = self.relative
+        year, month = clock[0] + relative["year"], clock[1] + relative["month"]
+        day = clock[2] + relative["day"]
+        found = None
+        if all(-_MOST_INT <= value < _MOST_INT for value in (year - 1900, month - 1, day)):
+            found = _moment_of(zone_name, (year, month, day, *clock[3:]), daylight)
         if found is None:
-            self.observer.lost(self, asked)
             raise DateError
-        self.observer.moved(self, asked, clock_of(found), daylight is not None and found.daylight != daylight)
         return found
 
-    def later(self, seconds: int, zone_name: str, daylight: bool) -> int:
-        """The moment with hours, minutes and seconds added."""
-        more, nanosecond = divmod(self.nanosecond + self.relative["nanosecond"], NANO)
-        hours, minutes = self.relative["hour"] * HOUR, self.relative["minute"] * 60
-        total = seconds
-        for added in (hours, minutes, self.relative["second"], more):
-            total += added
-            if not (-_MOST <= added < _MOST and -_MOST <= total < _MOST):
-                self.observer.added(self, None, False)
+    def later(self, seconds: int) -> int:
+        """Return the moment with hours, minutes and seconds added, in nanoseconds."""
+        relative = self.relative
+        more, nanosecond = divmod(self.nanosecond + relative["nanosecond"], NANO)
+        for added in (relative["hour"] * HOUR, relative["minute"] * 60, relative["second"], more):
+            seconds += added
+            if not (-_MOST <= added < _MOST and -_MOST <= seconds < _MOST):
                 raise DateError
-        if hours or minutes or self.relative["second"] or self.relative["nanosecond"]:
-            self.observer.added(self, total, find_zone(zone_name).at(total)[2] != daylight)
-        return total * NANO + nanosecond
+        return seconds * NANO + nanosecond
 
 
-_READERS: dict[str, Callable[[_Parser], str]] = {
+_READERS: dict[str, Callable[[_Parser], None]] = {
     NUMBER: _Parser.number_item,
     SIGNED: _Parser.signed_item,
     DECIMAL: _Parser.decimal_item,
@@ -476,6 +443,11 @@ _READERS: dict[str, Callable[[_Parser], str]] = {
     LOCAL_ZONE: _Parser.local_zone_item,
     CHARACTER: _Parser.character_item,
 }
+
+
+def _clock_of(moment: Moment) -> Clock:
+    """Return (year, month, day, hour, minute, second)."""
+    return moment.year, moment.month, moment.mday, moment.hour, moment.minute, moment.second
 
 
 def _as_int(value: int) -> int:
@@ -508,34 +480,23 @@ def _local_names(now: Moment, zone_name: str) -> dict[str, bool | None]:
     return {now.abbreviation: now.daylight}
 
 
-def parse_date(text: str, now: float, zone: str, observer: DateObserver | None = None) -> int:
+def parse_date(text: str, now: float, zone: str) -> int:
     """The moment that a date string means, in nanoseconds since the epoch; `DateError` if it means none.
 
     `now` is the clock or the time of a file, in seconds; `zone` is the value of $TZ ("" for UTC), overridden by a leading
-    TZ="…". The observer is told of each step.
+    TZ="…".
     """
-    observer = observer or _SILENT
     if len(text) > 4096:
         raise DateError
     prefix = _TZ_PREFIX.match(text)
-    said_zone = None
     if prefix is not None:
-        zone = said_zone = re.sub(r"\\(.)", r"\1", prefix[1])
+        zone = re.sub(r"\\(.)", r"\1", prefix[1])
         text = text[prefix.end() :]
     if not text.strip(" \t\n\v\f\r"):
         text = "0"
     if not text.isascii():
         text = "".join(map(chr, encode(text)))
     moment = Moment(now.ns if isinstance(now, Timestamp) else round(now * 1_000_000) * 1000, zone)
-    lexer = Lexer(text, functools.partial(_local_names, moment, zone), observer)
-    parser = _Parser(lexer, moment, observer)
-    try:
-        result = parser.items()
-    except DateError:
-        observer.stopped(decode(bytes(map(ord, text[lexer.at :]))))
-        raise
-    observer.finished(parser, said_zone)
-    if result is None:
-        result = parser.moment(moment, zone)
-    observer.result(result, said_zone)
-    return result
+    parser = _Parser(Lexer(text, functools.partial(_local_names, moment, zone)), moment)
+    stamp = parser.items()
+    return parser.moment(moment, zone) if stamp is None else stamp

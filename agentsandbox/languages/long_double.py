@@ -1,4 +1,4 @@
-"""C's `long double` on x86: 64 bits of mantissa, read by `strtold` and written by printf's %f %e %g %a.
+"""C's `long double` on x86: 64 bits of mantissa, read by `strtold` and written by printf's %f %e %g.
 
 bash's and coreutils' `printf`, `seq` and `numfmt` compute with it, and its digits differ from those of a double. Whoever
 formats charges width and precision beforehand.
@@ -18,7 +18,7 @@ _DIGITS = 1200
 
 _NUMBER = re.compile(
     r"[ \t\n\v\f\r]*([+-]?)"
-    r"(?:0[xX](?P<hex>[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)(?:[pP](?P<power>[+-]?[0-9]+))?"
+    r"(?:0[xX](?P<hex>[0-9a-fA-F]+)"
     r"|(?P<digits>[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE](?P<exponent>[+-]?[0-9]+))?"
     r"|(?P<word>inf(?:inity)?|nan(?:\([A-Za-z0-9_]*\))?))",
     re.IGNORECASE | re.ASCII,
@@ -93,19 +93,6 @@ def _parse_decimal(digits: str, exponent: int, negative: bool) -> LongDouble:
     return _round(negative, int(significant), 10**-exponent)
 
 
-def _parse_hex(digits: str, power: int, negative: bool) -> LongDouble:
-    whole, _, fraction = digits.partition(".")
-    mantissa = int((whole + fraction)[:_DIGITS], 16)
-    power += 4 * (max(0, len(whole + fraction) - _DIGITS) - len(fraction))
-    if not mantissa:
-        return LongDouble(negative, 0, 0)
-    if mantissa.bit_length() + power > 20000:
-        return LongDouble(negative, 0, 0, "inf")
-    if mantissa.bit_length() + power < -20000:
-        return LongDouble(negative, 0, 0)
-    return _round(negative, mantissa << power, 1) if power >= 0 else _round(negative, mantissa, 1 << -power)
-
-
 def parse_long_double(text: str) -> tuple[LongDouble, int, bool]:
     """As `strtold`: the value, how many characters it took (0: no number there), whether it was out of range."""
     found = _NUMBER.match(text)
@@ -116,8 +103,8 @@ def parse_long_double(text: str) -> tuple[LongDouble, int, bool]:
     if word:
         return LongDouble(negative, 0, 0, word[:3].lower()), found.end(), False
     if found["hex"]:
-        value = _parse_hex(found["hex"], _parse_exponent(found["power"]), negative)
-        nonzero = found["hex"].strip("0.") != ""
+        value = _round(negative, int(found["hex"], 16), 1)
+        nonzero = found["hex"].strip("0") != ""
     else:
         value = _parse_decimal(found["digits"], _parse_exponent(found["exponent"]), negative)
         nonzero = found["digits"].strip("0.") != ""
@@ -200,36 +187,12 @@ def _general(value: LongDouble, precision: int, point: bool) -> str:
     return f"{mantissa.rstrip('0').rstrip('.')}e{power}"
 
 
-def _hexadecimal(value: LongDouble, precision: int | None, point: bool) -> str:
-    mantissa, exponent = value.mantissa, value.exponent
-    if not mantissa:
-        exponent = -60
-    elif (short := _MANTISSA - mantissa.bit_length()) and exponent - short >= _LEAST_EXPONENT:
-        mantissa <<= short
-        exponent -= short
-    if precision is None:
-        digits = f"{mantissa:016x}"
-        digits = digits[0] + digits[1:].rstrip("0")
-    elif precision < 15:
-        mantissa = _divide(mantissa, 1 << 4 * (15 - precision))
-        digits = f"{mantissa:0{precision + 1}x}"
-        if len(digits) > precision + 1:
-            digits = digits[:-1]
-            exponent += 4
-    else:
-        digits = f"{mantissa:016x}".ljust(precision + 1, "0")
-    power = exponent + 60
-    return f"0x{digits[0]}{'.' if len(digits) > 1 or point else ''}{digits[1:]}p{power:+d}"
-
-
 def format_long_double(value: LongDouble, conversion: str, precision: int | None = None, flags: str = "", width: int = 0) -> str:
-    """As printf's %f %e %g %a and their capitals; `flags` of "-+ 0#"."""
+    """As printf's %f %e %g and their capitals; `flags` of "-+ 0#"."""
     kind = conversion.lower()
     point = "#" in flags
     if value.special:
         text = value.special
-    elif kind == "a":
-        text = _hexadecimal(value, precision, point)
     else:
         form = {"f": _fixed, "e": _scientific, "g": _general}[kind]
         text = form(value, 6 if precision is None else precision, point)
@@ -239,7 +202,5 @@ def format_long_double(value: LongDouble, conversion: str, precision: int | None
     if "-" in flags:
         return (sign + text).ljust(width)
     if "0" in flags and not value.special:
-        if kind == "a":
-            return sign + text[:2] + text[2:].rjust(width - len(sign) - 2, "0")
         return sign + text.rjust(width - len(sign), "0")
     return (sign + text).rjust(width)

@@ -446,7 +446,7 @@ _CONVERSIONS = {
     "T": "time",
     **dict.fromkeys("di", "signed"),
     **dict.fromkeys("uoxX", "unsigned"),
-    **dict.fromkeys("eEfFgGaA", "floating"),
+    **dict.fromkeys("eEfFgG", "floating"),
 }
 """The method of `Rendering` for each conversion."""
 

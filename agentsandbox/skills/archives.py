@@ -24,7 +24,21 @@ from agentsandbox.skills.sources import MAX_BYTES, MAX_FILES, SKIPPED_DIRECTORIE
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
-__all__ = ["lists_too_much", "skills_in", "unpack"]
+__all__ = ["DAMAGE", "check_methods", "lists_too_much", "skills_in", "unpack"]
+
+DAMAGE = (
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    EOFError,
+    ValueError,
+    LookupError,
+    ArithmeticError,
+    RuntimeError,
+)
+"""What the standard library raises for archives that are damaged, encrypted or nested too deep."""
 
 MAX_DIRECTORY = 4 * 1024 * 1024
 """Bytes of a zip archive's list of members."""
@@ -43,9 +57,7 @@ def unpack(data: bytes) -> list[SkillFile]:
         if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
             return list(_from_zip(data))
         return list(_from_tar(_decompressed(data)))
-    except (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, OSError, ValueError, NotImplementedError) as error:
-        raise InvalidSkillError(f"the archive cannot be read: {error}") from None
-    except RuntimeError as error:  # what zipfile raises for an encrypted member
+    except (*DAMAGE, OSError) as error:
         raise InvalidSkillError(f"the archive cannot be read: {error}") from None
 
 
@@ -124,11 +136,19 @@ def lists_too_much(tail: bytes) -> bool:
     return end < 0 or end + _END.size > len(tail) or int(_END.unpack_from(tail, end)[5]) > MAX_DIRECTORY
 
 
+def check_methods(archive: zipfile.ZipFile) -> None:
+    """Refuse bzip2 and LZMA: `zipfile` unpacks a whole block of them, however little is asked for."""
+    for member in archive.infolist():
+        if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise zipfile.BadZipFile(f"{member.filename[:200]!r} is compressed by a method other than deflate")
+
+
 def _from_zip(data: bytes) -> Iterator[SkillFile]:
     if lists_too_much(data):
         raise SkillLimitError("the archive lists too many files")
     room = _Room()
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        check_methods(archive)
         for member in archive.infolist():
             if member.is_dir():
                 continue

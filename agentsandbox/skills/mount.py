@@ -39,7 +39,8 @@ def mount_skills(fs: MemoryFileSystem, skills: Sequence[AgentSkill], mount_path:
     if not mount_path.startswith("/") or "\x00" in mount_path or ".." in mount_path.split("/") or not mount_path.strip("/"):
         problems.append(f"the skills' mount path must be absolute and not the root: {mount_path!r}")
     names = [skill.name for skill in skills]
-    problems += [f"two skills are named {name!r}" for name in sorted({name for name in names if names.count(name) > 1})]
+    if len(set(names)) < len(names):
+        problems += [f"two skills are named {name!r}" for name in sorted({name for name in names if names.count(name) > 1})]
     if problems:
         raise InvalidSkillError("; ".join(problems), problems)
     base = posixpath.normpath(mount_path)

@@ -18,9 +18,10 @@ from agentsandbox.skills.reading import as_text, find_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import Any
+    from typing import Any, Literal
 
     from agentsandbox.fs.memory import MemoryFileSystem
+    from agentsandbox.limits import LimitName
     from agentsandbox.result import ExecutionResult
     from agentsandbox.skills.mount import SkillInfo
     from agentsandbox.skills.skill import AgentSkill
@@ -48,8 +49,7 @@ if TYPE_CHECKING:
             env: Mapping[str, str] | None = None,
             cwd: str | None = None,
             args: Sequence[str] = (),
-            isolated: bool = False,
-            fresh: bool = False,
+            state: Literal["keep", "discard", "new"] = "keep",
             on_command: Policy | None = None,
         ) -> ExecutionResult: ...
 
@@ -61,8 +61,7 @@ if TYPE_CHECKING:
             env: Mapping[str, str] | None = None,
             cwd: str | None = None,
             args: Sequence[str] = (),
-            isolated: bool = False,
-            fresh: bool = False,
+            state: Literal["keep", "discard", "new"] = "keep",
             on_command: Policy | None = None,
         ) -> ExecutionResult: ...
 
@@ -127,7 +126,7 @@ class ScriptResult:
     exit_code: int
     stdout: str
     stderr: str
-    limit: str | None = None
+    limit: LimitName | None = None
     changes: tuple[ScriptChange, ...] = ()
     rollback: Callable[[], None] = field(default=lambda: None, repr=False)
     """Undo all that the script changed in the sandbox, and what came after it."""
@@ -163,7 +162,8 @@ class ScriptRun:
 
     def options(self) -> dict[str, Any]:
         """What the execution is told beside its script."""
-        return {"args": self.words, "env": self.env, "cwd": self.cwd, "isolated": True, "fresh": self.fresh, "on_command": self.policy}
+        state = "new" if self.fresh else "discard"
+        return {"args": self.words, "env": self.env, "cwd": self.cwd, "state": state, "on_command": self.policy}
 
     def finish(self, result: ExecutionResult) -> ScriptResult:
         """What the execution means for the script."""

@@ -117,6 +117,10 @@ class SkillSession:
         self.place = place
         self._mount_path = mount_path
         self._on_event = on_event
+        if on_event is not None:
+            from agentsandbox.events import guarded
+
+            self._on_event = guarded(on_event, "the observer of a skill session (on_event)")
         self._active: dict[str, AgentSkill] = {}
         self._stamps: dict[str, object] = {}
         self._shown: dict[str, str] = {}
@@ -399,7 +403,7 @@ class SkillSession:
             seconds = until - time.monotonic()
             if seconds <= 0 or room <= 0:
                 return "[not run: the commands before took too long, or printed too much]"
-            result = place.execute(command, env=variables, isolated=True, timeout=seconds, on_command=self._policy(skill))
+            result = place.execute(command, env=variables, state="discard", timeout=seconds, on_command=self._policy(skill))
             output = result.stdout_bytes + result.stderr_bytes
             text = truncate(str(output, "utf-8", "replace"), room, "output")
             room -= len(output)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import resources
@@ -21,7 +22,7 @@ from agentsandbox.skills.paths import DEPTH_MAX, clean_path, contained
 from agentsandbox.streams import encode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
     from importlib.resources.abc import Traversable
     from os import DirEntry
 
@@ -77,11 +78,15 @@ class InMemorySkillSource:
 
     def __init__(self, files: Mapping[str, str | bytes] | None = None) -> None:
         self._files: dict[str, SkillFile] = {}
+        if files is not None and not isinstance(files, Mapping):
+            raise TypeError(f"files must be a mapping of paths to contents, not {type(files).__name__}")
         for path, content in (files or {}).items():
             self.add(path, content)
 
     def add(self, path: str, content: str | bytes, *, executable: bool | None = None) -> InMemorySkillSource:
         """One more file; its "#!" says whether it can be executed unless `executable` does. Returns the source itself."""
+        if not isinstance(path, str) or not isinstance(content, (str, bytes, bytearray, memoryview)):
+            raise TypeError(f"a file of a skill has a str for its path and str or bytes in it, not {path!r}: {content!r}")
         data = encode(content) if isinstance(content, str) else bytes(content)
         self._files[path] = SkillFile(path, data, data.startswith(b"#!") if executable is None else executable)
         return self

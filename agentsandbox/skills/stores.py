@@ -7,13 +7,11 @@ SKILL.md does, and the file itself to read the front matter from.
 from __future__ import annotations
 
 import errno
-import lzma
 import os
 import posixpath
 import re
 import stat
 import zipfile
-import zlib
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import resources
@@ -22,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from agentsandbox.errors import InvalidSkillError
-from agentsandbox.skills.archives import lists_too_much
+from agentsandbox.skills.archives import DAMAGE, check_methods, lists_too_much
 from agentsandbox.skills.paths import clean_path
 from agentsandbox.skills.sources import (
     MAX_BYTES,
@@ -222,6 +220,7 @@ def _reading(path: str) -> Iterator[zipfile.ZipFile]:
         if lists_too_much(file.read(ZIP_END)):
             raise zipfile.BadZipFile("it lists too many files, or none")
         with zipfile.ZipFile(file) as archive:
+            check_methods(archive)
             yield archive
 
 
@@ -230,7 +229,7 @@ def _damage(path: str) -> Iterator[None]:
     """What is wrong with an archive is an `OSError`."""
     try:
         yield
-    except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, KeyError, NotImplementedError, RuntimeError) as error:
+    except DAMAGE as error:
         raise OSError(errno.EINVAL, f"the archive cannot be read: {error}", os.path.basename(path)) from None
 
 

@@ -38,7 +38,7 @@ def test_no_text_makes_execute_raise(script: str) -> None:
         result = sandbox.execute(script)
         assert 0 <= result.exit_code <= 255
         assert "internal error" not in result.stderr
-        after = sandbox.execute("\\builtin echo alive", isolated=True)
+        after = sandbox.execute("\\builtin echo alive", state="discard")
         assert "internal error" not in after.stderr
 
 

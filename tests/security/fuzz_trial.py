@@ -112,7 +112,7 @@ def find_problems(kind: str, number: int, watch: Watch | None = None) -> list[st
     elif (found := INTERNAL.search(result.stderr)) is not None and found[0] not in case.script:
         problems.append(f"says {found[0]!r}")
     began = monotonic()
-    after = sandbox.execute("\\builtin echo alive", isolated=True)
+    after = sandbox.execute("\\builtin echo alive", state="discard")
     if "internal error" in after.stderr or monotonic() - began > 1:
         problems.append(f"afterwards: {after.stderr[:100]!r} {monotonic() - began:.2f} s")
     sandbox.close()

@@ -40,7 +40,7 @@ SETTLED = "rm -rf *; x=1; echo $((x + 1)) | cat; read y <<< z; echo $y; jobs"
 
 def check_after(sandbox: Sandbox) -> None:
     sandbox.execute("kill %1 %2 %3 2> /dev/null; wait", timeout=1)
-    result = sandbox.execute(SETTLED, isolated=True)
+    result = sandbox.execute(SETTLED, state="discard")
     assert result.stdout.startswith("2\nz\n"), result
     walked = sum(1 for _ in sandbox.fs.walk("/workspace"))
     assert walked >= 1
@@ -127,7 +127,7 @@ def test_cancelling_at_random_with_asyncio(number: int) -> None:
             task.cancel()
             with contextlib.suppress(asyncio.CancelledError):  # some reach a limit before
                 await task
-            assert not sandbox.is_executing
+            assert sandbox._running is None
         check_after(sandbox)
         sandbox.close()
 
@@ -143,7 +143,7 @@ def test_cancelling_at_random_with_trio(number: int) -> None:
         for _ in range(4):
             with trio.move_on_after(chance.uniform(0, 0.06)):
                 await sandbox.aexecute(BUSY[number])
-            assert not sandbox.is_executing
+            assert sandbox._running is None
         sandbox.close()
 
     trio.run(run)

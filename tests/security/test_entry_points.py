@@ -90,7 +90,7 @@ def by_aexecute(limits: Limits, script: str) -> tuple[int, str]:
 
 def by_isolation(limits: Limits, script: str) -> tuple[int, str]:
     with Sandbox(limits=limits) as sandbox:
-        result = sandbox.execute(script, isolated=True)
+        result = sandbox.execute(script, state="discard")
         return result.exit_code, result.stdout + result.stderr
 
 

@@ -102,7 +102,7 @@ def try_attack(attack: Attack, timeout: float) -> Finding:
 
 def _use_afterwards(sandbox: Sandbox) -> list[str]:
     began = monotonic()
-    result = sandbox.execute("command printf '%s\\n' alive", isolated=True)
+    result = sandbox.execute("command printf '%s\\n' alive", state="discard")
     seconds = monotonic() - began
     if seconds > 1:
         return [f"the next script took {seconds:.2f} s"]

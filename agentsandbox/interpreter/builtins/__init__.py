@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from agentsandbox.interpreter.shell import Shell
 
-__all__ = ["NAMES", "SPECIAL", "Builtin", "UsageFailure", "define", "find_builtin", "is_number", "parse_letters"]
+__all__ = ["NAMES", "PURE", "SPECIAL", "Builtin", "UsageFailure", "define", "find_builtin", "is_number", "parse_letters"]
 
 _MODULES = {
     ".": ("source", "dot"),
@@ -53,6 +53,8 @@ NAMES = frozenset(
     export false fc fg getopts hash help history jobs kill let local logout mapfile popd printf pushd pwd read readarray readonly return set
     shift shopt source suspend test times trap true type typeset ulimit umask unalias unset wait""".split()
 )
+PURE = frozenset(("echo", "printf", "pwd"))
+"""Those that leave no trace in the shell; `printf` only without -v."""
 _WITHOUT_HELP = frozenset((":", "[", "bind", "echo", "false", "test", "true"))
 _UNCHECKED = frozenset(("caller", "command", "compgen", "complete", "kill", "ulimit"))
 """Those that bash lets write without a look at what became of it."""

@@ -147,7 +147,7 @@ def step_value(compiler: Expressions, node: nodes.Step) -> str:
 
 def getline_value(compiler: Expressions, node: nodes.Getline) -> str:
     source = compiler.text(node.source) if node.source is not None else ""
-    method = {"": "main", "<": "file", "|": "command", "|&": "coprocess"}[node.kind]
+    method = {"": "main", "<": "file", "|": "command"}[node.kind]
     status = compiler.temporary()
     call = f"rt.getline_{method}({source})"
     target = node.target if node.target is not None else nodes.Field(node.line, nodes.Number(node.line, 0.0))

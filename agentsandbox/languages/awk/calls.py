@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from agentsandbox.languages.awk import nodes
 from agentsandbox.languages.awk.assignments import assigned
-from agentsandbox.languages.awk.lexer import AwkSyntaxError
 from agentsandbox.languages.awk.printing import formatted
 
 TYPE_CHECKING = False
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CALLS", "TEXT_CALLS", "substitution_statement"]
 
-TEXT_CALLS = frozenset("substr sprintf tolower toupper gensub strftime typeof bindtextdomain dcgettext dcngettext".split())
+TEXT_CALLS = frozenset("substr sprintf tolower toupper gensub strftime typeof".split())
 _ARITHMETIC = {
     "sin": "sine", "cos": "cosine", "atan2": "atan2", "exp": "exponential", "log": "logarithm", "sqrt": "square_root", "int": "integer",
     "lshift": "lshift", "rshift": "rshift", "compl": "compl",
@@ -187,13 +186,6 @@ def _texts(compiler: Expressions, call: Call) -> str:
     return f"rt.{call.name}({', '.join(compiler.text(argument) for argument in call.arguments)})"
 
 
-def _dcngettext(compiler: Expressions, call: Call) -> str:
-    if len(call.arguments) < 3:
-        raise AwkSyntaxError(f"{compiler.place(call.line)}: fatal: dcngettext: called with {len(call.arguments)} arguments")
-    forms = (compiler.text, compiler.text, compiler.number, compiler.text, compiler.text)
-    return f"rt.dcngettext({', '.join(form(argument) for form, argument in zip(forms, call.arguments, strict=False))})"
-
-
 def _strftime(compiler: Expressions, call: Call) -> str:
     forms = (compiler.text, compiler.number, compiler.value)
     return f"rt.strftime({', '.join(form(argument) for form, argument in zip(forms, call.arguments, strict=False))})"
@@ -231,14 +223,10 @@ def _strtonum(compiler: Expressions, call: Call) -> str:
     return f"strtonum({compiler.value(call.arguments[0])})"
 
 
-def _mkbool(compiler: Expressions, call: Call) -> str:
-    return f"(1.0 if {compiler.condition(call.arguments[0])} else 0.0)"
-
-
 CALLS: dict[str, Callable[[Expressions, Call], str]] = {
     "length": _length, "substr": _substr, "index": _index, "split": _split, "patsplit": _patsplit, "sub": _substitute,
     "gsub": _substitute, "gensub": _gensub, "match": _match, "sprintf": _sprintf, "rand": _random, "srand": _random, "systime": _random,
     "tolower": _case, "toupper": _case, "system": _texts, "close": _texts, "fflush": _texts, "strftime": _strftime, "mktime": _mktime,
     "asort": _sort, "asorti": _sort, "and": _bits, "or": _bits, "xor": _bits, "strtonum": _strtonum, "typeof": _kind, "isarray": _kind,
-    "mkbool": _mkbool, "bindtextdomain": _texts, "dcgettext": _texts, "dcngettext": _dcngettext, **dict.fromkeys(_ARITHMETIC, _numeric),
+    **dict.fromkeys(_ARITHMETIC, _numeric),
 }  # fmt: skip

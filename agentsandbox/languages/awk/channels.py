@@ -1,4 +1,4 @@
-"""The files, pipes and coprocesses of a running awk program, by the name the program gives them."""
+"""The files and pipes of a running awk program, by the name the program gives them."""
 
 from __future__ import annotations
 
@@ -58,26 +58,14 @@ class _Input:
         self.pipe = pipe
 
 
-class _Coprocess:
-    __slots__ = ("process", "reader", "receiving", "sending", "writing")
-
-    def __init__(self, process: Process, sending: Pipe, receiving: Pipe, reader: RecordReader) -> None:
-        self.process = process
-        self.sending = sending
-        self.receiving = receiving
-        self.reader = reader
-        self.writing = True
-
-
 class Channels:
-    """What `getline`, `print >`, `|`, `|&`, `close`, `fflush` and `system` work on."""
+    """What `getline`, `print >`, `|`, `close`, `fflush` and `system` work on."""
 
     def __init__(self, rt: Runtime) -> None:
         self.rt = rt
         self.ctx = rt.ctx
         self.outputs: dict[str, _Output] = {}
         self.inputs: dict[tuple[str, bool], _Input] = {}
-        self.coprocesses: dict[str, _Coprocess] = {}
         self.environment: dict[str, str] | None = None
         """That of commands, where the program may change it."""
         self._latest: dict[str, _Input | _Output] = {}
@@ -139,36 +127,10 @@ class Channels:
             self._latest[command] = found
         return self.rt.read_record(found.reader)
 
-    def coprocess(self, command: str) -> _Coprocess:
-        """The coprocess of a command, started when new."""
-        found = self.coprocesses.get(command)
-        if found is None:
-            if not command:
-                raise AwkFatal("expression for `|&' redirection has null string value")
-            self.rt.flush_output()
-            scheduler = self.ctx.host.scheduler
-            sending, receiving = Pipe(scheduler), Pipe(scheduler)
-
-            def finish() -> None:
-                receiving.release()
-                sending.close_reader()
-
-            process = self.start(command, sending, receiving, finish)
-            reader = RecordReader(receiving, self.ctx.budget, bytewise=self.rt.bytewise)
-            found = self.coprocesses[command] = _Coprocess(process, sending, receiving, reader)
-        return found
-
-    def read_coprocess(self, command: str) -> float:
-        """`command |& getline`."""
-        return self.rt.read_record(self.coprocess(command).reader)
-
     # writing
 
     def write(self, kind: str, name: str, text: str) -> None:
         """`print kind name`."""
-        if kind == "|&":
-            self._send(name, text)
-            return
         output = self.outputs.get(name)
         if output is None:
             output = self.outputs[name] = self._latest[name] = self._open_output(kind, name)
@@ -179,15 +141,6 @@ class Channels:
         output.size += len(text)
         if output.size > HELD or name in _STDERR:
             self._write_out(output)
-
-    def _send(self, command: str, text: str) -> None:
-        channel = self.coprocess(command)
-        if not channel.writing:
-            raise AwkFatal("print: attempt to write to closed write end of two-way pipe")
-        try:
-            channel.sending.write(encode(text))
-        except PipeClosed:
-            self.rt.warn(f'print to "{command}" failed: Broken pipe')
 
     def _open_output(self, kind: str, name: str) -> _Output:
         ctx = self.ctx
@@ -252,8 +205,6 @@ class Channels:
             self.flush_everything()
             return 0.0
         output = self.outputs.get(name)
-        if output is None and name in self.coprocesses:
-            return 0.0
         if output is None:
             if name == "/dev/stdout":
                 self.rt.flush_output()
@@ -269,11 +220,8 @@ class Channels:
         status = self.ctx.run(["sh", "-c", command], env=self.environment)
         return float(status if status < 128 else 256 + status - 128)
 
-    def close(self, name: str, side: str) -> float:
+    def close(self, name: str) -> float:
         """`close`: the status of a command, 0 for a file, -1 for what is not open."""
-        channel = self.coprocesses.get(name)
-        if channel is not None:
-            return self._close_coprocess(name, channel, side)
         if not isinstance(self._latest.pop(name, None), _Input):
             output = self.outputs.pop(name, None)
             if output is not None:
@@ -313,25 +261,11 @@ class Channels:
         channel.pipe.close_reader()
         return self.wait(channel.process)
 
-    def _close_coprocess(self, name: str, channel: _Coprocess, side: str) -> float:
-        if side == "to":
-            if channel.writing:
-                channel.writing = False
-                channel.sending.release()
-            return 0.0
-        if channel.writing:
-            channel.sending.release()
-        channel.receiving.close_reader()
-        del self.coprocesses[name]
-        return float(self.wait(channel.process))
-
     def close_all(self) -> None:
         """The program ends: commands finish before standard output is written, as gawk's exit has it."""
         for output in list(self.outputs.values()):
             self._close_output(output)
         self.outputs.clear()
-        for name, channel in list(self.coprocesses.items()):
-            self._close_coprocess(name, channel, "")
         for found in list(self.inputs.values()):
             self._close_input(found)
         self.inputs.clear()
@@ -341,9 +275,6 @@ class Channels:
         for output in self.outputs.values():
             if output.pipe is not None:
                 output.pipe.release()
-        for channel in self.coprocesses.values():
-            channel.sending.release()
-            channel.receiving.close_reader()
         for found in self.inputs.values():
             if found.pipe is not None:
                 found.pipe.close_reader()

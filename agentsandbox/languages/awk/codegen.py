@@ -1,9 +1,18 @@
 """An awk program as the source of one Python function.
 
-The source holds nothing of the program's text: names are mangled (`v_`, `l_`, `f_`), constants go through `repr`, and
-everything else is one of the names the runtime provides. Globals are locals of `run`, shared with nested functions;
-the current record is `r`, its fields `f`, their number `nf`, unless the program changes fields: then the runtime keeps
-them. CPython's compiler has limits of its own, so deep expressions become functions.
+The source holds nothing of the program's text: names are mangled, constants go through `repr`, and
+everything else is one of the names the runtime provides. A mangled name is a letter, an underscore,
+and the name that awk knows:
+
+    v_  a global variable               i_  what makes a field an element of a global array
+    l_  a parameter of a function       y_  whether the types of a global array's elements matter
+    f_  a function                      w_  assigns a global variable, for an operand NAME=VALUE
+
+No other name in the source, of the runtime or of this compiler, begins like that, so the two can
+never meet: a test walks through all of them. Globals are locals of `run`, shared with nested
+functions; the current record is `r`, its fields `f`, their number `nf`, unless the program changes
+fields: then the runtime keeps them. CPython's compiler has limits of its own, so deep expressions
+become functions.
 """
 
 from __future__ import annotations
@@ -156,10 +165,10 @@ class _Generator(Expressions):
             self.emit(f"c{number} = rt.substituter(p{self.regexes[source]}, {replacement!r}, {every})")
         for name in sorted(self.scopes.names if self.scopes.changes_operands else self.operands & self.scopes.names):
             if name not in SPECIAL_NAMES and ("", name) not in self.scopes.arrays and name not in SPECIAL_ARRAYS:
-                self.emit(f"def set_{name}(value):")
+                self.emit(f"def w_{name}(value):")
                 self.emit(f" nonlocal v_{name}")
                 self.emit(f" v_{name} = value")
-                self.emit(f"rt.setters[{name!r}] = set_{name}")
+                self.emit(f"rt.setters[{name!r}] = w_{name}")
 
     def is_typed(self, array: str) -> bool:
         """Whether it matters what type the elements of a global array have."""

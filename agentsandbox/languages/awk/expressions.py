@@ -174,7 +174,7 @@ class Expressions:
         if isinstance(expression, nodes.Binary):
             return expression.operator in _COMPARISONS or expression.operator in ("&&", "||")
         if isinstance(expression, nodes.Regex):
-            return not expression.strong
+            return True
         if isinstance(expression, nodes.Unary):
             return expression.operator == "!"
         return isinstance(expression, (nodes.Match, nodes.Membership))
@@ -406,15 +406,10 @@ class Expressions:
             return step_value(self, expression)
         if isinstance(expression, nodes.UserCall):
             return self.user_call(expression)
-        if isinstance(expression, nodes.IndirectCall):
-            arguments = "".join(self.argument(item, "?") + ", " for item in expression.arguments)
-            return f"rt.call_indirectly({self.text(expression.variable)}, ({arguments}))"
         if isinstance(expression, nodes.Call):
             return CALLS[expression.name](self, expression)
         if isinstance(expression, nodes.Getline):
             return getline_value(self, expression)
-        if isinstance(expression, nodes.Regex) and expression.strong:
-            return f"RegexValue({expression.source!r})"
         if isinstance(expression, nodes.Unary) and expression.operator == "()":
             return self.value(expression.operand)
         if isinstance(expression, nodes.Ternary):
@@ -460,7 +455,7 @@ class Expressions:
                 return self.condition(expression.operand)
             if expression.operator == "!":
                 return f"(not {self.condition(expression.operand)})"
-        if isinstance(expression, nodes.Regex) and not expression.strong:
+        if isinstance(expression, nodes.Regex):
             return self.match(expression, "rt.record()" if self.general else "r")
         if isinstance(expression, nodes.Match):
             code = self.match(expression.pattern, self.text(expression.text))

@@ -17,7 +17,6 @@ from agentsandbox.languages.awk.values import (
     AwkFatal,
     AwkNext,
     AwkNextFile,
-    RegexValue,
     Strnum,
     Unset,
     array_as_scalar,
@@ -324,7 +323,7 @@ def _elements() -> dict[str, Callable[..., Any]]:
     }  # fmt: skip
 
 
-_KINDS: dict[type, str] = {float: "number", str: "string", Strnum: "strnum", Unset: "untyped", RegexValue: "regexp", Array: "array"}
+_KINDS: dict[type, str] = {float: "number", str: "string", Strnum: "strnum", Unset: "untyped", Array: "array"}
 
 
 def kind_of(value: object) -> str:
@@ -463,7 +462,7 @@ def namespace(rt: Runtime, used: frozenset[str]) -> dict[str, Any]:
     names: dict[str, Any] = {
         "__builtins__": {}, "float": float, "int": int, "str": str, "list": list, "len": len, "map": map, "zip": zip,
         "ValueError": ValueError, "IndexError": IndexError, "num": to_number, "from_input": from_input,
-        "UNSET": UNSET, "INF": math.inf, "NAN": math.nan, "Array": Array, "RegexValue": RegexValue, "AwkExit": AwkExit, "AwkNext": AwkNext,
+        "UNSET": UNSET, "INF": math.inf, "NAN": math.nan, "Array": Array, "AwkExit": AwkExit, "AwkNext": AwkNext,
         "AwkNextFile": AwkNextFile, "emit": rt.out.append, "write": rt.write, "split_fields": rt.split_fields,
         "walk": rt.walk, "walk_items": rt.walk_items, "other_field": rt.other_field, "other_value": rt.other_value,
         **rt.conversions, **_ELEMENTS,

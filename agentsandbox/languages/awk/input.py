@@ -29,8 +29,8 @@ _FEW = 16
 """One number not seen before in so many records is too often."""
 _SPLITTING = frozenset(("FS", "FPAT", "FIELDWIDTHS", "IGNORECASE"))
 _SPECIAL = frozenset(
-    "NR FNR NF FS OFS ORS RS RT RSTART RLENGTH SUBSEP CONVFMT OFMT FILENAME IGNORECASE FPAT FIELDWIDTHS ERRNO BINMODE ARGC ARGIND LINT "
-    "TEXTDOMAIN".split()
+    "NR FNR NF FS OFS ORS RS RT RSTART RLENGTH SUBSEP CONVFMT OFMT FILENAME IGNORECASE FPAT FIELDWIDTHS ERRNO BINMODE ARGC "
+    "ARGIND LINT".split()
 )
 
 
@@ -231,9 +231,9 @@ class Input(Fields):
                 continue
             name, equals, value = word.partition("=")
             if equals and _is_name(name.replace("::", "", 1)):
-                from agentsandbox.languages.awk.lexer import mangled, unescape
+                from agentsandbox.languages.awk.lexer import unescape
 
-                self.assign_operand(mangled(name), unescape(value, self.warn_once))
+                self.assign_operand(name, unescape(value, self.warn_once))
                 continue
             self.ARGIND = float(number)
             if self._open(word):
@@ -340,9 +340,6 @@ class Input(Fields):
         """The next record of a command's output."""
         return self.channels.read_command(command)
 
-    def getline_coprocess(self, command: str) -> float:
-        """The next record of a coprocess."""
-        return self.channels.read_coprocess(command)
 
     def read_record(self, reader: RecordReader) -> float:
         """One record by RS into `got`: 1, or 0 at the end."""

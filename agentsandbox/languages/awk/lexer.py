@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from agentsandbox.limits import Budget
 
 __all__ = [
-    "BUILTINS", "COMMENT", "DIRECTIVES", "KEYWORDS", "NAME", "NAMESPACE", "OPERAND_ENDS", "AwkSyntaxError", "Source", "Token",
-    "doubtful_escapes", "mangled",    "place_of", "point_at", "tokenize", "unescape",
+    "BUILTINS", "COMMENT", "KEYWORDS", "OPERAND_ENDS", "AwkSyntaxError", "Source", "Token",
+    "doubtful_escapes", "place_of", "point_at", "tokenize", "unescape",
 ]  # fmt: skip
 
 KEYWORDS = frozenset(
@@ -23,25 +23,21 @@ KEYWORDS = frozenset(
 )
 BUILTINS = frozenset(
     "length substr index split sub gsub gensub match sprintf sin cos atan2 exp log sqrt int rand srand tolower toupper system close "
-    "fflush strftime systime mktime asort asorti and or xor lshift rshift compl strtonum patsplit typeof isarray mkbool "
-    "bindtextdomain dcgettext dcngettext".split()
+    "fflush strftime systime mktime asort asorti and or xor lshift rshift compl strtonum patsplit typeof isarray".split()
 )
 OPERAND_ENDS = frozenset(("NUMBER", "STRING", "ERE", "NAME", "BUILTIN", ")", "]", "++", "--"))
-NAMESPACE = "\u01c3"
-"""What stands in names for "::": a letter that the language does not have, and that Python allows."""
 _LINES = 1 << 32
 """More lines than a piece of program text has."""
 COMMENT = "#"
 """The value of a newline behind a comment: it stands where that begins."""
-DIRECTIVES = frozenset(("include", "load", "namespace"))
-NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_DIRECTIVE = re.compile(r"@(?:/|[A-Za-z_]*)")
 _JOINED = re.compile(r"(?:[^\\\n]|\\.)*", re.DOTALL)
 _TOKEN = re.compile(
     r"(?P<blank>[ \t\r]+|\\(?:\r?\n|\Z))|(?P<comment>#[^\n]*)|(?P<newline>\n)"
     r"|(?P<number>0[xX][0-9a-fA-F]+|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
-    r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*(?:::[A-Za-z_][A-Za-z0-9_]*)?)"
-    r"|(?P<string>\")|(?P<strong>@/)"
-    r"|(?P<operator>\*\*=|\|&|\*\*|&&|\|\||\+\+|--|\+=|-=|\*=|/=|%=|\^=|==|<=|>=|!=|!~|>>|[-+*/%^!<>|?:~$=,;(){}\[\]@])"
+    r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*)"
+    r"|(?P<string>\")"
+    r"|(?P<operator>\*\*=|\*\*|&&|\|\||\+\+|--|\+=|-=|\*=|/=|%=|\^=|==|<=|>=|!=|!~|>>|[-+*/%^!<>|?:~$=,;(){}\[\]@])"
 )
 _ESCAPES = {"n": "\n", "t": "\t", "\\": "\\", '"': '"', "a": "\a", "b": "\b", "f": "\f", "v": "\v", "r": "\r"}
 _REGEX_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
@@ -63,11 +59,6 @@ class Source:
     def place(self, line: int) -> str:
         """How messages tell the line of a token or node."""
         return f"{self.name}:{line - self.base}"
-
-
-def mangled(name: str) -> str:
-    """A name as the program that is made knows it."""
-    return name.removeprefix("awk::").replace("::", NAMESPACE)
 
 
 def place_of(sources: Sequence[Source], line: int) -> str:
@@ -209,7 +200,7 @@ def tokenize(source: Source, warn: Callable[[str, int], None], budget: Budget) -
     tokens: list[Token] = []
     append = tokens.append
     position, line, end = 0, source.base + 1, len(text)
-    before = namespace = ""
+    before = ""
     comment = -1
     while position < end:
         budget.left -= 1
@@ -234,14 +225,7 @@ def tokenize(source: Source, warn: Callable[[str, int], None], budget: Budget) -
         elif kind == "number":
             append(Token("NUMBER", value, line, start))
         elif kind == "name":
-            kind = _kind_of_name(value, text, position)
-            if reserved := _reserved_part(value):
-                append(Token("", "", line, start, AwkSyntaxError(f"{source.place(line)}: error: {reserved}")))
-                break
-            directive = before == "@" and value in DIRECTIVES
-            if namespace and kind in ("NAME", "CALL") and not (directive or value.isupper() or "::" in value):
-                value = f"{namespace}::{value}"
-            append(Token(kind, mangled(value), line, start))
+            append(Token(_kind_of_name(value, text, position), value, line, start))
         elif kind == "string":
             stop = _string_end(text, start)
             if stop < 0:
@@ -251,19 +235,21 @@ def tokenize(source: Source, warn: Callable[[str, int], None], budget: Budget) -
             at = line + text.count("\n", start, stop)
             value = unescape(text[start + 1 : stop], lambda message, at=at: warn(message, at))  # type: ignore[misc]
             append(Token("STRING", value, line, start))
-            if [(token.kind, token.value) for token in tokens[-3:-1]] == [("@", "@"), ("NAME", "namespace")]:
-                namespace = "" if value == "awk" else value
             line += text.count("\n", start, stop)
             position = stop + 1
-        elif kind == "strong" or (value in ("/", "/=") and before not in OPERAND_ENDS):
-            opening = start + 1 if kind == "strong" else start
-            stop = _regex_end(text, opening)
+        elif value in ("/", "/=") and before not in OPERAND_ENDS:
+            stop = _regex_end(text, start)
             if stop < 0:
-                unfinished = "unterminated regexp" if opening + 1 < end else "unexpected newline or end of string"
-                append(Token("", "", line, start, point_at(source, opening + 1, unfinished)))
+                unfinished = "unterminated regexp" if start + 1 < end else "unexpected newline or end of string"
+                append(Token("", "", line, start, point_at(source, start + 1, unfinished)))
                 break
-            append(Token("STRONG" if kind == "strong" else "ERE", text[opening + 1 : stop].replace("\\/", "/"), line, start))
+            append(Token("ERE", text[start + 1 : stop].replace("\\/", "/"), line, start))
             position = stop + 1
+        elif value == "@" or (value == "|" and text[position : position + 1] == "&"):
+            shown = "|&" if value == "|" else _DIRECTIVE.match(text, start)[0]  # type: ignore[index]  # it matches there
+            absent = AwkSyntaxError(f"{source.place(line)}: error: gawk's `{shown}' is not available here")
+            append(Token("", "", line, start, absent))
+            break
         else:
             value = "^" if value == "**" else "^=" if value == "**=" else value
             append(Token(value, value, line, start))
@@ -272,18 +258,6 @@ def tokenize(source: Source, warn: Callable[[str, int], None], budget: Budget) -
         append(Token("NEWLINE", "", line, end) if comment < 0 else Token("NEWLINE", COMMENT, line, comment))
     append(Token("EOF", "", line, end))
     return tokens
-
-
-def _reserved_part(name: str) -> str:
-    """What is wrong with a name and its namespace; "" if nothing is."""
-    space, separator, own = name.partition("::")
-    if not separator:
-        return ""
-    if space in KEYWORDS or space in BUILTINS:
-        return f"using reserved identifier `{space}' as a namespace is not allowed"
-    if own in KEYWORDS or own in BUILTINS:
-        return f"using reserved identifier `{own}' as second component of a qualified name is not allowed"
-    return ""
 
 
 def _kind_of_name(name: str, text: str, end: int) -> str:

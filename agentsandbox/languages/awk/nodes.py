@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     Expression: TypeAlias = (
         "Number | Text | Regex | Name | Index | Field | Assign | Ternary | Binary | Unary | Step | Concat | Match | Membership | Call"
-        " | UserCall | IndirectCall | Getline | Grouping"
+        " | UserCall | Getline | Grouping"
     )
     Statement: TypeAlias = (
         "Print | ExpressionStatement | If | While | DoWhile | For | ForIn | Switch | Block | Delete | Jump | Return | Exit"
@@ -34,7 +34,6 @@ __all__ = [
     "Grouping",
     "If",
     "Index",
-    "IndirectCall",
     "Jump",
     "Match",
     "Membership",
@@ -84,11 +83,10 @@ class Text(Node):
 
 
 class Regex(Node):
-    """`/source/`; `strong` is gawk's `@/source/`, a value of its own type."""
+    """`/source/`."""
 
-    __slots__ = ("source", "strong")
+    __slots__ = ("source",)
     source: str
-    strong: bool
 
 
 class Name(Node):
@@ -194,14 +192,6 @@ class UserCall(Node):
 
     __slots__ = ("arguments", "name")
     name: str
-    arguments: list[Expression]
-
-
-class IndirectCall(Node):
-    """`@variable(arguments)`."""
-
-    __slots__ = ("arguments", "variable")
-    variable: Name
     arguments: list[Expression]
 
 

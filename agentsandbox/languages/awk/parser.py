@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentsandbox.languages.awk.lexer import BUILTINS, DIRECTIVES, KEYWORDS, NAME, AwkSyntaxError, Source, point_at
+from agentsandbox.languages.awk.lexer import AwkSyntaxError, Source, point_at
 from agentsandbox.languages.awk.nodes import (
     Block,
     Delete,
@@ -39,30 +39,16 @@ if TYPE_CHECKING:
 __all__ = ["parse"]
 
 
-def parse(sources: Sequence[Source], warn: Callable[[str], None], include: Callable[[str, str], Source], budget: Budget) -> Program:
-    """The program that the pieces form together; `include` reads what `@include` names, at a place. Raises `AwkSyntaxError`."""
+def parse(sources: Sequence[Source], warn: Callable[[str], None], budget: Budget) -> Program:
+    """Return the program that the pieces form together. Raises `AwkSyntaxError`."""
     program = Program(1, [], {}, [])
-    files = {source.name for source in sources}
-    included: set[str] = set()
-
-    def read(source: Source) -> None:
-        numbered = Source(source.name, source.text, len(program.sources))
+    for number, source in enumerate(sources):
+        numbered = Source(source.name, source.text, number)
         program.sources.append(numbered)
         try:
-            _Parser(numbered, warn, program, read_included, budget).program()
+            _Parser(numbered, warn, program, budget).program()
         except RecursionError:
             raise AwkSyntaxError(f"{source.name}:1: program nested too deeply") from None
-
-    def read_included(name: str, parser: _Parser, line: int) -> None:
-        if name not in included:
-            included.add(name)
-            source = include(name, parser.source.place(line))
-            if source.name in files:
-                raise parser.error(f"fatal: cannot include `{name}' and use it as a program file", line + 1)
-            read(source)
-
-    for source in sources:
-        read(source)
     return program
 
 
@@ -76,13 +62,9 @@ def _case_text(value: Expression) -> str | None:
 
 
 class _Parser(Terms):
-    def __init__(
-        self, source: Source, warn: Callable[[str], None], program: Program, include: Callable[[str, _Parser, int], None], budget: Budget
-    ) -> None:
+    def __init__(self, source: Source, warn: Callable[[str], None], program: Program, budget: Budget) -> None:
         super().__init__(source, warn, program.functions, budget)
         self.rules = program.rules
-        self.include = include
-        """Reads what `@include` names, at a line."""
         self.in_loop = 0
         self.in_switch = 0
         self.in_function = False
@@ -111,8 +93,6 @@ class _Parser(Terms):
                 return
             if self.token.kind == "function":
                 self.function()
-            elif self.token.kind == "@":
-                self.directive()
             else:
                 self.rule()
             self.rule_end()
@@ -123,29 +103,6 @@ class _Parser(Terms):
             self.newlines()
         if self.token.kind == ";":
             self.advance()
-
-    def directive(self) -> None:
-        self.advance()
-        name = self.token
-        if name.value in DIRECTIVES and self.peek().kind != "STRING":
-            self.advance()
-            raise self.unexpected()
-        if name.value == "include":
-            self.advance()
-            self.include(self.advance().value, self, name.line)
-            if self.token.kind not in ("NEWLINE", "EOF", ";"):
-                raise self.unexpected()
-        elif name.value == "load":
-            raise self.error(f"error: cannot open shared library `{self.peek().value}' for reading: No such file or directory")
-        elif name.value == "namespace":
-            self.advance()
-            space = self.advance().value
-            if NAME.fullmatch(space) is None:
-                raise self.error(f"error: namespace name `{space}' must meet identifier naming rules")
-            if space in KEYWORDS or space in BUILTINS:
-                raise self.error(f"error: using reserved identifier `{space}' as a namespace is not allowed")
-        else:
-            raise self.unexpected()
 
     def rule(self) -> None:
         line = self.token.line
@@ -376,7 +333,7 @@ class _Parser(Terms):
         if token.kind in ("-", "+") and self.peek().kind == "NUMBER":
             self.advance()
             return Unary(token.line, token.kind, self.operand())
-        if token.kind not in ("NUMBER", "STRING", "ERE", "STRONG"):
+        if token.kind not in ("NUMBER", "STRING", "ERE"):
             raise self.unexpected()
         return self.operand()
 
@@ -432,7 +389,7 @@ class _Parser(Terms):
         formatted = token.kind == "printf"
         arguments: list[Expression] = []
         saved, self.no_greater = self.no_greater, True
-        if self.token.kind not in (";", "NEWLINE", "}", "EOF", ">", ">>", "|", "|&"):
+        if self.token.kind not in (";", "NEWLINE", "}", "EOF", ">", ">>", "|"):
             arguments.append(self.expression())
             while self.token.kind == ",":
                 self.advance()
@@ -442,7 +399,7 @@ class _Parser(Terms):
                 arguments = arguments[0].items
         redirection = ""
         destination = None
-        if self.token.kind in (">", ">>", "|", "|&"):
+        if self.token.kind in (">", ">>", "|"):
             redirection = self.advance().kind
             destination = self.binary(CONCAT, assignable=False)
         self.no_greater = saved

@@ -10,7 +10,7 @@ from functools import lru_cache
 from agentsandbox.errors import CommandError, LimitReached, PipeClosed, Unwind
 from agentsandbox.languages.awk.arrays import Environment
 from agentsandbox.languages.awk.codegen import Compiled, compile_program
-from agentsandbox.languages.awk.lexer import NAMESPACE, AwkSyntaxError, Source, mangled, place_of, unescape
+from agentsandbox.languages.awk.lexer import AwkSyntaxError, Source, place_of, unescape
 from agentsandbox.languages.awk.parser import parse
 from agentsandbox.languages.awk.runtime import Runtime
 from agentsandbox.languages.awk.values import FILE, AwkFatal, AwkNext, AwkNextFile, from_input
@@ -30,7 +30,7 @@ __all__ = ["run_program"]
 MAX_SOURCE = 1 << 20
 _BETWEEN_FILES = ("command line argument", "escape sequence", "no hex digits")
 """Warnings about operands."""
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:::[A-Za-z_][A-Za-z0-9_]*)?")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _ASSIGNMENT = re.compile(rf"({_NAME.pattern})=")
 
 
@@ -67,7 +67,7 @@ class _Task:
 def _compile_task(task: _Task) -> tuple[Compiled, tuple[str, ...]]:
     budget, task.budget = task.budget, None  # the cache keeps the task
     assert budget is not None
-    return _compile([Source(name, text) for name, text in task.sources], task.assigned, task.operands, budget, None)
+    return _compile([Source(name, text) for name, text in task.sources], task.assigned, task.operands, budget)
 
 
 _compile_cached = lru_cache(maxsize=128)(_compile_task)
@@ -76,7 +76,7 @@ _LONGEST_KEPT = 16_384
 
 
 def _compile(
-    sources: list[Source], assigned: frozenset[str], operands: frozenset[str], budget: Budget, ctx: CommandContext | None
+    sources: list[Source], assigned: frozenset[str], operands: frozenset[str], budget: Budget
 ) -> tuple[Compiled, tuple[str, ...]]:
     """The compiled program and the warnings on the way; raises `_Failed`."""
     warnings: list[str] = []
@@ -86,13 +86,8 @@ def _compile(
         if _note(told, text):
             warnings.append(text)
 
-    def include(name: str, place: str) -> Source:
-        if ctx is None:
-            raise _NeedsFiles
-        return _read_source(ctx, name, included_at=place)
-
     try:
-        program = parse(sources, warn, include, budget)
+        program = parse(sources, warn, budget)
         compiled = compile_program(program, assigned, operands, budget)
         return compiled, (*warnings, *compiled.warnings)
     except AwkSyntaxError as error:
@@ -110,10 +105,6 @@ def _note(told: set[str], text: str) -> bool:
     return not known
 
 
-class _NeedsFiles(Exception):
-    """The program includes others: it cannot be compiled without the filesystem, nor kept."""
-
-
 def _read_start(ctx: CommandContext, source: ByteReader) -> bytes:
     """All there is, or more than a program may be long."""
     parts = []
@@ -128,8 +119,8 @@ def _read_start(ctx: CommandContext, source: ByteReader) -> bytes:
     return b"".join(parts)
 
 
-def _read_source(ctx: CommandContext, name: str, included_at: str = "") -> Source:
-    """The text of a program file; included ones are sought along AWKPATH, too."""
+def _read_source(ctx: CommandContext, name: str) -> Source:
+    """Return the text of a program file, which is sought along AWKPATH too."""
     candidates = [name]
     if "/" not in name:
         candidates = [
@@ -149,8 +140,6 @@ def _read_source(ctx: CommandContext, name: str, included_at: str = "") -> Sourc
         except OSError as failure:
             error = error or failure
     reason = os.strerror((error.errno if error else 0) or 2)
-    if included_at:
-        raise _Failed([f"{included_at}: error: cannot open source file `{name}' for reading: {reason}"], 1)
     if isinstance(error, IsADirectoryError):
         raise CommandError(f"{name}:1: error: cannot read source file `{name}': {reason}", 1)
     raise CommandError(f"fatal: cannot open source file `{name}' for reading: {reason}", 2)
@@ -164,15 +153,11 @@ def run_program(
     *,
     inplace: bool = False,
     by_bytes: bool = False,
-    mode: str = "",
-    sandboxed: bool = False,
 ) -> int:
     """Run a program. `sources` are (whether it is a file's name, text or name); the status comes back.
 
     inplace   whether each file is replaced by what is printed for it
     by_bytes  whether a byte is a character, as it is in the locale C
-    mode      "posix" or "traditional": the program may use nothing that they change
-    sandboxed whether commands and files other than the operands are forbidden
     """
     by_bytes = by_bytes or ctx.is_bytewise()
     read = [_read_source(ctx, text) if is_file else Source("cmd. line", text) for is_file, text in sources]
@@ -180,17 +165,14 @@ def run_program(
     if by_bytes:
         read = [Source(source.name, bytewise(source.text)) for source in read]
         pairs = [(name, bytewise(value)) for name, value in pairs]
-    by_operand = frozenset(mangled(found[1]) for word in operands if (found := _ASSIGNMENT.match(word)))
+    by_operand = frozenset(found[1] for word in operands if (found := _ASSIGNMENT.match(word)))
     assigned = frozenset(name for name, _ in pairs) | by_operand
     told: set[str] = set()
     for _, value in pairs:
         unescape(value, lambda message: _report(ctx, f"warning: {message}") if _note(told, f"warning: {message}") else None)
     try:
-        try:
-            compile_task = _compile_cached if sum([len(source.text) for source in read]) <= _LONGEST_KEPT else _compile_task
-            compiled, warnings = compile_task(_Task(read, assigned, by_operand, ctx.budget))
-        except _NeedsFiles:
-            compiled, warnings = _compile(read, assigned, by_operand, ctx.budget, ctx)
+        compile_task = _compile_cached if sum([len(source.text) for source in read]) <= _LONGEST_KEPT else _compile_task
+        compiled, warnings = compile_task(_Task(read, assigned, by_operand, ctx.budget))
     except _Failed as failure:
         for line in failure.lines:
             _report(ctx, line)
@@ -198,44 +180,22 @@ def run_program(
     for line in warnings:
         if _note(told, line):
             _report(ctx, line)
-    if mode and (refusal := _refusal(read, pairs, operands, mode, ctx.budget)):
-        _report(ctx, refusal)
-        return 2 if ": fatal: " in refusal else 1
     running = _Run(ctx, compiled, by_bytes=by_bytes)
     running.rt.told |= told
-    if sandboxed:
-        from agentsandbox.languages.awk.dialects import Arguments, SandboxedChannels
-
-        running.rt.channels = SandboxedChannels(running.rt)
-        running.rt.arrays["ARGV"] = Arguments([ctx.name, *operands])
     return running.run(pairs, operands, inplace)
-
-
-def _refusal(read: list[Source], pairs: list[tuple[str, str]], operands: list[str], mode: str, budget: Budget) -> str:
-    """Why a program cannot run as an older awk would have run it; "" if it can."""
-    from agentsandbox.languages.awk.dialects import extension_in, is_extended_value
-
-    for source in read:
-        if message := extension_in(source, posix=mode == "posix", budget=budget):
-            return message
-    given = pairs + [(found[1], word[found.end() :]) for word in operands if (found := _ASSIGNMENT.match(word))]
-    for name, value in given:
-        if is_extended_value(name, value) or (mode == "traditional" and (name, value) == ("FS", "t")):
-            return f"error: {name}={value} is read otherwise with --{mode}, which is not available for it"
-    return ""
 
 
 def _split_assignment(word: str) -> tuple[str, str]:
     name, equals, value = word.partition("=")
     if not equals:
         raise CommandError(f"`{word}' argument to `-v' not in `var=value' form", 1)
-    if not _NAME.fullmatch(name):
+    if not _NAME.fullmatch(name) and name != "inplace::suffix":
         raise CommandError(f"fatal: `{name}' is not a legal variable name", 2)
-    return mangled(name) if name != "inplace::suffix" else name, value
+    return name, value
 
 
 def _report(ctx: CommandContext, message: str) -> None:
-    ctx.stderr.write(encode(f"{ctx.name}: {message}\n".replace(NAMESPACE, "::")))
+    ctx.stderr.write(encode(f"{ctx.name}: {message}\n"))
 
 
 class _Run:

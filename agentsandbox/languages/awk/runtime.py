@@ -10,7 +10,6 @@ from agentsandbox.languages.awk.fields import matches
 from agentsandbox.languages.awk.formats import as_bytes, format_values
 from agentsandbox.languages.awk.functions import conversions, kind_of, namespace
 from agentsandbox.languages.awk.input import Input
-from agentsandbox.languages.awk.lexer import mangled
 from agentsandbox.languages.awk.meter import ACCOUNTED
 from agentsandbox.languages.awk.patterns import Pattern
 from agentsandbox.languages.awk.records import split_by_pattern, split_words
@@ -50,9 +49,6 @@ class Runtime(Input):
         self.RLENGTH: Any = 0.0
         self.BINMODE: Any = 0.0
         self.LINT: Any = 0.0
-        self.TEXTDOMAIN: Any = "messages"
-        self.text_domains: dict[str, str] = {}
-        """Where translations of each domain would be."""
         self.status = 0
         self.told_of_bytes = False
         """Whether there was a warning of bytes that are no characters."""
@@ -140,16 +136,6 @@ class Runtime(Input):
             return array.walk_items(self.budget.step)
         keys = sorted_keys(self, array, how)
         return zip(keys, map(array.__getitem__, keys), strict=True)
-
-    def call_indirectly(self, name: str, arguments: Sequence[object]) -> Any:
-        """`@variable(arguments)`."""
-        found = self.functions.get(mangled(name))
-        if found is None:
-            raise AwkFatal(f"`{name}' is not a function, so it cannot be called indirectly")
-        function, kinds = found
-        if len(arguments) > len(kinds):
-            raise AwkFatal(f"function `{name}' called with more arguments than declared")
-        return function(*arguments)
 
     def split_into(self, text: str, array: Array, separator: Pattern | str | None, separators: Array | None, typed: bool) -> float:
         """`split`. If not `typed`, nobody will ask which elements look like numbers."""
@@ -310,28 +296,13 @@ class Runtime(Input):
         """`mktime`."""
         return make_time(text, utc, self.ctx.env)
 
-    def dcgettext(self, text: str, *_: str) -> str:
-        """A text in the language of the messages, which is that of the program."""
-        return text
-
-    def dcngettext(self, one: str, many: str, number: float, *_: str) -> str:
-        """The text for so many."""
-        return one if number == 1 else many
-
-    def bindtextdomain(self, directory: str, domain: str | None = None) -> str:
-        """Where translations are looked for."""
-        key = self.text(self.TEXTDOMAIN) if domain is None else domain
-        if directory:
-            self.text_domains[key] = directory
-        return self.text_domains.get(key, "/usr/share/locale")
-
     def system(self, command: str) -> float:
         """`system`."""
         return self.channels.system(command)
 
     def close(self, name: str, side: str = "") -> float:
         """`close`."""
-        return self.channels.close(name, side)
+        return self.channels.close(name)
 
     def fflush(self, name: str | None = None) -> float:
         """`fflush`."""

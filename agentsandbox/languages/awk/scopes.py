@@ -23,8 +23,8 @@ __all__ = ["SPECIAL_ARRAYS", "SPECIAL_NAMES", "Scopes", "children"]
 
 SPECIAL_NUMBERS = frozenset(("RSTART", "RLENGTH"))
 SPECIAL_NAMES = frozenset(
-    "NR FNR NF FS OFS ORS RS RT RSTART RLENGTH SUBSEP CONVFMT OFMT FILENAME IGNORECASE FPAT FIELDWIDTHS ERRNO BINMODE ARGC ARGIND LINT "
-    "TEXTDOMAIN".split()
+    "NR FNR NF FS OFS ORS RS RT RSTART RLENGTH SUBSEP CONVFMT OFMT FILENAME IGNORECASE FPAT FIELDWIDTHS ERRNO BINMODE ARGC "
+    "ARGIND LINT".split()
 )
 SPECIAL_ARRAYS = frozenset(("ENVIRON", "ARGV", "PROCINFO", "FUNCTAB"))
 NUMERIC_CALLS = frozenset(
@@ -118,7 +118,7 @@ class Scopes:
     def is_numeric(self, function: str, expression: Expression) -> bool:
         """Whether the expression is a float whatever happens."""
         if isinstance(expression, (nodes.Number, nodes.Binary, nodes.Step, nodes.Match, nodes.Membership, nodes.Getline, nodes.Regex)):
-            return not (isinstance(expression, nodes.Regex) and expression.strong)
+            return True
         if isinstance(expression, nodes.Unary):
             return expression.operator != "()" or self.is_numeric(function, expression.operand)
         if isinstance(expression, nodes.Assign):
@@ -290,12 +290,6 @@ class Scopes:
         self.nested = self.nested or any(isinstance(_unwrap(argument), nodes.Index) for argument in node.arguments)
         self._callees.setdefault(function, set()).add(node.name)
 
-    def _visit_indirect(self, node: nodes.IndirectCall, function: str, in_begin: bool) -> None:
-        self.indirect = True
-        self.nested = True
-        for argument in node.arguments:
-            self._mix(function, argument)
-
     def _visit_return(self, node: nodes.Return, function: str, in_begin: bool) -> None:
         if node.value is not None and function:
             self._returns.append((function, node.value))
@@ -373,7 +367,6 @@ _VISITS: dict[type, Callable[[Scopes, Any, str, bool], None]] = {
     nodes.Delete: Scopes._visit_delete,
     nodes.Call: Scopes._visit_call,
     nodes.UserCall: Scopes._visit_user_call,
-    nodes.IndirectCall: Scopes._visit_indirect,
     nodes.Return: Scopes._visit_return,
     nodes.Regex: Scopes._visit_regex,
 }

@@ -14,7 +14,7 @@ __all__ = ["counts_silently", "element_loop", "field_loop", "is_arithmetic", "is
 
 _ARITHMETIC = frozenset("+-*/%^")
 _PURE = (nodes.Number, nodes.Text, nodes.Name, nodes.Field, nodes.Binary, nodes.Unary, nodes.Concat)
-_CALLS = (nodes.UserCall, nodes.IndirectCall)
+_CALLS = (nodes.UserCall,)
 _DEEPEST = 8
 _MOST_FIELDS = 1000
 
@@ -49,7 +49,7 @@ def _changes(scopes: Scopes, start: nodes.Node, name: str) -> bool:
     while pending:
         node = pending.pop()
         scopes.budget.step()
-        if isinstance(node, (nodes.UserCall, nodes.IndirectCall, nodes.Getline)):
+        if isinstance(node, (nodes.UserCall, nodes.Getline)):
             return True
         if isinstance(node, nodes.ForIn) and (scopes.functions or _is(node.variable, name) or isinstance(node.variable, nodes.Field)):
             return True

@@ -14,7 +14,6 @@ from agentsandbox.languages.awk.nodes import (
     Getline,
     Grouping,
     Index,
-    IndirectCall,
     Match,
     Membership,
     Name,
@@ -46,16 +45,15 @@ _BINARY = {
     "||": _OR, "&&": _AND, "<": _COMPARE, "<=": _COMPARE, "==": _COMPARE, "!=": _COMPARE, ">": _COMPARE, ">=": _COMPARE,
     "+": _ADD, "-": _ADD, "*": _MULTIPLY, "/": _MULTIPLY, "%": _MULTIPLY, "^": _POWER,
 }  # fmt: skip
-_OPERAND_STARTS = frozenset(("NUMBER", "STRING", "ERE", "STRONG", "NAME", "CALL", "BUILTIN", "$", "!", "(", "-", "+", "++", "--", "@"))
-_CONCAT_STARTS = _OPERAND_STARTS - {"-", "+", "@", "ERE"} | {"getline"}
+_OPERAND_STARTS = frozenset(("NUMBER", "STRING", "ERE", "NAME", "CALL", "BUILTIN", "$", "!", "(", "-", "+", "++", "--"))
+_CONCAT_STARTS = _OPERAND_STARTS - {"-", "+", "ERE"} | {"getline"}
 _ARGUMENT_COUNTS = {
     "length": (0, 1), "substr": (2, 3), "index": (2, 2), "split": (2, 4), "sub": (2, 3), "gsub": (2, 3), "gensub": (3, 4),
     "match": (2, 3), "sprintf": (0, 10000), "sin": (1, 1), "cos": (1, 1), "atan2": (2, 2), "exp": (1, 1), "log": (1, 1),
     "sqrt": (1, 1), "int": (1, 1), "rand": (0, 0), "srand": (0, 1), "tolower": (1, 1), "toupper": (1, 1), "system": (1, 1),
     "close": (1, 2), "fflush": (0, 1), "strftime": (0, 3), "systime": (0, 0), "mktime": (1, 2), "asort": (1, 3), "asorti": (1, 3),
     "and": (0, 10000), "or": (0, 10000), "xor": (0, 10000), "lshift": (2, 2), "rshift": (2, 2), "compl": (1, 1), "strtonum": (1, 1),
-    "patsplit": (2, 4), "typeof": (1, 2), "isarray": (1, 1), "mkbool": (1, 1), "bindtextdomain": (1, 2), "dcgettext": (1, 3),
-    "dcngettext": (2, 5),
+    "patsplit": (2, 4), "typeof": (1, 2), "isarray": (1, 1),
 }  # fmt: skip
 
 
@@ -105,7 +103,7 @@ class Terms:
         if self.token.error is not None:
             return self.token.error
         if (
-            self.token.kind in ("|", "|&") and self.position and self.tokens[self.position - 1].kind in OPERAND_ENDS
+            self.token.kind == "|" and self.position and self.tokens[self.position - 1].kind in OPERAND_ENDS
         ):  # what follows shows that it is no getline
             self.advance()
         if self.token.kind == "NEWLINE":
@@ -219,7 +217,7 @@ class Terms:
         while True:
             token = self.token
             kind = token.kind
-            if kind in ("|", "|&") and not self.no_greater and self.peek().kind == "getline" and (minimum <= CONCAT or after_getline):
+            if kind == "|" and not self.no_greater and self.peek().kind == "getline" and (minimum <= CONCAT or after_getline):
                 self.advance()
                 self.advance()
                 left = Getline(token.line, kind, self.optional_variable(), left)
@@ -238,7 +236,7 @@ class Terms:
                 left = self.operator(left, level)
             elif kind in ("~", "!~") and minimum <= _MATCH:
                 self.advance()
-                if isinstance(left, Regex) and not left.strong:
+                if isinstance(left, Regex):
                     self.warn("regular expression on left of `~' or `!~' operator", token.line)
                 left = Match(token.line, left, self.binary(_COMPARE), kind == "!~")
                 compared = False
@@ -343,7 +341,7 @@ class Terms:
         token = self.advance()
         for message in doubtful_escapes(token.value):
             self.warn(message, token.line)
-        return Regex(token.line, token.value, token.kind == "STRONG")
+        return Regex(token.line, token.value)
 
     def name(self) -> Expression:
         result: Name | Index = self.variable(self.advance())
@@ -379,7 +377,7 @@ class Terms:
         items = self.list_until(")")
         self.advance()
         if len(items) > 1:
-            if self.token.kind not in ("in", ";", "NEWLINE", "}", ">", ">>", "|", "|&", "EOF"):
+            if self.token.kind not in ("in", ";", "NEWLINE", "}", ">", ">>", "|", "EOF"):
                 raise self.unexpected()
             return Grouping(token.line, items)
         self.refuse_grouping(items[0])
@@ -428,19 +426,10 @@ class Terms:
         token = self.advance()
         arguments = self.arguments()
         for number, argument in enumerate(arguments, 1):
-            if isinstance(argument, Regex) and not argument.strong:
+            if isinstance(argument, Regex):
                 self.warn(f"regexp constant for parameter #{number} yields boolean value", self.token.line)
         self.advance()
         return UserCall(token.line, token.value, arguments)
-
-    def indirect_call(self) -> Expression:
-        token = self.advance()
-        if self.token.kind != "CALL":
-            raise self.unexpected()
-        name = self.advance()
-        arguments = self.arguments()
-        self.advance()
-        return IndirectCall(token.line, Name(name.line, name.value), arguments)
 
     def builtin(self) -> Expression:
         token = self.advance()
@@ -472,8 +461,8 @@ def _is_changeable(expression: Expression) -> bool:
 
 
 _OPERAND: dict[str, Callable[[Terms], Expression]] = {
-    "NUMBER": Terms.number, "STRING": Terms.text, "ERE": Terms.regex, "STRONG": Terms.regex, "NAME": Terms.name,
+    "NUMBER": Terms.number, "STRING": Terms.text, "ERE": Terms.regex, "NAME": Terms.name,
     "$": Terms.field, "++": Terms.pre_step, "--": Terms.pre_step, "(": Terms.parenthesis, "getline": Terms.getline,
-    "CALL": Terms.call, "@": Terms.indirect_call, "BUILTIN": Terms.builtin, "-": Terms.signed, "+": Terms.signed,
+    "CALL": Terms.call, "BUILTIN": Terms.builtin, "-": Terms.signed, "+": Terms.signed,
     "!": Terms.signed,
 }  # fmt: skip

@@ -170,7 +170,7 @@ def _is_test(condition: object, depth: int = 0) -> bool:
     if depth > _DEEPEST:
         return False
     if isinstance(condition, nodes.Regex):
-        return not condition.strong
+        return True
     if isinstance(condition, nodes.Unary):
         return condition.operator in ("!", "()") and _is_test(condition.operand, depth + 1)
     if isinstance(condition, nodes.Match):

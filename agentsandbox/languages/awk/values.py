@@ -20,7 +20,6 @@ __all__ = [
     "AwkNext",
     "AwkNextFile",
     "Known",
-    "RegexValue",
     "Strnum",
     "Unset",
     "array_as_scalar",
@@ -51,12 +50,6 @@ class Strnum(str):
 
     def __bool__(self) -> bool:
         return to_number(self) != 0.0
-
-
-class RegexValue(str):
-    """gawk's `@/.../`."""
-
-    __slots__ = ()
 
 
 class AwkFatal(Exception):

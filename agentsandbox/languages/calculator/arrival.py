@@ -1,4 +1,4 @@
-"""Programs of bc and dc that arrive through a pipe: what is complete runs before the rest is there, as for a coprocess."""
+"""Programs of bc that arrive through a pipe: what is complete runs before the rest is there, as for a coprocess."""
 
 from __future__ import annotations
 
@@ -12,19 +12,17 @@ if TYPE_CHECKING:
 
     from agentsandbox.command import CommandContext
 
-__all__ = ["BC", "DC", "pieces"]
+__all__ = ["pieces"]
 
 _BLOCK = 65536
 _HEAD = re.compile(rb"(?:.*[;{} \t])?(?:define\b[^{]*|else[ \t]*|(?:if|while|for)[ \t]*(\(.*\))[ \t]*)", re.DOTALL)
 """A line of bc that needs the next one: of the last condition in parentheses nothing may follow."""
 
-BC = re.compile(rb'"[^"]*(?:"|\Z)|/\*(?:.*?\*/|.*\Z)|#[^\n]*|\\\n|([{])|([}])|(\n)', re.DOTALL)
+_GRAMMAR = re.compile(rb'"[^"]*(?:"|\Z)|/\*(?:.*?\*/|.*\Z)|#[^\n]*|\\\n|([{])|([}])|(\n)', re.DOTALL)
 """What opens, closes and ends a line of bc; strings, comments and joined lines hold none of these."""
-DC = re.compile(rb"#[^\n]*|(\[)|(\])|(\n)")
-"""The same of dc, whose strings nest."""
 
 
-def pieces(ctx: CommandContext, grammar: re.Pattern[bytes]) -> Iterator[str]:
+def pieces(ctx: CommandContext) -> Iterator[str]:
     """Standard input in pieces that can run by themselves; all at once where it is no pipe."""
     if not isinstance(ctx.stdin, (Pipe, PipeReader)):
         data = ctx.stdin.read()
@@ -35,19 +33,19 @@ def pieces(ctx: CommandContext, grammar: re.Pattern[bytes]) -> Iterator[str]:
     while block := ctx.stdin.read(_BLOCK):
         held += block
         ctx.budget.charge(len(held))
-        if b"\n" in block and (end := _complete(ctx, held, grammar)):
+        if b"\n" in block and (end := _complete(ctx, held)):
             yield decode(held[:end])
             held = held[end:]
     if held:
         yield decode(held)
 
 
-def _complete(ctx: CommandContext, data: bytes, grammar: re.Pattern[bytes]) -> int:
+def _complete(ctx: CommandContext, data: bytes) -> int:
     """Where the last line ends with which nothing is open."""
     ctx.budget.step(len(data) >> 6)
     depth = 0
     ends = [0]
-    for match in grammar.finditer(data):
+    for match in _GRAMMAR.finditer(data):
         opens, closes, newline = match.groups()
         if opens:
             depth += 1
@@ -55,7 +53,7 @@ def _complete(ctx: CommandContext, data: bytes, grammar: re.Pattern[bytes]) -> i
             depth -= 1
         elif newline and depth <= 0:
             ends.append(match.end())
-    while grammar is BC and len(ends) > 1 and _wants_more(data[ends[-2] : ends[-1]]):
+    while len(ends) > 1 and _wants_more(data[ends[-2] : ends[-1]]):
         ctx.budget.step()
         ends.pop()
     return ends[-1]

@@ -73,12 +73,11 @@ def number_in_base(arithmetic: Arithmetic, text: str, base: int) -> Decimal:
 class Machine:
     """Variables, arrays, functions and the three settings of a running bc."""
 
-    def __init__(self, ctx: CommandContext, *, library: bool, extensions: str = "") -> None:
+    def __init__(self, ctx: CommandContext, *, library: bool) -> None:
         self.ctx = ctx
         self.budget = ctx.budget
         self.arithmetic = Arithmetic(ctx.budget)
         self.library = library
-        self.extensions = extensions
         self.variables: dict[str, Decimal] = {}
         self.constants: dict[str, Decimal] = {}
         """Their values at the present ibase."""
@@ -90,7 +89,6 @@ class Machine:
         self.frames: list[_Frame] = []
         self.column = 0
         self.line_length = _line_length(ctx.env.get("BC_LINE_LENGTH"))
-        self.chance: list[int] = []
         self.output = Output(ctx.stdout)
         self.elements = 0
         self.parser: Parser | None = None
@@ -106,7 +104,7 @@ class Machine:
     def run(self, name: str, text: str, *, from_stdin: bool, line: int = 1) -> bool:
         """Run a file, or a piece of one from `line` on; false when the program has ended itself."""
         shown = "(standard_in)" if from_stdin else name
-        parser = Parser(text, lambda message: self.complain(f"{shown} {parser.line}: {message}"), self.budget.step, self.extensions)
+        parser = Parser(text, lambda message: self.complain(f"{shown} {parser.line}: {message}"), self.budget.step)
         parser.line = line
         parser.functions = self.functions
         self.parser = parser
@@ -253,7 +251,7 @@ class Machine:
     def _set(self, name: str, value: Decimal) -> None:
         """Fractions less than 1 are too large, as in GNU bc."""
         lowest = 0 if name == "scale" else 2
-        highest = 2147483647 if name != "ibase" else 16 if self.extensions == "refuse" else 36
+        highest = 36 if name == "ibase" else 2147483647
         number = int(value) if value.adjusted() < 30 else 10**30
         if value < 0:
             self.warn(f"negative {name}, set to {lowest}")
@@ -264,8 +262,6 @@ class Machine:
         elif number < lowest:
             self.warn(f"{name} too small, set to {lowest}")
             number = lowest
-        elif name == "ibase" and number > 16 and self.extensions:
-            self.warn("ibase larger than 16 is non-standard")
         self.settings[name] = number
         self.constants.clear()
 
@@ -421,29 +417,6 @@ class Machine:
         parser.line += 1
         return line
 
-    def random(self, _: object) -> None:
-        """The C library's sequence for the seed 1, which is what GNU bc gives: always the same numbers."""
-        state = self.chance
-        if not state:
-            state.append(1)
-            for _ in range(_DEGREE - 1):
-                state.append(16807 * state[-1] % 0x7FFFFFFF)
-            state += state[:_SEPARATION]
-            for _ in range(10 * _DEGREE):
-                state.append(state[-_DEGREE] + state[-_SEPARATION] & 0xFFFFFFFF)
-        state.append(state[-_DEGREE] + state[-_SEPARATION] & 0xFFFFFFFF)
-        del state[: -_DEGREE - 1]
-        self.stack.append(Decimal(state[-1] >> 1))
-
-    def show_limits(self, _: object) -> None:
-        self.write(
-            "BC_BASE_MAX     = 2147483647\nBC_DIM_MAX      = 16777215\nBC_SCALE_MAX    = 2147483647\nBC_STRING_MAX   = 2147483647\n"
-            "MAX Exponent    = 9223372036854775807\nNumber of vars  = 32767\n"
-        )
-
-    def show_warranty(self, _: object) -> None:
-        self.write("bc 1.07.1\nThere is no warranty.\n")
-
     def halt(self, _: object) -> None:
         raise _Halt
 
@@ -538,9 +511,6 @@ def _line_length(text: str | None) -> int:
     return 0 if number == 0 else number if number > 2 else 70
 
 
-_DEGREE, _SEPARATION = 31, 3
-"""Of the trinomial that the random numbers come from."""
-
 _LARGEST_EXPONENT = 2147483649
 
 _OPERATIONS: dict[str, Callable[[Machine, object], None]] = {
@@ -549,8 +519,7 @@ _OPERATIONS: dict[str, Callable[[Machine, object], None]] = {
     "-": Machine.subtract, "*": Machine.multiply, "/": Machine.divide, "%": Machine.remainder, "^": Machine.power, "n": Machine.negate,
     "!": Machine.invert, "bool": Machine.as_truth, "J": Machine.jump, "Z": Machine.jump_if_zero, "B": Machine.jump_if_not,
     "P": Machine.print_value, "W": Machine.print_line, "w": Machine.print_text, "O": Machine.print_escaped, "cL": Machine.length,
-    "cS": Machine.scale, "cR": Machine.square_root, "cI": Machine.read, "cX": Machine.random, "limits": Machine.show_limits,
-    "warranty": Machine.show_warranty,
+    "cS": Machine.scale, "cR": Machine.square_root, "cI": Machine.read,
     "h": Machine.halt, "array": Machine.push_array, "C": Machine.call, "R": Machine.leave,
     "=": _compare(lambda left, right: left == right), "#": _compare(lambda left, right: left != right),
     "<": _compare(lambda left, right: left < right), "{": _compare(lambda left, right: left <= right),

@@ -156,23 +156,6 @@ class Arithmetic:
             return self.divide(ONE, result, wanted)
         return truncate(result, wanted) if scale_of(result) > wanted else result
 
-    def modular_power(self, base: Decimal, exponent: Decimal, modulus: Decimal, scale: int) -> Decimal:
-        """By squaring; the fractions of the base and the modulus count."""
-        self.check(abs(exponent.adjusted()), 2000)
-        if modulus == 1:
-            return ZERO
-        own = max(scale, scale_of(base))
-        left = int(exponent)
-        result, power = ONE, base
-        while left:
-            self.budget.step()
-            if left & 1:
-                result = self.divide_with_remainder(self.multiply(result, power, own), modulus, scale)[1]
-            left >>= 1
-            if left:
-                power = self.divide_with_remainder(self.multiply(power, power, own), modulus, scale)[1]
-        return result
-
     def square_root(self, number: Decimal, scale: int) -> Decimal:
         """max(scale, the number's own) digits after the point."""
         if number < 0:

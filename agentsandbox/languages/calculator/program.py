@@ -77,7 +77,7 @@ class Function:
 class Parser:
     """Reads one item of input at a time: a line, or a function's definition."""
 
-    def __init__(self, text: str, report: Callable[[str], None], draw: Callable[[], None], extensions: str = "") -> None:
+    def __init__(self, text: str, report: Callable[[str], None], draw: Callable[[], None]) -> None:
         self.text = text
         self.draw = draw
         """Called for each token: it draws on the budget."""
@@ -85,12 +85,6 @@ class Parser:
         self.line = 1
         self.report = report
         """Called with messages about the input, "message" to follow "NAME LINE: "."""
-        self.extensions = extensions
-        """What becomes of what POSIX does not know: "warn" tells of it, "refuse" does not run it, "" is silent."""
-        self.compared = self.last_compared = False
-        """Whether the expression that is read, and the last one that was, holds a comparison."""
-        self.parenthesis = (-1, -1)
-        """Where the last expression in parentheses began and ended."""
         self.kind = self.value = ""
         self.functions: dict[str, Function] = {}
         self.code = Code()
@@ -113,9 +107,6 @@ class Parser:
             found = _TOKEN.match(self.text, self.position)
             if found is None:
                 self._illegal(self.text[self.position])
-                continue
-            if self.extensions == "refuse" and found[0][0] == "#":
-                self._illegal("#")
                 continue
             self.position = found.end()
             kind, value = found.lastgroup, found[0]
@@ -152,14 +143,6 @@ class Parser:
             shown = character
         self.report(f"illegal character: {shown}")
 
-    def extend(self, what: str) -> None:
-        """Tell of something that POSIX does not know, if that is wanted."""
-        if self.extensions == "warn":
-            self.report(f"(Warning) {what}")
-        elif self.extensions:
-            self.report(f"Error: {what}")
-            self.spoiled = True
-
     def expect(self, kind: str) -> str:
         """Take a token of that kind."""
         if self.kind != kind:
@@ -169,8 +152,6 @@ class Parser:
         return value
 
     def newlines(self) -> None:
-        if self.kind == "\n":
-            self.extend("newline not allowed")
         while self.kind == "\n":
             self.advance()
 
@@ -204,16 +185,6 @@ class Parser:
             raise BcSyntaxError
         return self.code
 
-    def name(self) -> str:
-        """Take a name."""
-        name = self.expect("NAME")
-        self.tell_long_name(name)
-        return name
-
-    def tell_long_name(self, name: str) -> None:
-        if len(name) > 1:
-            self.extend(f"multiple letter name - {name}")
-
     def statement_list(self) -> None:
         """Statements on one line."""
         while True:
@@ -229,15 +200,12 @@ class Parser:
         if self.kind == "void":
             void = True
             self.advance()
-            self.extend("void functions")
         name = self.expect("NAME")
         self.expect("(")
         function = Function(name, self.parameters(")"), void)
         self.expect(")")
         self.newlines()
         self.expect("{")
-        if self.kind != "\n":
-            self.extend("End of line required")
         outer, self.code = self.code, function.code
         self.in_function = True
         self.newlines_and_semicolons()
@@ -248,7 +216,6 @@ class Parser:
                 raise BcSyntaxError
             self.newlines_and_semicolons()
         sound = self.are_sound(function)
-        self.tell_long_name(name)
         self.block_rest()
         self.code.add("0")
         self.code.add("R")
@@ -262,8 +229,6 @@ class Parser:
     def are_sound(self, function: Function) -> bool:
         """Whether no name is there twice; told of otherwise."""
         parameters, autos = function.parameters, function.autos
-        if any(kind == "*" for _, kind in parameters):
-            self.extend("Variable array parameter")
         problems = [
             problem
             for problem, found in (
@@ -288,8 +253,7 @@ class Parser:
             if self.kind in ("*", "&"):
                 self.advance()
                 kind = "*"
-                self.extend("Call by variable arrays")
-            name = self.name()
+            name = self.expect("NAME")
             if self.kind == "[":
                 self.advance()
                 self.expect("]")
@@ -326,8 +290,6 @@ class Parser:
 
     def expression_statement(self) -> None:
         kind = self.expression()
-        if self.last_compared:
-            self.extend("comparison in expression")
         self.code.add("p" if kind == "=" else "W")
 
     def string_statement(self) -> None:
@@ -348,7 +310,6 @@ class Parser:
         self.newlines()
         self.statement()
         if self.kind == "else":
-            self.extend("else clause in if statement")
             self.advance()
             over = self.code.add("J", None, 3)
             self.code.patch(jump)
@@ -385,16 +346,11 @@ class Parser:
         if self.kind != ";":
             self.expression()
             self.code.add("p")
-            if self.last_compared:
-                self.extend("Comparison in first for expression")
-        else:
-            self.extend("Missing expression in for statement")
         self.expect(";")
         test = len(self.code.instructions)
         if self.kind != ";":
             self.expression()
         else:
-            self.extend("Missing expression in for statement")
             self.code.add("1")
         self.expect(";")
         enter = self.code.add("B", None, 3)
@@ -403,10 +359,6 @@ class Parser:
         if self.kind != ")":
             self.expression()
             self.code.add("p")
-            if self.last_compared:
-                self.extend("Comparison in third for expression")
-        else:
-            self.extend("Missing expression in for statement")
         self.expect(")")
         self.code.add("J", test, 3)
         self.code.patch(enter)
@@ -415,8 +367,6 @@ class Parser:
 
     def jump(self) -> None:
         targets = self.breaks if self.kind == "break" else self.continues
-        if self.kind == "continue":
-            self.extend("Continue statement")
         if not targets:
             self.report("Break outside a for/while" if self.kind == "break" else "Continue outside a for")
         else:
@@ -429,12 +379,7 @@ class Parser:
         if self.kind in (";", "\n", "}"):
             self.code.add("0")
         else:
-            start = self.position
             self.expression()
-            if self.last_compared:
-                self.extend("comparison in return expresion")
-            if self.parenthesis != (start, self.position):
-                self.extend("return expression requires parenthesis")
         if not inside:
             self.report("Return outside of a function.")
         self.code.add("R")
@@ -444,7 +389,6 @@ class Parser:
         self.code.add("h")
 
     def print_statement(self) -> None:
-        self.extend("print statement")
         self.advance()
         while True:
             if self.kind == "STRING":
@@ -457,10 +401,6 @@ class Parser:
                 return
             self.advance()
 
-    def notice(self) -> None:
-        self.code.add(self.kind)
-        self.advance()
-
     def misplaced(self) -> None:
         raise BcSyntaxError
 
@@ -468,16 +408,13 @@ class Parser:
 
     def expression(self) -> str:
         self.deeper()
-        outer, self.compared = self.compared, False
         kind = self.conjunctions("||")
-        self.last_compared, self.compared = self.compared, outer
         self.nesting -= 1
         return kind
 
     def conjunctions(self, operator: str) -> str:
         kind = self.conjunctions("&&") if operator == "||" else self.negation()
         while self.kind == operator:
-            self.extend(f"{operator} operator")
             self.advance()
             self.code.add("D", None, 0 if operator == "||" else 1)
             jump = self.code.add("B" if operator == "||" else "Z", None, 3)
@@ -496,7 +433,6 @@ class Parser:
             self.deeper()
             self.advance()
             kind = self.negation()
-            self.extend("! operator")
             self.code.add("!")
             self.nesting -= 1
             return kind
@@ -509,7 +445,6 @@ class Parser:
             self.advance()
             self.sum()
             self.code.add(operation)
-            self.compared = True
             kind = ""
         return kind
 
@@ -567,12 +502,9 @@ class Parser:
             self.number()
             return ""
         if self.kind == "(":
-            start = self.position
             self.advance()
             self.expression()
             self.expect(")")
-            self.compared = self.compared or self.last_compared
-            self.parenthesis = (start, self.position)
             return ""
         if self.kind in ("length", "sqrt"):
             operation = "L" if self.kind == "length" else "R"
@@ -582,13 +514,11 @@ class Parser:
             self.expect(")")
             self.code.add("c" + operation, None, 2)
             return ""
-        if self.kind in ("read", "random"):
-            operation = "cI" if self.kind == "read" else "cX"
-            self.extend(f"{self.kind} function")
+        if self.kind == "read":
             self.advance()
             self.expect("(")
             self.expect(")")
-            self.code.add(operation, None, 2)
+            self.code.add("cI", None, 2)
             return ""
         if self.kind == "NAME" and self._next_is("("):
             return self.call()
@@ -630,16 +560,12 @@ class Parser:
                 self.expect("]")
             else:
                 self.expression()
-                if self.last_compared:
-                    self.extend("comparison in argument")
                 kinds.append("v")
             if self.kind != ",":
                 break
             self.advance()
             if self.kind == ")":
                 raise BcSyntaxError
-        if self.kind == ")":
-            self.tell_long_name(name)
         self.expect(")")
         self.code.add("C", (name, kinds), 3 + len(kinds))
         known = self.functions.get(name)
@@ -650,16 +576,12 @@ class Parser:
         kind, value = self.kind, self.value
         if kind in _SPECIALS or kind == ".":
             name = "last" if kind == "." else kind
-            if name == "last":
-                self.extend("Last variable")
             self.advance()
             return ("l", name), ("s", name)
-        self.name()
+        self.expect("NAME")
         if self.kind == "[":
             self.advance()
             self.expression()
-            if self.last_compared:
-                self.extend("comparison in subscript")
             self.expect("]")
             return ("L", value), ("S", value)
         return ("l", value), ("s", value)
@@ -674,9 +596,7 @@ class Parser:
                     self.code.add("D")
                 self.code.add(*load, 2)
             self.deeper()
-            compared = self.compared
             self.sum()
-            self.compared = compared
             self.nesting -= 1
             if kind != "=":
                 self.code.add(kind[0])
@@ -697,6 +617,6 @@ class Parser:
 _STATEMENTS: dict[str, Callable[[Parser], None]] = {
     "STRING": Parser.string_statement, "{": Parser.braces, "if": Parser.if_statement, "while": Parser.while_statement,
     "for": Parser.for_statement, "break": Parser.jump, "continue": Parser.jump, "return": Parser.return_statement, "halt": Parser.halt,
-    "print": Parser.print_statement, "limits": Parser.notice, "warranty": Parser.notice, "define": Parser.misplaced,
+    "print": Parser.print_statement, "define": Parser.misplaced,
     "auto": Parser.misplaced, "else": Parser.misplaced,
 }  # fmt: skip

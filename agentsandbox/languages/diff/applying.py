@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.limits import Budget
 
-__all__ = ["Application", "EdError", "apply_ed_script", "print_reject", "squeezed"]
+__all__ = ["Application", "print_reject"]
 
 _BLANKS = re.compile(rb"[ \t]+")
 
@@ -200,47 +200,3 @@ def _context_marks(hunk: Hunk, changed: dict[bytes, bytes]) -> list[bytes]:
             marks.append(changed[mark] if len(kinds) == 2 else mark + b" ")
         at = end
     return marks
-
-
-class EdError(Exception):
-    """An ed script names lines that are not there, or ends within a text."""
-
-
-_COMMAND = re.compile(rb"([0-9]{1,12})(?:,([0-9]{1,12}))?([acd])$")
-
-
-def apply_ed_script(lines: list[bytes], script: list[bytes], budget: Budget) -> list[bytes]:
-    """The lines after the commands that `diff -e` writes: a, c, d and the `s/.//` that makes a lone dot."""
-    lines = list(lines)
-    at = 0
-    here = 0
-    while at < len(script):
-        budget.step()
-        command = script[at].rstrip(b"\n")
-        at += 1
-        match = _COMMAND.match(command)
-        if command == b"s/.//":
-            lines[here - 1] = lines[here - 1][1:]
-            continue
-        if match is None and command != b"a":
-            raise EdError
-        first = int(match[1]) if match is not None else here
-        last = int(match[2]) if match is not None and match[2] else first
-        letter = match[3] if match is not None else b"a"
-        if not first <= last <= len(lines) or (first < 1 and letter != b"a"):
-            raise EdError
-        text: list[bytes] = []
-        if letter != b"d":
-            while at < len(script) and script[at] != b".\n":
-                text.append(script[at])
-                at += 1
-            if at >= len(script):
-                raise EdError
-            at += 1
-        if letter == b"a":
-            lines[last:last] = text
-            here = last + len(text)
-        else:
-            lines[first - 1 : last] = text
-            here = first - 1 + len(text)
-    return lines

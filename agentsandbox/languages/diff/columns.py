@@ -25,7 +25,7 @@ def _width(character: str) -> int:
 
 
 class Columns:
-    """The two columns of `diff -y` and `sdiff`."""
+    """The two columns of `diff -y`."""
 
     def __init__(
         self, style: Style, budget: Budget, *, width: int = 130, tab_size: int = 8, left_column: bool = False, suppress_common: bool = False

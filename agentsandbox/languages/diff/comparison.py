@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from agentsandbox.limits import Budget
 
-__all__ = ["Change", "compare", "shortest_edits"]
+__all__ = ["Change", "compare"]
 
 _PATIENCE = 4096
 """Edit steps after which a middle is taken that may not be the best."""
@@ -63,14 +63,6 @@ def compare(
     news = _numbered(right, start, len(right) - end, numbers, budget)
     analysis = _Analysis(olds, news, len(numbers), budget, minimal)
     return analysis.script(start)
-
-
-def shortest_edits(left: Sequence[object], right: Sequence[object], budget: Budget) -> tuple[list[bool], list[bool]]:
-    """Which lines of `left` are deleted and which of `right` are inserted, as the algorithm first finds them."""
-    numbers: defaultdict[object, int] = defaultdict(count().__next__)
-    olds, news = _numbered(left, 0, len(left), numbers, budget), _numbered(right, 0, len(right), numbers, budget)
-    deleted, inserted = _Analysis(olds, news, len(numbers), budget, minimal=False, plain=True).changed
-    return deleted[1:-1], inserted[1:-1]
 
 
 def _numbered(items: Sequence[object], start: int, end: int, numbers: defaultdict[object, int], budget: Budget) -> list[int]:
@@ -133,12 +125,12 @@ def _next_mark(marks: list[bool], start: int) -> int:
 class _Analysis:
     """Marks the lines of both files that are deleted or inserted. Marks have a false one more at either end."""
 
-    def __init__(self, olds: list[int], news: list[int], classes: int, budget: Budget, minimal: bool, *, plain: bool = False) -> None:
+    def __init__(self, olds: list[int], news: list[int], classes: int, budget: Budget, minimal: bool) -> None:
         self.budget = budget
         self.minimal = minimal
         self.lines = (olds, news)
         self.changed: tuple[list[bool], list[bool]] = ([False] * (len(olds) + 2), [False] * (len(news) + 2))
-        kept_old, kept_new = (list(range(len(olds))), list(range(len(news)))) if plain else self._set_aside(classes)
+        kept_old, kept_new = self._set_aside(classes)
         self.x, self.old_at = list(map(olds.__getitem__, kept_old)), kept_old
         self.y, self.new_at = list(map(news.__getitem__, kept_new)), kept_new
         size = len(self.x) + len(self.y) + 3
@@ -153,8 +145,6 @@ class _Analysis:
         self.patience = max(_PATIENCE, patience)
         budget.breathe()
         self._compare_ranges()
-        if plain:
-            return
         budget.breathe()
         self._settle(0)
         budget.breathe()

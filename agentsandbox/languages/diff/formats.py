@@ -1,4 +1,4 @@
-"""The formats of a difference: normal, context, unified, ed scripts, RCS, merged with #ifdef."""
+"""The formats of a difference: normal, context, unified, ed scripts."""
 
 from __future__ import annotations
 
@@ -12,23 +12,21 @@ if TYPE_CHECKING:
     from agentsandbox.limits import Budget
 
 __all__ = [
-    "COLORS",
     "Pair",
     "Style",
     "group_hunks",
     "print_context",
     "print_ed",
     "print_forward_ed",
-    "print_ifdef",
     "print_normal",
-    "print_rcs",
     "print_unified",
 ]
 
 _FUNCTION_WIDTH = 40
-COLORS = {"header": b"1", "lines": b"36", "old": b"31", "new": b"32", "plain": b"0"}
-"""The attributes that terminals know by these numbers."""
 _NO_NEWLINE = b"\n\\ No newline at end of file\n"
+
+
+_COLORS = {"header": b"1", "lines": b"36", "old": b"31", "new": b"32"}
 
 
 class Style:
@@ -41,9 +39,7 @@ class Style:
         *,
         context: int = 3,
         expand: int = 0,
-        initial_tab: bool = False,
-        blank_empty: bool = False,
-        colors: dict[str, bytes] | None = None,
+        colors: bool = False,
         function: Callable[[bytes], bool] | None = None,
     ) -> None:
         self.write = write
@@ -51,9 +47,6 @@ class Style:
         self.context = context
         self.expand = expand
         """Tab stops for expanded tabs, 0 to leave tabs alone."""
-        self.initial_tab = initial_tab
-        self.blank_empty = blank_empty
-        """Whether nothing stands before an empty line."""
         self.colors = colors
         self.function = function
 
@@ -62,23 +55,17 @@ class Style:
         self.budget.left -= 1
         if self.budget.left < 0:
             self.budget.tick()
-        if self.initial_tab:
-            start = mark[:1] + b"\t"
-        elif self.blank_empty and line == b"\n":
-            start = mark.rstrip(b" ")
-        else:
-            start = mark
         body = line.removesuffix(b"\n")
         if self.expand:
-            body = show_tabs(body, self.expand, start if len(mark) > 1 else b"")  # the unified format has no more than a sign
+            body = show_tabs(body, self.expand, mark if len(mark) > 1 else b"")  # the unified format has no more than a sign
         end = b"\n" if line.endswith(b"\n") else _NO_NEWLINE
-        self.write(self.paint(start + body, color) + end)
+        self.write(self.paint(mark + body, color) + end)
 
     def lines(self, mark: bytes, lines: list[bytes], color: str = "") -> None:
         """As `line`, for several: at once where they are printed as they are."""
         if not lines:
             return
-        changed = self.expand or self.initial_tab or self.blank_empty or self.colors is not None
+        changed = self.expand or self.colors
         if changed or not lines[-1].endswith(b"\n"):
             for line in lines:
                 self.line(mark, line, color)
@@ -88,8 +75,7 @@ class Style:
 
     def paint(self, text: bytes, color: str) -> bytes:
         """The text in a colour, if colours are wanted."""
-        colors = self.colors
-        return text if colors is None or not color else b"\x1b[%bm%b\x1b[%bm" % (colors[color], text, colors["plain"])
+        return b"\x1b[%bm%b\x1b[0m" % (_COLORS[color], text) if self.colors and color else text
 
 
 class Pair:
@@ -196,26 +182,11 @@ def print_unified(pair: Pair, changes: list[Change], style: Style, budget: Budge
         where = b"@@ -" + _unified_range(old, old_end) + b" +" + _unified_range(new, new_end) + b" @@"
         style.write(style.paint(where, "lines") + functions.before(old) + b"\n")
         for change in group:
-            _print_common(pair.old[old : change.old], style)
-            _print_unified_lines(b"-", pair.old[change.old : change.old + change.deleted], style, "old")
-            _print_unified_lines(b"+", pair.new[change.new : change.new + change.inserted], style, "new")
+            style.lines(b" ", pair.old[old : change.old])
+            style.lines(b"-", pair.old[change.old : change.old + change.deleted], "old")
+            style.lines(b"+", pair.new[change.new : change.new + change.inserted], "new")
             old = change.old + change.deleted
-        _print_common(pair.old[old:old_end], style)
-
-
-def _print_common(lines: list[bytes], style: Style) -> None:
-    _print_unified_lines(b"" if style.initial_tab else b" ", lines, style, "")
-
-
-def _print_unified_lines(mark: bytes, lines: list[bytes], style: Style, color: str) -> None:
-    if not (style.initial_tab and style.blank_empty):
-        style.lines(mark, lines, color)
-        return
-    for line in lines:
-        if line == b"\n":
-            style.write(style.paint(mark, color) + line)
-        else:
-            style.line(mark, line, color)
+        style.lines(b" ", pair.old[old:old_end])
 
 
 def _context_range(first: int, end: int) -> bytes:
@@ -236,23 +207,19 @@ def print_context(pair: Pair, changes: list[Change], style: Style, budget: Budge
         style.write(style.paint(b"*** " + _context_range(old, old_end) + b" ****", "lines") + b"\n")
         if any(change.deleted for change in group):
             for change in group:
-                _print_marked(pair.old[old : change.old], b"  ", style, "old")
+                style.lines(b"  ", pair.old[old : change.old], "old")
                 mark = b"! " if change.inserted else b"- "
-                _print_marked(pair.old[change.old : change.old + change.deleted], mark, style, "old")
+                style.lines(mark, pair.old[change.old : change.old + change.deleted], "old")
                 old = change.old + change.deleted
-            _print_marked(pair.old[old:old_end], b"  ", style, "old")
+            style.lines(b"  ", pair.old[old:old_end], "old")
         style.write(style.paint(b"--- " + _context_range(new, new_end) + b" ----", "lines") + b"\n")
         if any(change.inserted for change in group):
             for change in group:
-                _print_marked(pair.new[new : change.new], b"  ", style, "new")
+                style.lines(b"  ", pair.new[new : change.new], "new")
                 mark = b"! " if change.deleted else b"+ "
-                _print_marked(pair.new[change.new : change.new + change.inserted], mark, style, "new")
+                style.lines(mark, pair.new[change.new : change.new + change.inserted], "new")
                 new = change.new + change.inserted
-            _print_marked(pair.new[new:new_end], b"  ", style, "new")
-
-
-def _print_marked(lines: list[bytes], mark: bytes, style: Style, color: str) -> None:
-    style.lines(mark, lines, color)
+            style.lines(b"  ", pair.new[new:new_end], "new")
 
 
 def print_ed(pair: Pair, changes: list[Change], style: Style) -> None:
@@ -293,37 +260,3 @@ def print_forward_ed(pair: Pair, changes: list[Change], style: Style) -> None:
             for line in pair.new[change.new : change.new + change.inserted]:
                 style.write(line.removesuffix(b"\n") + b"\n")
             style.write(b".\n")
-
-
-def print_rcs(pair: Pair, changes: list[Change], style: Style) -> None:
-    """The format that RCS keeps."""
-    for change in changes:
-        if change.ignored:
-            continue
-        if change.deleted:
-            style.write(b"d%d %d\n" % (change.old + 1, change.deleted))
-        if change.inserted:
-            style.write(b"a%d %d\n" % (change.old + change.deleted, change.inserted))
-            for line in pair.new[change.new : change.new + change.inserted]:
-                style.write(line)
-
-
-def print_ifdef(pair: Pair, changes: list[Change], style: Style, name: bytes) -> None:
-    """Both files in one, told apart by a preprocessor symbol."""
-    old = 0
-    for change in changes:
-        for line in pair.old[old : change.old]:
-            style.write(line)
-        old = change.old + change.deleted
-        olds = pair.old[change.old : old]
-        news = pair.new[change.new : change.new + change.inserted]
-        style.write(b"#if" + (b"ndef " if olds else b"def ") + name + b"\n")
-        for line in olds:
-            style.write(line.removesuffix(b"\n") + b"\n")
-        if olds and news:
-            style.write(b"#else /* " + name + b" */\n")
-        for line in news:
-            style.write(line.removesuffix(b"\n") + b"\n")
-        style.write(b"#endif /* " + (b"! " if olds and not news else b"") + name + b" */\n")
-    for line in pair.old[old:]:
-        style.write(line.removesuffix(b"\n") + b"\n")

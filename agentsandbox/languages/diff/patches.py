@@ -1,9 +1,8 @@
-"""Reading patches: unified, context and normal differences, ed scripts, with git's headers."""
+"""Reading patches: unified, context and normal differences, with git's headers."""
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +14,6 @@ _UNIFIED = re.compile(rb"@@ -([0-9]+)(?:,([0-9]+))? \+([0-9]+)(?:,([0-9]+))? @@"
 _CONTEXT_OLD = re.compile(rb"\*\*\* ([0-9]+)(?:,([0-9]+))?(?: \*\*\*\*)?\s*$")
 _CONTEXT_NEW = re.compile(rb"--- ([0-9]+)(?:,([0-9]+))?(?: ----)?\s*$")
 _NORMAL = re.compile(rb"([0-9]+)(?:,([0-9]+))?([acd])([0-9]+)(?:,([0-9]+))?$")
-_ED = re.compile(rb"([0-9]+)(?:,([0-9]+))?([acd])$")
 _INDEX = re.compile(rb"Index:[ \t]*(\S+)")
 _GIT = re.compile(rb"(new file mode|deleted file mode|rename from|rename to|copy from|copy to|old mode|new mode) (.*)")
 _LARGEST = 1 << 40
@@ -83,7 +81,7 @@ class Hunk:
 
 
 class FilePatch:
-    """All hunks for one file. `kind` is unified, context, normal or ed; an ed script is kept as its lines."""
+    """All hunks for one file. `kind` is unified, context, normal or git (headers alone)."""
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
@@ -92,7 +90,6 @@ class FilePatch:
         self.index = b""
         self.git: dict[bytes, bytes] = {}
         self.hunks: list[Hunk] = []
-        self.script: list[bytes] = []
         self.leading: list[bytes] = []
         """The text before the first hunk."""
         self.error = ""
@@ -201,8 +198,6 @@ class _Reader:
             return "context"
         if self.admits("normal") and _NORMAL.match(line) and self.peek(1)[:2] in (b"< ", b"> "):
             return "normal"
-        if self.admits("ed") and _ED.match(line):
-            return "ed"
         return None
 
     def _note(self, line: bytes, header: FilePatch) -> None:
@@ -232,9 +227,6 @@ class _Reader:
             header.git[git[1]] = git[2]
 
     def _body(self, patch: FilePatch) -> None:
-        if patch.kind == "ed":
-            self._ed(patch)
-            return
         take = {"unified": self._unified, "context": self._context, "normal": self._normal}[patch.kind]
         while self._kind_here(self.peek()) == patch.kind or (patch.kind == "normal" and _NORMAL.match(self.peek())):
             self.cut = False
@@ -423,28 +415,6 @@ class _Reader:
             raise PatchError(f"unexpected end of file in patch at line {self._line_number()}")
         self.at += 1
         return self.lines[self.at - 1]
-
-    def _ed(self, patch: FilePatch) -> None:
-        """Take the commands with their texts, comments as well; GNU looks as far as a lone dot for what kind this is."""
-        at = self.places[self.at]
-        patch.cut_before = bool(self.tail) and b".\n" not in self.all[at:]
-        while at < len(self.all):
-            self.budget.step()
-            line = self.all[at]
-            match = _ED.match(line.rstrip(b"\r\n"))
-            if match is None and line not in (b"s/.//\n", b"a\n"):
-                break
-            patch.script.append(line)
-            at += 1
-            if (match is None and line == b"a\n") or (match is not None and match[3] != b"d"):
-                while at < len(self.all) and patch.script[-1] != b".\n":
-                    self.budget.step()
-                    patch.script.append(self.all[at])
-                    at += 1
-                if patch.script[-1] != b".\n":
-                    patch.cut_after = bool(self.tail)
-                    self.tail = b""
-        self.at = bisect_left(self.places, at)
 
 
 def _merge_context(olds: list[tuple[bytes, bytes]], news: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:

@@ -9,7 +9,6 @@ that is suspended in the middle cannot be disturbed.
 from __future__ import annotations
 
 from agentsandbox.languages.jq.operations import describe, truncated
-from agentsandbox.languages.jq.rows import Rows
 from agentsandbox.languages.jq.values import JqError
 
 TYPE_CHECKING = False
@@ -92,8 +91,6 @@ def members(value: Value) -> Iterable[Value]:
     if type(value) is dict:
         found: Iterable[Value] = value.values()
         return found
-    if type(value) is Rows:
-        return value
     raise JqError(f"Cannot iterate over {describe(value)}")
 
 

@@ -9,7 +9,7 @@ import re
 from agentsandbox.errors import LimitReached
 from agentsandbox.languages.jq.operations import describe
 from agentsandbox.languages.jq.printing import dump, dump_within, number_text
-from agentsandbox.languages.jq.values import ARRAYS, CONTAINERS, JqError, is_number
+from agentsandbox.languages.jq.values import CONTAINERS, JqError, is_number
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
@@ -62,7 +62,7 @@ def _scalar(value: Value, what: str) -> str:
 
 
 def _row(value: Value, name: str) -> Iterable[Value]:
-    if not isinstance(value, ARRAYS):
+    if not isinstance(value, list):
         raise JqError(f"{describe(value)} cannot be {name}-formatted, only array")
     return value
 
@@ -131,7 +131,7 @@ def _urid(text: str) -> str:
 
 
 def _sh(value: Value) -> str:
-    items = value if isinstance(value, ARRAYS) else [value]
+    items = value if isinstance(value, list) else [value]
     words: list[str] = []
     for item in items:
         if isinstance(item, CONTAINERS):

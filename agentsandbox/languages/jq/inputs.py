@@ -6,9 +6,7 @@ import codecs
 
 from agentsandbox.errors import LimitReached
 from agentsandbox.languages.jq.assembly import DONE, MORE, PIECE, Assembly
-from agentsandbox.languages.jq.json_text import JsonError, Stack, is_plain, next_value, parse_slowly, skip_blanks, text_place
-from agentsandbox.languages.jq.packing import lines_at, pack_text, reader, weight_of_text
-from agentsandbox.languages.jq.rows import Rows
+from agentsandbox.languages.jq.json_text import JsonError, Stack, is_plain, next_value, parse_slowly, skip_blanks
 from agentsandbox.languages.jq.weight import weigh
 
 TYPE_CHECKING = False
@@ -26,14 +24,19 @@ _CLOSED = frozenset((dict, list, str))
 _NEXT_LINE = frozenset(("\n{", "\n[", '\n"'))
 _WEIGHT = 16
 """So many values of the largest size may the values read at once take."""
-_FEW_LINES = 2048
-"""Of less text lines are not taken together."""
-_LONGEST_WAIT = 4096
-"""Values that are taken one by one at most before lines are tried again."""
+_OBJECT, _ARRAY, _ITEM = 200, 72, 56
+"""Bytes that an object, an array and what follows a comma take, roughly."""
 _OFTEN = 511
 """One value less than those between two chances for the event loop."""
 _FIRST_TRY = 1 << 22
 """How much of a stream that comes in full blocks is gathered before the first value is looked for."""
+
+
+def _weight_of_text(text: str, start: int) -> int:
+    """Return how many bytes the values in a JSON text take at most, roughly."""
+    count = text.count
+    size = _OBJECT * count("{", start) + _ARRAY * count("[", start) + _ITEM * count(",", start)
+    return size + len(text) - start
 
 
 class Inputs:
@@ -64,15 +67,6 @@ class Inputs:
         self._base_column = 0  # bytes of the line that self._text begins in the middle of
         self._files: list[tuple[str | None, int]] = []  # name, offset in all text at which it starts
         self._dropped = 0  # characters before self._text
-        self.stack = Stack()
-        """Where the parsing stood when the text went wrong."""
-        self.new_stack: type[Stack] = Stack
-        self.packed: Rows | None = None
-        """What takes whole lines at a time, if they are not wanted one by one."""
-        self._given = 0  # values of a block of lines that were given out, behind self._position
-        self._waits = 0
-        self._read = reader()
-        self._patience = 1
         self._counted = ((0, 0), 0, 0)  # where lines were counted from, how far, and how many they were
 
     # reading
@@ -178,23 +172,6 @@ class Inputs:
             self.budget.step()
             yield line
 
-    def sequence(self, complain: Callable[[str], None]) -> Iterator[Value]:
-        """The values of a text sequence (RFC 7464): nothing counts before the first record separator, nor a last one that has no end."""
-        while not self._ended:
-            self._fill(1 << 62)
-        start = self._text.find("\x1e", self._position)
-        if start >= 0:
-            self._position = start + 1
-            try:
-                yield from self.values()
-            except JsonError as error:
-                if not str(error).startswith("Unfinished"):
-                    raise
-                complain(f"jq: ignoring parse error: {error}\n")
-            return
-        complain(f"jq: ignoring parse error: Unfinished abandoned text at EOF at {text_place(self._text, len(self._text))}\n")
-        self._position = len(self._text)
-
     def values(self) -> Iterator[Value]:
         """Each JSON value. Raises `JsonError` where the text goes wrong, after the values before; to be asked again goes on."""
         self._is_json = True
@@ -227,7 +204,7 @@ class Inputs:
         if size < _BLOCK:
             self.hold(size >> 1)
             return 8 * size
-        made = weight_of_text(text, start)
+        made = _weight_of_text(text, start)
         self.hold(made >> 4)
         return made
 
@@ -286,49 +263,15 @@ class Inputs:
                 self._drop()  # the text of a large value is not needed beside it
                 text, size, end = self._text, len(self._text), 0
             yield value
-            if self._waits:
-                self._waits -= 1
-            elif size - end > _FEW_LINES and "\n" in text[end - 1 : end + 1]:
-                yield from self._values_of_lines(end + (text[end - 1] != "\n"))
-                end = self._position
             # mostly a newline follows, and then the next value
             position = end + 1 if text[end : end + 2] in _NEXT_LINE else skip_blanks(text, end)
             self._position = position
-
-    def _values_of_lines(self, position: int) -> Iterator[Value]:
-        """The values from `position` on, block by block, as long as each line is one."""
-        while (found := lines_at(self._text, position)) is not None:
-            values, size = found
-            self._patience = 1
-            self.budget.breathe()
-            if self.packed is not None:
-                block = self._text[position : position + size].replace("\n", ",")
-                self.packed.add(pack_text(f"[{block}]", self._read), len(values))
-                self.budget.charge(len(self.packed) * 16)
-            else:
-                self._position = position
-                for value in values:
-                    self._given += 1
-                    yield value
-                self._given = 0
-            self._position = position + size
-            position += size + 1
-        self._waits = self._patience = min(2 * self._patience, _LONGEST_WAIT)
-
-    def _settle(self) -> None:
-        """Put the position behind the value that was given out last."""
-        position, text = self._position, self._text
-        for _ in range(self._given):
-            position = text.index("\n", position + (text[position] == "\n"))
-        self._position = position
-        self._given = 0
 
     def _values_slowly(self, stack: Stack | None = None) -> Iterator[Value]:
         while not self._ended:
             self._fill(1 << 62)
         start = self._position
         text = self._text
-        self.stack = stack = stack or self.new_stack()
         try:
             for value, end in parse_slowly(text, start, self.budget.step, (self._base_lines, self._base_column), stack):
                 self._position = end
@@ -351,8 +294,6 @@ class Inputs:
         return self._current()[0]
 
     def _current(self) -> tuple[str | None, int]:
-        if self._given:
-            self._settle()
         here = self._dropped + self._position
         found: tuple[str | None, int] = (None, 0)
         for name, offset in self._files:

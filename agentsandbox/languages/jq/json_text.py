@@ -11,7 +11,7 @@ import math
 import re
 from decimal import Decimal, InvalidOperation
 
-from agentsandbox.languages.jq.values import ARRAYS, Literal
+from agentsandbox.languages.jq.values import Literal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,9 +22,7 @@ if TYPE_CHECKING:
     Scan = Callable[[str, int], tuple[Value, int]]
 
 __all__ = [
-    "MANY",
     "NOTHING",
-    "Fractions",
     "JsonError",
     "Stack",
     "is_plain",
@@ -34,7 +32,6 @@ __all__ = [
     "parse_number",
     "parse_one",
     "parse_slowly",
-    "scanner",
     "skip_blanks",
     "text_place",
 ]
@@ -95,30 +92,7 @@ def _canonical(text: str, value: float) -> Value:
 
 # reading, the fast way
 
-MANY = 1 << 15
-"""Texts of numbers whose value is remembered."""
-
-
-class Fractions(dict[str, "Value"]):
-    """Numbers with a fraction by their text, the first `MANY` of them."""
-
-    def __missing__(self, text: str) -> Value:
-        value = float(text)
-        if text[-1] == "0" or repr(value) != text or "e" in text:
-            value = parse_float(text)
-        if len(self) < MANY:
-            self[text] = value
-        return value
-
-
-def scanner(fraction: Callable[[str], Value], constant: Callable[[str], Value] | None = None) -> Scan:
-    """Python's decoder as a function from a text and an offset to the value there and the offset behind it."""
-    decoder = json.decoder.JSONDecoder(parse_float=fraction, parse_constant=constant)
-    made: Scan = decoder.scan_once  # type: ignore[attr-defined]  # not in the stubs
-    return made
-
-
-_scan = scanner(parse_float)
+_scan: Scan = json.decoder.JSONDecoder(parse_float=parse_float).scan_once  # type: ignore[attr-defined]  # not in the stubs
 
 
 def is_plain(text: str) -> bool:
@@ -146,10 +120,10 @@ def next_value(text: str, position: int) -> tuple[Value, int] | None:
     return value, end
 
 
-def next_item(text: str, position: int, scan: Scan = _scan) -> tuple[Value, int] | None:
+def next_item(text: str, position: int) -> tuple[Value, int] | None:
     """As `next_value` for a value within an array or object."""
     try:
-        return scan(text, position)
+        return _scan(text, position)
     except (StopIteration, ValueError, RecursionError):
         return None
 
@@ -241,7 +215,7 @@ class Stack:
     def attach(self) -> bool:
         """Put the value just read into the innermost container; false for a value without a key."""
         top = self.open[-1]
-        if type(top) in ARRAYS:
+        if type(top) is list:
             top.append(self.next)
         elif isinstance(top, str):
             self.open.pop()
@@ -252,7 +226,7 @@ class Stack:
         return True
 
     def close_array(self) -> str | None:
-        if not self.open or type(self.open[-1]) not in ARRAYS:
+        if not self.open or type(self.open[-1]) is not list:
             return "Unmatched ']'"
         if self.next is not NOTHING:
             self.attach()

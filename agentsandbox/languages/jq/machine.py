@@ -70,7 +70,6 @@ class Machine:
         self.filename: Callable[[], str | None] = lambda: None
         self.line: Callable[[], int | None] = lambda: None
         self.search_list: list[str] = []
-        self.describe_module: Callable[[str], Value] = lambda name: None
         self.frames = 0
         """Python frames that recursion takes now, roughly."""
         self.waiting = 0

@@ -11,7 +11,6 @@ from agentsandbox.languages.jq.json_text import JsonError, is_plain, next_value,
 from agentsandbox.languages.jq.lexer import JqSyntaxError
 from agentsandbox.languages.jq.parser import parse
 from agentsandbox.languages.jq.scopes import Constant, Scope
-from agentsandbox.languages.jq.values import ARRAYS, JqError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,30 +52,6 @@ class Library:
         for definition in program.definitions:
             scope = define(self.compiler, definition, scope)
         return scope
-
-    def with_own(self, scope: Scope, path: str) -> Scope:
-        """The scope with what the user's own file defines, if there is one."""
-        try:
-            text = self.read(path)
-        except OSError:
-            return scope
-        for name, entry in self._exports(path, text):
-            scope = scope.define(name, entry)
-        return scope
-
-    def describe(self, name: str) -> dict[str, Value]:
-        """What a module tells of itself, what it imports and defines (`modulemeta`). Raises `JqError`."""
-        try:
-            program = parse(self._find(nodes.Import(name, None, False, None, 0), self.directory)[1])
-        except JqSyntaxError as error:
-            raise JqError(error.reports[0][0].rstrip()) from None
-        imports: list[Value] = []
-        for item in program.imports:
-            given = dict(item.metadata) if isinstance(item.metadata, dict) else {}
-            alias: dict[str, Value] = {"as": item.name} if item.name else {}
-            imports.append({**given, **alias, "is_data": item.is_data, "relpath": item.path})
-        defined = dict.fromkeys(f"{each.name}/{len(each.parameters)}" for each in program.definitions)
-        return {**(program.metadata if isinstance(program.metadata, dict) else {}), "deps": imports, "defs": list(defined)}
 
     def _bind(self, item: nodes.Import, scope: Scope, origin: str) -> Scope:
         path, text = self._find(item, origin)
@@ -131,7 +106,7 @@ class Library:
         places = [self.directory, *self.search_list]
         if isinstance(item.metadata, dict) and "search" in item.metadata:
             given = item.metadata["search"]
-            listed = [place for place in (given if isinstance(given, ARRAYS) else [given]) if isinstance(place, str) and place]
+            listed = [place for place in (given if isinstance(given, list) else [given]) if isinstance(place, str) and place]
             places = [self.directory if place == "." else posixpath.join(origin, place) for place in listed]
         for place in places:
             base = posixpath.join(place, item.path)

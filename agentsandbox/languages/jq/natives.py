@@ -12,12 +12,10 @@ from agentsandbox.languages.jq.json_text import JsonError, parse_number, parse_o
 from agentsandbox.languages.jq.machine import Halt, Machine
 from agentsandbox.languages.jq.mathematics import MATHEMATICS
 from agentsandbox.languages.jq.operations import describe
-from agentsandbox.languages.jq.packing import rows
 from agentsandbox.languages.jq.paths import delete_paths, get, occurrences, put_path
 from agentsandbox.languages.jq.printing import dump, dump_within
 from agentsandbox.languages.jq.regexes import REGEXES
-from agentsandbox.languages.jq.rows import Rows
-from agentsandbox.languages.jq.values import ARRAYS, CONTAINERS, EXACT, KINDS, JqError, Literal, is_number, plain
+from agentsandbox.languages.jq.values import CONTAINERS, EXACT, KINDS, JqError, Literal, is_number
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
@@ -31,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["NATIVES", "total"]
 
 
-_SIZED = frozenset((str, list, Rows, dict))
+_SIZED = frozenset((str, list, dict))
 
 
 def _length(machine: Machine, value: Value) -> Value:
@@ -76,7 +74,7 @@ def _keys(machine: Machine, value: Value) -> Value:
 def _keys_unsorted(machine: Machine, value: Value) -> Value:
     if isinstance(value, dict):
         return list(value)
-    if isinstance(value, ARRAYS):
+    if isinstance(value, list):
         return list(range(len(value)))
     raise JqError(f"{describe(value)} has no keys")
 
@@ -84,7 +82,7 @@ def _keys_unsorted(machine: Machine, value: Value) -> Value:
 def _has(machine: Machine, value: Value, key: Value) -> Value:
     if isinstance(value, dict) and isinstance(key, str):
         return key in value
-    if isinstance(value, ARRAYS) and is_number(key):
+    if isinstance(value, list) and is_number(key):
         return bool(0 <= key < len(value))
     if value is None:
         return False
@@ -92,7 +90,7 @@ def _has(machine: Machine, value: Value, key: Value) -> Value:
 
 
 def _setpath(machine: Machine, value: Value, path: Value, item: Value) -> Value:
-    if not isinstance(path, ARRAYS):
+    if not isinstance(path, list):
         raise JqError("Path must be specified as an array")
     return put_path(value, path, item, machine.budget)
 
@@ -201,7 +199,7 @@ def _explode(machine: Machine, value: Value) -> Value:
 
 
 def _implode(machine: Machine, value: Value) -> Value:
-    if not isinstance(value, ARRAYS):
+    if not isinstance(value, list):
         raise JqError("implode input must be an array")
     made: list[str] = []
     for item in value:
@@ -254,8 +252,8 @@ def _indices(machine: Machine, value: Value, wanted: Value) -> Value:
         return None
     if isinstance(value, str) and isinstance(wanted, str):
         return _occurrences(machine, value, wanted)
-    if isinstance(value, ARRAYS):
-        return occurrences(plain(value), wanted if isinstance(wanted, ARRAYS) else [wanted], machine.budget)
+    if isinstance(value, list):
+        return occurrences(value, wanted if isinstance(wanted, list) else [wanted], machine.budget)
     return get(value, wanted)
 
 
@@ -285,7 +283,7 @@ def _rindex(machine: Machine, value: Value, wanted: Value) -> Value:
 
 def total(machine: Machine, value: Value) -> Value:
     """`add`: the sum of all members."""
-    items: Value = value if type(value) is Rows else list(members(value))
+    items = list(members(value))
     machine.budget.breathe()
     kinds = set(map(type, items))
     machine.budget.breathe()
@@ -313,11 +311,6 @@ def total(machine: Machine, value: Value) -> Value:
 
 
 def _sort(machine: Machine, value: Value) -> Value:
-    if type(value) is Rows:
-        # loaded here because most arrays are short
-        from agentsandbox.languages.jq.merging import in_order
-
-        return rows(machine.budget, (item for item, _same in in_order(value, lambda item: item, machine.budget)))
     if not isinstance(value, list):
         raise JqError(f"{describe(value)} cannot be sorted, as it is not an array")
     machine.budget.step(len(value) // 4 + 1)
@@ -326,7 +319,7 @@ def _sort(machine: Machine, value: Value) -> Value:
 
 def _extreme(largest: bool) -> Native:
     def find(machine: Machine, value: Value) -> Value:
-        if not isinstance(value, ARRAYS):
+        if not isinstance(value, list):
             raise JqError(f"{describe(value)} and {describe(value)} cannot be iterated over")
         best: Value = None
         for at, item in enumerate(value):
@@ -340,8 +333,6 @@ def _extreme(largest: bool) -> Native:
 
 
 def _reverse(machine: Machine, value: Value) -> Value:
-    if type(value) is Rows:
-        return rows(machine.budget, reversed(value))
     if isinstance(value, list):
         return value[::-1]
     if not _length(machine, value):
@@ -352,8 +343,7 @@ def _reverse(machine: Machine, value: Value) -> Value:
 def _flatten(machine: Machine, value: Value, depth: Value) -> Value:
     if is_number(depth) and depth < 0:
         raise JqError("flatten depth must not be negative")
-    made = _flat(machine, members(value), depth)
-    flattened: Value = rows(machine.budget, made) if type(value) is Rows else list(made)
+    flattened = list(_flat(machine, members(value), depth))
     machine.budget.charge(len(flattened) * 16)
     return flattened
 
@@ -364,7 +354,7 @@ def _flat(machine: Machine, items: Iterable[Value], depth: Value) -> Iterator[Va
         here, left = pending[-1]
         for item in here:
             machine.budget.step()
-            if isinstance(item, ARRAYS) and left != 0:
+            if isinstance(item, list) and left != 0:
                 pending.append((iter(item), left - 1 if is_number(left) else left))
                 break
             yield item
@@ -373,8 +363,6 @@ def _flat(machine: Machine, items: Iterable[Value], depth: Value) -> Iterator[Va
 
 
 def _to_entries(machine: Machine, value: Value) -> Value:
-    if type(value) is Rows:
-        return rows(machine.budget, ({"key": at, "value": item} for at, item in enumerate(value)))
     if not isinstance(value, dict):
         return [{"key": key, "value": get(value, key)} for key in _keys_unsorted(machine, value)]
     return [{"key": name, "value": item} for name, item in value.items()]
@@ -401,7 +389,7 @@ def _from_entries(machine: Machine, value: Value) -> Value:
 
 
 def _bsearch(machine: Machine, value: Value, wanted: Value) -> Value:
-    if not isinstance(value, ARRAYS):
+    if not isinstance(value, list):
         raise JqError(f"{describe(value)} cannot be searched from")
     low, high = 0, len(value)
     while low < high:
@@ -445,12 +433,6 @@ def _input_line_number(machine: Machine, value: Value) -> Value:
     return line
 
 
-def _modulemeta(machine: Machine, value: Value) -> Value:
-    if not isinstance(value, str):
-        raise JqError("modulemeta input module name must be a string")
-    return machine.describe_module(value)
-
-
 NATIVES: dict[str, Native] = {
     "not/0": lambda machine, value: value is None or value is False,
     "type/0": lambda machine, value: KINDS[type(value)],
@@ -468,7 +450,7 @@ NATIVES: dict[str, Native] = {
     "fromjson/0": _fromjson,
     "tonumber/0": _tonumber,
     "toboolean/0": _toboolean,
-    "toarray/0": lambda machine, value: value if isinstance(value, ARRAYS) else [value],
+    "toarray/0": lambda machine, value: value if isinstance(value, list) else [value],
     "startswith/1": _startswith,
     "endswith/1": _endswith,
     "ltrimstr/1": _ltrimstr,
@@ -502,7 +484,6 @@ NATIVES: dict[str, Native] = {
     "input/0": _input,
     "input_filename/0": lambda machine, value: machine.filename(),
     "input_line_number/0": _input_line_number,
-    "modulemeta/0": _modulemeta,
     "get_search_list/0": lambda machine, value: list(machine.search_list),
     "now/0": lambda machine, value: machine.clock(),
     "format/1": lambda machine, value, name: find_format(text_of(name), machine.budget.charge)(value),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from agentsandbox.languages.jq.printing import dump_prefix
-from agentsandbox.languages.jq.values import ARRAYS, CONTAINERS, EXACT, KINDS, JqError, is_number, number, plain, to_float
+from agentsandbox.languages.jq.values import CONTAINERS, EXACT, KINDS, JqError, is_number, number, to_float
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def sort_key(value: Value) -> tuple[Any, ...]:
         return (_TRUE,) if value else (_FALSE,)
     if isinstance(value, str):
         return (_STRING, value)
-    if isinstance(value, ARRAYS):
+    if isinstance(value, list):
         return (_ARRAY, [sort_key(item) for item in value])
     if isinstance(value, dict):
         names = sorted(value)
@@ -127,7 +127,7 @@ def equals(left: Value, right: Value) -> bool:
     if isinstance(left, CONTAINERS):
         if KINDS[type(left)] != KINDS[type(right)] or len(left) != len(right):
             return False
-        if isinstance(left, ARRAYS):
+        if isinstance(left, list):
             return all(equals(one, other) for one, other in zip(left, right, strict=True))
         return all(name in right and equals(item, right[name]) for name, item in left.items())
     if not (is_number(left) and is_number(right)):
@@ -159,7 +159,7 @@ def add(left: Value, right: Value, budget: Budget) -> Value:
         return left + right
     if is_number(left) and is_number(right):
         return number(to_float(left) + to_float(right))
-    if isinstance(left, ARRAYS) and isinstance(right, ARRAYS):
+    if isinstance(left, list) and isinstance(right, list):
         budget.charge((len(left) + len(right)) * 16)
         return left + right
     if isinstance(left, dict) and isinstance(right, dict):
@@ -177,8 +177,7 @@ def subtract(left: Value, right: Value, budget: Budget) -> Value:
         return number(to_float(left) - to_float(right))
     if is_number(left) and is_number(right):
         return number(to_float(left) - to_float(right))
-    if isinstance(left, ARRAYS) and isinstance(right, ARRAYS):
-        left, right = plain(left), plain(right)
+    if isinstance(left, list) and isinstance(right, list):
         budget.step(len(left) // 16 + 1)
         simple = {item for item in right if type(item) is str}
         others = [item for item in right if type(item) is not str]
@@ -284,8 +283,7 @@ def _holds(left: Value, right: Value, budget: Budget) -> bool:
     budget.step()
     if isinstance(left, dict) and isinstance(right, dict):
         return all(name in left and _holds(left[name], item, budget) for name, item in right.items())
-    if isinstance(left, ARRAYS) and isinstance(right, ARRAYS):
-        left, right = plain(left), plain(right)
+    if isinstance(left, list) and isinstance(right, list):
         return all(any(_holds(one, item, budget) for one in left) for item in right)
     if isinstance(left, str) and isinstance(right, str):
         return right in left

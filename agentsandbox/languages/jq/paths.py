@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 
 from agentsandbox.languages.jq.operations import equals, sort_key
-from agentsandbox.languages.jq.rows import Rows
-from agentsandbox.languages.jq.values import ARRAYS, CONTAINERS, KINDS, JqError, is_number, plain
+from agentsandbox.languages.jq.values import CONTAINERS, KINDS, JqError, is_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Owned", "delete_paths", "get", "get_path", "occurrences", "put", "put_path", "put_path_owned", "slice_bounds", "slice_of"]
 
-_SLICED = (*ARRAYS, str)
+_SLICED = (list, str)
 _LARGEST_INDEX = (0x7FFFFFFF >> 2) - 1
 
 Owned = dict
@@ -40,14 +39,14 @@ def get(target: Value, key: Value) -> Value:
             return None
         _refuse(target, key)
     if is_number(key):
-        if type(target) is list or type(target) is Rows:
+        if type(target) is list:
             return _item(target, key)
         if target is None:
             return None
         _refuse(target, key)
     if isinstance(key, dict) and (target is None or isinstance(target, _SLICED)):
         return slice_of(target, key.get("start", False), key.get("end", False))
-    if isinstance(key, ARRAYS) and isinstance(target, ARRAYS):
+    if isinstance(key, list) and isinstance(target, list):
         return occurrences(target, key, None)
     _refuse(target, key)
 
@@ -68,7 +67,6 @@ def _item(target: Value, key: float) -> Value:
 
 def occurrences(target: Value, wanted: Value, budget: Budget | None) -> list[Value]:
     """Where an array stands in another."""
-    target, wanted = plain(target), plain(wanted)
     size = len(wanted)
     found: list[Value] = []
     for at in range(len(target) - size + 1) if size else ():
@@ -140,11 +138,6 @@ def put(target: Value, key: Value, value: Value, budget: Budget, owned: dict[int
     if is_number(key):
         if target is None:
             target = []
-        elif type(target) is Rows:
-            at = _check_index(target, key, budget)
-            if owned is None and at < len(target):
-                return target.spliced(at, at + 1, (value,))
-            target = plain(target)
         elif type(target) is not list:
             _refuse(target, key)
         at = _check_index(target, key, budget)
@@ -159,7 +152,7 @@ def put(target: Value, key: Value, value: Value, budget: Budget, owned: dict[int
         return target
     if isinstance(key, dict) and (target is None or isinstance(target, _SLICED)):
         return _put_slice(target, key, value)
-    if isinstance(key, ARRAYS) and isinstance(target, ARRAYS):
+    if isinstance(key, list) and isinstance(target, list):
         raise JqError("Cannot update field at array index of array")
     _refuse(target, key)
 
@@ -169,9 +162,9 @@ def _put_slice(target: Value, key: dict[str, Value], value: Value) -> Value:
         raise JqError("Cannot update string slices")
     items: Value = [] if target is None else target
     first, last = slice_bounds(len(items), key.get("start"), key.get("end"))
-    if not isinstance(value, ARRAYS):
+    if not isinstance(value, list):
         raise JqError("A slice of an array can only be assigned another array")
-    return items.spliced(first, last, value) if type(items) is Rows else items[:first] + value + items[last:]
+    return items[:first] + value + items[last:]
 
 
 def get_path(target: Value, path: Iterable[Value]) -> Value:
@@ -212,7 +205,7 @@ def _delete_items(target: Value, keys: list[Value], budget: Budget) -> Value:
             gone.update(range(first, last))
         else:
             raise JqError(f"Cannot delete {KINDS[type(key)]} element of array")
-    return target.without(gone) if type(target) is Rows else [item for at, item in enumerate(target) if at not in gone]
+    return [item for at, item in enumerate(target) if at not in gone]
 
 
 def _delete_keys(target: Value, keys: list[Value], budget: Budget) -> Value:
@@ -220,7 +213,7 @@ def _delete_keys(target: Value, keys: list[Value], budget: Budget) -> Value:
     if target is None or not keys:
         return target
     budget.step(len(target) // 16 + 1 if isinstance(target, CONTAINERS) else 1)
-    if isinstance(target, ARRAYS):
+    if isinstance(target, list):
         return _delete_items(target, keys, budget)
     if isinstance(target, dict):
         for key in keys:
@@ -259,11 +252,10 @@ def _delete_sorted(target: Value, paths: list[Sequence[Value]], depth: int, budg
 
 def delete_paths(target: Value, paths: Value, budget: Budget) -> Value:
     """`target` without what stands at the paths."""
-    paths = plain(paths)
     if not isinstance(paths, list):
         raise JqError("Paths must be specified as an array")
     for path in paths:
-        if not isinstance(path, ARRAYS):
+        if not isinstance(path, list):
             raise JqError(f"Path must be specified as array, not {KINDS[type(path)]}")
     if not paths:
         return target

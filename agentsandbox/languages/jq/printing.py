@@ -6,7 +6,6 @@ import json.encoder
 import math
 from decimal import Decimal
 
-from agentsandbox.languages.jq.rows import Rows
 from agentsandbox.languages.jq.values import CONTAINERS, Literal
 
 TYPE_CHECKING = False
@@ -150,7 +149,7 @@ class Dumper:
             return text.replace("\x7f", "\\u007f") if "\x7f" in text else text
         if kind is int:
             return str(value)
-        if kind is not dict and kind is not list and kind is not Rows:
+        if kind is not dict and kind is not list:
             return self._scalar(value)
         if kind is list and not self.pretty and len(value) <= _FEW and _is_simple(value) and _make_encoder is not None:
             text = "".join((self._encoders.get("") or self._encoder(""))(value, 0))
@@ -177,8 +176,6 @@ class Dumper:
             parts.append("{}" if type(value) is dict else "[]")
         elif type(value) is list:
             self._write_array(value, level, parts, newline)
-        elif type(value) is Rows:
-            self._write_rows(value, level, parts, newline)
         else:
             self._write_object(value, level, parts, newline)
 
@@ -213,7 +210,7 @@ class Dumper:
                 out(f"{separator}{key}{quote_text(item)}")
             elif kind is int:
                 out(f"{separator}{key}{item}")
-            elif kind is dict or kind is list or kind is Rows:
+            elif kind is dict or kind is list:
                 out(separator + key)
                 self._write(item, level + 1, parts, inner)
             else:
@@ -246,7 +243,7 @@ class Dumper:
         for item in value:
             kind = type(item)
             out(separator)
-            if kind is dict or kind is list or kind is Rows:
+            if kind is dict or kind is list:
                 self._write(item, level + 1, parts, inner)
             else:
                 out(self.quote(item) if kind is str else self._scalar(item))
@@ -254,17 +251,6 @@ class Dumper:
             if len(parts) > _PIECES:
                 parts.spill()
         out(newline + "]")
-
-    def _write_rows(self, value: Rows, level: int, parts: _Parts, newline: str) -> None:
-        sign = "["
-        for block in value.blocks():
-            inside = _Parts(None)
-            self._write_array(block, level, inside, newline)
-            text = "".join([*inside.spilled, *inside])
-            parts.append(sign + text[1 : -1 - len(newline)])
-            parts.spill()
-            sign = ","
-        parts.append(newline + "]")
 
     def _colored(self, value: Value, level: int, parts: list[str]) -> None:
         colors = self.colors

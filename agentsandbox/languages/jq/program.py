@@ -30,8 +30,8 @@ def compile_program(source: str, machine: Machine) -> Callable[[Value], Iterable
     return lambda value: code.many(value, ())
 
 
-def compile_code(source: str, machine: Machine, *, origin: str = "", read: Callable[[str], str] | None = None, own: str = "") -> Code:
-    """The code of a program, for an empty environment; `own` names a file whose definitions come first.
+def compile_code(source: str, machine: Machine, *, origin: str = "", read: Callable[[str], str] | None = None) -> Code:
+    """The code of a program, for an empty environment.
 
     Raises `CompileError`; running raises `JqError`.
     """
@@ -46,8 +46,7 @@ def compile_code(source: str, machine: Machine, *, origin: str = "", read: Calla
         for name, value in machine.named.items():
             scope = scope.define(f"${name}", Constant(value))
         library = Library(compiler, machine.search_list, read or refuse, origin)
-        machine.describe_module = library.describe
-        scope = library.scope_of(program, library.with_own(scope, own) if own else scope, origin)
+        scope = library.scope_of(program, scope, origin)
         if program.main is None:
             raise JqSyntaxError('Top-level program not given (try ".")', -1, 0)
         code = compiler.compile(program.main, scope)

@@ -7,7 +7,7 @@ import re
 from agentsandbox.caching import cache_short, forget_long
 from agentsandbox.errors import LimitReached
 from agentsandbox.languages.jq.operations import describe
-from agentsandbox.languages.jq.values import ARRAYS, KINDS, JqError
+from agentsandbox.languages.jq.values import KINDS, JqError
 from agentsandbox.regexps.perl_tree import read_perl
 
 TYPE_CHECKING = False
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from agentsandbox.languages.jq.values import Value
     from agentsandbox.limits import Budget
 
-__all__ = ["REGEXES", "find_all"]
+__all__ = ["REGEXES", "Pattern", "compile_pattern", "find_all", "searches"]
 
 _LONGEST_PATTERN = 20_000
 _LONG_TEXT = 1 << 20
@@ -61,7 +61,7 @@ def _translated(pattern: str) -> str:
     return "".join(parts)
 
 
-class _Pattern:
+class Pattern:
     """A compiled pattern. `quick` is for ASCII texts up to `quick_length`, None where there is no such thing."""
 
     __slots__ = ("groups", "names", "quick", "quick_length", "repeats", "timed")
@@ -119,7 +119,8 @@ def _options(flags: str) -> int:
 
 
 @cache_short(256)
-def _compiled(pattern: str, flags: str) -> _Pattern:
+def compile_pattern(pattern: str, flags: str) -> Pattern:
+    """Return a pattern, compiled once. Raises `JqError`."""
     import regex
 
     if len(pattern) > _LONGEST_PATTERN:
@@ -134,7 +135,7 @@ def _compiled(pattern: str, flags: str) -> _Pattern:
     repeats = _REPEATED_GROUP.search(pattern) is not None
     quick, length = (None, 0) if set(flags) - set("gin") else _quick(pattern, ignore_case="i" in flags)
     forget_long(pattern)
-    return _Pattern(timed, quick, length, repeats)
+    return Pattern(timed, quick, length, repeats)
 
 
 def _quick(pattern: str, *, ignore_case: bool) -> tuple[re.Pattern[str] | None, int]:
@@ -150,9 +151,8 @@ def _quick(pattern: str, *, ignore_case: bool) -> tuple[re.Pattern[str] | None, 
         return None, 0
 
 
-def _searches(machine: Machine, text: str, compiled: _Pattern, flags: str) -> Iterator[Any]:
+def searches(budget: Budget, text: str, compiled: Pattern, flags: str) -> Iterator[Any]:
     """The match objects, one or all, as jq's flags ask."""
-    budget = machine.budget
     quick = compiled.quick if compiled.is_quick(text) else None
     everything, skip_empty = "g" in flags, "n" in flags
     if quick is not None and everything:
@@ -194,7 +194,7 @@ def _pattern_of(wanted: Value, flags: Value) -> tuple[Value, Value]:
     """The pattern and the flags of a call with one argument: a string, or an array of both."""
     if isinstance(wanted, str):
         return wanted, flags
-    if isinstance(wanted, ARRAYS) and wanted:
+    if isinstance(wanted, list) and wanted:
         return wanted[0], wanted[1] if len(wanted) > 1 else None
     raise JqError(f"{KINDS[type(wanted)]} not a string or array")
 
@@ -210,8 +210,8 @@ def find_all(machine: Machine, value: Value, pattern: Value, flags: Value) -> It
     """The matches as `match` describes them."""
     _check(value, pattern)
     modifiers = _read_flags(flags)
-    compiled = _compiled(pattern, modifiers)
-    for found in _searches(machine, value, compiled, modifiers):
+    compiled = compile_pattern(pattern, modifiers)
+    for found in searches(machine.budget, value, compiled, modifiers):
         yield _described(found, compiled.names)
 
 
@@ -219,11 +219,11 @@ def _test(machine: Machine, value: Value, wanted: Value, *flags: Value) -> Value
     pattern, modifiers = (wanted, flags[0]) if flags else _pattern_of(wanted, None)
     _check(value, pattern)
     letters = _read_flags(modifiers)
-    compiled = _compiled(pattern, letters)
+    compiled = compile_pattern(pattern, letters)
     if compiled.quick is not None and compiled.is_quick(value):
         machine.budget.step()
         return compiled.quick.search(value) is not None
-    return any(True for _ in _searches(machine, value, compiled, letters))
+    return any(True for _ in searches(machine.budget, value, compiled, letters))
 
 
 def _match(machine: Machine, value: Value, wanted: Value, *flags: Value) -> Value:
@@ -243,7 +243,7 @@ def _split(machine: Machine, value: Value, pattern: Value, flags: Value) -> Valu
     letters = _read_flags("g" + (flags or ""))
     made: list[Value] = []
     previous = 0
-    for found in _searches(machine, value, _compiled(pattern, letters), letters):
+    for found in searches(machine.budget, value, compile_pattern(pattern, letters), letters):
         start, end = found.span()
         made.append(value[previous:start])
         previous = end

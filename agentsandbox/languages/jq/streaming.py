@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from itertools import chain
 
-from agentsandbox.languages.jq.json_text import NOTHING, Stack
 from agentsandbox.languages.jq.paths import put_path_owned
-from agentsandbox.languages.jq.rows import Rows
-from agentsandbox.languages.jq.values import ARRAYS, CONTAINERS
+from agentsandbox.languages.jq.values import CONTAINERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +14,7 @@ if TYPE_CHECKING:
     from agentsandbox.languages.jq.values import Value
     from agentsandbox.limits import Budget
 
-__all__ = ["StreamStack", "events", "events_of_part", "path_of_part", "paths_of", "rebuilt"]
+__all__ = ["events", "paths_of", "rebuilt"]
 
 _BATCH = 256
 
@@ -37,7 +35,7 @@ def events(value: Value, budget: Budget, hold: Callable[[int], None]) -> Iterato
         for key, item in pending[-1]:
             path[-1] = key
             kind = type(item)
-            if (kind is dict or kind is list or kind is Rows) and item:
+            if (kind is dict or kind is list) and item:
                 pending.append(_entries(item))
                 path.append(None)
                 break
@@ -53,75 +51,6 @@ def events(value: Value, budget: Budget, hold: Callable[[int], None]) -> Iterato
             yield [path[:]]
             path.pop()
     hold(made * 9)
-
-
-class StreamStack(Stack):
-    """With the messages of jq's other parser, that of streams."""
-
-    def begin(self, container: Value) -> str | None:
-        if self.next is not NOTHING:
-            return "Expected a separator between values"
-        if self.open and type(self.open[-1]) is dict:
-            before = "',' in object" if self.open[-1] else "'{'"
-            return f"Expected string key after {before}, not '{'{' if type(container) is dict else '['}'"
-        return super().begin(container)
-
-    def colon(self) -> str | None:
-        if not self.open or type(self.open[-1]) in ARRAYS:
-            return "':' not as part of an object"
-        if type(self.open[-1]) is str and self.next is not NOTHING:
-            return "Expected string key before ':'" if type(self.next) in CONTAINERS else "Object keys must be strings"
-        return super().colon()
-
-    def close_array(self) -> str | None:
-        if not self.open:
-            return "Unmatched ']' at the top-level"
-        if type(self.open[-1]) in ARRAYS:
-            return super().close_array()
-        if self.open[-1] and type(self.open[-1]) is dict and self.next is NOTHING:
-            return "Expected another array element"
-        return "Unmatched ']' in the middle of an object"
-
-    def close_object(self) -> str | None:
-        if not self.open:
-            return "Unmatched '}' at the top-level"
-        if type(self.open[-1]) in ARRAYS:
-            return "Unmatched '}' in the middle of an array"
-        if self.next is NOTHING and type(self.open[-1]) is str:
-            return "Missing value in key:value pair"
-        if self.next is NOTHING and self.open[-1]:
-            return "Expected another key:value pair"
-        return super().close_object()
-
-
-def events_of_part(stack: Stack, budget: Budget, hold: Callable[[int], None]) -> Iterator[Value]:
-    """The events of a value that is not complete: of all that a comma or a bracket follows."""
-    prefix: list[Value] = []
-    opened = stack.open
-    for at, container in enumerate(opened):
-        if type(container) is str:
-            continue
-        for key, item in _entries(container):
-            for event in events(item, budget, hold):
-                event[0][:0] = [*prefix, key]
-                yield event
-        prefix.append(opened[at + 1] if at + 1 < len(opened) and type(opened[at + 1]) is str else len(container))
-    if opened and type(stack.next) in CONTAINERS:
-        for event in events(stack.next, budget, hold):
-            event[0][:0] = prefix
-            yield event
-
-
-def path_of_part(stack: Stack) -> list[Value]:
-    """Where a value that is not complete goes on: null for a key that is not there yet."""
-    path: list[Value] = []
-    opened = stack.open
-    for at, container in enumerate(opened):
-        if type(container) in ARRAYS:
-            path.append(len(container))
-        elif type(container) is dict:
-            path.append(opened[at + 1] if at + 1 < len(opened) and type(opened[at + 1]) is str else None)
-    return path
 
 
 def paths_of(value: Value, budget: Budget, hold: Callable[[int], None]) -> Iterator[list[Value]]:
@@ -141,7 +70,7 @@ def paths_of(value: Value, budget: Budget, hold: Callable[[int], None]) -> Itera
                 made = 0
             yield path[:]
             kind = type(item)
-            if (kind is dict or kind is list or kind is Rows) and item:
+            if (kind is dict or kind is list) and item:
                 pending.append(_entries(item))
                 path.append(None)
                 break

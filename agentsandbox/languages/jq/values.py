@@ -1,6 +1,6 @@
 """JSON values as jq sees them, and the kinds that there are.
 
-A value is None, bool, int, float, `Literal`, str, list, `Rows` (a long array) or dict; no value is ever changed after it was
+A value is None, bool, int, float, `Literal`, str, list or dict; no value is ever changed after it was
 made. A whole number of at most 2^53 is an int; a larger int is a literal that kept its digits, and arithmetic takes it as a float.
 """
 
@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import math
 
-from agentsandbox.languages.jq.rows import Rows
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Self, TypeAlias
 
     Value: TypeAlias = Any
 
-__all__ = ["ARRAYS", "CONTAINERS", "EXACT", "KINDS", "JqError", "Literal", "is_number", "kind", "number", "plain", "to_float"]
+__all__ = ["CONTAINERS", "EXACT", "KINDS", "JqError", "Literal", "is_number", "kind", "number", "to_float"]
 
 EXACT = 1 << 53
 """The largest whole number that a float holds without doubt."""
@@ -51,18 +49,11 @@ KINDS: dict[type, str] = {
     Literal: "number",
     str: "string",
     list: "array",
-    Rows: "array",
     dict: "object",
 }
 
 
-ARRAYS = (list, Rows)
-CONTAINERS = (list, Rows, dict)
-
-
-def plain(value: Value) -> Value:
-    """The value; a long array as a list."""
-    return value.listed() if type(value) is Rows else value
+CONTAINERS = (list, dict)
 
 
 def kind(value: Value) -> str:

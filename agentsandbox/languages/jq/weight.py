@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from sys import getrefcount
 
-from agentsandbox.languages.jq.rows import Rows
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,7 +16,7 @@ __all__ = ["weigh"]
 _LIST, _TUPLE, _DICT, _ENTRY, _TEXT, _NUMBER = 72, 56, 184, 32, 56, 24
 _OWNED = 3
 """References to an item that only one container holds, while a loop looks at it."""
-_CONTAINERS = frozenset((list, dict, tuple, Rows))
+_CONTAINERS = frozenset((list, dict, tuple))
 
 
 def weigh(roots: Iterable[Any], most: int, budget: Budget) -> int:
@@ -28,15 +26,11 @@ def weigh(roots: Iterable[Any], most: int, budget: Budget) -> int:
     size = 0
     while pending and size <= most:
         here = pending.pop()
-        budget.step(len(here) // 16 + 1 if type(here) is not Rows else 1)
+        budget.step(len(here) // 16 + 1)
         items: Iterable[Any] = here
         if type(here) is dict:
             size += _DICT + _ENTRY * len(here)
             items = here.values()
-        elif type(here) is Rows:
-            size += here.size
-            pending += here.loose()
-            continue
         else:
             size += 8 * len(here) + (_LIST if type(here) is list else _TUPLE)
         kinds = set(map(type, items))

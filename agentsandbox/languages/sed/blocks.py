@@ -7,7 +7,7 @@ import re
 from agentsandbox.languages.sed.columns import column_replacer
 from agentsandbox.languages.sed.nodes import Command, Script, Substitution
 from agentsandbox.languages.sed.runtime import Settings
-from agentsandbox.languages.sed.substitution import build_replacer, sees_bytes
+from agentsandbox.languages.sed.substitution import build_replacer
 from agentsandbox.regexps import PosixRegex
 from agentsandbox.regexps.lines import LineSearch
 from agentsandbox.streams import decode, encode
@@ -186,7 +186,7 @@ class _Compiler:
         run = blocks.edge_run() if text == "" else None
         if run is not None:
             return self._strip(blocks, *run)
-        if not blocks.exact or (not blocks.shortest and (not blocks.empty or sees_bytes(regex, self.budget))):
+        if not blocks.exact or (not blocks.shortest and not blocks.empty):
             raise UnfitError
         replacer = build_replacer(substitution.replacement)
         if substitution.replacement.growth(_SAMPLE, blocks.shortest) > _GROWTH * _SAMPLE:

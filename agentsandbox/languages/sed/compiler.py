@@ -89,10 +89,8 @@ def _busy_lines(script: Script) -> tuple[list[tuple[int, int]] | None, bool]:
     return busy, last
 
 
-def compile_command(
-    command: Command, settings: Settings, ranges: list[Range], wrap: Callable[[Command, Operation], Operation] | None = None
-) -> Operation:
-    """What a command does where its addresses apply; two of them join `ranges`. `wrap` makes something of the operation itself."""
+def compile_command(command: Command, settings: Settings, ranges: list[Range]) -> Operation:
+    """Return what a command does where its addresses apply; two of them join `ranges`."""
     range_test: Range | None = None
     if command.first is not None and command.second is not None:
         range_test = Range(command.first, command.second)
@@ -102,8 +100,6 @@ def compile_command(
         operation = _change(command, settings, range_test)
     else:
         operation = _PLAIN.get(command.name) or _MADE[command.name](command, settings)
-    if wrap is not None:
-        operation = wrap(command, operation)
     test: Test | None = range_test.test if range_test is not None else _address_test(command.first)
     if test is None:
         if not command.negated:
@@ -496,12 +492,9 @@ def _substitute(command: Command, _: Settings) -> Operation:
             result: str | None = space.replace(literal, text, limit)
         else:
             regex = editor.regex(given)
-            make = replacer
             if given is None and highest > regex.groups:
-                if regex not in substitution.kin:
-                    raise SedError(f"{editor.program.where}: invalid reference \\{highest} on `s' command's RHS")
-                make = build_replacer(substitution.replacement.with_groups(regex.groups))
-            result = replace(regex, substitution, make, space, editor.budget)
+                raise SedError(f"{editor.program.where}: invalid reference \\{highest} on `s' command's RHS")
+            result = replace(regex, substitution, replacer, space, editor.budget)
             if result is None:
                 return
         assert result is not None
@@ -526,7 +519,6 @@ def _substitute(command: Command, _: Settings) -> Operation:
 
 _PLAIN: dict[str, Operation] = {
     "{": _nothing,
-    "}": _nothing,
     ":": _nothing,
     "=": _number,
     "d": _delete,

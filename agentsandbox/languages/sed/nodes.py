@@ -25,13 +25,9 @@ class Address:
             "plus" (+number) and "multiple" (~number), as first "zero" (0,/regex/).
     """
 
-    __slots__ = ("flags", "kind", "number", "regex", "source", "step")
+    __slots__ = ("kind", "number", "regex", "step")
 
-    def __init__(
-        self, kind: str, number: int = 0, step: int = 0, regex: PosixRegex | None = None, source: str = "", flags: str = ""
-    ) -> None:
-        self.source = source
-        self.flags = flags
+    def __init__(self, kind: str, number: int = 0, step: int = 0, regex: PosixRegex | None = None) -> None:
         self.kind = kind
         self.number = number
         self.step = step
@@ -62,11 +58,6 @@ class Replacement:
         copies = sum(kind == "group" for kind, _ in self.pieces)
         return length + fixed * (length // max(1, shortest) + 1) + 3 * copies * length
 
-    def with_groups(self, number: int) -> Replacement:
-        """The same without the groups after that number."""
-        pieces = [(kind, value) for kind, value in self.pieces if kind != "group" or int(value) <= number]
-        return Replacement(pieces, bytewise=self.bytewise)
-
     @property
     def highest_group(self) -> int:
         """The largest group number that is used."""
@@ -76,7 +67,7 @@ class Replacement:
 class Substitution:
     """What `s` does: `number` 0 means the first match; with `everywhere` all from that one on."""
 
-    __slots__ = ("evaluate", "everywhere", "file", "flags", "kin", "number", "prints", "regex", "replacement", "source")
+    __slots__ = ("evaluate", "everywhere", "file", "number", "prints", "regex", "replacement")
 
     def __init__(self, regex: PosixRegex | None, replacement: Replacement) -> None:
         self.regex = regex
@@ -86,11 +77,6 @@ class Substitution:
         self.prints = 0
         self.evaluate = False
         self.file: str | None = None
-        self.source = ""
-        self.flags = ""
-        """The pattern, and its flags i and m, as they were written."""
-        self.kin: frozenset[PosixRegex | None] = frozenset()
-        """The patterns of all `s`: where such a one is used again, a group that it lacks is empty."""
 
 
 class Command:
@@ -104,7 +90,7 @@ class Command:
         self.second = second
         self.negated = negated
         self.text = ""
-        """The text of a, i, c; the file of r, R, w, W; the command of e; both sides of y."""
+        """The text of a, i, c; the file of r, R, w, W; the command of e."""
         self.number: int | None = None
         """The status of q and Q, the width of l."""
         self.label = ""

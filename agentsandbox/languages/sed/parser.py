@@ -6,7 +6,6 @@ import re
 
 from agentsandbox.languages.sed.escapes import EscapeError, unescape, with_characters
 from agentsandbox.languages.sed.nodes import Address, Command, Script, SedError, Substitution
-from agentsandbox.languages.sed.posix import without_additions
 from agentsandbox.languages.sed.reader import BLANK, Reader
 from agentsandbox.languages.sed.replacements import read_characters, read_replacement
 from agentsandbox.regexps import PosixRegex, RegexError, compile_posix
@@ -16,11 +15,8 @@ __all__ = ["Parser"]
 
 _SPACE = " \t\r\f\v"
 _COMMANDS = frozenset("{}=acdDeFghGHiIlnNpPqQrRsTtvwWxyzb:#")
-_ADDITIONS = frozenset("eFQRTvWz")
-"""Commands that --posix takes away."""
 _VERSION = re.compile(r"([0-9]{1,9})(?:\.([0-9]{1,9}))?(?:\.([0-9]{1,9}))?", re.ASCII)
 _ONE_ADDRESS = frozenset("qQ")
-_ONE_ADDRESS_OF_POSIX = frozenset("=ailr")
 _MISSING_FILE = "missing filename in r/R/w/W commands"
 
 
@@ -34,17 +30,12 @@ class Parser(Reader):
         sandbox: bool = False,
         bytewise: bool = False,
         null_lines: bool = False,
-        posix: bool = False,
-        keeps_ends: bool = False,
     ) -> None:
         super().__init__(bytewise=bytewise)
-        self.keeps_ends = keeps_ends
-        """Whether the ends of blocks are commands."""
         self.extended = extended
         self.null_lines = null_lines
         """Whether lines end in NUL, so that M finds no lines inside a text."""
         self.sandbox = sandbox
-        self.posix = posix
         self.commands: list[Command] = []
         self.blocks: list[tuple[int, str]] = []
         """Open blocks: index of the command, where it was opened."""
@@ -73,8 +64,6 @@ class Parser(Reader):
 
     def finish(self) -> Script:
         """The whole script. Raises `SedError`."""
-        if self.pending is not None and self.posix:
-            raise self._error("incomplete command")
         self.pending = None
         if self.blocks:
             self.where = self.blocks[-1][1]
@@ -88,16 +77,7 @@ class Parser(Reader):
                 if command.label and command.label not in labels:
                     raise SedError(f"can't find label for jump to `{command.label}'", 4)
                 command.target = labels.get(command.label, len(self.commands))
-        self._know_kin()
         return Script(self.commands, self._place(position=0), quiet=self.quiet)
-
-    def _know_kin(self) -> None:
-        """Tell each `s` that uses the last pattern which patterns are those of an `s`."""
-        made = [command.substitution for command in self.commands if command.substitution is not None]
-        if any(each.regex is None for each in made):
-            kin = frozenset(each.regex for each in made)
-            for each in made:
-                each.kin = kin
 
     # commands
 
@@ -128,8 +108,8 @@ class Parser(Reader):
                 raise self._error("multiple `!'s")
         if not character:
             raise self._error("missing command")
-        if character not in _COMMANDS or character == "I" or (self.posix and character in _ADDITIONS):
-            if character == "L" and not self.posix:
+        if character not in _COMMANDS or character == "I":
+            if character == "L":
                 raise SedError("INTERNAL ERROR: Bad cmd L", 4)
             raise self._unknown(character)
         command = Command(character, first, second, negated=negated)
@@ -149,7 +129,7 @@ class Parser(Reader):
 
     def _check_zero(self, first: Address | None, second: Address | None) -> None:
         if first is not None and first.kind == "line" and first.number == 0:
-            if second is None or second.kind != "regex" or self.posix:
+            if second is None or second.kind != "regex":
                 raise self._error("invalid usage of line address 0")
             first.kind = "zero"
 
@@ -163,7 +143,7 @@ class Parser(Reader):
             raise self._error("} doesn't want any addresses" if self.blocks else "unexpected `}'")
         if name == "#":
             raise self._error("comments don't accept any addresses")
-        if command.second is not None and (name in _ONE_ADDRESS or (self.posix and name in _ONE_ADDRESS_OF_POSIX)):
+        if command.second is not None and name in _ONE_ADDRESS:
             raise self._error("command only uses one address")
 
     def _arguments(self, command: Command) -> None:
@@ -197,7 +177,7 @@ class Parser(Reader):
         name = command.name
         if name in "qQl":
             character = self._skip(BLANK)
-            if character and character in "0123456789" and not self.posix:
+            if character and character in "0123456789":
                 command.number = self._number(character)
             else:
                 self._back(character)
@@ -229,8 +209,6 @@ class Parser(Reader):
             raise self._error("unexpected `}'")
         index, _ = self.blocks.pop()
         self.commands[index].target = len(self.commands)
-        if self.keeps_ends:
-            self.commands.append(Command("}", None, None, negated=False))
         self._end_of_command()
 
     def _label(self) -> str:
@@ -267,7 +245,7 @@ class Parser(Reader):
         if character and character in "0123456789":
             number = self._number(character)
             following = self._skip(BLANK)
-            if following == "~" and not self.posix:
+            if following == "~":
                 digit = self._skip(BLANK)
                 step = 0
                 if digit and digit in "0123456789":
@@ -277,7 +255,7 @@ class Parser(Reader):
                 return Address("step", number, step) if step else Address("line", number)
             self._back(following)
             return Address("line", number)
-        if character and character in "+~" and not self.posix:
+        if character and character in "+~":
             digit = self._skip(BLANK)
             number = 0
             if digit and digit in "0123456789":
@@ -305,15 +283,14 @@ class Parser(Reader):
         ignore_case = multiline = False
         while True:
             flag = self._skip(BLANK)
-            if flag == "I" and not self.posix:
+            if flag == "I":
                 ignore_case = True
-            elif flag == "M" and not self.posix:
+            elif flag == "M":
                 multiline = True
             else:
                 self._back(flag)
                 break
-        flags = "I" * ignore_case + "M" * multiline
-        return Address("regex", regex=self._compile(source, ignore_case=ignore_case, multiline=multiline), source=source, flags=flags)
+        return Address("regex", regex=self._compile(source, ignore_case=ignore_case, multiline=multiline))
 
     def _compile(self, source: str, *, ignore_case: bool, multiline: bool) -> PosixRegex | None:
         """The pattern; None for an empty one, which means the last one used."""
@@ -324,8 +301,6 @@ class Parser(Reader):
         source = with_characters(source)
         if not self.bytewise:
             source = decode(encode(source))  # bytes that make a character
-        if self.posix:
-            source = without_additions(source, extended=self.extended)
         try:
             return compile_posix(
                 source,
@@ -350,24 +325,18 @@ class Parser(Reader):
         right = self._delimited_right(delimiter) if left is not None else None
         if left is None or right is None:
             raise self._error("unterminated `s' command")
-        substitution = Substitution(None, read_replacement(right, posix=self.posix, bytewise=self.bytewise))
+        substitution = Substitution(None, read_replacement(right, bytewise=self.bytewise))
         command.substitution = substitution
         ignore_case, multiline = self._flags(substitution)
         substitution.regex = self._compile(left, ignore_case=ignore_case, multiline=multiline)
-        substitution.source, substitution.flags = left, "i" * ignore_case + "m" * multiline
         highest = substitution.replacement.highest_group
         if substitution.regex is not None and highest > substitution.regex.groups:
-            if self.posix:
-                substitution.replacement = substitution.replacement.with_groups(substitution.regex.groups)
-                return
             raise self._error(f"invalid reference \\{highest} on `s' command's RHS")
 
     def _flags(self, substitution: Substitution) -> tuple[bool, bool]:
         ignore_case = multiline = False
         while True:
             flag = self._next()
-            if self.posix and flag in ("i", "I", "m", "M", "e"):
-                raise self._error("unknown option to `s'")
             if flag in ("i", "I"):
                 ignore_case = True
             elif flag in ("m", "M"):
@@ -421,7 +390,6 @@ class Parser(Reader):
             raise self._error("strings for `y' command are different lengths")
         for before, after in zip(source, target, strict=True):
             command.table.setdefault(ord(before), after)
-        command.text = f"{source}/{target}"
         self._end_of_command()
 
     # text
@@ -442,8 +410,6 @@ class Parser(Reader):
                 self.position += self.text.startswith("\\\n", self.position) or self.text[self.position :] == "\\"
             self._read_text(command)
             return
-        if self.posix:
-            raise self._error("expected \\ after `a', `c' or `i'")
         self._back(character)
         self._read_text(command)
 

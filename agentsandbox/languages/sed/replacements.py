@@ -8,8 +8,8 @@ from agentsandbox.languages.sed.nodes import Replacement
 __all__ = ["read_characters", "read_replacement"]
 
 
-def read_replacement(source: str, *, posix: bool, bytewise: bool = False) -> Replacement:
-    """The right side of `s`; with `posix` nothing changes the letter case."""
+def read_replacement(source: str, *, bytewise: bool = False) -> Replacement:
+    """The right side of `s`."""
     pieces: list[tuple[str, str | int]] = []
     literal: list[str] = []
 
@@ -31,7 +31,7 @@ def read_replacement(source: str, *, posix: bool, bytewise: bool = False) -> Rep
                 flush()
                 pieces.append(("group", int(following)))
                 position += 1
-            elif following in "LUluE" and not posix:
+            elif following in "LUluE":
                 flush()
                 pieces.append(("case", following))
                 position += 1

@@ -29,26 +29,24 @@ _ENDLESS = 1 << 60
 class Settings:
     """The options of one run that commands look at."""
 
-    __slots__ = ("bytewise", "decode", "drops_last", "line_length", "null_lines", "posix", "quiet", "unbuffered")
+    __slots__ = ("bytewise", "decode", "drops_last", "line_length", "null_lines", "quiet", "unbuffered")
 
     def __init__(
         self,
         *,
         quiet: bool = False,
         null_lines: bool = False,
-        posix: bool = False,
         unbuffered: bool = False,
         line_length: int = 70,
         bytewise: bool = False,
         drops_last: bool = False,
     ) -> None:
         self.bytewise = bytewise
-        self.drops_last = drops_last or posix
+        self.drops_last = drops_last
         """Whether `N` prints nothing where there is no next line."""
         self.decode = decode_bytewise if bytewise else decode
         self.quiet = quiet
         self.null_lines = null_lines
-        self.posix = posix
         self.unbuffered = unbuffered
         self.line_length = line_length
 
@@ -111,16 +109,6 @@ class Output:
         self._chunks.append(text)
         if len(self._chunks) > _FLUSH:
             self.flush()
-
-    def note(self, text: str) -> None:
-        """Write what is no line of the result: a newline that is missing stays missing."""
-        self._chunks.append(text)
-        if len(self._chunks) > _FLUSH:
-            self.flush()
-
-    def block(self, text: str, *, complete: bool) -> None:
-        """Write many lines at once; the last one is without its end when it is not `complete`."""
-        self.line(text, complete=complete)
 
     def flush(self) -> None:
         """Hand everything to the writer."""

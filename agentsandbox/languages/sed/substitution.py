@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
-from agentsandbox.caching import cache_short
 from agentsandbox.regexps import PosixRegex
-from agentsandbox.streams import decode, decode_bytewise, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,10 +12,8 @@ if TYPE_CHECKING:
     from agentsandbox.limits import Budget
     from agentsandbox.regexps.matcher import Match
 
-__all__ = ["Part", "build_replacer", "lower", "modified", "parts_of", "replace", "sees_bytes", "upper"]
+__all__ = ["Part", "build_replacer", "lower", "modified", "parts_of", "replace", "upper"]
 
-_PLAIN = re.compile(r"(?:[^\[\\]|\\[^bBwWsS<>]|\[(?!\^)(?:(?![\]\[-])[\x00-\x7f])+\])*", re.DOTALL)
-"""A pattern that GNU's matcher needs no characters for: no classes, ranges or negations, no ends of words."""
 _SMALL = 4096
 _MANY = 200_000
 """A text so long is changed match by match, with looks at the clock."""
@@ -153,8 +147,6 @@ def _with_cases(parts: list[Part], match: Match) -> str:
 
 def replace(regex: PosixRegex, substitution: Substitution, replacer: Callable[[Match], str], space: str, budget: Budget) -> str | None:
     """The text after the substitution; None when there was nothing to replace."""
-    if not regex.shortest and not space.isascii() and (substitution.everywhere or substitution.number) and sees_bytes(regex, budget):
-        return _replace_in_characters(regex, substitution, replacer, space, budget)
     if len(space) > regex.safe_length or not regex.exact:
         return _replace_slowly(regex, substitution, replacer, space, budget)
     found = regex.for_text(space).search(space)
@@ -166,86 +158,6 @@ def replace(regex: PosixRegex, substitution: Substitution, replacer: Callable[[M
             budget.charge(len(result))
         return result
     return _replace_slowly(regex, substitution, replacer, space, budget)
-
-
-@cache_short(64)
-def _is_plain(source: str) -> bool:
-    return _PLAIN.fullmatch(source) is not None
-
-
-def sees_bytes(regex: PosixRegex, budget: Budget) -> bool:
-    """Whether GNU's matcher takes the pattern byte by byte, and finds nothing between the bytes of a character."""
-    if regex.bytewise or regex.ignores_case or not _is_plain(regex.pattern_source):
-        return False
-    found = regex.search("\udc80\udc80", 1, budget)
-    return found is not None and found.span() == (1, 1)
-
-
-def _replace_in_characters(
-    regex: PosixRegex, substitution: Substitution, replacer: Callable[[Match], str], space: str, budget: Budget
-) -> str | None:
-    """Match by match; a character that is stepped over has an empty match before each of its bytes."""
-    changes = _Changes(substitution, budget)
-    nothing = regex.search("\udc80\udc80", 1, budget)
-    assert nothing is not None
-    empty = replacer(nothing)
-    position = 0
-    for match in regex.finditer(space, 0, budget):
-        start, end = match.span()
-        for character in space[position:start]:
-            changes.step_over(character, empty)
-        if changes.is_done():
-            position = start
-            break
-        changes.replace(match.group(), replacer(match))
-        position = end
-        if start == end < len(space):
-            changes.step_over(space[start], empty)
-            position += 1
-        if changes.is_done():
-            break
-    return changes.result(space[position:])
-
-
-class _Changes:
-    """The text that a substitution makes, match by match, and how many matches there were."""
-
-    def __init__(self, substitution: Substitution, budget: Budget) -> None:
-        self.first = substitution.number or 1
-        self.last = 1 << 60 if substitution.everywhere else self.first
-        self.budget = budget
-        self.count = 0
-        self.size = 0
-        self.parts: list[str] = []
-
-    def is_done(self) -> bool:
-        """Whether all that is to be replaced is."""
-        return self.count >= self.last
-
-    def replace(self, found: str, piece: str) -> None:
-        """One match: replaced if it is its turn."""
-        self.count += 1
-        self._add(piece if self.first <= self.count <= self.last else found)
-
-    def step_over(self, character: str, empty: str) -> None:
-        """A character that is no match: between its bytes there is nothing, which is one."""
-        if character.isascii():
-            self._add(character)
-            return
-        first, *others = list(decode_bytewise(encode(character)))
-        self._add(first)
-        for byte in others:
-            self.replace("", empty)
-            self._add(byte)
-
-    def _add(self, text: str) -> None:
-        self.size += len(text)
-        self.budget.charge(self.size)
-        self.parts.append(text)
-
-    def result(self, rest: str) -> str | None:
-        """The text with what follows the last match; None if nothing was replaced."""
-        return decode(encode("".join([*self.parts, rest]))) if self.count >= self.first else None
 
 
 def _replace_slowly(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 
-from agentsandbox.languages.yq.evaluation import RFC3339, Context, Machine, YqError, cross, guessed_tag, is_true, operator, truth
-from agentsandbox.languages.yq.moments import add_duration, parse_moment
+from agentsandbox.languages.yq.evaluation import Context, Machine, YqError, cross, each, guessed_tag, is_true, operator, truth
 from agentsandbox.languages.yq.nodes import MAPPING, SCALAR, SEQUENCE, Node
 from agentsandbox.languages.yq.numbers import go_float, parse_float, parse_integer, shown, wrap
 from agentsandbox.languages.yq.parser import Expression
@@ -64,25 +63,22 @@ def _numbers(
     return None
 
 
-def _on_two(
-    machine: Machine, context: Context, expression: Expression, function: Callable[[Machine, Context, Node, Node], Node]
-) -> Context:
-    def calculate(machine: Machine, context: Context, left: Node | None, right: Node | None) -> Node | None:
-        assert left is not None and right is not None
-        return function(machine, context, left, right)
+def _on_two(name: str, function: Callable[[Machine, Node, Node], Node]) -> None:
+    """Make a function of two nodes the operator of this name."""
 
-    return cross(machine, context.read_only(), expression, calculate)
+    def calculate(machine: Machine, left: Node | None, right: Node | None) -> Node | None:
+        assert left is not None and right is not None
+        return function(machine, left, right)
+
+    @operator(name)
+    def run(machine: Machine, context: Context, expression: Expression) -> Context:
+        return cross(machine, context.read_only(), expression, calculate)
 
 
 # addition
 
 
-@operator("add")
-def _add(machine: Machine, context: Context, expression: Expression) -> Context:
-    return _on_two(machine, context, expression, lambda machine, context, left, right: added(machine, left, right, context.layout))
-
-
-def added(machine: Machine, left: Node, right: Node, layout: str = RFC3339) -> Node:
+def added(machine: Machine, left: Node, right: Node) -> Node:
     """The sum of two nodes."""
     if left.tag == "!!null":
         copy = right.copy(machine.meter)
@@ -103,7 +99,7 @@ def added(machine: Machine, left: Node, right: Node, layout: str = RFC3339) -> N
         return made
     if right.kind != SCALAR:
         raise _cannot_add(left, right)
-    return _add_scalars(machine, left, right, layout)
+    return _add_scalars(machine, left, right)
 
 
 def _cannot_add(left: Node, right: Node) -> YqError:
@@ -141,10 +137,9 @@ def _add_maps(machine: Machine, left: Node, right: Node) -> Node:
     return made
 
 
-def _add_scalars(machine: Machine, left: Node, right: Node, layout: str) -> Node:
+def _add_scalars(machine: Machine, left: Node, right: Node) -> Node:
     tags = _tags(machine, left, right)
-    if _is_moment(left, tags[0], layout):
-        return _result(left, left.tag, add_duration(left.value, right.value, layout, 1))
+    _refuse_moment(left)
     if tags[0] == "!!str" or tags[1] == "!!str":
         text = left.value if tags[1] == "!!null" else left.value + right.value
         machine.budget.charge(len(text))
@@ -155,21 +150,15 @@ def _add_scalars(machine: Machine, left: Node, right: Node, layout: str) -> Node
     return made
 
 
-def _is_moment(left: Node, tag: str, layout: str) -> bool:
+def _refuse_moment(left: Node) -> None:
     if left.tag == "!!timestamp":
-        return True
-    return tag == "!!str" and layout != RFC3339 and isinstance(parse_moment(layout, left.value), tuple)
+        raise YqError("arithmetic on times is not supported by this yq (D-yq)")
 
 
 # subtraction
 
 
-@operator("subtract")
-def _subtract(machine: Machine, context: Context, expression: Expression) -> Context:
-    return _on_two(machine, context, expression, _subtracted)
-
-
-def _subtracted(machine: Machine, context: Context, left: Node, right: Node) -> Node:
+def _subtracted(machine: Machine, left: Node, right: Node) -> Node:
     if left.tag == "!!null":
         copy = right.copy(machine.meter)
         copy.parent, copy.key = left.parent, left.key
@@ -187,8 +176,7 @@ def _subtracted(machine: Machine, context: Context, left: Node, right: Node) -> 
     if right.kind != SCALAR:
         raise YqError(f"{right.tag} ({right.nice_path()}) cannot be subtracted from {left.tag}")
     tags = _tags(machine, left, right)
-    if _is_moment(left, tags[0], context.layout):
-        return _result(left, left.tag, add_duration(left.value, right.value, context.layout, -1))
+    _refuse_moment(left)
     if tags[0] == "!!str":
         raise YqError("strings cannot be subtracted")
     difference = _numbers(machine, left, right, lambda a, b: a - b, lambda a, b: a - b)
@@ -220,12 +208,7 @@ def multiplied(machine: Machine, left: Node, right: Node) -> Node:
     return product
 
 
-@operator("divide")
-def _divide(machine: Machine, context: Context, expression: Expression) -> Context:
-    return _on_two(machine, context, expression, _divided)
-
-
-def _divided(machine: Machine, context: Context, left: Node, right: Node) -> Node:
+def _divided(machine: Machine, left: Node, right: Node) -> Node:
     if left.tag == "!!null":
         raise YqError(f"{left.tag} ({left.nice_path()}) cannot be divided by {right.tag} ({right.nice_path()})")
     tags = _tags(machine, left, right)
@@ -251,12 +234,7 @@ def _split(text: str, separator: str) -> list[str]:
     return text.split(separator) if separator else list(text)
 
 
-@operator("modulo")
-def _modulo(machine: Machine, context: Context, expression: Expression) -> Context:
-    return _on_two(machine, context, expression, _remainder)
-
-
-def _remainder(machine: Machine, context: Context, left: Node, right: Node) -> Node:
+def _remainder(machine: Machine, left: Node, right: Node) -> Node:
     tags = _tags(machine, left, right)
     if left.tag == "!!null" or left.kind != SCALAR or right.kind != SCALAR or not (tags[0] in _NUMBERS and tags[1] in _NUMBERS):
         raise YqError(f"{left.tag} ({left.nice_path()}) cannot modulo by {right.tag} ({right.nice_path()})")
@@ -269,6 +247,15 @@ def _remainder(machine: Machine, context: Context, left: Node, right: Node) -> N
 
 def _real_remainder(left: float, right: float) -> float:
     return math.nan if right == 0 or math.isinf(left) else math.fmod(left, right)
+
+
+for _name, _function in (
+    ("add", added),
+    ("subtract", _subtracted),
+    ("divide", _divided),
+    ("modulo", _remainder),
+):
+    _on_two(_name, _function)
 
 
 # comparison
@@ -299,7 +286,7 @@ def equal(machine: Machine, left: Node, right: Node) -> bool:
 def _equals(machine: Machine, context: Context, expression: Expression) -> Context:
     wanted = expression.name == "equals"
 
-    def compare(machine: Machine, context: Context, left: Node | None, right: Node | None) -> Node | None:
+    def compare(machine: Machine, left: Node | None, right: Node | None) -> Node | None:
         if left is None or right is None:
             other = left if right is None else right
             return truth(other, (other is None or other.tag == "!!null") == wanted)
@@ -316,28 +303,24 @@ def _equals(machine: Machine, context: Context, expression: Expression) -> Conte
 def _compare(machine: Machine, context: Context, expression: Expression) -> Context:
     greater, or_equal = "greater" in expression.options, "equal" in expression.options
 
-    def compare(machine: Machine, context: Context, left: Node | None, right: Node | None) -> Node | None:
+    def compare(machine: Machine, left: Node | None, right: Node | None) -> Node | None:
         if left is None or right is None:
             return truth(left or right, left is right and or_equal)
         if left.kind in (MAPPING, SEQUENCE):
             raise YqError(f"{'maps' if left.kind == MAPPING else 'arrays'} not yet supported for comparison")
         if right.kind != SCALAR:
             raise YqError(f"{right.tag} ({right.nice_path()}) cannot be subtracted from {left.tag}")
-        return truth(left, _compared(machine, context.layout, left, right, greater, or_equal))
+        return truth(left, _compared(machine, left, right, greater, or_equal))
 
     return cross(machine, context.read_only(), expression, compare, when_empty=True)
 
 
-def _compared(machine: Machine, layout: str, left: Node, right: Node, greater: bool, or_equal: bool) -> bool:
+def _compared(machine: Machine, left: Node, right: Node, greater: bool, or_equal: bool) -> bool:
     tags = _tags(machine, left, right)
-    first: tuple[float, ...] | str | float
-    second: tuple[float, ...] | str | float
-    if _is_moment(left, tags[0], layout):
-        moments = (parse_moment(layout, left.value), parse_moment(layout, right.value))
-        for moment in moments:
-            if isinstance(moment, str):
-                raise YqError(moment)
-        first, second = (moment[:2] for moment in moments if not isinstance(moment, str))
+    first: str | float
+    second: str | float
+    if left.tag == "!!timestamp":
+        first, second = _seconds(left), _seconds(right)
     elif tags == ("!!int", "!!int"):
         first, second = _integer(left)[1], _integer(right)[1]
     elif tags[0] in _NUMBERS and tags[1] in _NUMBERS:
@@ -355,11 +338,22 @@ def _compared(machine: Machine, layout: str, left: Node, right: Node, greater: b
     return first > second if greater else first < second  # type: ignore[operator]
 
 
+def _seconds(node: Node) -> float:
+    """Return the time that a timestamp names, in seconds since 1970."""
+    from datetime import UTC, datetime
+
+    try:
+        moment = datetime.fromisoformat(node.value)
+    except ValueError:
+        raise YqError(f'parsing time "{node.value}": not in the form of RFC 3339') from None
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
 _RANKS = {"!!null": 0, "!!bool": 1}
 
 
-def order(left: Node, right: Node, layout: str = RFC3339) -> int:
-    """Which of two nodes sorts first: -1, 0 or 1. Null, booleans, then all else; times in the layout by when they are."""
+def order(left: Node, right: Node) -> int:
+    """Return -1, 0 or 1 as `left` sorts before, with or after `right`: null, booleans, then all else."""
     ranks = _RANKS.get(left.tag, 2), _RANKS.get(right.tag, 2)
     if ranks[0] != ranks[1]:
         return -1 if ranks[0] < ranks[1] else 1
@@ -371,10 +365,8 @@ def order(left: Node, right: Node, layout: str = RFC3339) -> int:
         first, second = _float(left), _float(right)
     elif left.tag == "!!null":
         return 0
-    elif left.tag == right.tag == "!!timestamp" or (left.tag == "!!str" and layout != RFC3339):
-        moments = parse_moment(layout, left.value), parse_moment(layout, right.value)
-        if isinstance(moments[0], tuple) and isinstance(moments[1], tuple):
-            return (moments[0][:2] > moments[1][:2]) - (moments[0][:2] < moments[1][:2])
+    elif left.tag == right.tag == "!!timestamp":
+        first, second = _seconds(left), _seconds(right)
     return (first > second) - (first < second)  # type: ignore[operator]
 
 
@@ -385,7 +377,7 @@ def order(left: Node, right: Node, layout: str = RFC3339) -> int:
 def _either(machine: Machine, context: Context, expression: Expression) -> Context:
     decisive = expression.name == "or"
 
-    def second(machine: Machine, context: Context, left: Node | None, right: Node | None) -> Node | None:
+    def second(machine: Machine, left: Node | None, right: Node | None) -> Node | None:
         return truth(left if left is not None else right, is_true(right))
 
     def alone(left: Node | None) -> Node | None:
@@ -394,9 +386,9 @@ def _either(machine: Machine, context: Context, expression: Expression) -> Conte
     return cross(machine, context.read_only(), expression, second, when_empty=True, left_alone=alone)
 
 
-@operator("not")
-def _not(machine: Machine, context: Context, expression: Expression) -> Context:
-    return context.of([truth(node, not is_true(node)) for node in context.nodes])
+@each("not")
+def _not(machine: Machine, context: Context, node: Node, expression: Expression) -> Node:
+    return truth(node, not is_true(node))
 
 
 @operator("any", "any_c", "all", "all_c")

@@ -52,7 +52,7 @@ def _assign(machine: Machine, context: Context, expression: Expression) -> Conte
     targets = machine.evaluate(context, expression.left).nodes
     if "update" not in options:
 
-        def put(machine: Machine, context: Context, left: Node | None, right: Node | None) -> Node | None:
+        def put(machine: Machine, left: Node | None, right: Node | None) -> Node | None:
             if left is not None and right is not None:
                 update_from(machine, left, right, anchors=False, clobber=clobber)
             return left
@@ -98,7 +98,7 @@ def _compound_assign(machine: Machine, context: Context, expression: Expression)
 def _multiply(machine: Machine, context: Context, expression: Expression) -> Context:
     options = expression.options
 
-    def calculate(machine: Machine, context: Context, left: Node | None, right: Node | None) -> Node | None:
+    def calculate(machine: Machine, left: Node | None, right: Node | None) -> Node | None:
         assert left is not None and right is not None
         return merged(machine, left, right, options)
 
@@ -175,57 +175,6 @@ def _remove(doomed: list[Node]) -> None:
             parent.keep([node for node in parent.content if id(node) not in gone])
 
 
-def _path_of(function: str, node: Node) -> list[str | int]:
-    if node.kind != SEQUENCE:
-        raise YqError(f"{function}: expected path array, but got {node.tag} instead")
-    path: list[str | int] = []
-    for part in node.content:
-        if part.tag == "!!str":
-            path.append(part.value)
-        elif part.tag == "!!int":
-            path.append(int(part.value[:18]))
-        else:
-            raise YqError(f"{function}: expected either a !!str or !!int in the path, found {part.tag} instead")
-    return path
-
-
-@operator("del_paths")
-def _del_paths(machine: Machine, context: Context, expression: Expression) -> Context:
-    found = machine.values(context, expression.right)
-    if len(found) != 1:
-        raise YqError(f"DELPATHS: expected single value but found {len(found)}")
-    if found[0].tag != "!!seq":
-        raise YqError(f"DELPATHS: expected a sequence of sequences, but found {found[0].tag}")
-    for at, child in enumerate(found[0].content):
-        if child.tag != "!!seq":
-            raise YqError(
-                f"DELPATHS: expected entry [{at}] to be a sequence, but its a {child.tag}. "
-                'Note that delpaths takes an array of path arrays, e.g. [["a", "b"]]'
-            )
-        path = _path_of("DELPATHS", child)
-        for node in context.nodes:
-            _remove([one for one in create_path(machine, node, path, creates=False) if one.parent is not None])
-    return context
-
-
-@operator("set_path")
-def _set_path(machine: Machine, context: Context, expression: Expression) -> Context:
-    block = expression.right
-    if block is None or block.name != "block":
-        raise YqError(f"SETPATH must be given a block (;), got {block.name.upper() if block else ''} instead")
-    paths = machine.values(context, block.left)
-    if len(paths) != 1:
-        raise YqError(f"SETPATH: expected single path but found {len(paths)} results instead")
-    path = _path_of("SETPATH", paths[0])
-    for node in context.nodes:
-        values = machine.values(context.single(node), block.right)
-        if len(values) != 1:
-            raise YqError(f"SETPATH: expected single value on RHS but found {len(values)}")
-        for place in create_path(machine, node, path, creates=True):
-            update_from(machine, place, values[0])
-    return context
-
-
 # sequences of operators
 
 
@@ -251,7 +200,7 @@ def _bind(machine: Machine, context: Context, binding: Expression, body: Express
         if not values:
             results += machine.evaluate(single, body).nodes
         for value in values:
-            kept = value if "ref" in binding.options else value.copy(machine.meter)
+            kept = value.copy(machine.meter)
             results += machine.evaluate(single.binding(variable.value, [kept]), body).nodes
     return context.of(results)
 
@@ -305,7 +254,7 @@ def _with(machine: Machine, context: Context, expression: Expression) -> Context
 
 @operator("alternative")
 def _alternative(machine: Machine, context: Context, expression: Expression) -> Context:
-    def choose(machine: Machine, context: Context, left: Node | None, right: Node | None) -> Node | None:
+    def choose(machine: Machine, left: Node | None, right: Node | None) -> Node | None:
         return right if left is None else left if right is None or is_true(left) else right
 
     def alone(left: Node | None) -> Node | None:
@@ -358,7 +307,7 @@ def _create_map(machine: Machine, context: Context, expression: Expression) -> C
     for node in owners or [None]:
         inner = context.of([] if node is None else [node])
 
-        def pair(machine: Machine, context: Context, left: Node | None, right: Node | None, owner: Node | None = node) -> Node | None:
+        def pair(machine: Machine, left: Node | None, right: Node | None, owner: Node | None = node) -> Node | None:
             assert left is not None and right is not None
             made = Node(MAPPING, "!!map")
             made.add_pair(left, right, machine.meter)

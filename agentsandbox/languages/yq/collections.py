@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cmp_to_key, partial
+from functools import cmp_to_key
 
 from agentsandbox.languages.yq.arithmetic import order
 from agentsandbox.languages.yq.assignment import update_from
-from agentsandbox.languages.yq.evaluation import Context, Machine, YqError, collected, guessed_tag, is_true, operator, truth
+from agentsandbox.languages.yq.evaluation import Context, Machine, YqError, collected, each, is_true, operator, truth
 from agentsandbox.languages.yq.nodes import ALIAS, MAPPING, SCALAR, SEQUENCE, Node, mapping, null, sequence, string
 from agentsandbox.languages.yq.numbers import parse_index
 from agentsandbox.languages.yq.parser import Expression
@@ -29,33 +29,27 @@ def _array(node: Node) -> list[Node]:
     return node.content
 
 
-@operator("length")
-def _length(machine: Machine, context: Context, expression: Expression) -> Context:
-    found: list[Node] = []
-    for node in context.nodes:
-        if node.kind == SCALAR:
-            size = 0 if node.tag == "!!null" else len(node.value)
-        else:
-            size = len(node.content) // 2 if node.kind == MAPPING else len(node.content)
-        found.append(node.scalar("!!int", str(size)))
-    return context.of(found)
+@each("length")
+def _length(machine: Machine, context: Context, node: Node, expression: Expression) -> Node:
+    if node.kind == SCALAR:
+        size = 0 if node.tag == "!!null" else len(node.value)
+    else:
+        size = len(node.content) // 2 if node.kind == MAPPING else len(node.content)
+    return node.scalar("!!int", str(size))
 
 
-@operator("keys")
-def _keys(machine: Machine, context: Context, expression: Expression) -> Context:
-    found: list[Node] = []
-    for node in context.nodes:
-        made = node.replaced(sequence())
-        if node.kind == MAPPING:
-            for key in node.content[::2]:
-                made.adopt(key.copy(machine.meter))
-        elif node.kind == SEQUENCE:
-            for at in range(len(node.content)):
-                made.adopt(Node(SCALAR, "!!int", str(at)))
-        else:
-            raise YqError(f"cannot get keys of {node.tag}, keys only works for maps and arrays")
-        found.append(made)
-    return context.of(found)
+@each("keys")
+def _keys(machine: Machine, context: Context, node: Node, expression: Expression) -> Node:
+    made = node.replaced(sequence())
+    if node.kind == MAPPING:
+        for key in node.content[::2]:
+            made.adopt(key.copy(machine.meter))
+    elif node.kind == SEQUENCE:
+        for at in range(len(node.content)):
+            made.adopt(Node(SCALAR, "!!int", str(at)))
+    else:
+        raise YqError(f"cannot get keys of {node.tag}, keys only works for maps and arrays")
+    return made
 
 
 @operator("has")
@@ -121,9 +115,9 @@ def _from_entries(machine: Machine, node: Node) -> Node:
     return made
 
 
-@operator("from_entries")
-def _from_entries_operator(machine: Machine, context: Context, expression: Expression) -> Context:
-    return context.of([_from_entries(machine, node) for node in context.nodes])
+@each("from_entries")
+def _from_entries_operator(machine: Machine, context: Context, node: Node, expression: Expression) -> Node:
+    return _from_entries(machine, node)
 
 
 @operator("with_entries")
@@ -137,18 +131,6 @@ def _with_entries(machine: Machine, context: Context, expression: Expression) ->
         again = collected(machine, changed, node)
         again.leading, again.head, again.foot = node.leading, node.head, node.foot
         found.append(_from_entries(machine, again))
-    return context.of(found)
-
-
-@operator("array_to_map")
-def _array_to_map(machine: Machine, context: Context, expression: Expression) -> Context:
-    found: list[Node] = []
-    for node in context.nodes:
-        made = node.replaced(mapping())
-        for at, value in enumerate(_array(node)):
-            if value.tag != "!!null":
-                made.add_pair(Node(SCALAR, "!!int", str(at)), value, machine.meter)
-        found.append(made)
     return context.of(found)
 
 
@@ -169,15 +151,12 @@ def _map(machine: Machine, context: Context, expression: Expression) -> Context:
     return context.of(found)
 
 
-@operator("filter")
-def _filter(machine: Machine, context: Context, expression: Expression) -> Context:
-    found: list[Node] = []
-    for node in context.nodes:
-        kept = [item for item in children(machine, node) if _chosen(machine, context, item, expression.right)]
-        made = collected(machine, kept, node)
-        made.style = node.style
-        found.append(made)
-    return context.of(found)
+@each("filter")
+def _filter(machine: Machine, context: Context, node: Node, expression: Expression) -> Node:
+    kept = [item for item in children(machine, node) if _chosen(machine, context, item, expression.right)]
+    made = collected(machine, kept, node)
+    made.style = node.style
+    return made
 
 
 def _chosen(machine: Machine, context: Context, node: Node, condition: Expression | None) -> bool:
@@ -264,20 +243,12 @@ def _flatten(machine: Machine, context: Context, expression: Expression) -> Cont
     return context
 
 
-@operator("reverse", "shuffle")
-def _reverse(machine: Machine, context: Context, expression: Expression) -> Context:
-    found: list[Node] = []
-    for node in context.nodes:
-        items = list(_array(node))
-        if expression.name == "reverse":
-            items.reverse()
-        else:
-            machine.random.shuffle(items)
-        made = _same_place(node, node.bare_copy())
-        for item in items:
-            made.adopt(item.copy(machine.meter))
-        found.append(made)
-    return context.of(found)
+@each("reverse")
+def _reverse(machine: Machine, context: Context, node: Node, expression: Expression) -> Node:
+    made = _same_place(node, node.bare_copy())
+    for item in reversed(_array(node)):
+        made.adopt(item.copy(machine.meter))
+    return made
 
 
 @operator("min", "max")
@@ -310,33 +281,30 @@ def _sort_keys(machine: Machine, context: Context, expression: Expression) -> Co
     return context
 
 
-@operator("sort", "sort_by")
-def _sort(machine: Machine, context: Context, expression: Expression) -> Context:
-    found: list[Node] = []
-    for node in context.nodes:
-        if node.kind == SCALAR or node.kind == ALIAS:
-            raise YqError(f"node at path [{node.nice_path()}] is not an array or map (it's a {node.tag})")
-        keyed: list[tuple[list[Node], Node]] = []
-        for item in node.values():
-            keys = [item] if expression.right is None else machine.values(context.single(item), expression.right)
-            keyed.append((keys, item))
-        machine.budget.step(len(keyed) * max(1, len(keyed).bit_length()))
-        keyed.sort(key=cmp_to_key(partial(_order_of_keys, layout=context.layout)))
-        made = _same_place(node, node.bare_copy())
-        for _keys_of, item in keyed:
-            if isinstance(item.key, Node):
-                made.add_pair(item.key, item, machine.meter)
-            else:
-                made.adopt(item.copy(machine.meter))
-        found.append(made)
-    return context.of(found)
+@each("sort", "sort_by")
+def _sort(machine: Machine, context: Context, node: Node, expression: Expression) -> Node:
+    if node.kind == SCALAR or node.kind == ALIAS:
+        raise YqError(f"node at path [{node.nice_path()}] is not an array or map (it's a {node.tag})")
+    keyed: list[tuple[list[Node], Node]] = []
+    for item in node.values():
+        keys = [item] if expression.right is None else machine.values(context.single(item), expression.right)
+        keyed.append((keys, item))
+    machine.budget.step(len(keyed) * max(1, len(keyed).bit_length()))
+    keyed.sort(key=cmp_to_key(_order_of_keys))
+    made = _same_place(node, node.bare_copy())
+    for _keys_of, item in keyed:
+        if isinstance(item.key, Node):
+            made.add_pair(item.key, item, machine.meter)
+        else:
+            made.adopt(item.copy(machine.meter))
+    return made
 
 
-def _order_of_keys(left: tuple[list[Node], Node], right: tuple[list[Node], Node], *, layout: str) -> int:
+def _order_of_keys(left: tuple[list[Node], Node], right: tuple[list[Node], Node]) -> int:
     for one, other in zip(left[0], right[0], strict=False):
         if one.kind != SCALAR or other.kind != SCALAR:
             continue
-        compared = order(one, other, layout)
+        compared = order(one, other)
         if compared:
             return compared
     return (len(left[0]) > len(right[0])) - (len(left[0]) < len(right[0]))
@@ -351,73 +319,28 @@ def _key_of(machine: Machine, context: Context, item: Node, expression: Expressi
     return write_yaml(keys[0], 2, machine.budget)
 
 
-@operator("unique", "unique_by")
-def _unique(machine: Machine, context: Context, expression: Expression) -> Context:
-    found: list[Node] = []
-    for node in context.nodes:
-        if node.kind != SEQUENCE:
-            raise YqError("only arrays are supported for unique")
-        first: dict[str, Node] = {}
-        for item in node.content:
-            first.setdefault(_key_of(machine, context, item, expression.right), item)
-        made = _same_place(node, sequence())
-        made.style = node.style
-        for item in first.values():
-            made.adopt(item.copy(machine.meter))
-        found.append(made)
-    return context.of(found)
-
-
-@operator("group_by")
-def _group_by(machine: Machine, context: Context, expression: Expression) -> Context:
-    found: list[Node] = []
-    for node in context.nodes:
-        if node.kind != SEQUENCE:
-            raise YqError("only arrays are supported for group by")
-        groups: dict[str, list[Node]] = {}
-        for item in node.content:
-            groups.setdefault(_key_of(machine, context, item, expression.right), []).append(item)
-        made = node.replaced(sequence())
-        for group in groups.values():
-            made.adopt(collected(machine, group))
-        found.append(made)
-    return context.of(found)
-
-
-@operator("pivot")
-def _pivot(machine: Machine, context: Context, expression: Expression) -> Context:
-    found: list[Node] = []
-    for node in context.nodes:
-        if node.tag != "!!seq":
-            raise YqError(f"cannot pivot node of type {node.tag}")
-        kinds = {guessed_tag(machine, item) for item in node.content}
-        if len(kinds) != 1 or not kinds <= {"!!seq", "!!map"}:
-            raise YqError("can only pivot elements of !!seq or !!map types, all of one of them")
-        found.append(_pivot_rows(machine, node) if kinds == {"!!seq"} else _pivot_maps(machine, node))
-    return context.of(found)
-
-
-def _pivot_rows(machine: Machine, node: Node) -> Node:
-    made = node.replaced(sequence())
-    for column in range(max(len(row.content) for row in node.content)):
-        line = sequence()
-        for row in node.content:
-            machine.meter.copied()
-            line.adopt(row.content[column].copy(machine.meter) if column < len(row.content) else null())
-        made.adopt(line)
+@each("unique", "unique_by")
+def _unique(machine: Machine, context: Context, node: Node, expression: Expression) -> Node:
+    if node.kind != SEQUENCE:
+        raise YqError("only arrays are supported for unique")
+    first: dict[str, Node] = {}
+    for item in node.content:
+        first.setdefault(_key_of(machine, context, item, expression.right), item)
+    made = _same_place(node, sequence())
+    made.style = node.style
+    for item in first.values():
+        made.adopt(item.copy(machine.meter))
     return made
 
 
-def _pivot_maps(machine: Machine, node: Node) -> Node:
-    made = node.replaced(mapping())
-    names: dict[str, Node] = {}
-    for row in node.content:
-        for key in row.content[::2]:
-            names.setdefault(key.value, key)
-    for name, key in names.items():
-        line = sequence()
-        for row in node.content:
-            values = [value for own, value in row.pairs() if own.value == name]
-            line.adopt(values[0].copy(machine.meter) if values else null())
-        made.adopt_pair(key.copy(machine.meter), line)
+@each("group_by")
+def _group_by(machine: Machine, context: Context, node: Node, expression: Expression) -> Node:
+    if node.kind != SEQUENCE:
+        raise YqError("only arrays are supported for group by")
+    groups: dict[str, list[Node]] = {}
+    for item in node.content:
+        groups.setdefault(_key_of(machine, context, item, expression.right), []).append(item)
+    made = node.replaced(sequence())
+    for group in groups.values():
+        made.adopt(collected(machine, group))
     return made

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentsandbox.languages.yq.nodes import MAPPING, SCALAR, SEQUENCE, Meter, Node, boolean, sequence
+from agentsandbox.languages.yq.nodes import SCALAR, Meter, Node, boolean, sequence
 from agentsandbox.languages.yq.parser import Expression
 from agentsandbox.languages.yq.reader import YamlError, read_documents
 from agentsandbox.languages.yq.tags import resolve
@@ -10,17 +10,14 @@ from agentsandbox.languages.yq.tags import resolve
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-    from random import Random
 
     from agentsandbox.limits import Budget
 
     Operator = Callable[["Machine", "Context", Expression], "Context"]
-    Calculation = Callable[["Machine", "Context", Node | None, Node | None], Node | None]
+    Single = Callable[["Machine", "Context", Node, Expression], Node | None]
+    Calculation = Callable[["Machine", Node | None, Node | None], Node | None]
 
-__all__ = ["OPERATORS", "RFC3339", "Context", "Machine", "YqError", "collected", "cross", "guessed_tag", "is_true", "operator", "truth"]
-
-RFC3339 = "2006-01-02T15:04:05Z07:00"
-"""The layout of times, unless `with_dtf` names another."""
+__all__ = ["OPERATORS", "Context", "Machine", "YqError", "collected", "cross", "each", "guessed_tag", "is_true", "operator", "truth"]
 
 
 class YqError(Exception):
@@ -35,20 +32,13 @@ class Machine:
         budget: Budget,
         *,
         environment: Mapping[str, str],
-        clock: Callable[[], float],
-        random: Random,
         read_file: Callable[[str], str],
     ) -> None:
         self.budget = budget
         self.meter = Meter(budget)
         self.environment = environment
-        self.clock = clock
-        self.random = random
         self.read_file = read_file
         """The text of a file that an expression names. Raises `YqError`."""
-        self.interpolates = True
-        self.allows_environment = True
-        self.allows_files = True
 
     def evaluate(self, context: Context, expression: Expression | None) -> Context:
         """What an expression makes of the nodes of a context."""
@@ -74,33 +64,32 @@ class Machine:
 class Context:
     """The nodes an operator works on, the variables, and whether paths that do not exist come into being."""
 
-    __slots__ = ("creates", "layout", "nodes", "variables")
+    __slots__ = ("creates", "nodes", "variables")
 
-    def __init__(self, nodes: list[Node], variables: dict[str, list[Node]], *, creates: bool = True, layout: str = RFC3339) -> None:
+    def __init__(self, nodes: list[Node], variables: dict[str, list[Node]], *, creates: bool = True) -> None:
         self.nodes = nodes
         self.variables = variables
         self.creates = creates
-        self.layout = layout
 
     def of(self, nodes: list[Node]) -> Context:
-        """The same, of other nodes."""
-        return Context(nodes, self.variables, creates=self.creates, layout=self.layout)
+        """Return this context with other nodes."""
+        return Context(nodes, self.variables, creates=self.creates)
 
     def single(self, node: Node) -> Context:
-        """The same, of one node."""
-        return Context([node], self.variables, creates=self.creates, layout=self.layout)
+        """Return this context with one node."""
+        return Context([node], self.variables, creates=self.creates)
 
     def read_only(self, node: Node | None = None) -> Context:
-        """The same, of one node if it is given, in which nothing comes into being."""
-        return Context(self.nodes if node is None else [node], self.variables, creates=False, layout=self.layout)
+        """Return this context, with one node if it is given, in which paths are not created."""
+        return Context(self.nodes if node is None else [node], self.variables, creates=False)
 
     def writable(self) -> Context:
-        """The same, in which paths come into being."""
-        return Context(self.nodes, self.variables, creates=True, layout=self.layout)
+        """Return this context with paths created where they do not exist."""
+        return Context(self.nodes, self.variables, creates=True)
 
     def binding(self, name: str, nodes: list[Node]) -> Context:
-        """The same, with a variable."""
-        return Context(self.nodes, {**self.variables, name: nodes}, creates=self.creates, layout=self.layout)
+        """Return this context with a variable."""
+        return Context(self.nodes, {**self.variables, name: nodes}, creates=self.creates)
 
 
 OPERATORS: dict[str, Operator] = {}
@@ -112,6 +101,20 @@ def operator(*names: str) -> Callable[[Operator], Operator]:
     def decorate(function: Operator) -> Operator:
         for name in names:
             OPERATORS[name] = function
+        return function
+
+    return decorate
+
+
+def each(*names: str) -> Callable[[Single], Single]:
+    """Make a function of one node the operator of these names; it runs for every node of a context."""
+
+    def decorate(function: Single) -> Single:
+        def run(machine: Machine, context: Context, expression: Expression) -> Context:
+            made = [function(machine, context, node, expression) for node in context.nodes]
+            return context.of([node for node in made if node is not None])
+
+        operator(*names)(run)
         return function
 
     return decorate
@@ -189,7 +192,7 @@ def _crossed(
             rights = [None]
         for right in rights:
             machine.meter.copied()
-            made = calculation(machine, context, left, right)
+            made = calculation(machine, left, right)
             if made is not None:
                 results.append(made)
     return results
@@ -198,8 +201,3 @@ def _crossed(
 def truth(owner: Node | None, value: bool) -> Node:
     """A boolean in the place of a node."""
     return owner.replaced(boolean(value)) if owner is not None else boolean(value)
-
-
-def kind_name(node: Node) -> str:
-    """The tag of a node for a message."""
-    return node.tag or {MAPPING: "!!map", SEQUENCE: "!!seq"}.get(node.kind, "")

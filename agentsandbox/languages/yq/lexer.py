@@ -41,9 +41,8 @@ class Token:
 
 
 _JOINING = frozenset((
-    ")", "]", "}", "variable", "path", "to_entries", "first", "from_entries", "parent", "parents", "root", "env", "keys", "decode",
-    "unique", "sort", "reverse", "flatten", "get_path", "split_doc", "shuffle",
-    "pivot",
+    ")", "]", "}", "variable", "path", "to_entries", "first", "from_entries", "parent", "env", "keys", "decode",
+    "unique", "sort", "reverse", "flatten", "get_path", "split_doc",
 ))  # fmt: skip
 _WORDS = (
     ("get_comment", "line", "line_?comment|lineComment"),
@@ -60,12 +59,8 @@ _WORDS = (
     ("recurse", "", r"\.\."),
     ("variable", "", r"\$[a-zA-Z_\-0-9]+"),
     ("as", "", "as(?!cii)"),
-    ("as", "ref", "ref"),
     ("create_map", "", r":\s*"),
     ("length", "", "length"),
-    ("line", "", "line"),
-    ("column", "", "column"),
-    ("eval", "", "eval"),
     ("to_number", "", "to_?number"),
     ("map_values", "", "map_?values"),
     ("map", "", "map"),
@@ -73,39 +68,15 @@ _WORDS = (
     ("pick", "", "pick"),
     ("omit", "", "omit"),
     ("flatten", "", r"flatten\([0-9]+\)|flatten"),
-    ("format_datetime", "", "format_datetime"),
-    ("now", "", "now"),
-    ("tz", "", "tz"),
-    ("from_unix", "", "from_?unix"),
-    ("to_unix", "", "to_?unix"),
-    ("with_dtf", "", "with_dtf"),
     ("error", "", "error"),
-    ("shuffle", "", "shuffle"),
     ("sort_keys", "", "sortKeys|sort_?keys"),
-    ("array_to_map", "", "array_?to_?map"),
-    ("root", "", "root"),
     ("encode", "yaml", r"to_?yaml\([0-9]+\)"),
-    ("encode", "xml", r"to_?xml\([0-9]+\)"),
     ("encode", "json", r"to_?json\([0-9]+\)"),
     ("decode", "yaml", "from_?yaml|@yamld|from_?json|@jsond"),
     ("encode", "yaml", "to_?yaml|@yaml"),
     ("encode", "json", "to_?json|@json"),
-    ("decode", "props", "from_?props|@propsd"),
-    ("encode", "props", "to_?props|@props"),
-    ("decode", "xml", "from_?xml|@xmld"),
-    ("encode", "xml", "to_?xml|@xml"),
-    ("decode", "csv", "from_?csv|@csvd"),
-    ("encode", "csv", "to_?csv|@csv"),
-    ("decode", "tsv", "from_?tsv|@tsvd"),
-    ("encode", "tsv", "to_?tsv|@tsv"),
     ("decode", "base64", "@base64d"),
     ("encode", "base64", "@base64"),
-    ("decode", "uri", "@urid"),
-    ("encode", "uri", "@uri"),
-    ("encode", "sh", "@sh"),
-    ("load", "xml", "load_?xml|xml_?load"),
-    ("load", "base64", "load_?base64"),
-    ("load", "props", "load_?props"),
     ("load", "str", "load_?str|str_?load"),
     ("load", "yaml", "load"),
     ("split_doc", "", "splitDoc|split_?doc"),
@@ -134,21 +105,16 @@ _WORDS = (
     ("all", "", "all"),
     ("contains", "", "contains"),
     ("split", "", "split"),
-    ("parents", "", "parents"),
     ("parent", "", r"parent\(-?[0-9]+\)|parent"),
     ("keys", "", "keys"),
     ("key", "", "key"),
-    ("is_key", "", "is_?key"),
     ("filename", "", "file_?name|fileName"),
     ("file_index", "", "file_?index|fileIndex|fi"),
     ("get_path", "", "path"),
-    ("set_path", "", "set_?path"),
-    ("del_paths", "", "del_?paths"),
     ("to_entries", "", "to_?entries|toEntries"),
     ("from_entries", "", "from_?entries|fromEntries"),
     ("with_entries", "", "with_?entries|withEntries"),
     ("with", "", "with"),
-    ("collect", "", "collect"),
     ("delete", "", "del"),
     ("get_style", "", "style"),
     ("get_tag", "", "tag|type"),
@@ -174,7 +140,7 @@ _WORDS = (
     ("string", "", r'"(?:[^"\\]*(?:\\.[^"\\]*)*)"'),
     ("env", "string", r"strenv\([^)]+\)"),
     ("env", "", r"env\([^)]+\)"),
-    ("envsubst", "", r"envsubst\((?:ne|nu|ff| |,)+\)|envsubst"),
+    ("envsubst", "", "envsubst"),
     ("equals", "", r"\s*==\s*"),
     ("not_equals", "", r"\s*!=\s*"),
     ("compare", "greater equal", r"\s*>=\s*"),
@@ -200,17 +166,14 @@ _WORDS = (
     ("subtract_assign", "", "-="),
     ("subtract", "", "-"),
     ("", "", "#.*"),
-    ("pivot", "", "pivot"),
 )
 _RULES = re.compile("|".join(f"({pattern})" for _name, _options, pattern in _WORDS))
 _DIGITS = re.compile(r"-?[0-9]+")
 _ASSIGNED = {
-    "get_comment": "assign_comment", "get_style": "assign_style", "get_tag": "assign_tag", "get_anchor": "assign_anchor",
-    "get_alias": "assign_alias",
+    "get_comment": "assign_comment", "get_style": "assign_style", "get_tag": "assign_tag",
 }  # fmt: skip
 _ESCAPES = {'"': '"', "n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v", "b": "\b", "a": "\a", "\\": "\\"}
 _ESCAPE = re.compile(r'\\\\\(|\\(["ntrfvba\\])')
-_NO_INDENT = frozenset(("@json", "@xml", "@csv", "@tsv"))
 
 
 def tokens_of(expression: str) -> list[Token]:
@@ -279,8 +242,6 @@ def _token(name: str, text: str, options: frozenset[str]) -> Token:
         return Token(name, text[1:], text[1:])
     if name == "env":
         return Token(name, text, text[text.index("(") + 1 : -1], options)
-    if name == "envsubst":
-        return Token(name, text, "", frozenset(re.findall("ne|nu|ff", text[8:])))
     if name in ("multiply", "multiply_assign", "assign"):
         options |= frozenset(text.lstrip("*|="))
     value = text
@@ -288,7 +249,7 @@ def _token(name: str, text: str, options: frozenset[str]) -> Token:
         digits = _DIGITS.search(text.partition("(")[2])
         value = digits[0][:6] if digits else ""
         if name == "encode" and not value:
-            value = "0" if text in _NO_INDENT else "2"
+            value = "0" if text == "@json" else "2"
     token = Token(name, text, value, options)
     token.assigns = _ASSIGNED.get(name, "")
     return token

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agentsandbox.languages.yq.evaluation import Context, Machine, YqError, operator
+from agentsandbox.languages.yq.evaluation import Context, Machine, YqError, each, operator
 from agentsandbox.languages.yq.nodes import ALIAS, DOUBLE, FLOW, FOLDED, LITERAL, MAPPING, SEQUENCE, SINGLE, TAGGED, Node
 from agentsandbox.languages.yq.parser import Expression
 
@@ -69,18 +69,15 @@ def _assign_comment(machine: Machine, context: Context, expression: Expression) 
     return _assign_each(machine, context, expression, put)
 
 
-@operator("get_comment")
-def _get_comment(machine: Machine, context: Context, expression: Expression) -> Context:
-    found: list[Node] = []
-    for node in context.nodes:
-        if "line" in expression.options:
-            comment = node.line_comment
-        elif "head" in expression.options:
-            comment = leading_text(node.leading, separators=False).removesuffix("\n") if node.leading else node.head
-        else:
-            comment = node.foot
-        found.append(node.scalar("!!str", _COMMENT_SIGN.sub("", comment)))
-    return context.of(found)
+@each("get_comment")
+def _get_comment(machine: Machine, context: Context, node: Node, expression: Expression) -> Node:
+    if "line" in expression.options:
+        comment = node.line_comment
+    elif "head" in expression.options:
+        comment = leading_text(node.leading, separators=False).removesuffix("\n") if node.leading else node.head
+    else:
+        comment = node.foot
+    return node.scalar("!!str", _COMMENT_SIGN.sub("", comment))
 
 
 # styles, tags, kinds
@@ -96,9 +93,9 @@ def _assign_style(machine: Machine, context: Context, expression: Expression) ->
     return _assign_each(machine, context, expression, put)
 
 
-@operator("get_style")
-def _get_style(machine: Machine, context: Context, expression: Expression) -> Context:
-    return context.of([node.scalar("!!str", _STYLE_NAMES.get(node.style, "<unknown>")) for node in context.nodes])
+@each("get_style")
+def _get_style(machine: Machine, context: Context, node: Node, expression: Expression) -> Node:
+    return node.scalar("!!str", _STYLE_NAMES.get(node.style, "<unknown>"))
 
 
 @operator("assign_tag")
@@ -109,45 +106,27 @@ def _assign_tag(machine: Machine, context: Context, expression: Expression) -> C
     return _assign_each(machine, context, expression, put)
 
 
-@operator("get_tag")
-def _get_tag(machine: Machine, context: Context, expression: Expression) -> Context:
-    return context.of([node.scalar("!!str", node.tag) for node in context.nodes])
+@each("get_tag")
+def _get_tag(machine: Machine, context: Context, node: Node, expression: Expression) -> Node:
+    return node.scalar("!!str", node.tag)
 
 
-@operator("kind")
-def _kind(machine: Machine, context: Context, expression: Expression) -> Context:
-    return context.of([node.scalar("!!str", node.kind) for node in context.nodes])
+@each("kind")
+def _kind(machine: Machine, context: Context, node: Node, expression: Expression) -> Node:
+    return node.scalar("!!str", node.kind)
 
 
 # anchors
 
 
-@operator("assign_anchor")
-def _assign_anchor(machine: Machine, context: Context, expression: Expression) -> Context:
-    def put(node: Node, name: str) -> None:
-        node.anchor = name
-
-    return _assign_each(machine, context, expression, put)
+@each("get_anchor")
+def _get_anchor(machine: Machine, context: Context, node: Node, expression: Expression) -> Node:
+    return node.scalar("!!str", node.anchor)
 
 
-@operator("get_anchor")
-def _get_anchor(machine: Machine, context: Context, expression: Expression) -> Context:
-    return context.of([node.scalar("!!str", node.anchor) for node in context.nodes])
-
-
-@operator("assign_alias")
-def _assign_alias(machine: Machine, context: Context, expression: Expression) -> Context:
-    def put(node: Node, name: str) -> None:
-        if name:
-            node.kind = ALIAS
-            node.value = name
-
-    return _assign_each(machine, context, expression, put)
-
-
-@operator("get_alias")
-def _get_alias(machine: Machine, context: Context, expression: Expression) -> Context:
-    return context.of([node.scalar("!!str", node.value) for node in context.nodes])
+@each("get_alias")
+def _get_alias(machine: Machine, context: Context, node: Node, expression: Expression) -> Node:
+    return node.scalar("!!str", node.value)
 
 
 @operator("explode")

@@ -52,8 +52,8 @@ class Node:
     """A mapping (`content` are keys and values by turns), a sequence, a scalar or an alias of another node."""
 
     __slots__ = (
-        "alias", "anchor", "column", "content", "document", "file_index", "filename", "foot", "head", "is_key", "key", "kind",
-        "leading", "line", "line_comment", "parent", "style", "tag", "together", "value",
+        "alias", "anchor", "content", "document", "file_index", "filename", "foot", "head", "is_key", "key", "kind",
+        "leading", "line_comment", "parent", "style", "tag", "together", "value",
     )  # fmt: skip
 
     def __init__(self, kind: str, tag: str = "", value: str = "", style: int = 0) -> None:
@@ -73,8 +73,6 @@ class Node:
         self.key: Node | int | None = None
         """The node of a mapping's key, or the index in a sequence, under which this node is found."""
         self.is_key = False
-        self.line = 0
-        self.column = 0
         self.document = 0
         self.filename = ""
         self.file_index = 0
@@ -143,8 +141,6 @@ class Node:
         copy.parent = self.parent
         copy.key = self.key
         copy.is_key = self.is_key
-        copy.line = self.line
-        copy.column = self.column
         copy.document = self.document
         copy.filename = self.filename
         copy.file_index = self.file_index

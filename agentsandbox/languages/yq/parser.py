@@ -10,17 +10,17 @@ _DEEPEST = 300
 """Levels of an expression."""
 _BINARY = {
     "block": 10, "union": 10, "create_map": 15, "or": 20, "and": 20, "pipe": 30, "ireduce": 35, "assign": 40, "add_assign": 40,
-    "subtract_assign": 40, "assign_style": 40, "assign_tag": 40, "assign_comment": 40, "assign_anchor": 40, "assign_alias": 40,
+    "subtract_assign": 40, "assign_style": 40, "assign_tag": 40, "assign_comment": 40, "assign_alias": 40,
     "as": 40, "equals": 40, "not_equals": 40, "compare": 40, "multiply": 42, "multiply_assign": 42, "divide": 42, "modulo": 42,
     "add": 42, "subtract": 42, "alternative": 42, "short_pipe": 45, "traverse_array": 50,
 }  # fmt: skip
 _UNARY = {
     **dict.fromkeys((
-        "collect", "error", "format_datetime", "with_dtf", "tz", "contains", "any_c", "all_c", "with_entries", "set_path",
+        "collect", "error", "contains", "any_c", "all_c", "with_entries", "set_path",
         "join", "sub", "match", "capture", "test", "has",
     ), 50),
     **dict.fromkeys((
-        "map", "filter", "pick", "omit", "eval", "map_values", "with", "del_paths", "explode", "sort_by", "sort_keys",
+        "map", "filter", "pick", "omit", "map_values", "with", "explode", "sort_by", "sort_keys",
         "split", "load", "select", "unique_by", "group_by", "first",
     ), 52),
     "delete": 40,
@@ -28,8 +28,8 @@ _UNARY = {
 _NULLARY = {
     "min": 40, "max": 40, "variable": 55, "path": 55, "self": 55,
     **dict.fromkeys((
-        "to_entries", "from_entries", "split_doc", "get_path", "reverse", "sort", "shuffle", "keys", "env", "unique",
-        "flatten", "pivot", "first_of", "parent", "parents", "root", "decode",
+        "to_entries", "from_entries", "split_doc", "get_path", "reverse", "sort", "keys", "env", "unique",
+        "flatten", "first_of", "parent", "decode",
     ), 52),
 }  # fmt: skip
 

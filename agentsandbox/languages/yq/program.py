@@ -5,7 +5,6 @@ from __future__ import annotations
 from agentsandbox.languages.yq import arithmetic, assignment, collections, metadata, texts, traversal, world
 from agentsandbox.languages.yq.evaluation import OPERATORS, Context, Machine, YqError
 from agentsandbox.languages.yq.lexer import ExpressionError
-from agentsandbox.languages.yq.moments import DurationError
 from agentsandbox.languages.yq.parser import Expression, parse_expression
 from agentsandbox.languages.yq.reader import YamlError
 
@@ -32,8 +31,6 @@ def run_expression(machine: Machine, expression: Expression | None, nodes: list[
     """What an expression makes of nodes. Raises `YqError`."""
     try:
         return machine.evaluate(Context(nodes, {}), expression).nodes
-    except DurationError as error:
-        raise YqError(str(error)) from None
     except YamlError as error:
         raise YqError(f"yaml: {error}") from None
 

@@ -33,6 +33,10 @@ def read_documents(text: str, budget: Budget) -> Iterator[Node]:
     return _Reader(Scanner(text, budget)).documents()
 
 
+def _empty() -> Node:
+    return Node(SCALAR, "!!null")
+
+
 class _Reader:
     """Follows the grammar; comments that are not yet given to a node wait here."""
 
@@ -147,15 +151,10 @@ class _Reader:
         self.scanner.take()
         token = self.peek()
         if token.kind in ("version", "tag-directive", "document", "document-end", "end"):
-            return self._empty(token.line, token.column)
+            return _empty()
         return self._node(block=True, indentless=False)
 
     # nodes
-
-    def _empty(self, line: int, column: int) -> Node:
-        node = Node(SCALAR, "!!null")
-        node.line, node.column = line + 1, column + 1
-        return node
 
     def _made(self, kind: str, tag: str, default: str, value: str, style: int) -> Node:
         if tag and tag != "!":
@@ -176,7 +175,7 @@ class _Reader:
     def _node(self, *, block: bool, indentless: bool) -> Node:
         scanner = self.scanner
         token = self.peek()
-        line, column = token.line, token.column
+        line = token.line
         if token.kind == "alias":
             return self._alias(token)
         anchor = tag = ""
@@ -204,7 +203,6 @@ class _Reader:
             node = self._made(SCALAR, tag, "!!null", "", 0)
         else:
             raise self._error("did not find expected node content", line, token)
-        node.line, node.column = line + 1, column + 1
         if anchor:
             node.anchor = anchor
             self.anchors[anchor] = node
@@ -218,7 +216,6 @@ class _Reader:
 
     def _alias(self, token: Token) -> Node:
         node = Node(ALIAS, "", token.value)
-        node.line, node.column = token.line + 1, token.column + 1
         self._give(node)
         self.scanner.take()
         node.alias = self.anchors.get(token.value)
@@ -267,7 +264,7 @@ class _Reader:
             self.stem = self.head[:before]
             self.head = self.head[before + 1 :]
         if following.kind in empty:
-            node.adopt(self._empty(token.line, token.column + 1))
+            node.adopt(_empty())
         else:
             node.adopt(self._node(block=True, indentless=False))
 
@@ -282,7 +279,7 @@ class _Reader:
                 raise self._error("did not find expected key", start.line, token)
             scanner.take()
             if self.peek().kind in _NO_VALUE:
-                key = self._empty(token.line, token.column + 1)
+                key = _empty()
             else:
                 key = self._node(block=True, indentless=True)
             if key.foot and node.content:
@@ -304,10 +301,10 @@ class _Reader:
     def _block_value(self) -> Node:
         token = self.peek()
         if token.kind != ":":
-            return self._empty(token.line, token.column)
+            return _empty()
         self.scanner.take()
         if self.peek().kind in _NO_VALUE:
-            return self._empty(token.line, token.column + 1)
+            return _empty()
         return self._node(block=True, indentless=True)
 
     # flow collections
@@ -343,11 +340,10 @@ class _Reader:
     def _single_pair(self, token: Token) -> Node:
         """`key: value` as an element of a sequence."""
         node = self._made(MAPPING, "", "!!map", "", FLOW)
-        node.line, node.column = token.line + 1, token.column + 1
         self.scanner.take()
         token = self.peek()
         if token.kind in (":", ",", "]"):
-            key = self._empty(token.line, token.column + 1)
+            key = _empty()
             self.scanner.take()
         else:
             key = self._node(block=False, indentless=False)
@@ -364,7 +360,7 @@ class _Reader:
             token = self.peek()
             if token.kind not in empty:
                 return self._node(block=False, indentless=False)
-        return self._empty(token.line, token.column)
+        return _empty()
 
     def _flow_mapping(self, node: Node, start: Token) -> None:
         scanner = self.scanner
@@ -387,12 +383,12 @@ class _Reader:
                 scanner.take()
                 token = self.peek()
             if token.kind in (":", ",", "}") and not bare:
-                key = self._empty(token.line, token.column)
+                key = _empty()
             else:
                 key = self._node(block=False, indentless=False)
             if bare:
-                after = self.peek()
-                value = self._empty(after.line, after.column)
+                self.peek()  # comments before the next token belong to the key
+                value = _empty()
             else:
                 value = self._flow_value((",", "}"))
             if not key.foot and value.foot:

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import re
 
-from agentsandbox.caching import cache_short, forget_long
-from agentsandbox.errors import LimitReached
-from agentsandbox.languages.yq.evaluation import Context, Machine, YqError, guessed_tag, operator, truth
+from agentsandbox.languages.jq.regexes import Pattern, compile_pattern, searches
+from agentsandbox.languages.jq.values import JqError
+from agentsandbox.languages.yq.evaluation import Context, Machine, YqError, each, guessed_tag, operator, truth
 from agentsandbox.languages.yq.lexer import ExpressionError
 from agentsandbox.languages.yq.nodes import DOUBLE, MAPPING, SCALAR, SEQUENCE, Node, mapping, null, sequence, string
 from agentsandbox.languages.yq.numbers import parse_float, parse_integer
 from agentsandbox.languages.yq.parser import Expression, parse_expression
 from agentsandbox.languages.yq.writer import write_yaml
-from agentsandbox.regexps.perl_tree import read_perl
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import Any
 
 __all__: list[str] = []
@@ -40,7 +38,7 @@ def _require_text(machine: Machine, node: Node, message: str) -> None:
 @operator("string")
 def _string(machine: Machine, context: Context, expression: Expression) -> Context:
     text = expression.value
-    if not machine.interpolates or "\\(" not in text:
+    if "\\(" not in text:
         return context.of([string(text) for _ in range(max(1, len(context.nodes)))])
     if not context.nodes:
         return context.single(string(_interpolated(machine, context, text)))
@@ -99,40 +97,31 @@ def _value_of(machine: Machine, context: Context, source: str) -> str:
 # case, blanks, numbers
 
 
-@operator("upcase", "downcase")
-def _change_case(machine: Machine, context: Context, expression: Expression) -> Context:
-    found: list[Node] = []
-    for node in context.nodes:
-        _require_text(machine, node, "cannot change case with TAG, can only operate on strings. ")
-        made = node.scalar(node.tag, node.value.upper() if expression.name == "upcase" else node.value.lower())
-        made.style = node.style
-        found.append(made)
-    return context.of(found)
+@each("upcase", "downcase")
+def _change_case(machine: Machine, context: Context, node: Node, expression: Expression) -> Node:
+    _require_text(machine, node, "cannot change case with TAG, can only operate on strings. ")
+    made = node.scalar(node.tag, node.value.upper() if expression.name == "upcase" else node.value.lower())
+    made.style = node.style
+    return made
 
 
-@operator("trim")
-def _trim(machine: Machine, context: Context, expression: Expression) -> Context:
-    found: list[Node] = []
-    for node in context.nodes:
-        _require_text(machine, node, "cannot trim TAG, can only operate on strings. ")
-        made = node.scalar(node.tag, node.value.strip(_SPACES))
-        made.style = node.style
-        found.append(made)
-    return context.of(found)
+@each("trim")
+def _trim(machine: Machine, context: Context, node: Node, expression: Expression) -> Node:
+    _require_text(machine, node, "cannot trim TAG, can only operate on strings. ")
+    made = node.scalar(node.tag, node.value.strip(_SPACES))
+    made.style = node.style
+    return made
 
 
-@operator("to_string")
-def _to_string(machine: Machine, context: Context, expression: Expression) -> Context:
-    found: list[Node] = []
-    for node in context.nodes:
-        if node.kind == SCALAR:
-            made = node.scalar("!!str", node.value)
-            made.style = node.style if node.tag == "!!str" else DOUBLE
-        else:
-            made = node.scalar("!!str", write_yaml(node, 2, machine.budget).removesuffix("\n"))
-            made.style = DOUBLE
-        found.append(made)
-    return context.of(found)
+@each("to_string")
+def _to_string(machine: Machine, context: Context, node: Node, expression: Expression) -> Node:
+    if node.kind == SCALAR:
+        made = node.scalar("!!str", node.value)
+        made.style = node.style if node.tag == "!!str" else DOUBLE
+    else:
+        made = node.scalar("!!str", write_yaml(node, 2, machine.budget).removesuffix("\n"))
+        made.style = DOUBLE
+    return made
 
 
 @operator("to_number")
@@ -192,7 +181,7 @@ def _contains(machine: Machine, context: Context, expression: Expression) -> Con
     inner = Expression("contains")
     inner.left, inner.right = Expression("self"), expression.right
 
-    def holds(machine: Machine, context: Context, left: Node | None, right: Node | None) -> Node | None:
+    def holds(machine: Machine, left: Node | None, right: Node | None) -> Node | None:
         assert left is not None and right is not None
         return truth(left, _holds(machine, left, right))
 
@@ -217,66 +206,15 @@ def _holds(machine: Machine, left: Node, right: Node) -> bool:
 # regular expressions
 
 
-class _Pattern:
-    """A regular expression that cannot hold up the call: on `re` where it cannot explode, else with a time limit."""
-
-    def __init__(self, pattern: str) -> None:
-        import regex
-
-        if len(pattern) > _LONGEST_PATTERN:
-            raise YqError("error parsing regexp: expression too large")
-        translated = pattern.replace("\\z", "\\Z")
-        try:
-            self.timed = regex.compile(translated, int(regex.V0))
-        except (regex.error, OverflowError, RecursionError) as error:
-            message = str(getattr(error, "msg", error))
-            raise YqError(f"error parsing regexp: {message}: `{pattern}`") from None
-        self.names: dict[int, str] = {index: name for name, index in self.timed.groupindex.items()}
-        self.groups: int = self.timed.groups
-        self.quick: re.Pattern[str] | None = None
-        self.length = 0
-        tree = read_perl(pattern.replace("(?P<", "(?<"), ignore_case=False) if "(?" not in pattern and "[:" not in pattern else None
-        if tree is not None and tree.safe_length:
-            try:
-                self.quick, self.length = re.compile(translated), tree.safe_length
-            except re.error:
-                self.quick = None
-        forget_long(pattern)
-
-    def search(self, machine: Machine, text: str, at: int) -> Any:
-        if self.quick is not None and len(text) <= self.length and text.isascii():
-            return self.quick.search(text, at)
-        while True:
-            try:
-                return self.timed.search(text, at, timeout=max(_SHORTEST_TIME, machine.budget.remaining() / 4))
-            except TimeoutError:
-                machine.budget.check_time()
-                if machine.budget.remaining() < 2 * _SHORTEST_TIME:
-                    raise LimitReached("timeout") from None
-            except MemoryError:
-                raise LimitReached("value_bytes") from None
-
-    def matches(self, machine: Machine, text: str) -> Iterator[Any]:
-        """Every match; an empty one not right behind another."""
-        at, last = 0, -1
-        while at <= len(text):
-            machine.budget.step()
-            found = self.search(machine, text, at)
-            if found is None:
-                return
-            start, end = found.span()
-            if start == end and start == last:
-                at = end + 1
-                continue
-            yield found
-            last = end
-            at = end if end > start else end + 1
+def _compiled(source: str) -> Pattern:
+    try:
+        return compile_pattern(source.replace("(?P<", "(?<"), "")
+    except JqError as error:
+        message = str(error.value).removeprefix("Regex failure: ")
+        raise YqError(f"error parsing regexp: {message}: `{source}`") from None
 
 
-_compiled = cache_short(128)(_Pattern)
-
-
-def _arguments(machine: Machine, context: Context, expression: Expression) -> tuple[_Pattern, bool]:
+def _arguments(machine: Machine, context: Context, expression: Expression) -> tuple[Pattern, bool]:
     """The pattern, and whether all matches are wanted."""
     pattern, everything = expression.right, False
     if pattern is not None and pattern.name == "block":
@@ -293,21 +231,11 @@ def _arguments(machine: Machine, context: Context, expression: Expression) -> tu
     return _compiled(machine.text(context, pattern)), everything
 
 
-def _found(machine: Machine, pattern: _Pattern, text: str, everything: bool) -> list[Any]:
-    if everything:
-        return list(pattern.matches(machine, text))
-    first = pattern.search(machine, text, 0)
-    return [] if first is None else [first]
-
-
-@operator("test")
-def _test(machine: Machine, context: Context, expression: Expression) -> Context:
+@each("test")
+def _test(machine: Machine, context: Context, node: Node, expression: Expression) -> Node:
     pattern, _everything = _arguments(machine, context, expression)
-    found: list[Node] = []
-    for node in context.nodes:
-        _require_text(machine, node, f"cannot match with TAG, can only match strings. {_HINT}")
-        found.append(truth(node, pattern.search(machine, node.value, 0) is not None))
-    return context.of(found)
+    _require_text(machine, node, f"cannot match with TAG, can only match strings. {_HINT}")
+    return truth(node, any(searches(machine.budget, node.value, pattern, "")))
 
 
 def _described(text: str, span: tuple[int, int], name: str | None) -> Node:
@@ -329,7 +257,7 @@ def _match(machine: Machine, context: Context, expression: Expression) -> Contex
     found: list[Node] = []
     for node in context.nodes:
         _require_text(machine, node, f"cannot match with TAG, can only match strings. {_HINT}")
-        for match in _found(machine, pattern, node.value, everything):
+        for match in searches(machine.budget, node.value, pattern, "g" if everything else ""):
             machine.meter.copied()
             made = node.replaced(_described(node.value, match.span(), None))
             captures = sequence()
@@ -346,7 +274,7 @@ def _capture(machine: Machine, context: Context, expression: Expression) -> Cont
     found: list[Node] = []
     for node in context.nodes:
         _require_text(machine, node, f"cannot match with TAG, can only match strings. {_HINT}")
-        for match in _found(machine, pattern, node.value, everything):
+        for match in searches(machine.budget, node.value, pattern, "g" if everything else ""):
             machine.meter.copied()
             made = node.replaced(mapping())
             for index in range(1, pattern.groups + 1):
@@ -368,7 +296,7 @@ def _sub(machine: Machine, context: Context, expression: Expression) -> Context:
         _require_text(machine, node, f"cannot substitute with TAG, can only substitute strings. {_HINT}")
         parts: list[str] = []
         at = size = 0
-        for match in pattern.matches(machine, node.value):
+        for match in searches(machine.budget, node.value, pattern, "g"):
             start, end = match.span()
             piece = _expanded(template, match, pattern)
             size += len(piece)
@@ -380,7 +308,7 @@ def _sub(machine: Machine, context: Context, expression: Expression) -> Context:
     return context.of(found)
 
 
-def _expanded(template: str, match: Any, pattern: _Pattern) -> str:
+def _expanded(template: str, match: Any, pattern: Pattern) -> str:
     if "$" not in template:
         return template
 

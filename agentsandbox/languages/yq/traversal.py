@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.globs import compile_glob
-from agentsandbox.languages.yq.evaluation import Context, Machine, YqError, is_true, operator
+from agentsandbox.languages.yq.evaluation import Context, Machine, YqError, each, is_true, operator
 from agentsandbox.languages.yq.nodes import ALIAS, MAPPING, SCALAR, SEQUENCE, Node, null, sequence, string
 from agentsandbox.languages.yq.numbers import parse_index
 from agentsandbox.languages.yq.parser import Expression
@@ -280,11 +280,6 @@ def _key(machine: Machine, context: Context, expression: Expression) -> Context:
     return context.of(found)
 
 
-@operator("is_key")
-def _is_key(machine: Machine, context: Context, expression: Expression) -> Context:
-    return context.of([node.scalar("!!bool", "true" if node.is_key else "false") for node in context.nodes])
-
-
 @operator("parent")
 def _parent(machine: Machine, context: Context, expression: Expression) -> Context:
     level = int(expression.value or "1")
@@ -300,54 +295,27 @@ def _parent(machine: Machine, context: Context, expression: Expression) -> Conte
     return context.of(found)
 
 
-@operator("root")
-def _root(machine: Machine, context: Context, expression: Expression) -> Context:
-    return context.of([node.root() for node in context.nodes])
+@each("get_path")
+def _get_path(machine: Machine, context: Context, node: Node, expression: Expression) -> Node:
+    made = node.replaced(sequence())
+    for part in node.path():
+        made.adopt(Node(SCALAR, "!!int" if isinstance(part, int) else "!!str", str(part)))
+    return made
 
 
-@operator("parents")
-def _parents(machine: Machine, context: Context, expression: Expression) -> Context:
-    found: list[Node] = []
-    for node in context.nodes:
-        made = sequence()
-        above = node.parent
-        while above is not None:
-            made.adopt(above.copy(machine.meter))
-            above = above.parent
-        found.append(made)
-    return context.of(found)
+@each("filename")
+def _filename(machine: Machine, context: Context, node: Node, expression: Expression) -> Node:
+    return node.scalar("!!str", node.root().filename)
 
 
-@operator("get_path")
-def _get_path(machine: Machine, context: Context, expression: Expression) -> Context:
-    found: list[Node] = []
-    for node in context.nodes:
-        made = node.replaced(sequence())
-        for part in node.path():
-            made.adopt(Node(SCALAR, "!!int" if isinstance(part, int) else "!!str", str(part)))
-        found.append(made)
-    return context.of(found)
+@each("file_index")
+def _file_index(machine: Machine, context: Context, node: Node, expression: Expression) -> Node:
+    return node.scalar("!!int", str(node.root().file_index))
 
 
-@operator("line", "column")
-def _place(machine: Machine, context: Context, expression: Expression) -> Context:
-    line = expression.name == "line"
-    return context.of([node.scalar("!!int", str(node.line if line else node.column)) for node in context.nodes])
-
-
-@operator("filename")
-def _filename(machine: Machine, context: Context, expression: Expression) -> Context:
-    return context.of([node.scalar("!!str", node.root().filename) for node in context.nodes])
-
-
-@operator("file_index")
-def _file_index(machine: Machine, context: Context, expression: Expression) -> Context:
-    return context.of([node.scalar("!!int", str(node.root().file_index)) for node in context.nodes])
-
-
-@operator("document_index")
-def _document_index(machine: Machine, context: Context, expression: Expression) -> Context:
-    return context.of([node.scalar("!!int", str(node.root().document)) for node in context.nodes])
+@each("document_index")
+def _document_index(machine: Machine, context: Context, node: Node, expression: Expression) -> Node:
+    return node.scalar("!!int", str(node.root().document))
 
 
 @operator("split_doc")

@@ -5,8 +5,6 @@ from __future__ import annotations
 from agentsandbox.languages.jq import nodes
 from agentsandbox.languages.jq.code import EMPTY, Code
 from agentsandbox.languages.jq.operations import describe
-from agentsandbox.languages.jq.packing import rows
-from agentsandbox.languages.jq.rows import LONG, Rows
 from agentsandbox.languages.jq.values import JqError
 
 TYPE_CHECKING = False
@@ -84,8 +82,6 @@ def collected(machine: Machine, body: Code) -> Code:
 
     def collect(value: Value, environment: Environment) -> Value:
         made: list[Value] = []
-        packed: Rows | None = None
-        place = len(machine.roots)
         machine.roots.append((made, value, environment))
         try:
             for result in many(value, environment):
@@ -94,16 +90,8 @@ def collected(machine: Machine, body: Code) -> Code:
                     machine.budget.charge(len(made) * 16)
                     machine.hold(1024)
                     machine.budget.step(64)
-                    if packed is not None or len(made) >= LONG:
-                        packed = packed or rows(machine.budget)
-                        machine.roots[place] = (packed, made, value, environment)
-                        packed.extend(made)
-                        made.clear()
             machine.hold((len(made) & 1023) + 4)
-            if packed is None:
-                return made
-            packed.extend(made)
-            return packed
+            return made
         finally:
             machine.roots.pop()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from agentsandbox.languages.jq import nodes
 from agentsandbox.languages.jq.operations import describe
 from agentsandbox.languages.jq.paths import get
-from agentsandbox.languages.jq.values import ARRAYS, JqError
+from agentsandbox.languages.jq.values import JqError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ class Binder:
         if isinstance(pattern, nodes.VariablePattern):
             yield self._bind(pattern.name, bound, environment)
         elif isinstance(pattern, nodes.ArrayPattern):
-            if bound is not None and not isinstance(bound, ARRAYS):
+            if bound is not None and not isinstance(bound, list):
                 get(bound, 0)
             yield from self._match_items(pattern.items, 0, bound, value, environment)
         elif isinstance(pattern, nodes.ObjectPattern):

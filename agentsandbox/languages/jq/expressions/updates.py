@@ -9,10 +9,8 @@ from agentsandbox.languages.jq import nodes
 from agentsandbox.languages.jq.code import members
 from agentsandbox.languages.jq.expressions.operators import operation
 from agentsandbox.languages.jq.operations import add
-from agentsandbox.languages.jq.packing import rows
 from agentsandbox.languages.jq.paths import get, get_path, put, put_path_owned
-from agentsandbox.languages.jq.rows import Rows
-from agentsandbox.languages.jq.values import CONTAINERS, plain
+from agentsandbox.languages.jq.values import CONTAINERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -98,7 +96,7 @@ def _change_all(inner: Change, budget: Budget) -> Change:
         budget.step(len(here))
         if type(here) is dict:
             return {name: function(item) for name, item in here.items()}
-        return rows(budget, map(function, items)) if type(here) is Rows else list(map(function, items))
+        return list(map(function, items))
 
     return lambda value, environment, function: inner(value, environment, lambda here: change_here(here, function))
 
@@ -178,8 +176,6 @@ def _adding(node: nodes.Binary, compiler: Compiler, scope: Scope) -> Step | None
 
     def step(state: Value, environment: Environment, owned: dict[int, Value]) -> Value:
         operand = source(state, environment)
-        if type(state) is Rows:
-            state = plain(state)
         kind = type(state)
         if (kind is list or kind is dict) and type(operand) is kind:
             machine.hold(len(operand) + 2)
@@ -223,8 +219,6 @@ def _assigning(node: nodes.Assign, compiler: Compiler, scope: Scope) -> Step | N
         result = source(state, environment)
         if sign:
             here = get_path(state, path)
-            if type(here) is Rows:
-                here = plain(here)
             kind = type(here)
             if sign == "+" and (kind is list or kind is dict) and type(result) is kind:
                 result = _added(here, result, owned, budget)

@@ -7,7 +7,7 @@ from agentsandbox.languages.jq.definitions import call_definition
 from agentsandbox.languages.jq.expressions.flow import piped
 from agentsandbox.languages.jq.forms.choices import select
 from agentsandbox.languages.jq.operations import add, compare
-from agentsandbox.languages.jq.values import ARRAYS, EXACT, JqError, is_number, number, to_float
+from agentsandbox.languages.jq.values import EXACT, JqError, is_number, number, to_float
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -94,8 +94,8 @@ def _recurse_while(compiler: Compiler, codes: list[Code]) -> Code:
 
 def _recurse_all(compiler: Compiler, codes: list[Code]) -> Code:
     def inner(value: Value) -> Iterable[Value]:
-        if type(value) in ARRAYS:
-            return value  # type: ignore[no-any-return]
+        if type(value) is list:
+            return value
         return value.values() if type(value) is dict else ()
 
     hold = compiler.machine.hold
@@ -105,7 +105,7 @@ def _recurse_all(compiler: Compiler, codes: list[Code]) -> Code:
         if path is None:
             raise JqError(f"Invalid path expression near attempt to iterate through {value}")
         hold((len(path) >> 1) + 8)
-        if type(value) in ARRAYS:
+        if type(value) is list:
             return (((*path, at), item) for at, item in enumerate(value))
         return (((*path, name), item) for name, item in value.items()) if type(value) is dict else ()
 

@@ -7,9 +7,7 @@ from itertools import islice
 from agentsandbox.languages.jq.code import EMPTY, Code, members
 from agentsandbox.languages.jq.expressions.construction import collected
 from agentsandbox.languages.jq.expressions.flow import piped
-from agentsandbox.languages.jq.packing import rows
 from agentsandbox.languages.jq.printing import dump
-from agentsandbox.languages.jq.rows import LONG, Rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,22 +41,14 @@ def _map(compiler: Compiler, codes: list[Code]) -> Code:
     def one(value: Value, environment: Environment) -> Value:
         items = members(value)
         made: list[Value] = []
-        packed: Rows | None = None
         machine.budget.step(len(value))
         for part in _pieces(items, machine.budget):
             for item in part:
                 result = each(item, environment)
                 if result is not EMPTY:
                     made.append(result)
-            if packed is not None or len(made) >= LONG:
-                packed = packed or rows(machine.budget)
-                packed.extend(made)
-                made.clear()
-        machine.hold(len(made) if packed is None else packed.size >> 4)
-        if packed is None:
-            return made
-        packed.extend(made)
-        return packed
+        machine.hold(len(made))
+        return made
 
     return Code(one)
 
@@ -76,8 +66,7 @@ def _map_values(compiler: Compiler, codes: list[Code]) -> Code:
                     changed[name] = result
                     break
             return changed
-        first = (result for part in _pieces(items, budget) for item in part for result in islice(body.many(item, environment), 1))
-        return rows(budget, first) if type(value) is Rows else list(first)
+        return [result for part in _pieces(items, budget) for item in part for result in islice(body.many(item, environment), 1)]
 
     return Code(one)
 
@@ -89,8 +78,6 @@ def _walk(compiler: Compiler, codes: list[Code]) -> Code:
         budget.step()
         if type(value) is list:
             value = [result for item in value for result in walked(item, environment)]
-        elif type(value) is Rows:
-            value = rows(budget, (result for item in value for result in walked(item, environment)))
         elif type(value) is dict:
             made = {}
             for name, item in value.items():

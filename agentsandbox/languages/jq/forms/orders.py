@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from agentsandbox.languages.jq.code import EMPTY, Code, members
 from agentsandbox.languages.jq.operations import compare, describe, equals, sorted_values
-from agentsandbox.languages.jq.packing import rows
-from agentsandbox.languages.jq.rows import Rows
-from agentsandbox.languages.jq.values import ARRAYS, JqError
+from agentsandbox.languages.jq.values import JqError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from agentsandbox.languages.jq.code import Environment, Form
     from agentsandbox.languages.jq.compiler import Compiler
@@ -21,25 +19,6 @@ __all__ = ["FORMS"]
 
 
 _UNSORTED = "cannot be sorted, as they are not both arrays"
-
-
-def _key_of(body: Code, item: Value, environment: Environment) -> Value:
-    single = body.sure
-    return single(item, environment) if single is not None else list(body.many(item, environment))
-
-
-def _merged(value: Rows, body: Code, environment: Environment, budget: Budget) -> Iterator[list[Value]]:
-    """The items of a long array behind their keys, in order."""
-    # loaded here because most arrays are short
-    from agentsandbox.languages.jq.merging import in_order
-
-    return in_order(value, lambda item: _key_of(body, item, environment), budget)
-
-
-def _groups_of(value: Rows, body: Code, environment: Environment, budget: Budget) -> Iterator[Value]:
-    from agentsandbox.languages.jq.merging import grouped
-
-    return grouped(_merged(value, body, environment, budget), budget)
 
 
 def _keys_of(compiler: Compiler, body: Code, complaint: str = _UNSORTED) -> Callable[[Value, Environment], tuple[Value, list[Value]]]:
@@ -53,7 +32,7 @@ def _keys_of(compiler: Compiler, body: Code, complaint: str = _UNSORTED) -> Call
             if budget.left < 0:
                 budget.tick()
             found.append(single(item, environment) if single is not None else list(body.many(item, environment)))
-        if not isinstance(value, ARRAYS):
+        if not isinstance(value, list):
             listed = found if single is None else [[key] for key in found]
             raise JqError(f"{describe(value)} and {describe(listed)} {complaint}")
         return value, found
@@ -65,8 +44,6 @@ def _sort_by(compiler: Compiler, codes: list[Code]) -> Code:
     keys, budget = _keys_of(compiler, codes[0]), compiler.budget
 
     def one(value: Value, environment: Environment) -> Value:
-        if type(value) is Rows:
-            return rows(budget, (item for _key, item in _merged(value, codes[0], environment, budget)))
         return sorted_values(*keys(value, environment), budget)
 
     return Code(one)
@@ -96,8 +73,6 @@ def _group_by(compiler: Compiler, codes: list[Code]) -> Code:
     keys, budget = _keys_of(compiler, codes[0]), compiler.budget
 
     def one(value: Value, environment: Environment) -> Value:
-        if type(value) is Rows:
-            return rows(budget, _groups_of(value, codes[0], environment, budget))
         return _groups(*keys(value, environment), budget)
 
     return Code(one)
@@ -107,19 +82,15 @@ def _unique_by(compiler: Compiler, codes: list[Code]) -> Code:
     keys, budget = _keys_of(compiler, codes[0]), compiler.budget
 
     def one(value: Value, environment: Environment) -> Value:
-        if type(value) is Rows:
-            return rows(budget, (group[0] for group in _groups_of(value, codes[0], environment, budget)))
         return [group[0] for group in _groups(*keys(value, environment), budget)]
 
     return Code(one)
 
 
 def _unique(compiler: Compiler, codes: list[Code]) -> Code:
-    itself, budget = Code(lambda value, environment: value), compiler.budget
+    budget = compiler.budget
 
     def one(value: Value, environment: Environment) -> Value:
-        if type(value) is Rows:
-            return rows(budget, (group[0] for group in _groups_of(value, itself, environment, budget)))
         if not isinstance(value, list):
             raise JqError(f"{describe(value)} cannot be sorted, as it is not an array")
         return [group[0] for group in _groups(value, value, budget)]

@@ -6,7 +6,7 @@ from agentsandbox.languages.jq.code import Code, invalid_path
 from agentsandbox.languages.jq.definitions import call_definition
 from agentsandbox.languages.jq.paths import delete_paths, get_path
 from agentsandbox.languages.jq.streaming import events, paths_of, rebuilt
-from agentsandbox.languages.jq.values import ARRAYS, JqError
+from agentsandbox.languages.jq.values import JqError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def _getpath(compiler: Compiler, codes: list[Code]) -> Code:
     where = codes[0]
 
     def look(value: Value, path: Value) -> Value:
-        if not isinstance(path, ARRAYS):
+        if not isinstance(path, list):
             raise JqError("Path must be specified as an array")
         return get_path(value, path)
 

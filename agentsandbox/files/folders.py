@@ -1,0 +1,364 @@
+"""A folder of the host, read into members or written from members.
+
+This is the only module of the package that touches the host.
+Every directory is opened by a descriptor, name by name from the folder down, without following a
+link (O_NOFOLLOW), and names are used relative to that descriptor. So a link that is in the folder,
+or that appears while it is looked at, leads nowhere. A file is written beside its place under a
+random name and then renamed, so that nobody sees half of one. Errors name the path on the host.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import posixpath
+import stat as stat_module
+
+from agentsandbox.files.members import Member, Room, as_time, special_file, stays_inside
+from agentsandbox.globs import compile_glob
+from agentsandbox.streams import decode, encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from types import TracebackType
+    from typing import BinaryIO
+
+    from agentsandbox.limits import Budget, Limits
+
+__all__ = ["read_file", "read_folder", "write_folder"]
+
+_BLOCK = 1 << 20
+_DIRECTORY = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
+_NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
+_WAITLESS = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_CLOEXEC", 0)
+
+
+class _Folder:
+    """An open folder of the host. A context manager."""
+
+    def __init__(self, path: str) -> None:
+        if os.open not in os.supports_dir_fd or not _NO_FOLLOW:
+            raise OSError(errno.ENOTSUP, "Copying folders needs openat and O_NOFOLLOW", path)
+        self.path = path
+        self.number = os.open(path, _DIRECTORY)
+
+    def __enter__(self) -> _Folder:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        os.close(self.number)
+
+    def host_path(self, path: str) -> str:
+        """The path on the host, for errors."""
+        return os.path.join(self.path, path)
+
+    def directory(self, path: str, *, follow: bool = False) -> int:
+        """Open a directory below; the caller closes it."""
+        number = os.dup(self.number)
+        for name in filter(None, path.split("/")):
+            try:
+                below = os.open(
+                    encode(name), _DIRECTORY | (0 if follow else _NO_FOLLOW), dir_fd=number
+                )
+            finally:
+                os.close(number)
+            number = below
+        return number
+
+
+def _named(error: OSError, path: str) -> OSError:
+    """Return the error with the path on the host instead of a bare name."""
+    return OSError(error.errno, error.strerror, path)
+
+
+# reading
+
+
+def read_file(source: str | BinaryIO, most: int) -> bytes:
+    """Return all bytes of a host file, given by path or open; EFBIG for more than `most`."""
+    if isinstance(source, str):
+        with open(source, "rb") as file:
+            return read_file(file, most)
+    blocks: list[bytes] = []
+    size = 0
+    while block := source.read(_BLOCK):
+        if not isinstance(block, bytes):
+            raise TypeError(
+                f"source must be a binary file, but its read() returned {type(block).__name__}"
+            )
+        size += len(block)
+        if size > most:
+            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), getattr(source, "name", None))
+        blocks.append(block)
+    return b"".join(blocks)
+
+
+def read_folder(
+    path: str,
+    limits: Limits,
+    budget: Budget,
+    *,
+    ignore: Sequence[str] | Callable[[str], object],
+    follow_symlinks: bool,
+) -> list[Member]:
+    """Return what is in a folder of the host, each directory before what is in it."""
+    with _Folder(path) as folder:
+        return list(_Reader(folder, limits, budget, _ignored(ignore), follow_symlinks).members())
+
+
+def _ignored(ignore: Sequence[str] | Callable[[str], object]) -> Callable[[str], object]:
+    """Return a function that says whether a relative path is left out.
+
+    A pattern with a slash is matched against the whole path, any other against the name.
+    """
+    if callable(ignore):
+        return ignore
+    patterns = [ignore] if isinstance(ignore, str) else ignore
+    whole = [
+        compile_glob(pattern.strip("/"), pathname=True)
+        for pattern in patterns
+        if "/" in pattern.rstrip("/")
+    ]
+    names = [
+        compile_glob(pattern.rstrip("/")) for pattern in patterns if "/" not in pattern.rstrip("/")
+    ]
+
+    def is_ignored(path: str) -> bool:
+        name = posixpath.basename(path)
+        return any(each.fullmatch(name) for each in names) or any(
+            each.fullmatch(path) for each in whole
+        )
+
+    return is_ignored
+
+
+class _Reader:
+    """Reads a folder.
+
+    With `follow` it reads what links lead to; a directory inside itself is then ELOOP.
+    """
+
+    def __init__(
+        self,
+        folder: _Folder,
+        limits: Limits,
+        budget: Budget,
+        is_ignored: Callable[[str], object],
+        follow: bool,
+    ) -> None:
+        self.folder = folder
+        self.room = Room(limits)
+        self.budget = budget
+        self.is_ignored = is_ignored
+        self.follow = follow
+
+    def members(self) -> Iterator[Member]:
+        top = os.fstat(self.folder.number)
+        pending: list[tuple[str, frozenset[tuple[int, int]]]] = [
+            ("", frozenset([(top.st_dev, top.st_ino)]))
+        ]
+        while pending:
+            here, passed = pending.pop()
+            directories: list[tuple[str, frozenset[tuple[int, int]]]] = []
+            try:
+                number = self.folder.directory(here, follow=self.follow)
+            except OSError as error:
+                raise _named(error, self.folder.host_path(here)) from None
+            try:
+                for name in sorted(os.listdir(number)):
+                    self.budget.step()
+                    path = posixpath.join(here, decode(os.fsencode(name)))
+                    if self.is_ignored(path):
+                        continue
+                    info = self._stat(name, number, path)
+                    if stat_module.S_ISDIR(info.st_mode):
+                        directories.append((path, self._passed(passed, info, path)))
+                        self.room.take(path)
+                        yield Member(
+                            path, "directory", mode=info.st_mode, mtime=as_time(info.st_mtime)
+                        )
+                    else:
+                        yield self._member(name, number, path, info)
+            finally:
+                os.close(number)
+            pending.extend(reversed(directories))
+
+    def _stat(self, name: str, number: int, path: str) -> os.stat_result:
+        try:
+            return os.stat(name, dir_fd=number, follow_symlinks=self.follow)
+        except OSError as error:
+            raise _named(error, self.folder.host_path(path)) from None
+
+    def _passed(
+        self, passed: frozenset[tuple[int, int]], info: os.stat_result, path: str
+    ) -> frozenset[tuple[int, int]]:
+        """Return the directories on the way, this one included."""
+        if not self.follow:
+            return passed
+        identity = (info.st_dev, info.st_ino)
+        if identity in passed:
+            raise OSError(
+                errno.ELOOP, "A link to a directory that it is in", self.folder.host_path(path)
+            )
+        return passed | {identity}
+
+    def _member(self, name: str, number: int, path: str, info: os.stat_result) -> Member:
+        host_path = self.folder.host_path(path)
+        try:
+            if stat_module.S_ISLNK(info.st_mode):
+                return self._link(decode(os.fsencode(os.readlink(name, dir_fd=number))), path, info)
+            if not stat_module.S_ISREG(info.st_mode):
+                raise special_file(host_path)
+            self.room.take(path, info.st_size)
+            opened = os.open(
+                name, os.O_RDONLY | _WAITLESS | (0 if self.follow else _NO_FOLLOW), dir_fd=number
+            )
+            with os.fdopen(opened, "rb", buffering=0) as file:
+                if not stat_module.S_ISREG(os.fstat(opened).st_mode):
+                    raise special_file(host_path)
+                content = self._content(file, info.st_size)
+        except OSError as error:
+            raise _named(error, host_path) from None
+        return Member(
+            path, "file", mode=info.st_mode, mtime=as_time(info.st_mtime), content=content
+        )
+
+    def _content(self, file: BinaryIO, size: int) -> bytes:
+        """Return the content of a file, no more than its size was: it may be growing."""
+        blocks: list[bytes] = []
+        while size > 0 and (block := file.read(min(size, _BLOCK))):
+            self.budget.check_time()
+            blocks.append(block)
+            size -= len(block)
+        return b"".join(blocks)
+
+    def _link(self, text: str, path: str, info: os.stat_result) -> Member:
+        start = f"{os.path.realpath(self.folder.path).rstrip('/')}/"
+        if f"{text}/".startswith(start):
+            text = "../" * path.count("/") + (text[len(start) :] or ".")
+        if not stays_inside(path, text):
+            hint = "name it in ignore, or pass follow_symlinks=True"
+            raise OSError(errno.EPERM, f"A link that leads out of the folder ({hint})")
+        self.room.take(path, len(text))
+        return Member(path, "link", mtime=as_time(info.st_mtime), text=text)
+
+
+# writing
+
+
+def write_folder(
+    path: str, members: Sequence[Member], read: Callable[[Member], bytes], *, overwrite: bool
+) -> list[str]:
+    """Write members into a folder of the host; return the host paths of files and links.
+
+    The folder is made if it is missing. Without `overwrite` nothing at all is written when one of
+    the files is there already (EEXIST).
+    """
+    os.makedirs(path, exist_ok=True)
+    with _Folder(path) as folder:
+        _check_targets(folder, members, overwrite=overwrite)
+        written: list[str] = []
+        for parent, group in _by_parent(members):
+            try:
+                number = folder.directory(parent)
+            except OSError as error:
+                raise _named(error, folder.host_path(parent)) from None
+            try:
+                for member in group:
+                    _write(number, member, read, folder.host_path(member.path))
+                    if member.kind != "directory":
+                        written.append(folder.host_path(member.path))
+            finally:
+                os.close(number)
+        return written
+
+
+def _by_parent(members: Iterable[Member]) -> Iterator[tuple[str, list[Member]]]:
+    """The members by the directory that they are in, in the order in which these come up."""
+    groups: dict[str, list[Member]] = {}
+    for member in members:
+        groups.setdefault(posixpath.dirname(member.path), []).append(member)
+    yield from groups.items()
+
+
+def _check_targets(folder: _Folder, members: Iterable[Member], *, overwrite: bool) -> None:
+    """Raise for what is in the way, before anything is written.
+
+    A directory may only meet a directory, and no link may be passed through.
+    """
+    for parent, group in _by_parent(members):
+        try:
+            number = folder.directory(parent)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            raise _named(error, folder.host_path(parent)) from None
+        try:
+            for member in group:
+                try:
+                    mode = os.stat(
+                        encode(posixpath.basename(member.path)),
+                        dir_fd=number,
+                        follow_symlinks=False,
+                    ).st_mode
+                except FileNotFoundError:
+                    continue
+                where = folder.host_path(member.path)
+                if member.kind == "directory":
+                    if not stat_module.S_ISDIR(mode):
+                        raise OSError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), where)
+                elif stat_module.S_ISDIR(mode):
+                    raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), where)
+                elif not overwrite:
+                    raise OSError(errno.EEXIST, "File exists (overwrite=True replaces it)", where)
+        finally:
+            os.close(number)
+
+
+def _write(number: int, member: Member, read: Callable[[Member], bytes], host_path: str) -> None:
+    """Write one member into an open directory.
+
+    The process's umask holds, and the owner may always read and write.
+    """
+    name = encode(posixpath.basename(member.path))
+    if member.kind == "directory":
+        try:
+            os.mkdir(name, member.mode | 0o700, dir_fd=number)
+        except FileExistsError:
+            return  # it is a directory: `_check_targets` has seen to it
+        except OSError as error:
+            raise _named(error, host_path) from None
+        return
+    content = read(member) if member.kind == "file" else b""
+    beside = b".%s.part" % encode(os.urandom(8).hex())
+    try:
+        if member.kind == "link":
+            os.symlink(encode(member.text), beside, dir_fd=number)
+        else:
+            _write_file(number, beside, member, content)
+        try:
+            os.rename(beside, name, src_dir_fd=number, dst_dir_fd=number)
+        except OSError:
+            os.unlink(beside, dir_fd=number)
+            raise
+    except OSError as error:
+        raise _named(error, host_path) from None
+
+
+def _write_file(number: int, name: bytes, member: Member, content: bytes) -> None:
+    """Write a new file; it is gone again if that fails."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_FOLLOW | _WAITLESS
+    opened = os.open(name, flags, member.mode | 0o600, dir_fd=number)
+    try:
+        with os.fdopen(opened, "wb") as file:
+            file.write(content)
+        os.utime(name, (member.mtime, member.mtime), dir_fd=number, follow_symlinks=False)
+    except OSError:
+        os.unlink(name, dir_fd=number)
+        raise

@@ -1,0 +1,93 @@
+"""`HostInput`: an open file of the host as the standard input of a script, read when the script
+reads it.
+
+Other inputs are there before the script begins. This one may be a pipe that somebody keeps open
+without writing: a script that does not read never waits for it, and one that does lets other
+processes of the sandbox run meanwhile. The time counts against the script's timeout.
+"""
+
+from __future__ import annotations
+
+import os
+
+from agentsandbox.streams import BLOCK, Stream
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.processes import Scheduler
+
+__all__ = ["HostInput"]
+
+POLL_SECONDS = 0.01
+"""How often a script that waits for input looks for it."""
+
+
+class HostInput(Stream):
+    """Reads a descriptor of the host (0: its standard input), for one execution at a time."""
+
+    __slots__ = ("_descriptor", "_held", "_is_at_end", "scheduler")
+
+    def __init__(self, descriptor: int) -> None:
+        super().__init__()
+        self._descriptor = descriptor
+        self._held = b""
+        self._is_at_end = False
+        self.scheduler: Scheduler | None = None
+        """Set by the execution."""
+
+    def read(self, size: int = -1) -> bytes:
+        if size < 0:
+            return self._read_all()
+        if not self._held:
+            self._fill()
+        taken, self._held = self._held[:size], self._held[size:]
+        return taken
+
+    def _read_all(self) -> bytes:
+        parts = [self._held]
+        total = len(self._held)
+        self._held = b""
+        while self._fill():
+            total += len(self._held)
+            if self.scheduler is not None:
+                self.scheduler.charge(total)
+            parts.append(self._held)
+            self._held = b""
+        return b"".join(parts)
+
+    def readline(self, end: bytes = b"\n") -> bytes:
+        parts: list[bytes] = []
+        total = 0
+        while self._held or self._fill():
+            found = self._held.find(end)
+            if found >= 0:
+                parts.append(self._held[: found + 1])
+                self._held = self._held[found + 1 :]
+                break
+            total += len(self._held)
+            if self.scheduler is not None:
+                self.scheduler.charge(total)
+            parts.append(self._held)
+            self._held = b""
+        return b"".join(parts)
+
+    def has_input(self) -> bool:
+        """Whether a read would not wait."""
+        from select import select
+
+        if self._held or self._is_at_end:
+            return True
+        try:
+            return bool(select([self._descriptor], [], [], 0)[0])
+        except (OSError, ValueError):  # not something to wait for, on this system
+            return True
+
+    def _fill(self) -> bool:
+        """Hold the next block, after waiting for it; false at the end."""
+        if self._is_at_end:
+            return False
+        while self.scheduler is not None and not self.has_input():
+            self.scheduler.block(self.has_input, POLL_SECONDS)
+        self._held = os.read(self._descriptor, BLOCK)
+        self._is_at_end = not self._held
+        return not self._is_at_end
