@@ -3,7 +3,7 @@
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.analysis import analyze
-    from agentsandbox.command import Arguments, Command, CommandContext
+    from agentsandbox.contract.command import Arguments, Command, CommandContext
     from agentsandbox.errors import (
         ArchiveError,
         ClosedError,
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
         UsageError,
     )
     from agentsandbox.files import FileInfo, Match, SandboxFiles
-    from agentsandbox.fs.changes import Change
+    from agentsandbox.kernel.fs.changes import Change
     from agentsandbox.limits import Limits
     from agentsandbox.manager import SandboxManager
     from agentsandbox.network import NetworkPolicy
     from agentsandbox.options import SandboxOptions
     from agentsandbox.result import ExecutionResult
+    from agentsandbox.runtime.streaming import AsyncOutputStream, OutputStream
     from agentsandbox.sandbox import Sandbox, Snapshot, Stats
     from agentsandbox.skills import AgentSkill, SkillInfo, SkillMetadata
-    from agentsandbox.streaming import AsyncOutputStream, OutputStream
 
 __version__ = "0.2.0"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.errors import LimitReached, ShellSyntaxError
-from agentsandbox.syntax.nodes import (
+from agentsandbox.shell.syntax.nodes import (
     AndOr,
     ArithmeticFor,
     ArrayLiteral,
@@ -34,7 +34,7 @@ from agentsandbox.syntax.nodes import (
     While,
     Word,
 )
-from agentsandbox.syntax.parser import parse
+from agentsandbox.shell.syntax.parser import parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import os
 
-from agentsandbox.streams import BLOCK, Stream
+from agentsandbox.kernel.streams import BLOCK, Stream
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agentsandbox.processes import Scheduler
+    from agentsandbox.kernel.processes import Scheduler
 
 __all__ = ["HostInput"]
 

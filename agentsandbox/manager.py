@@ -7,8 +7,8 @@ from time import monotonic
 
 from agentsandbox.errors import ClosedError, SandboxError
 from agentsandbox.options import check_identity
+from agentsandbox.runtime.arguments import check_count, check_seconds, wrong_type
 from agentsandbox.sandbox import Sandbox
-from agentsandbox.validation import check_count, check_seconds, wrong_type
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from inspect import Signature
     from typing import Any, Literal, TypedDict, Unpack
 
-    from agentsandbox.command import Command
+    from agentsandbox.contract.command import Command
     from agentsandbox.events import Observer
-    from agentsandbox.fs.base import FileSystem
+    from agentsandbox.kernel.fs.base import FileSystem
     from agentsandbox.limits import Limits
     from agentsandbox.network import NetworkPolicy
     from agentsandbox.policy import Policy
@@ -170,7 +170,7 @@ class SandboxOptions:
     if not TYPE_CHECKING:  # a type checker knows the attributes, and must refuse the others
 
         def __getattr__(self, name: str) -> object:
-            from agentsandbox.validation import nearest
+            from agentsandbox.runtime.arguments import nearest
 
             hint = "; options.clone(…) makes a changed copy" if name in ("copy", "model_copy", "replace") else nearest(name, DEFAULTS)
             raise AttributeError(f"SandboxOptions has no attribute {name!r}{hint}")
@@ -194,7 +194,7 @@ def _fill(options: SandboxOptions, base: Mapping[str, Any], given: Mapping[str, 
     """Set every slot: to what was given, which is checked here, or else to the value in `base`."""
     values = base
     if given:
-        from agentsandbox.validation import checked_options
+        from agentsandbox.runtime.arguments import checked_options
 
         values = {**base, **checked_options(given)}
     for name, value in values.items():
@@ -217,7 +217,7 @@ def check_identity(id: object, options: object) -> None:
     """Refuse an `id` that is not a str, most of all options, and `options` of another type."""
     from collections.abc import Mapping
 
-    from agentsandbox.validation import wrong_type
+    from agentsandbox.runtime.arguments import wrong_type
 
     if isinstance(id, SandboxOptions):
         raise TypeError("id must be a str, not SandboxOptions: give them by name, options=…")

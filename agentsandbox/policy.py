@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    from agentsandbox.interpreter.shell import Shell
+    from agentsandbox.shell.interpreter.shell import Shell
 
     Answer = bool | str | None
     Policy = Callable[["CommandRequest"], Answer | Awaitable[Answer]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.errors import ExecutionError
-from agentsandbox.streams import decode
+from agentsandbox.kernel.streams import decode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

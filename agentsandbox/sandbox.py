@@ -12,31 +12,31 @@ import time
 from time import monotonic
 
 from agentsandbox.errors import ClosedError, PipeClosed, SandboxError
-from agentsandbox.fs.memory import MemoryFileSystem
+from agentsandbox.kernel.fs.memory import MemoryFileSystem
+from agentsandbox.kernel.streams import encode
 from agentsandbox.options import DEFAULT_OPTIONS, KeywordSignature, SandboxOptions, check_identity
 from agentsandbox.result import ExecutionResult
-from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any, Literal, Never, Unpack
 
-    from agentsandbox.command import Command
+    from agentsandbox.contract.command import Command
     from agentsandbox.files import SandboxFiles
-    from agentsandbox.fs.changes import Change
-    from agentsandbox.fs.memory import Snapshot as FileSnapshot
-    from agentsandbox.fs.trees import FrozenTree
     from agentsandbox.host_input import HostInput
-    from agentsandbox.interpreter.forks import Kept
-    from agentsandbox.interpreter.session import Session
-    from agentsandbox.interpreter.shell import Shell
+    from agentsandbox.kernel.fs.changes import Change
+    from agentsandbox.kernel.fs.memory import Snapshot as FileSnapshot
+    from agentsandbox.kernel.fs.trees import FrozenTree
     from agentsandbox.limits import Budget
-    from agentsandbox.observation import Observation
     from agentsandbox.options import SandboxKeywords
     from agentsandbox.policy import Policy
+    from agentsandbox.runtime.observation import Observation
+    from agentsandbox.runtime.streaming import AsyncOutputStream, OutputStream
+    from agentsandbox.shell.interpreter.forks import Kept
+    from agentsandbox.shell.interpreter.session import Session
+    from agentsandbox.shell.interpreter.shell import Shell
     from agentsandbox.skills import AgentSkill, SkillInfo, SkillSession
-    from agentsandbox.streaming import AsyncOutputStream, OutputStream
 
     State = Literal["keep", "discard", "new"]
 
@@ -168,7 +168,7 @@ class Sandbox:
         observer = self._options.on_event
         if observer is None:
             return None
-        from agentsandbox.observation import Observation
+        from agentsandbox.runtime.observation import Observation
 
         return Observation(self, observer)
 
@@ -253,8 +253,8 @@ class Sandbox:
         A file that a script left at that path is renamed to PATH.1; with `written=True` it is the
         skill and is kept.
         """
+        from agentsandbox.runtime.arguments import check_skill
         from agentsandbox.skills.mount import mount_another
-        from agentsandbox.validation import check_skill
 
         check_skill(skill, path)
         if self._closed:
@@ -276,8 +276,8 @@ class Sandbox:
         `get_mounted_skills()`, which says what is mounted where.
         """
         if self._session is None:
-            from agentsandbox.skills.catalog import SkillCatalog
-            from agentsandbox.skills.session import SkillSession
+            from agentsandbox.skills.catalog.catalog import SkillCatalog
+            from agentsandbox.skills.session.session import SkillSession
 
             options = self._options
             catalog = SkillCatalog(skills=options.skills)
@@ -333,7 +333,7 @@ class Sandbox:
 
     def _refuse_async(self, policy: Policy | None) -> None:
         """Refuse to execute without an event loop what has to be awaited."""
-        from agentsandbox.validation import is_async
+        from agentsandbox.runtime.arguments import is_async
 
         if is_async(policy) or is_async(self._options.on_command):
             raise TypeError("on_command is async: use `await sandbox.aexecute(…)`, or a plain function")
@@ -358,7 +358,7 @@ class Sandbox:
         assert session is not None
         if cwd is not None:
             self._check_directory(session.shell, cwd)
-        from agentsandbox.interpreter.session import Execution
+        from agentsandbox.shell.interpreter.session import Execution
 
         if on_output is not None:
             from agentsandbox.events import guarded
@@ -463,7 +463,7 @@ class Sandbox:
         script at once and leaves the sandbox usable; what the script had written is in `history`.
         """
         _check_call(script, stdin, timeout, env, cwd, args, state, on_output, on_command, unknown)
-        from agentsandbox.driver import drive
+        from agentsandbox.runtime.event_loop import drive
 
         return await drive(
             self,
@@ -502,7 +502,7 @@ class Sandbox:
         """
         _check_call(script, stdin, timeout, env, cwd, args, state, None, on_command, unknown)
         self._refuse_async(on_command)
-        from agentsandbox.streaming import OutputStream
+        from agentsandbox.runtime.streaming import OutputStream
 
         return OutputStream(
             self,
@@ -527,7 +527,7 @@ class Sandbox:
         A loop that may be broken off belongs into `async with sandbox.astream(…) as chunks`.
         """
         _check_call(script, stdin, timeout, env, cwd, args, state, None, on_command, unknown)
-        from agentsandbox.streaming import AsyncOutputStream
+        from agentsandbox.runtime.streaming import AsyncOutputStream
 
         return AsyncOutputStream(
             self,
@@ -568,7 +568,7 @@ class Sandbox:
 
     def _start(self) -> None:
         """Make the shell, when it is first needed."""
-        from agentsandbox.interpreter.session import Session
+        from agentsandbox.shell.interpreter.session import Session
 
         options = self._options
         policy = None
@@ -699,7 +699,7 @@ class Sandbox:
 
     async def aclose(self) -> None:
         """As `close`, in an event loop: waits until nothing is executed any more."""
-        from agentsandbox.driver import enter, leave
+        from agentsandbox.runtime.event_loop import enter, leave
 
         self._closed = True
         self.cancel()
@@ -761,7 +761,7 @@ def _check_call(
     on_command: object,
     unknown: Mapping[str, object],
 ) -> None:
-    from agentsandbox.validation import check_call
+    from agentsandbox.runtime.arguments import check_call
 
     check_call(
         script, stdin=stdin, timeout=timeout, env=env, cwd=cwd, args=args, state=state,
@@ -795,6 +795,6 @@ def _new_filesystem(options: SandboxOptions, clock: Callable[[], float]) -> Memo
 def _skeleton(user: str, hostname: str, custom: tuple[str, ...]) -> FrozenTree:
     """The files of a fresh sandbox, shared by all that look alike."""
     from agentsandbox.commands import names
-    from agentsandbox.fs.skeleton import debian_skeleton
+    from agentsandbox.kernel.fs.debian_tree import debian_skeleton
 
     return debian_skeleton(user, hostname, sorted({*names(), *custom, "sh", "dash", "bash", "["}))

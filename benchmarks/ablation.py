@@ -49,7 +49,7 @@ def forget(module: str, table: str, *names: str) -> Switch:
 
 
 def echo_of_fields() -> None:
-    from agentsandbox.interpreter import inline
+    from agentsandbox.shell.interpreter import shortcuts as inline
 
     general = inline._echo
 

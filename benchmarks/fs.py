@@ -12,8 +12,8 @@ from pathlib import Path
 from pyfakefs.fake_filesystem import FakeFilesystem
 from pyfakefs.fake_filesystem_unittest import Patcher
 
-from agentsandbox.fs.memory import MemoryFileSystem
-from agentsandbox.fs.trees import build_tree
+from agentsandbox.kernel.fs.memory import MemoryFileSystem
+from agentsandbox.kernel.fs.trees import build_tree
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,13 +12,13 @@ import time
 from pathlib import Path
 
 from agentsandbox import Sandbox
-from agentsandbox.skills.catalog import SkillCatalog
+from agentsandbox.skills.catalog.catalog import SkillCatalog
+from agentsandbox.skills.catalog.records import SkillRecord
 from agentsandbox.skills.metadata import SkillMetadata
 from agentsandbox.skills.prompts import render_catalog
-from agentsandbox.skills.records import SkillRecord
-from agentsandbox.skills.search import SkillIndex
-from agentsandbox.skills.session import SkillSession
-from agentsandbox.skills.vectors import Directions
+from agentsandbox.skills.search.index import SkillIndex
+from agentsandbox.skills.search.vectors import Directions
+from agentsandbox.skills.session.session import SkillSession
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from pathlib import Path
 from agentsandbox import Sandbox
 from agentsandbox.commands import find_command, names
 from agentsandbox.commands._unavailable import GROUPS
-from agentsandbox.interpreter.builtins import NAMES
+from agentsandbox.shell.builtins import NAMES
 
 PAGE = Path(__file__).with_name("commands.md")
 

@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 from agentsandbox import AgentSkill, Sandbox
-from agentsandbox.tools.agentsandbox import tools
+from agentsandbox.profiles.agentsandbox import tools
 
 SCRIPT: list[tuple[str, dict[str, Any]] | str] = [
     ("get_skill", {"skillName": "git-workflow"}),

@@ -3,7 +3,7 @@
 import asyncio
 
 from agentsandbox import Sandbox, UsageError
-from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.contract.command import Arguments, CommandContext, command
 
 
 @command(

@@ -4,7 +4,7 @@ import json
 import textwrap
 
 from agentsandbox import AgentSkill, Sandbox
-from agentsandbox.tools.agentsandbox import tools
+from agentsandbox.profiles.agentsandbox import tools
 
 SCAFFOLD = "sh /.sandbox/skills/python-dev/scripts/scaffold.sh weather-report"
 CHECK = "sh /.sandbox/skills/python-dev/scripts/check-pyproject.sh weather-report/pyproject.toml"

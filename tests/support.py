@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from random import Random
 
-from agentsandbox.command import CommandContext, Host
 from agentsandbox.commands import find_command, names
-from agentsandbox.fs.memory import MemoryFileSystem
+from agentsandbox.contract.command import CommandContext, Host
+from agentsandbox.kernel.fs.memory import MemoryFileSystem
+from agentsandbox.kernel.processes import Process, Scheduler
+from agentsandbox.kernel.streams import Buffer, ByteReader, BytesReader, ByteWriter, encode
 from agentsandbox.limits import Budget
-from agentsandbox.processes import Process, Scheduler
-from agentsandbox.streams import Buffer, ByteReader, BytesReader, ByteWriter, encode
 
 
 class Ran:

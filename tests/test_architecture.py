@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from agentsandbox.interpreter.builtins import NAMES as BUILTINS
+from agentsandbox.shell.builtins import NAMES as BUILTINS
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "agentsandbox"
@@ -58,12 +58,12 @@ CIRCLES = {
 
 LIMIT = 600
 LONG_FILES = {
-    "expansion/variables.py": "every kind of variable and its attributes",
-    "interpreter/shell.py": "the state of a shell",
-    "languages/calculator/program.py": "every statement and function of bc and dc",
-    "languages/sed/parser.py": "the grammar of sed",
+    "shell/expansion/variables.py": "every kind of variable and its attributes",
+    "shell/interpreter/shell.py": "the state of a shell",
+    "commands/bc/program.py": "every statement and function of bc and dc",
+    "commands/sed/parser.py": "the grammar of sed",
     "sandbox.py": "the public methods of a sandbox",
-    "syntax/parser.py": "the grammar of the shell",
+    "shell/syntax/parser.py": "the grammar of the shell",
 }
 """Files that may be longer, and the one idea that makes them so."""
 
@@ -71,7 +71,7 @@ VAGUE = {"utils", "util", "helpers", "helper", "common", "core", "misc"}
 
 BORDER = {
     "streams.py": "is the border",
-    "languages/jq": "the length of a JSON text in UTF-8",
+    "commands/jq": "the length of a JSON text in UTF-8",
 }
 """Modules that may turn bytes into text."""
 
@@ -86,10 +86,10 @@ ALLOWED_IMPORTS = {
     "tempfile": {"cli"},
 }
 BANNED_CALLS = {"eval", "exec", "compile", "__import__", "input", "breakpoint"}
-ALLOWED_CALLS = {"languages/awk": {"exec", "compile"}}
+ALLOWED_CALLS = {"commands/awk": {"exec", "compile"}}
 HOST_FILES = {
-    "files/folders.py", "skills/sources.py", "skills/catalog.py", "fs/overlay.py", "fs/host.py", "cli",
-    "commands/_sqlite_memory.py",
+    "files/folders.py", "skills/sources/files.py", "skills/catalog/catalog.py", "kernel/fs/overlay.py", "kernel/fs/host.py", "cli",
+    "commands/sqlite3/memory.py",
 }  # fmt: skip
 """Modules that may open files of the host: what the program names, and the size of its own process."""
 BANNED_OS = {
@@ -99,16 +99,16 @@ BANNED_OS = {
 DYNAMIC_GETATTR = {
     "analysis.py": "slots of nodes", "__init__.py": "lazy names", "skills/__init__.py": "lazy names", "cli": "lazy commands",
     "events.py": "slots", "limits.py": "slots", "options.py": "fields of the model",
-    "syntax/nodes.py": "slots", "languages/awk": "fields of nodes", "languages/jq/dates.py": "fields of a date",
-    "languages/printf.py": "a method per conversion", "regexps/matcher.py": "methods of the engine",
-    "interpreter": "options and special variables by table", "commands/_jq_options.py": "options by table",
-    "commands/gzip.py": "options by table", "commands/_tar_options.py": "options by table", "commands/zip.py": "options by table",
+    "shell/syntax/nodes.py": "slots", "commands/awk": "fields of nodes", "commands/jq/dates.py": "fields of a date",
+    "kernel/formats/printf.py": "a method per conversion", "kernel/regexps/matcher.py": "methods of the engine",
+    "interpreter": "options and special variables by table", "commands/jq/options.py": "options by table",
+    "commands/compress/gzip.py": "options by table", "commands/tar/options.py": "options by table", "commands/zip/zip.py": "options by table",
 }  # fmt: skip
 """Modules that look attributes up by a computed name, and whose names those are: never a script's."""
 
 
 BROAD_HANDLERS = {
-    "interpreter/boundary.py": "an error of ours does not reach the program through a script",
+    "shell/interpreter/boundary.py": "an error of ours does not reach the program through a script",
     "processes.py": "what ends a process is kept and raised in the first one",
     "driver.py": "what the event loop raises is raised where the script waits",
     "events.py": "an observer's error is logged, not raised",
@@ -120,10 +120,10 @@ TREATED_BY_NAME = {"sh", "bash", "env"}
 OTHER_MEANINGS = {
     "cli": ("diff file id timeout", "parts of a proposal, a scheme of addresses, a limit"),
     "fs": ("tty", "a device"),
-    "interpreter/boundary.py": ("timeout", "a limit"),
-    "interpreter/builtins/complete.py": ("file hostname", "what bash's `complete -A` offers"),
-    "interpreter/builtins/type.py": ("file", "what bash's `type -t` says"),
-    "interpreter/prompts.py": ("tty", "what the escape \\l shows"),
+    "shell/interpreter/boundary.py": ("timeout", "a limit"),
+    "shell/builtins/complete.py": ("file hostname", "what bash's `complete -A` offers"),
+    "shell/builtins/type.py": ("file", "what bash's `type -t` says"),
+    "shell/interpreter/prompts.py": ("tty", "what the escape \\l shows"),
     "limits.py": ("timeout", "a limit"),
     "network.py": ("timeout", "an option"),
     "options.py": ("kill", "what becomes of background jobs"),
@@ -132,8 +132,8 @@ OTHER_MEANINGS = {
     "sandbox.py": ("hostname id kill", "options and attributes of a sandbox"),
     "settings.py": ("hostname kill", "options of a sandbox"),
     "skills": ("base64 diff false file more timeout true truncate watch which who", "options, YAML's booleans, stop words of a search"),
-    "skills/allowed.py": ("", "policy: which commands a tool of `allowed-tools` stands for, reviewed in one place"),
-    "skills/census.py": ("", "what programs do, most of which are not here, that a stranger's scripts call"),
+    "skills/session/allowed_tools.py": ("", "policy: which commands a tool of `allowed-tools` stands for, reviewed in one place"),
+    "skills/trust/audit.py": ("", "what programs do, most of which are not here, that a stranger's scripts call"),
     "tools": ("diff dir timeout", "arguments of an agent's tools"),
 }
 """Where a word that is also a command's name means something else. "" is a module that may know commands by name."""
@@ -255,7 +255,7 @@ def test_commands_know_no_shell() -> None:
         for path, tree in modules().items()
         if room_of(path) == "commands"
         for name, line in imports(ast.walk(tree))
-        if name.startswith(("agentsandbox.interpreter", "agentsandbox.sandbox"))
+        if name.startswith(("agentsandbox.shell.interpreter", "agentsandbox.sandbox"))
     ]
     assert not broken
 

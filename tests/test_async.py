@@ -11,7 +11,7 @@ import pytest
 import trio
 
 from agentsandbox import CommandContext, Limits, Sandbox
-from agentsandbox.command import command
+from agentsandbox.contract.command import command
 
 pytestmark = pytest.mark.anyio
 

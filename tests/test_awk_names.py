@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 
 from agentsandbox import Sandbox
-from agentsandbox.languages.awk.codegen import Compiled, compile_program
-from agentsandbox.languages.awk.functions import _GROUPS, namespace
-from agentsandbox.languages.awk.lexer import BUILTINS, KEYWORDS, AwkSyntaxError, Source
-from agentsandbox.languages.awk.parser import parse
-from agentsandbox.languages.awk.runtime import Runtime
+from agentsandbox.commands.awk.codegen import Compiled, compile_program
+from agentsandbox.commands.awk.functions import _GROUPS, namespace
+from agentsandbox.commands.awk.lexer import BUILTINS, KEYWORDS, AwkSyntaxError, Source
+from agentsandbox.commands.awk.parser import parse
+from agentsandbox.commands.awk.runtime import Runtime
 from agentsandbox.limits import Budget
 
 ROOT = Path(__file__).parents[1]
@@ -62,7 +62,7 @@ def globals_of_the_runtime() -> frozenset[str]:
         return namespace(rt, used)
 
     with pytest.MonkeyPatch.context() as patch, Sandbox() as sandbox:
-        patch.setattr("agentsandbox.languages.awk.runtime.namespace", look)
+        patch.setattr("agentsandbox.commands.awk.runtime.namespace", look)
         assert sandbox.execute("awk 'BEGIN { print 1 }'").stdout == "1\n"
     return frozenset(namespace(seen[0], _Everything())) | frozenset(name for names, _ in _GROUPS for name in names)
 

@@ -25,8 +25,8 @@ from agentsandbox import (
     SandboxOptions,
     analyze,
 )
-from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.fs.memory import MemoryFileSystem
+from agentsandbox.contract.command import Arguments, CommandContext, command
+from agentsandbox.kernel.fs.memory import MemoryFileSystem
 from agentsandbox.policy import CommandRequest
 
 FS = MemoryFileSystem

@@ -9,7 +9,7 @@ import bashlex
 import pytest
 
 from agentsandbox import ShellSyntaxError
-from agentsandbox.syntax.nodes import (
+from agentsandbox.shell.syntax.nodes import (
     AndOr,
     Background,
     Command,
@@ -22,7 +22,7 @@ from agentsandbox.syntax.nodes import (
     Subshell,
     While,
 )
-from agentsandbox.syntax.parser import parse
+from agentsandbox.shell.syntax.parser import parse
 from tests.record.cases import load
 
 SPECS = Path(__file__).parent / "specs"

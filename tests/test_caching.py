@@ -7,7 +7,7 @@ import gc
 import re
 
 from agentsandbox import Sandbox
-from agentsandbox.caching import LONGEST, cache_short
+from agentsandbox.kernel.caching import LONGEST, cache_short
 
 LONG = f"b=$(head -c {2 * LONGEST} /dev/zero | tr '\\0' a)"
 USES = r"""

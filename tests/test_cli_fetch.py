@@ -13,8 +13,8 @@ pytest.importorskip("httpx", reason="the extra `remote` is not installed")
 pytest.importorskip("dulwich", reason="the extra `remote` is not installed")
 
 from agentsandbox.cli import main
-from agentsandbox.skills.lockfile import SkillLock
 from agentsandbox.skills.skill import AgentSkill
+from agentsandbox.skills.trust.lockfile import SkillLock
 from tests.test_skills_remote import Server, digest_of, git, head, repository, served, zipped
 
 __all__ = ["repository"]

@@ -35,10 +35,10 @@ def test_the_events_of_a_sandbox() -> None:
 def test_without_an_observer_nothing_is_looked_for() -> None:
     import sys
 
-    sys.modules.pop("agentsandbox.observation", None)
+    sys.modules.pop("agentsandbox.runtime.observation", None)
     with Sandbox() as sandbox:
         sandbox.execute("echo hi > f")
-    assert "agentsandbox.observation" not in sys.modules
+    assert "agentsandbox.runtime.observation" not in sys.modules
 
 
 @pytest.mark.parametrize("error", [KeyError, SystemExit, LimitReached])

@@ -16,20 +16,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agentsandbox import (
-    AgentSkill,
-    ClosedError,
-    FileInfo,
-    Limits,
-    Match,
-    Sandbox,
-    SandboxError,
-    SandboxFiles,
-)
-from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.fs.host import HostFileSystem
-from agentsandbox.fs.memory import MemoryFileSystem
-from agentsandbox.fs.overlay import OverlayFileSystem
+from agentsandbox import AgentSkill, ClosedError, FileInfo, Limits, Match, Sandbox, SandboxError, SandboxFiles
+from agentsandbox.contract.command import Arguments, CommandContext, command
+from agentsandbox.kernel.fs.host import HostFileSystem
+from agentsandbox.kernel.fs.memory import MemoryFileSystem
+from agentsandbox.kernel.fs.overlay import OverlayFileSystem
 
 SKILL = "---\nname: brand\ndescription: Colours\n---\nUse blue.\n"
 SPECIAL = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox import Sandbox
-from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.contract.command import Arguments, CommandContext, command
 
 STATE = """x=1; declare -A map=([a]=1); list=(1 2); f() { echo "f $1 $x"; }; set -f; shopt -s extglob; alias ll='ls -l'; set -- p q
 IFS=:; umask 077; mkdir -p /workspace/d; pushd /workspace/d > /dev/null"""

@@ -11,10 +11,10 @@ from contracts.real import RealFileSystem
 from pyfakefs.fake_filesystem import FakeFilesystem
 from pyfakefs.fake_os import FakeOsModule
 
-from agentsandbox.fs.base import FileSystem
-from agentsandbox.fs.host import HostFileSystem
-from agentsandbox.fs.memory import MemoryFileSystem
-from agentsandbox.fs.overlay import OverlayFileSystem
+from agentsandbox.kernel.fs.base import FileSystem
+from agentsandbox.kernel.fs.host import HostFileSystem
+from agentsandbox.kernel.fs.memory import MemoryFileSystem
+from agentsandbox.kernel.fs.overlay import OverlayFileSystem
 
 
 @pytest.fixture

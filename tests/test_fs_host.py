@@ -16,11 +16,11 @@ from contracts.filesystem import number_of, tree
 
 from agentsandbox import Sandbox
 from agentsandbox.errors import MountError
-from agentsandbox.fs.base import FileSystem
-from agentsandbox.fs.host import OPEN_FILES, HostFileSystem
-from agentsandbox.fs.memory import MemoryFileSystem
-from agentsandbox.fs.overlay import OverlayFileSystem
-from agentsandbox.fs.trees import build_tree
+from agentsandbox.kernel.fs.base import FileSystem
+from agentsandbox.kernel.fs.host import OPEN_FILES, HostFileSystem
+from agentsandbox.kernel.fs.memory import MemoryFileSystem
+from agentsandbox.kernel.fs.overlay import OverlayFileSystem
+from agentsandbox.kernel.fs.trees import build_tree
 from agentsandbox.limits import Limits
 
 
@@ -412,7 +412,7 @@ def test_the_links_of_the_host_may_be_moved_where_they_say_the_same(folder: Path
 
 
 def test_a_large_directory_is_moved_file_by_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agentsandbox.fs.host.CHECKED_ENTRIES", 20)
+    monkeypatch.setattr("agentsandbox.kernel.fs.host.CHECKED_ENTRIES", 20)
     (folder / "d" / "many").mkdir()
     for number in range(30):
         (folder / "d" / "many" / str(number)).write_text("")

@@ -8,10 +8,10 @@ import pytest
 from contracts.filesystem import number_of, tree
 
 from agentsandbox.errors import LimitReached
-from agentsandbox.fs.changes import Change
-from agentsandbox.fs.memory import MemoryFileSystem
-from agentsandbox.fs.skeleton import command_of, debian_skeleton
-from agentsandbox.fs.trees import build_tree
+from agentsandbox.kernel.fs.changes import Change
+from agentsandbox.kernel.fs.debian_tree import command_of, debian_skeleton
+from agentsandbox.kernel.fs.memory import MemoryFileSystem
+from agentsandbox.kernel.fs.trees import build_tree
 from agentsandbox.limits import Limits
 
 

@@ -13,10 +13,10 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule
 
-from agentsandbox.fs.base import File, FileSystem
-from agentsandbox.fs.memory import MemoryFileSystem
-from agentsandbox.fs.nodes import DIR, FILE, HARD, LINK
-from agentsandbox.fs.overlay import OverlayFileSystem
+from agentsandbox.kernel.fs.base import File, FileSystem
+from agentsandbox.kernel.fs.memory import MemoryFileSystem
+from agentsandbox.kernel.fs.nodes import DIR, FILE, HARD, LINK
+from agentsandbox.kernel.fs.overlay import OverlayFileSystem
 from agentsandbox.limits import Limits
 
 NAMES = (*"aaaabbbccd", ".", "..", "é", "\udcff")

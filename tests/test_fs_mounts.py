@@ -11,16 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentsandbox import Sandbox
-from agentsandbox.fs.base import File, FileSystem, Stat
-from agentsandbox.fs.host import HostFileSystem
-from agentsandbox.fs.memory import MemoryFileSystem
-from agentsandbox.fs.overlay import OverlayFileSystem
-from agentsandbox.fs.trees import build_tree
+from agentsandbox.kernel.fs.base import File, FileSystem, Stat
+from agentsandbox.kernel.fs.host import HostFileSystem
+from agentsandbox.kernel.fs.memory import MemoryFileSystem
+from agentsandbox.kernel.fs.overlay import OverlayFileSystem
+from agentsandbox.kernel.fs.trees import build_tree
 from agentsandbox.limits import Limits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agentsandbox.fs.base import Mode
+    from agentsandbox.kernel.fs.base import Mode
 
 PLACES = st.lists(st.sampled_from("abc"), min_size=1, max_size=4).map(lambda names: "/" + "/".join(names))
 SKILL = build_tree({"SKILL.md": b"# x\n", "scripts/run.sh": (b"echo\n", 0o755)})

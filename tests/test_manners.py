@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from agentsandbox import Sandbox
-from agentsandbox.command import Arguments, Command, CommandContext, command
 from agentsandbox.commands import find_command, names
-from agentsandbox.manners import SILENT, Manners, Release
-from agentsandbox.usage import parse_usage
+from agentsandbox.contract.command import Arguments, Command, CommandContext, command
+from agentsandbox.contract.manners import SILENT, Manners, Release
+from agentsandbox.contract.usage import parse_usage
 
 
 def make(manners: Manners, usage: str = "Usage: own [OPTION]...\nPrint a line.\n\n  -n, --number  a number\n") -> Command:

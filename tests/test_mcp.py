@@ -17,12 +17,12 @@ from mcp import Client, StdioServerParameters
 
 from agentsandbox import AgentSkill, Sandbox
 from agentsandbox.integrations.mcp import create_server
-from agentsandbox.skills.catalog import SkillCatalog
-from agentsandbox.skills.session import SkillSession
-from agentsandbox.skills.sources import SkillFile
-from agentsandbox.skills.stores import VirtualSkills
-from agentsandbox.tools.agentsandbox import tools
-from agentsandbox.tools.profiles import skill_tools
+from agentsandbox.profiles.agentsandbox import tools
+from agentsandbox.profiles.toolbox import skill_tools
+from agentsandbox.skills.catalog.catalog import SkillCatalog
+from agentsandbox.skills.session.session import SkillSession
+from agentsandbox.skills.sources.files import SkillFile
+from agentsandbox.skills.sources.stores import VirtualSkills
 
 ROOT = Path(__file__).parents[1]
 HELLO = AgentSkill.from_files(

@@ -8,9 +8,9 @@ import time
 
 import pytest
 
+from agentsandbox.kernel.regexps import RegexError, compile_perl, compile_posix
+from agentsandbox.kernel.regexps.automaton import Automaton
 from agentsandbox.limits import Budget, Limits
-from agentsandbox.regexps import RegexError, compile_perl, compile_posix
-from agentsandbox.regexps.automaton import Automaton
 
 HARMFUL = [
     ("^(a+)+$", "a" * 60 + "b"),

@@ -25,9 +25,9 @@ from agentsandbox.integrations.semantic_kernel import (
     create_sandbox_function,
     to_kernel_function,
 )
-from agentsandbox.skills.catalog import SkillCatalog
-from agentsandbox.skills.session import SkillSession
-from agentsandbox.tools.profiles import skill_tools
+from agentsandbox.profiles.toolbox import skill_tools
+from agentsandbox.skills.catalog.catalog import SkillCatalog
+from agentsandbox.skills.session.session import SkillSession
 
 
 class Settings(PromptExecutionSettings):

@@ -16,20 +16,20 @@ from hypothesis import strategies as st
 
 from agentsandbox import Sandbox
 from agentsandbox.errors import InvalidSkillError, SkillError
-from agentsandbox.fs.memory import MemoryFileSystem
-from agentsandbox.skills.archives import skills_in, unpack
-from agentsandbox.skills.catalog import SkillCatalog
+from agentsandbox.kernel.fs.memory import MemoryFileSystem
+from agentsandbox.profiles import agentsandbox, agentsandbox_head, remcochat
+from agentsandbox.profiles.toolbox import PROFILES, skill_tools
+from agentsandbox.skills.catalog.catalog import SkillCatalog
 from agentsandbox.skills.metadata import read_metadata
 from agentsandbox.skills.mount import mount_skills
 from agentsandbox.skills.paths import clean_path, contained
 from agentsandbox.skills.prompts import defused, render_active, render_catalog, render_skill_content
-from agentsandbox.skills.proposals import ProposalStore
-from agentsandbox.skills.session import SkillSession
+from agentsandbox.skills.session.session import SkillSession
 from agentsandbox.skills.skill import AgentSkill
-from agentsandbox.skills.sources import SkillFile
-from agentsandbox.skills.stores import PackageSkills, VirtualSkills
-from agentsandbox.tools import agentsandbox, agentsandbox_head, remcochat
-from agentsandbox.tools.profiles import PROFILES, skill_tools
+from agentsandbox.skills.sources.archives import skills_in, unpack
+from agentsandbox.skills.sources.files import SkillFile
+from agentsandbox.skills.sources.stores import PackageSkills, VirtualSkills
+from agentsandbox.skills.trust.proposals import ProposalStore
 from tests.test_skills_sources import BAD_PATHS
 
 SECRET = "s3cret-of-the-host"

@@ -16,11 +16,11 @@ import pytest
 
 from agentsandbox import Sandbox
 from agentsandbox.errors import InvalidSkillError, SkillError
-from agentsandbox.skills.catalog import SkillCatalog
-from agentsandbox.skills.session import SkillSession
+from agentsandbox.profiles.toolbox import Toolbox, skill_tools
+from agentsandbox.skills.catalog.catalog import SkillCatalog
+from agentsandbox.skills.session.session import SkillSession
 from agentsandbox.skills.skill import AgentSkill
-from agentsandbox.skills.stores import VirtualSkills
-from agentsandbox.tools.profiles import Toolbox, skill_tools
+from agentsandbox.skills.sources.stores import VirtualSkills
 
 GOOD = "---\nname: {}\ndescription: d\n---\nbody\n"
 

@@ -11,14 +11,14 @@ import pytest
 
 from agentsandbox import Sandbox
 from agentsandbox.errors import SkillNotFoundError
-from agentsandbox.fs.memory import MemoryFileSystem
-from agentsandbox.skills.catalog import SkillCatalog
-from agentsandbox.skills.discovery import read_head
+from agentsandbox.kernel.fs.memory import MemoryFileSystem
+from agentsandbox.skills.catalog.catalog import SkillCatalog
+from agentsandbox.skills.catalog.discovery import read_head
+from agentsandbox.skills.catalog.roots import SkillRoot
 from agentsandbox.skills.prompts import render_catalog
-from agentsandbox.skills.roots import SkillRoot
-from agentsandbox.skills.session import SkillSession
+from agentsandbox.skills.session.session import SkillSession
 from agentsandbox.skills.skill import AgentSkill
-from agentsandbox.skills.stores import PackageSkills, VirtualSkills, ZipSkills
+from agentsandbox.skills.sources.stores import PackageSkills, VirtualSkills, ZipSkills
 
 BODY_MARKER = "BODY_MARKER"
 
@@ -295,7 +295,7 @@ def test_a_thousand_skills(tmp_path: Path) -> None:
 def test_skills_of_installed_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     from importlib.metadata import EntryPoint
 
-    from agentsandbox.skills import roots as module
+    from agentsandbox.skills.catalog import roots as module
     from agentsandbox.skills.config import SkillsConfig
 
     found = [EntryPoint("ours", "skills_embedded", module.ENTRY_POINTS), EntryPoint("gone", "no_such_package:skills", module.ENTRY_POINTS)]

@@ -10,16 +10,16 @@ import pytest
 
 from agentsandbox import Sandbox
 from agentsandbox.errors import InvalidSkillError, SkillPathError, SkillPolicyError
-from agentsandbox.skills.allowed import AllowedTools
-from agentsandbox.skills.catalog import SkillCatalog
+from agentsandbox.profiles.toolbox import Toolbox, prompt_for, skill_tools, tools_for
+from agentsandbox.skills.catalog.catalog import SkillCatalog
 from agentsandbox.skills.checking import validate_skill
 from agentsandbox.skills.config import PRESETS, SkillsConfig
-from agentsandbox.skills.lockfile import SkillLock
-from agentsandbox.skills.proposals import ProposalStore
-from agentsandbox.skills.session import SkillSession
+from agentsandbox.skills.session.allowed_tools import AllowedTools
+from agentsandbox.skills.session.session import SkillSession
 from agentsandbox.skills.skill import AgentSkill
+from agentsandbox.skills.trust.lockfile import SkillLock
+from agentsandbox.skills.trust.proposals import ProposalStore
 from agentsandbox.skills.validation import Acceptance
-from agentsandbox.tools.profiles import Toolbox, prompt_for, skill_tools, tools_for
 
 
 @pytest.mark.row("S0-44", "S0-76", "V0-29")

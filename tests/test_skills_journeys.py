@@ -13,14 +13,14 @@ import pytest
 from agentsandbox import Sandbox
 from agentsandbox.cli import main
 from agentsandbox.errors import InvalidSkillError, SkillError, SkillLimitError, SkillNotFoundError
+from agentsandbox.profiles import remcochat
+from agentsandbox.profiles.toolbox import Toolbox, skill_tools, tools_for
+from agentsandbox.profiles.yodoca import SkillContext
 from agentsandbox.skills import AgentSkill, SkillCatalog, SkillRoot, SkillSession, validate_skill
 from agentsandbox.skills.config import SkillsConfig
 from agentsandbox.skills.metadata import SkillMetadata
 from agentsandbox.skills.prompts import compose_instructions, render_catalog
-from agentsandbox.skills.reading import ReadingRules
-from agentsandbox.tools import remcochat
-from agentsandbox.tools.profiles import Toolbox, skill_tools, tools_for
-from agentsandbox.tools.yodoca import SkillContext
+from agentsandbox.skills.session.reading import ReadingRules
 
 VALIDATION = Path(__file__).parents[1] / "skills_embedded" / "skills-system-validation"
 MEBIBYTE = 1024 * 1024
@@ -287,8 +287,8 @@ def test_one_mebibyte_is_the_most_a_skill_file_may_have(tmp_path: Path) -> None:
 def test_a_store_needs_very_little() -> None:
     from io import BytesIO
 
-    from agentsandbox.skills.sources import InMemorySkillSource
-    from agentsandbox.skills.stores import Candidate
+    from agentsandbox.skills.sources.files import InMemorySkillSource
+    from agentsandbox.skills.sources.stores import Candidate
 
     class Store:
         def candidates(self) -> Any:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agentsandbox.skills.catalog import SkillCatalog
+from agentsandbox.skills.catalog.catalog import SkillCatalog
 from agentsandbox.skills.skill import AgentSkill
 
 READABLE = {  # what is odd → (directory, text before the body)

@@ -312,7 +312,7 @@ def test_a_sandbox_without_skills_loads_neither_pydantic_nor_yaml() -> None:
 
 @pytest.mark.row("V2-14", "S2-20")
 def test_files_and_folders_are_placed_too(tmp_path: Path) -> None:
-    from agentsandbox.fs.host import HostFileSystem
+    from agentsandbox.kernel.fs.host import HostFileSystem
 
     (tmp_path / "inner").mkdir()
     (tmp_path / "inner" / "x.txt").write_text("from the host\n")

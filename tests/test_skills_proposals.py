@@ -23,14 +23,14 @@ from agentsandbox.errors import (
     SkillPolicyError,
     SkillStateError,
 )
-from agentsandbox.skills import proposals as module
-from agentsandbox.skills.catalog import SkillCatalog
-from agentsandbox.skills.patches import apply_patches, parse_diff
-from agentsandbox.skills.proposals import ProposalStore
-from agentsandbox.skills.session import SkillSession
+from agentsandbox.profiles.toolbox import PROFILES, Toolbox, skill_tools
+from agentsandbox.skills.catalog.catalog import SkillCatalog
+from agentsandbox.skills.session.session import SkillSession
 from agentsandbox.skills.skill import AgentSkill
-from agentsandbox.skills.sources import SkillFile
-from agentsandbox.tools.profiles import PROFILES, Toolbox, skill_tools
+from agentsandbox.skills.sources.files import SkillFile
+from agentsandbox.skills.trust import proposals as module
+from agentsandbox.skills.trust.patches import apply_patches, parse_diff
+from agentsandbox.skills.trust.proposals import ProposalStore
 from tests.test_skills_sources import BAD_PATHS
 
 BODY = "---\nname: a\ndescription: About a\n---\n# A\n\nStep one.\nStep two.\n"

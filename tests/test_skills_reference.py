@@ -12,7 +12,7 @@ from agentsandbox.skills.checking import validate_skill
 from agentsandbox.skills.metadata import as_mapping
 from agentsandbox.skills.prompts import render_catalog
 from agentsandbox.skills.skill import AgentSkill
-from agentsandbox.skills.stores import HostSkills
+from agentsandbox.skills.sources.stores import HostSkills
 from tests.test_skills_leniency import READABLE
 
 with warnings.catch_warnings():

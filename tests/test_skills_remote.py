@@ -29,10 +29,10 @@ pytest.importorskip("dulwich", reason="the extra `remote` is not installed")
 
 from agentsandbox import NetworkPolicy
 from agentsandbox.errors import InvalidSkillError, SkillError, SkillLimitError, SkillNotFoundError, SkillPolicyError, SkillStateError
-from agentsandbox.skills.archives import skills_in, unpack
-from agentsandbox.skills.catalog import SkillCatalog
-from agentsandbox.skills.remote import RemoteSkills
-from agentsandbox.skills.repositories import check_pack
+from agentsandbox.skills.catalog.catalog import SkillCatalog
+from agentsandbox.skills.remote.fetching import RemoteSkills
+from agentsandbox.skills.remote.repositories import check_pack
+from agentsandbox.skills.sources.archives import skills_in, unpack
 
 HEAD = "---\nname: {0}\ndescription: About {0}\n---\nBody of {0}\n"
 Answer = tuple[int, dict[str, str], bytes]

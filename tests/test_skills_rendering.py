@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agentsandbox.skills import validate_skill
-from agentsandbox.skills.rendering import render_body
+from agentsandbox.skills.session.rendering import render_body
 
 
 @pytest.mark.parametrize(

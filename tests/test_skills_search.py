@@ -15,15 +15,15 @@ from pathlib import Path
 import pytest
 
 from agentsandbox.errors import SkillStateError
-from agentsandbox.skills.catalog import SkillCatalog
-from agentsandbox.skills.matching import KeywordMatcher, SkillRouter
+from agentsandbox.profiles.toolbox import Toolbox, skill_tools
+from agentsandbox.skills.catalog.catalog import SkillCatalog
+from agentsandbox.skills.catalog.records import SkillRecord
 from agentsandbox.skills.metadata import SkillMetadata
-from agentsandbox.skills.records import SkillRecord
-from agentsandbox.skills.search import MiniLmEmbedder, SkillIndex, fuse_ranks
-from agentsandbox.skills.session import SkillSession
+from agentsandbox.skills.search.index import MiniLmEmbedder, SkillIndex, fuse_ranks
+from agentsandbox.skills.search.matching import KeywordMatcher, SkillRouter
+from agentsandbox.skills.search.vectors import Directions
+from agentsandbox.skills.session.session import SkillSession
 from agentsandbox.skills.skill import AgentSkill
-from agentsandbox.skills.vectors import Directions
-from agentsandbox.tools.profiles import Toolbox, skill_tools
 
 SKILLS = {
     "pdf-processing": ("Extracts text and tables from PDF files, fills forms", "documents"),

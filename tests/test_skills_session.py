@@ -10,13 +10,13 @@ import pytest
 
 from agentsandbox import Sandbox
 from agentsandbox.errors import SkillError, SkillLimitError, SkillNotFoundError, SkillPathError, SkillPolicyError, SkillStateError
-from agentsandbox.skills.allowed import AllowedTools
-from agentsandbox.skills.catalog import SkillCatalog
-from agentsandbox.skills.reading import ReadingRules, page_lines
-from agentsandbox.skills.session import SkillSession
+from agentsandbox.profiles.toolbox import Toolbox, skill_tools
+from agentsandbox.skills.catalog.catalog import SkillCatalog
+from agentsandbox.skills.session.allowed_tools import AllowedTools
+from agentsandbox.skills.session.reading import ReadingRules, page_lines
+from agentsandbox.skills.session.session import SkillSession
 from agentsandbox.skills.skill import AgentSkill
-from agentsandbox.skills.stores import VirtualSkills
-from agentsandbox.tools.profiles import Toolbox, skill_tools
+from agentsandbox.skills.sources.stores import VirtualSkills
 from tests.test_skills_sources import BAD_PATHS
 
 PNG = b"\x89PNG\r\n\x1a\n\0\xff"
@@ -186,7 +186,7 @@ def test_names_that_are_refused(catalog: SkillCatalog, name: str) -> None:
 
 @pytest.mark.row("V0-13", "S0-67")
 def test_links_are_followed_inside_only(tmp_path: Path) -> None:
-    from agentsandbox.skills.sources import SkillFile
+    from agentsandbox.skills.sources.files import SkillFile
 
     files = [
         SkillFile("SKILL.md", b"---\nname: l\ndescription: d\n---\n"),
@@ -476,7 +476,7 @@ def test_the_prompt_says_where_the_sandbox_has_a_skill(catalog: SkillCatalog) ->
 
 
 def test_the_commands_of_instructions_have_time_and_room_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agentsandbox.skills.session.COMMAND_SECONDS", 0.5)
+    monkeypatch.setattr("agentsandbox.skills.session.session.COMMAND_SECONDS", 0.5)
     slow = "\n".join(["- !`sleep 0.2; echo ran`"] * 20)
     loud = "\n".join(["- !`head -c 30000 /dev/zero | tr '\\0' x`"] * 20)
     with Sandbox() as sandbox:

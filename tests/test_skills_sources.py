@@ -12,9 +12,9 @@ import pytest
 
 from agentsandbox.errors import InvalidSkillError, SkillNotFoundError, SkillPathError
 from agentsandbox.skills import AgentSkill, FileSystemSkillSource, InMemorySkillSource, PackageSkillSource, SkillFile
-from agentsandbox.skills.catalog import SkillCatalog
+from agentsandbox.skills.catalog.catalog import SkillCatalog
 from agentsandbox.skills.paths import clean_path, contained
-from agentsandbox.skills.reading import find_file
+from agentsandbox.skills.session.reading import find_file
 
 HEAD = "---\nname: test-skill\ndescription: Test skill for unit tests\n---\n# Test Skill\n"
 
@@ -190,7 +190,7 @@ def test_what_is_not_part_of_a_skill_is_left_out(folder: Path) -> None:
 
 
 def test_caps(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agentsandbox.skills.sources.MAX_BYTES", 1000)
+    monkeypatch.setattr("agentsandbox.skills.sources.files.MAX_BYTES", 1000)
     with open(folder / "sparse", "wb") as file:
         file.truncate(1 << 40)
     with pytest.raises(InvalidSkillError, match="holds more than"):

@@ -11,11 +11,11 @@ import pytest
 from agentsandbox import Sandbox
 from agentsandbox.cli import main
 from agentsandbox.errors import InvalidSkillError, SkillError, SkillPolicyError
-from agentsandbox.skills.catalog import SkillCatalog
-from agentsandbox.skills.census import take_census
-from agentsandbox.skills.lockfile import SkillLock
-from agentsandbox.skills.session import SkillSession
+from agentsandbox.skills.catalog.catalog import SkillCatalog
+from agentsandbox.skills.session.session import SkillSession
 from agentsandbox.skills.skill import AgentSkill
+from agentsandbox.skills.trust.audit import take_census
+from agentsandbox.skills.trust.lockfile import SkillLock
 
 HEAD = "---\nname: a\ndescription: About a\nmetadata:\n  version: '1.2'\n---\n"
 

@@ -37,7 +37,11 @@ def test_importing_the_package_loads_one_module() -> None:
 def test_a_sandbox_without_a_script_loads_no_shell() -> None:
     loaded = loaded_by("from agentsandbox import Sandbox; Sandbox()")
     assert not loaded & HEAVY
-    assert not {name for name in loaded if name.startswith(("agentsandbox.interpreter", "agentsandbox.expansion", "agentsandbox.syntax"))}
+    assert not {
+        name
+        for name in loaded
+        if name.startswith(("agentsandbox.shell.interpreter", "agentsandbox.shell.expansion", "agentsandbox.shell.syntax"))
+    }
 
 
 def test_a_first_script_loads_nothing_heavy_and_no_command() -> None:
@@ -49,9 +53,9 @@ def test_a_first_script_loads_nothing_heavy_and_no_command() -> None:
         "patterns", "stars",
     }  # fmt: skip
     assert not loaded & {
-        "agentsandbox.expansion.arithmetic", "agentsandbox.expansion.braces", "agentsandbox.expansion.globbing",
-        "agentsandbox.expansion.parameters", "agentsandbox.syntax.arithmetic", "agentsandbox.syntax.compounds",
-        "agentsandbox.syntax.conditions", "agentsandbox.syntax.printer",
+        "agentsandbox.shell.expansion.arithmetic", "agentsandbox.shell.expansion.braces", "agentsandbox.shell.expansion.globbing",
+        "agentsandbox.shell.expansion.parameters", "agentsandbox.shell.syntax.arithmetic", "agentsandbox.shell.syntax.compounds",
+        "agentsandbox.shell.syntax.conditions", "agentsandbox.shell.syntax.printer",
     }  # fmt: skip
 
 
@@ -74,12 +78,17 @@ def test_pydantic_and_yaml_come_with_skills() -> None:
     skill = "---\nname: x\ndescription: y\n---\n"
     loaded = loaded_by(f"from agentsandbox import AgentSkill; AgentSkill.from_files({{'SKILL.md': {skill!r}}})")
     assert {"pydantic", "yaml"} <= loaded
-    assert "agentsandbox.interpreter" not in loaded
+    assert "agentsandbox.shell.interpreter" not in loaded
 
 
 def test_the_files_of_a_sandbox_load_nothing_heavy() -> None:
     calls = "files.write('a', 'x'); files.edit('a', 'x', 'y'); files.read('a'); files.list()"
     loaded = loaded_by(f"from agentsandbox import Sandbox; files = Sandbox().files; {calls}")
     assert not loaded & (HEAVY | {"tarfile", "zipfile"})
-    rooms = ("agentsandbox.interpreter", "agentsandbox.regexps", "agentsandbox.expansion", "agentsandbox.globs")
+    rooms = (
+        "agentsandbox.shell.interpreter",
+        "agentsandbox.kernel.regexps",
+        "agentsandbox.shell.expansion",
+        "agentsandbox.kernel.patterns.filenames",
+    )
     assert not {name for name in loaded if name.startswith(rooms)}

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from agentsandbox import Limits, Sandbox
-from agentsandbox.interpreter.machine import Machine
-from agentsandbox.interpreter.shell import Shell
-from agentsandbox.interpreter.state import DERIVED, HOST, KEPT, RUNNING
+from agentsandbox.shell.interpreter.machine import Machine
+from agentsandbox.shell.interpreter.shell import Shell
+from agentsandbox.shell.interpreter.state import DERIVED, HOST, KEPT, RUNNING
 
 KINDS = {KEPT, DERIVED, HOST, RUNNING}
 VALUES = ("Options",)

@@ -11,7 +11,7 @@ import pytest
 import trio
 
 from agentsandbox import Limits, Sandbox, SandboxError, SandboxManager
-from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.contract.command import Arguments, CommandContext, command
 
 LOOPS = pytest.mark.parametrize("run", [asyncio.run, lambda main: trio.run(lambda: main)], ids=["asyncio", "trio"])
 

@@ -8,9 +8,9 @@ import json
 import pytest
 
 from agentsandbox import AgentSkill, Limits, Sandbox
-from agentsandbox.tools import agentsandbox_head as head
-from agentsandbox.tools.agentsandbox import get_skill_tool, sandbox_tool, tools
-from agentsandbox.tools.spec import check_arguments
+from agentsandbox.profiles import agentsandbox_head as head
+from agentsandbox.profiles.agentsandbox import get_skill_tool, sandbox_tool, tools
+from agentsandbox.profiles.spec import check_arguments
 
 BODY = "# Python\n\nDo it."
 SKILL = AgentSkill.from_files({"SKILL.md": f"---\nname: python-dev\ndescription: Python work\n---\n{BODY}\n"})

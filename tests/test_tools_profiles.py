@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from agentsandbox import Limits, Sandbox
-from agentsandbox.skills.catalog import SkillCatalog
-from agentsandbox.skills.session import SkillSession
+from agentsandbox.profiles import mux, native, remcochat, runtime, yodoca
+from agentsandbox.profiles.spec import Tool, wire_name
+from agentsandbox.skills.catalog.catalog import SkillCatalog
+from agentsandbox.skills.session.session import SkillSession
 from agentsandbox.skills.skill import AgentSkill
-from agentsandbox.tools import mux, native, remcochat, runtime, yodoca
-from agentsandbox.tools.spec import Tool, wire_name
 
 TEXT = """---
 name: api-design

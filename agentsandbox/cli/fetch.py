@@ -12,15 +12,15 @@ from urllib.parse import urlsplit
 from agentsandbox.cli.printing import print_json, print_table, report, words_of
 from agentsandbox.errors import SkillError, SkillPolicyError, SkillStateError
 from agentsandbox.network import NetworkPolicy
-from agentsandbox.skills.lockfile import SkillLock
-from agentsandbox.skills.remote import RemoteSkills
+from agentsandbox.skills.remote.fetching import RemoteSkills
 from agentsandbox.skills.skill import AgentSkill
+from agentsandbox.skills.trust.lockfile import SkillLock
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from agentsandbox.skills.sources import SkillFile
+    from agentsandbox.skills.sources.files import SkillFile
 
 __all__ = ["run_fetch"]
 

@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
 
-    from agentsandbox.skills.proposals import Proposal, ProposalStore, SkillVersion
+    from agentsandbox.skills.trust.proposals import Proposal, ProposalStore, SkillVersion
 
 __all__ = ["add_parser", "run_proposals"]
 
@@ -40,7 +40,7 @@ def add_parser(parser: argparse.ArgumentParser) -> None:
 
 def run_proposals(options: argparse.Namespace) -> int:
     """Run one of the actions; the exit status."""
-    from agentsandbox.skills.proposals import ProposalStore
+    from agentsandbox.skills.trust.proposals import ProposalStore
 
     try:
         _run(ProposalStore(options.store), options)

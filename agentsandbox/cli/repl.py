@@ -88,7 +88,7 @@ class Ending:
 def needs_more(text: str) -> bool:
     """Whether a text ends inside a construct, so that another line belongs to it."""
     from agentsandbox.errors import LimitReached, ShellSyntaxError
-    from agentsandbox.syntax.parser import Parser
+    from agentsandbox.shell.syntax.parser import Parser
 
     if text.endswith("\\"):
         return True

@@ -7,7 +7,7 @@ import sys
 
 from agentsandbox.cli.terminal import pass_on, read_input
 from agentsandbox.host_input import HostInput
-from agentsandbox.streams import decode
+from agentsandbox.kernel.streams import decode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

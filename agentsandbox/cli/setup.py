@@ -5,8 +5,8 @@ from __future__ import annotations
 from agentsandbox.cli.printing import complain, words_of
 from agentsandbox.cli.skills import skill_folders
 from agentsandbox.errors import SandboxError, SkillError
-from agentsandbox.fs.host import HostFileSystem
-from agentsandbox.fs.overlay import OverlayFileSystem
+from agentsandbox.kernel.fs.host import HostFileSystem
+from agentsandbox.kernel.fs.overlay import OverlayFileSystem
 from agentsandbox.limits import DEFAULT_LIMITS, Limits
 from agentsandbox.sandbox import Sandbox
 from agentsandbox.skills import AgentSkill
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Sequence
 
-    from agentsandbox.fs.base import FileSystem
+    from agentsandbox.kernel.fs.base import FileSystem
 
 __all__ = ["SetupError", "make_sandbox", "serve_mcp", "with_sandbox"]
 
@@ -40,7 +40,7 @@ def serve_mcp(sandbox: Sandbox) -> int:
     """Serve the sandbox's tools on standard input and output until the client goes."""
     import asyncio
 
-    from agentsandbox.tools.agentsandbox import tools
+    from agentsandbox.profiles.agentsandbox import tools
 
     try:
         from agentsandbox.integrations.mcp import create_server, serve_stdio

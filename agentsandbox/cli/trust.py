@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 from agentsandbox.cli.printing import print_json, print_table, report, visible, words_of
 from agentsandbox.cli.skills import load_skills
 from agentsandbox.errors import SkillError
-from agentsandbox.skills.census import take_census
-from agentsandbox.skills.lockfile import SkillLock
+from agentsandbox.skills.trust.audit import take_census
+from agentsandbox.skills.trust.lockfile import SkillLock
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
     from typing import Any
 
-    from agentsandbox.skills.census import Census, Finding
     from agentsandbox.skills.skill import AgentSkill
+    from agentsandbox.skills.trust.audit import Census, Finding
 
 __all__ = ["run_trust"]
 

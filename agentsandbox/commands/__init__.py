@@ -10,11 +10,11 @@ import functools
 import importlib
 import os
 
-from agentsandbox.caching import cache_short
+from agentsandbox.kernel.caching import cache_short
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agentsandbox.command import Command
+    from agentsandbox.contract.command import Command
 
 __all__ = ["find_command", "names"]
 

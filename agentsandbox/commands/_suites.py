@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentsandbox.manners import Release
+from agentsandbox.contract.manners import Release
 
 __all__ = ["COREUTILS", "GLIBC", "NCURSES", "PROCPS", "SHARUTILS", "UTIL_LINUX"]
 

@@ -8,18 +8,18 @@ import re
 from codecs import charmap_encode
 from itertools import count
 
-from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.commands._lines import inputs, line_blocks
 from agentsandbox.commands._suites import COREUTILS
-from agentsandbox.fs.base import File
-from agentsandbox.manners import Manners
-from agentsandbox.streams import BLOCK, Closed, OutputError, encode
+from agentsandbox.commands._text.lines import inputs, line_blocks
+from agentsandbox.contract.command import Arguments, CommandContext, command
+from agentsandbox.contract.manners import Manners
+from agentsandbox.kernel.fs.base import File
+from agentsandbox.kernel.streams import BLOCK, Closed, OutputError, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from agentsandbox.streams import ByteReader
+    from agentsandbox.kernel.streams import ByteReader
 
 _CONTROL = {**{byte: "^" + chr(byte + 64) for byte in range(32)}, 127: "^?"}
 _BLANK_LINES = re.compile("\n{3,}")

@@ -5,19 +5,19 @@ from __future__ import annotations
 from itertools import islice
 from operator import le
 
-from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
-from agentsandbox.commands._lines import is_regular, lines, shown_name, split_all
-from agentsandbox.commands._quoting import quote
 from agentsandbox.commands._suites import COREUTILS
+from agentsandbox.commands._text.lines import is_regular, lines, shown_name, split_all
+from agentsandbox.commands._text.quoting import quote
+from agentsandbox.contract.command import Arguments, CommandContext, command, describe_os_error
+from agentsandbox.contract.manners import Manners
 from agentsandbox.errors import CommandError, UsageError
-from agentsandbox.manners import Manners
-from agentsandbox.streams import encode
+from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from agentsandbox.streams import ByteReader
+    from agentsandbox.kernel.streams import ByteReader
 
 _BATCH, _PIECE = 256, 4096
 _AT_ONCE = 1 << 24

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from operator import itemgetter
 
-from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.commands._cut_lists import parse_ranges
-from agentsandbox.commands._lines import inputs, line_blocks, split_lines
 from agentsandbox.commands._suites import COREUTILS
+from agentsandbox.commands._text.cut_lists import parse_ranges
+from agentsandbox.commands._text.lines import inputs, line_blocks, split_lines
+from agentsandbox.contract.command import Arguments, CommandContext, command
+from agentsandbox.contract.manners import Manners
 from agentsandbox.errors import UsageError
-from agentsandbox.manners import Manners
-from agentsandbox.streams import encode
+from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

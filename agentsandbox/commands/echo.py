@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.languages.echo import render_echo
-from agentsandbox.manners import Manners
-from agentsandbox.streams import encode
+from agentsandbox.contract.command import Arguments, CommandContext, command
+from agentsandbox.contract.manners import Manners
+from agentsandbox.kernel.formats.echo import render_echo
+from agentsandbox.kernel.streams import encode
 
 
 @command(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.contract.command import Arguments, CommandContext, command
+from agentsandbox.contract.manners import Manners, Release
 from agentsandbox.errors import CommandError
-from agentsandbox.manners import Manners, Release
-from agentsandbox.streams import encode
+from agentsandbox.kernel.streams import encode
 
 _REFERENCE = re.compile(rb"\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\})")
 

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from agentsandbox.commands.awk import awk as gawk
+from agentsandbox.commands.awk.awk import awk as gawk
 
 __all__ = ["gawk"]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._suites import UTIL_LINUX
+from agentsandbox.contract.command import Arguments, CommandContext, command
+from agentsandbox.contract.manners import SILENT, Manners
 from agentsandbox.errors import UsageError
-from agentsandbox.manners import SILENT, Manners
-from agentsandbox.streams import encode
+from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

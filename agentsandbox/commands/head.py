@@ -5,19 +5,19 @@ from __future__ import annotations
 import re
 from collections import deque
 
-from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.commands._lines import blocks, give_back
-from agentsandbox.commands._quoting import quote_always
-from agentsandbox.commands._sizes import parse_size
 from agentsandbox.commands._suites import COREUTILS
-from agentsandbox.manners import Manners
-from agentsandbox.streams import encode
+from agentsandbox.commands._text.lines import blocks, give_back
+from agentsandbox.commands._text.quoting import quote_always
+from agentsandbox.commands._text.sizes import parse_size
+from agentsandbox.contract.command import Arguments, CommandContext, command
+from agentsandbox.contract.manners import Manners
+from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from agentsandbox.streams import ByteReader
+    from agentsandbox.kernel.streams import ByteReader
 
 _READ = 8192
 

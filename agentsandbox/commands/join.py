@@ -6,14 +6,14 @@ import re
 from itertools import islice, repeat
 from operator import itemgetter, le, lt
 
-from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
-from agentsandbox.commands._lines import line_blocks, shown_name, split_all, split_lines
-from agentsandbox.commands._quoting import quote, quote_always
 from agentsandbox.commands._suites import COREUTILS
+from agentsandbox.commands._text.lines import line_blocks, shown_name, split_all, split_lines
+from agentsandbox.commands._text.quoting import quote, quote_always
+from agentsandbox.contract.command import Arguments, CommandContext, command, describe_os_error
+from agentsandbox.contract.manners import Manners
 from agentsandbox.errors import CommandError, UsageError
-from agentsandbox.fs.base import File
-from agentsandbox.manners import Manners
-from agentsandbox.streams import encode
+from agentsandbox.kernel.fs.base import File
+from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from agentsandbox.commands.awk import awk as nawk
+from agentsandbox.commands.awk.awk import awk as nawk
 
 __all__ = ["nawk"]

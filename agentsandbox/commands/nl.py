@@ -5,20 +5,20 @@ from __future__ import annotations
 import re
 from itertools import count
 
-from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.commands._lines import inputs, line_blocks
-from agentsandbox.commands._quoting import quote
-from agentsandbox.commands._sizes import parse_signed
 from agentsandbox.commands._suites import COREUTILS
+from agentsandbox.commands._text.lines import inputs, line_blocks
+from agentsandbox.commands._text.quoting import quote
+from agentsandbox.commands._text.sizes import parse_signed
+from agentsandbox.contract.command import Arguments, CommandContext, command
+from agentsandbox.contract.manners import Manners
 from agentsandbox.errors import CommandError, UsageError
-from agentsandbox.manners import Manners
-from agentsandbox.streams import decode, encode
+from agentsandbox.kernel.streams import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from agentsandbox.streams import ByteReader
+    from agentsandbox.kernel.streams import ByteReader
 
 _INTEGER = re.compile(r"[ \t]*([+-]?[0-9]+)\Z")
 _SECTIONS = ("header", "body", "footer")
@@ -42,7 +42,7 @@ def _style(ctx: CommandContext | None, text: str, section: str) -> Callable[[byt
     if text in ("a", "t", "n"):
         return text
     if text.startswith("p"):
-        from agentsandbox.regexps import RegexError, compile_posix  # only for this style
+        from agentsandbox.kernel.regexps import RegexError, compile_posix  # only for this style
 
         try:
             pattern = compile_posix(text[1:], extended=False, dialect="grep", empty_ranges=True)

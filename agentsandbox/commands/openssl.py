@@ -7,16 +7,16 @@ import hashlib
 import hmac
 import os
 
-from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.contract.command import Arguments, CommandContext, command
+from agentsandbox.contract.usage import OptionParser
 from agentsandbox.errors import CommandError, UsageError
-from agentsandbox.streams import encode
-from agentsandbox.usage import OptionParser
+from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from agentsandbox.streams import ByteReader, ByteWriter
+    from agentsandbox.kernel.streams import ByteReader, ByteWriter
 
 _DIGESTS = {
     "md5": "MD5", "sha1": "SHA1", "sha224": "SHA2-224", "sha256": "SHA2-256", "sha384": "SHA2-384", "sha512": "SHA2-512",

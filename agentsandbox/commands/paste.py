@@ -5,18 +5,18 @@ from __future__ import annotations
 import errno
 from itertools import chain, cycle, islice, zip_longest
 
-from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
-from agentsandbox.commands._lines import line_blocks, shown_name, split_lines
 from agentsandbox.commands._suites import COREUTILS
+from agentsandbox.commands._text.lines import line_blocks, shown_name, split_lines
+from agentsandbox.contract.command import Arguments, CommandContext, command, describe_os_error
+from agentsandbox.contract.manners import Manners
 from agentsandbox.errors import CommandError
-from agentsandbox.manners import Manners
-from agentsandbox.streams import encode
+from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from agentsandbox.streams import ByteReader
+    from agentsandbox.kernel.streams import ByteReader
 
 _ESCAPES = {b"0": b"", b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"v": b"\v"}
 _ROWS = 512

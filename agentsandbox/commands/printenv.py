@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._suites import COREUTILS
-from agentsandbox.manners import Manners
+from agentsandbox.contract.command import Arguments, CommandContext, command
+from agentsandbox.contract.manners import Manners
 
 
 @command(

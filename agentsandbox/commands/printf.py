@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.commands._quoting import quote, quote_as
+from agentsandbox.commands._text.quoting import quote, quote_as
+from agentsandbox.contract.command import Arguments, CommandContext, command
+from agentsandbox.contract.manners import Manners
 from agentsandbox.errors import UsageError
-from agentsandbox.languages.printf import Directive, Rendering, compile_format, pad
-from agentsandbox.manners import Manners
-from agentsandbox.streams import bytewise, encode
+from agentsandbox.kernel.formats.printf import Directive, Rendering, compile_format, pad
+from agentsandbox.kernel.streams import bytewise, encode
 
 _STOP = re.compile(r"((?:[^\\]+|\\[^c])*+)\\c", re.DOTALL)
 """A format that ends all output."""

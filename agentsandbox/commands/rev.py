@@ -6,11 +6,11 @@ import errno
 import os
 import re
 
-from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.commands._lines import line_blocks
 from agentsandbox.commands._suites import UTIL_LINUX
-from agentsandbox.manners import SILENT, Manners
-from agentsandbox.streams import decode, encode
+from agentsandbox.commands._text.lines import line_blocks
+from agentsandbox.contract.command import Arguments, CommandContext, command
+from agentsandbox.contract.manners import SILENT, Manners
+from agentsandbox.kernel.streams import decode, encode
 
 _INVALID = re.compile("[\udc80-\udcff]")
 

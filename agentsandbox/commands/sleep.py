@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.commands._durations import parse_duration
-from agentsandbox.commands._quoting import quote
 from agentsandbox.commands._suites import COREUTILS
+from agentsandbox.commands._text.quoting import quote
+from agentsandbox.commands._time.durations import parse_duration
+from agentsandbox.contract.command import Arguments, CommandContext, command
+from agentsandbox.contract.manners import Manners
 from agentsandbox.errors import UsageError
-from agentsandbox.manners import Manners
 
 
 @command(

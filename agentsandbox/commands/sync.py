@@ -5,12 +5,12 @@ from __future__ import annotations
 import errno
 import os
 
-from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
-from agentsandbox.commands._quoting import quote_always
 from agentsandbox.commands._suites import COREUTILS
+from agentsandbox.commands._text.quoting import quote_always
+from agentsandbox.contract.command import Arguments, CommandContext, command, describe_os_error
+from agentsandbox.contract.manners import Manners
 from agentsandbox.errors import CommandError
-from agentsandbox.fs.base import os_error
-from agentsandbox.manners import Manners
+from agentsandbox.kernel.fs.base import os_error
 
 
 @command(

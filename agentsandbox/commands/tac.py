@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.commands._lines import is_regular, read_all, shown_name
-from agentsandbox.commands._quoting import quote_always
 from agentsandbox.commands._suites import COREUTILS
-from agentsandbox.manners import Manners
-from agentsandbox.streams import InputError, encode
+from agentsandbox.commands._text.lines import is_regular, read_all, shown_name
+from agentsandbox.commands._text.quoting import quote_always
+from agentsandbox.contract.command import Arguments, CommandContext, command
+from agentsandbox.contract.manners import Manners
+from agentsandbox.kernel.streams import InputError, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,23 +5,23 @@ from __future__ import annotations
 import re
 from collections import deque
 
-from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.commands._choices import choose
-from agentsandbox.commands._durations import parse_duration
-from agentsandbox.commands._lines import blocks
-from agentsandbox.commands._processes import running
-from agentsandbox.commands._quoting import quote, quote_always
-from agentsandbox.commands._sizes import parse_number, parse_size
+from agentsandbox.commands._processes.listing import running
 from agentsandbox.commands._suites import COREUTILS
+from agentsandbox.commands._text.choices import choose
+from agentsandbox.commands._text.lines import blocks
+from agentsandbox.commands._text.quoting import quote, quote_always
+from agentsandbox.commands._text.sizes import parse_number, parse_size
+from agentsandbox.commands._time.durations import parse_duration
+from agentsandbox.contract.command import Arguments, CommandContext, command
+from agentsandbox.contract.manners import Manners
 from agentsandbox.errors import CommandError
-from agentsandbox.manners import Manners
-from agentsandbox.streams import BLOCK, encode
+from agentsandbox.kernel.streams import BLOCK, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from agentsandbox.streams import ByteReader
+    from agentsandbox.kernel.streams import ByteReader
 
 _OBSOLETE = re.compile(r"([+-])([0-9]*)([bcl]?)(f?)\Z")
 _UNITS = ("s", "m", "h", "d")

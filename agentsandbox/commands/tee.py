@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.commands._lines import blocks, shown_name
 from agentsandbox.commands._suites import COREUTILS
+from agentsandbox.commands._text.lines import blocks, shown_name
+from agentsandbox.contract.command import Arguments, CommandContext, command
+from agentsandbox.contract.manners import Manners
 from agentsandbox.errors import PipeClosed
-from agentsandbox.manners import Manners
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agentsandbox.fs.base import File
-    from agentsandbox.streams import ByteWriter
+    from agentsandbox.kernel.fs.base import File
+    from agentsandbox.kernel.streams import ByteWriter
 
 
 def _open_outputs(ctx: CommandContext, names: list[str], *, append: bool) -> list[tuple[str, File]]:

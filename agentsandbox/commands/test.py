@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.contract.command import Arguments, CommandContext, command
 from agentsandbox.errors import CommandError
-from agentsandbox.languages.predicates import TestError, evaluate_test
+from agentsandbox.kernel.formats.predicates import TestError, evaluate_test
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from agentsandbox.fs.base import FileSystem
+    from agentsandbox.kernel.fs.base import FileSystem
 
 
 class _Environment:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.contract.command import Arguments, CommandContext, command
 
 
 @command(

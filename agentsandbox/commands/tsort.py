@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
-from agentsandbox.commands._lines import read_all, shown_name
-from agentsandbox.commands._quoting import quote
 from agentsandbox.commands._suites import COREUTILS
+from agentsandbox.commands._text.lines import read_all, shown_name
+from agentsandbox.commands._text.quoting import quote
+from agentsandbox.contract.command import Arguments, CommandContext, command, describe_os_error
+from agentsandbox.contract.manners import Manners
 from agentsandbox.errors import CommandError, UsageError
-from agentsandbox.manners import Manners
-from agentsandbox.streams import decode
+from agentsandbox.kernel.streams import decode
 
 _PIECE = 1024
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import re
 
-from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
-from agentsandbox.commands._choices import choose
-from agentsandbox.commands._lines import line_blocks, shown_name, split_lines
-from agentsandbox.commands._quoting import quote, quote_always
 from agentsandbox.commands._suites import COREUTILS
+from agentsandbox.commands._text.choices import choose
+from agentsandbox.commands._text.lines import line_blocks, shown_name, split_lines
+from agentsandbox.commands._text.quoting import quote, quote_always
+from agentsandbox.contract.command import Arguments, CommandContext, command, describe_os_error
+from agentsandbox.contract.manners import Manners
 from agentsandbox.errors import CommandError, UsageError
-from agentsandbox.manners import Manners
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from agentsandbox.streams import ByteReader, ByteWriter
+    from agentsandbox.kernel.streams import ByteReader, ByteWriter
 
 _SKIPPED_CHARS = re.compile(r"\+[0-9]+\Z")
 _ONCE = b"      1 "

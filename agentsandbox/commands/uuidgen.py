@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._suites import UTIL_LINUX
-from agentsandbox.manners import Manners
+from agentsandbox.contract.command import Arguments, CommandContext, command
+from agentsandbox.contract.manners import Manners
 
 _TICKS = 10_000_000
 _BEFORE_EPOCH = 12_219_292_800

@@ -6,20 +6,20 @@ import errno
 import re
 import stat as stat_module
 
-from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.commands._lines import line_blocks, shown_name
-from agentsandbox.commands._quoting import is_printable, quote_always
 from agentsandbox.commands._suites import COREUTILS
-from agentsandbox.commands._widths import text_width
-from agentsandbox.manners import Manners
-from agentsandbox.streams import BLOCK, InputError, decode, encode
+from agentsandbox.commands._text.lines import line_blocks, shown_name
+from agentsandbox.commands._text.quoting import is_printable, quote_always
+from agentsandbox.commands._text.widths import text_width
+from agentsandbox.contract.command import Arguments, CommandContext, command
+from agentsandbox.contract.manners import Manners
+from agentsandbox.kernel.streams import BLOCK, InputError, decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from agentsandbox.kernel.streams import ByteReader
     from agentsandbox.limits import Budget
-    from agentsandbox.streams import ByteReader
 
 _COLUMNS = ("lines", "words", "chars", "bytes", "max-line-length")
 _PAGE = 4096

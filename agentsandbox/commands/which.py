@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.streams import encode
+from agentsandbox.contract.command import Arguments, CommandContext, command
+from agentsandbox.kernel.streams import encode
 
 
 @command(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._suites import COREUTILS
-from agentsandbox.manners import Manners
-from agentsandbox.streams import encode
+from agentsandbox.contract.command import Arguments, CommandContext, command
+from agentsandbox.contract.manners import Manners
+from agentsandbox.kernel.streams import encode
 
 _BLOCK = 1 << 15
 

@@ -19,17 +19,10 @@ from agentsandbox.files.arguments import (
     skips_unsafe,
     text_bytes,
 )
-from agentsandbox.files.contents import (
-    check_regular,
-    make_directories,
-    read_regular,
-    replaced,
-    stat_or_none,
-    store,
-)
+from agentsandbox.files.contents import check_regular, make_directories, read_regular, replaced, stat_or_none, store
 from agentsandbox.files.turns import Guard, Turn, time_budget
 from agentsandbox.files.values import FileInfo
-from agentsandbox.fs.base import os_error
+from agentsandbox.kernel.fs.base import os_error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,8 +35,8 @@ if TYPE_CHECKING:
     from agentsandbox.files.members import Member
     from agentsandbox.files.turns import Owner
     from agentsandbox.files.values import Kind, Match
-    from agentsandbox.fs.base import Stat
-    from agentsandbox.fs.memory import MemoryFileSystem
+    from agentsandbox.kernel.fs.base import Stat
+    from agentsandbox.kernel.fs.memory import MemoryFileSystem
     from agentsandbox.limits import Limits
 
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 import errno
 
 from agentsandbox.files.members import special_file
-from agentsandbox.fs.base import os_error
+from agentsandbox.kernel.fs.base import os_error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agentsandbox.fs.base import Stat
-    from agentsandbox.fs.memory import MemoryFileSystem
+    from agentsandbox.kernel.fs.base import Stat
+    from agentsandbox.kernel.fs.memory import MemoryFileSystem
 
 __all__ = ["check_regular", "make_directories", "read_regular", "replaced", "stat_or_none", "store"]
 

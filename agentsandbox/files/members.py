@@ -21,8 +21,8 @@ from __future__ import annotations
 import errno
 import os
 
-from agentsandbox.fs.base import NAME_MAX, PATH_MAX
-from agentsandbox.streams import encode
+from agentsandbox.kernel.fs.base import NAME_MAX, PATH_MAX
+from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

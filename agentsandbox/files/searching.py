@@ -18,16 +18,16 @@ import stat as stat_module
 from agentsandbox.errors import LimitReached
 from agentsandbox.files.contents import check_regular, read_regular
 from agentsandbox.files.values import Match
-from agentsandbox.globs import glob_matcher
-from agentsandbox.streams import decode, encode
+from agentsandbox.kernel.patterns.filenames import glob_matcher
+from agentsandbox.kernel.streams import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from agentsandbox.fs.memory import MemoryFileSystem
+    from agentsandbox.kernel.fs.memory import MemoryFileSystem
+    from agentsandbox.kernel.regexps.lines import LineSearch
     from agentsandbox.limits import Budget
-    from agentsandbox.regexps.lines import LineSearch
 
 __all__ = ["find_lines", "find_paths", "line_search", "tree_of"]
 
@@ -41,9 +41,7 @@ _BLOCK = 1 << 18
 """Bytes of a file that are searched at once."""
 
 
-def tree_of(
-    fs: MemoryFileSystem, top: str, budget: Budget, *, hidden: bool
-) -> Iterator[tuple[str, int]]:
+def tree_of(fs: MemoryFileSystem, top: str, budget: Budget, *, hidden: bool) -> Iterator[tuple[str, int]]:
     """Yield (path, type as in `stat.S_IFMT`) for all that is below a directory.
 
     Each directory comes before what is in it. What is in one that may not be read is left out;
@@ -88,19 +86,13 @@ class _Component:
             self.test = self.literal.__eq__
 
 
-def find_paths(
-    fs: MemoryFileSystem, top: str, pattern: str, budget: Budget, *, hidden: bool
-) -> list[str]:
+def find_paths(fs: MemoryFileSystem, top: str, pattern: str, budget: Budget, *, hidden: bool) -> list[str]:
     """Return the paths that a glob matches from `top` on, sorted.
 
     Raises ValueError for a pattern that cannot be used.
     """
     try:
-        found = {
-            path
-            for each in _alternatives(pattern, budget)
-            for path in _matching(fs, top, each, budget, hidden=hidden)
-        }
+        found = {path for each in _alternatives(pattern, budget) for path in _matching(fs, top, each, budget, hidden=hidden)}
     except LimitReached as end:
         if end.limit == "timeout":
             raise
@@ -112,29 +104,18 @@ def _alternatives(pattern: str, budget: Budget) -> list[str]:
     """Return the patterns that one with braces, as in `*.{ts,tsx}`, expands to."""
     if "{" not in pattern:
         return [pattern]
-    from agentsandbox.expansion.braces import expand_braces
-    from agentsandbox.syntax.nodes import Literal, Quoted
+    from agentsandbox.shell.expansion.braces import expand_braces
+    from agentsandbox.shell.syntax.nodes import Literal, Quoted
 
     pieces = _QUOTED.split(pattern)
-    parts = tuple(
-        Quoted(piece) if number % 2 else Literal(piece)
-        for number, piece in enumerate(pieces)
-        if piece
-    )
+    parts = tuple(Quoted(piece) if number % 2 else Literal(piece) for number, piece in enumerate(pieces) if piece)
     expanded = list(itertools.islice(expand_braces(parts, budget), _MOST_ALTERNATIVES + 1))
     if len(expanded) > _MOST_ALTERNATIVES:
-        raise ValueError(
-            f"pattern expands to more than {_MOST_ALTERNATIVES} patterns: {pattern[:100]!r}"
-        )
-    return [
-        "".join([part.text for part in each if isinstance(part, (Literal, Quoted))])
-        for each in expanded
-    ]
+        raise ValueError(f"pattern expands to more than {_MOST_ALTERNATIVES} patterns: {pattern[:100]!r}")
+    return ["".join([part.text for part in each if isinstance(part, (Literal, Quoted))]) for each in expanded]
 
 
-def _matching(
-    fs: MemoryFileSystem, top: str, pattern: str, budget: Budget, *, hidden: bool
-) -> Iterator[str]:
+def _matching(fs: MemoryFileSystem, top: str, pattern: str, budget: Budget, *, hidden: bool) -> Iterator[str]:
     texts = [text for text in pattern.split("/") if text not in ("", ".")]
     here = "/" if pattern.startswith("/") else top
     while texts and not _MAGIC.search(texts[0]):
@@ -186,11 +167,7 @@ class _Walk:
                     continue
                 path = posixpath.join(here, name)
                 is_directory = stat_module.S_ISDIR(kind)
-                if (
-                    stat_module.S_ISLNK(kind)
-                    and (following or self.directories_only)
-                    and self.fs.is_dir(path)
-                ):
+                if stat_module.S_ISLNK(kind) and (following or self.directories_only) and self.fs.is_dir(path):
                     is_directory, following = True, named
                 if is_found and (is_directory or not self.directories_only):
                     yield path
@@ -256,8 +233,8 @@ class Search:
 
 def line_search(pattern: str, budget: Budget, *, ignore_case: bool, fixed: bool) -> Search:
     """Compile what `grep` is given; ValueError for a pattern that is wrong or too large."""
-    from agentsandbox.regexps import RegexError
-    from agentsandbox.regexps.lines import compile_search
+    from agentsandbox.kernel.regexps import RegexError
+    from agentsandbox.kernel.regexps.lines import compile_search
 
     try:
         general = compile_search([pattern], "F" if fixed else "P", budget, ignore_case=ignore_case)
@@ -265,19 +242,17 @@ def line_search(pattern: str, budget: Budget, *, ignore_case: bool, fixed: bool)
         linear = _automaton_search(pattern, budget, ignore_case) if needs_automaton else None
         return Search(general, linear)
     except RegexError as error:
-        raise ValueError(
-            f"pattern is not a regular expression: {error.message}: {pattern[:100]!r}"
-        ) from None
+        raise ValueError(f"pattern is not a regular expression: {error.message}: {pattern[:100]!r}") from None
     except LimitReached:
         raise ValueError(f"pattern is too complex: {pattern[:100]!r}") from None
 
 
 def _automaton_search(pattern: str, budget: Budget, ignore_case: bool) -> LineSearch | None:
     """Return the search for a Perl pattern by an automaton; None if it cannot run the pattern."""
-    from agentsandbox.regexps import PosixRegex
-    from agentsandbox.regexps.lines import LineSearch
-    from agentsandbox.regexps.parser import Tree
-    from agentsandbox.regexps.perl_tree import read_perl
+    from agentsandbox.kernel.regexps import PosixRegex
+    from agentsandbox.kernel.regexps.lines import LineSearch
+    from agentsandbox.kernel.regexps.parser import Tree
+    from agentsandbox.kernel.regexps.perl_tree import read_perl
 
     known = None if _LOOKS_AROUND.search(pattern) else read_perl(pattern, ignore_case=ignore_case)
     if known is None:
@@ -286,9 +261,7 @@ def _automaton_search(pattern: str, budget: Budget, ignore_case: bool) -> LineSe
     return LineSearch([PosixRegex(pattern, tree, multiline=False, newline_safe=True)], [], budget)
 
 
-def find_lines(
-    fs: MemoryFileSystem, paths: Iterable[str], search: Search, *, context: int, skips: bool
-) -> Iterator[Match]:
+def find_lines(fs: MemoryFileSystem, paths: Iterable[str], search: Search, *, context: int, skips: bool) -> Iterator[Match]:
     """Yield the lines that match, file by file; files with a NUL are not text and have none.
 
     With `skips` files that may not be read, and what is not a regular file, are left out.
@@ -324,9 +297,7 @@ class _Lines:
             number += self.data.count(b"\n", counted, start)
             counted = start
             text = self._text(start)
-            yield Match(
-                self.path, number, text, before=self._before(start), after=self._after(start)
-            )
+            yield Match(self.path, number, text, before=self._before(start), after=self._after(start))
 
     def _places(self, search: Search) -> Iterator[int]:
         """Yield where each line that matches begins, in bytes."""

@@ -12,22 +12,20 @@ import posixpath
 
 from agentsandbox.files.contents import check_regular, make_directories, stat_or_none
 from agentsandbox.files.members import Member, special_file, stays_inside
-from agentsandbox.fs.base import os_error
+from agentsandbox.kernel.fs.base import os_error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from agentsandbox.fs.base import Stat
-    from agentsandbox.fs.memory import MemoryFileSystem
+    from agentsandbox.kernel.fs.base import Stat
+    from agentsandbox.kernel.fs.memory import MemoryFileSystem
     from agentsandbox.limits import Budget
 
 __all__ = ["outgoing", "place"]
 
 
-def outgoing(
-    fs: MemoryFileSystem, top: str, budget: Budget, *, skip_unsafe: bool
-) -> tuple[str, list[Member]]:
+def outgoing(fs: MemoryFileSystem, top: str, budget: Budget, *, skip_unsafe: bool) -> tuple[str, list[Member]]:
     """Return the directory that paths start at, and the members at or below `top`, without content.
 
     Directories come before what is in them. A single file is one member, by its name. What cannot
@@ -43,9 +41,7 @@ def outgoing(
     return top, list(_below(fs, top, budget, skip_unsafe=skip_unsafe))
 
 
-def _below(
-    fs: MemoryFileSystem, top: str, budget: Budget, *, skip_unsafe: bool
-) -> Iterator[Member]:
+def _below(fs: MemoryFileSystem, top: str, budget: Budget, *, skip_unsafe: bool) -> Iterator[Member]:
     pending = [""]
     while pending:
         here = pending.pop()

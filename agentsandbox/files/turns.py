@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from agentsandbox.files.arguments import StrPath
-    from agentsandbox.fs.memory import MemoryFileSystem
+    from agentsandbox.kernel.fs.memory import MemoryFileSystem
 
     class Lock(Protocol):
         """A lock that one thread may take several times."""

@@ -1,6 +1,6 @@
 """An MCP server: a sandbox and its skills for any client of the Model Context Protocol.
 
-    server = create_server(tools(sandbox))                      # agentsandbox.tools.agentsandbox, or any other tools
+    server = create_server(tools(sandbox))                      # agentsandbox.profiles.agentsandbox, or any other tools
     server = create_server(lambda: skill_tools(session))        # asked again whenever a client lists or calls
     anyio.run(serve_stdio, server)
 
@@ -14,8 +14,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from agentsandbox.errors import SandboxError
-from agentsandbox.tools.profiles import Toolbox
-from agentsandbox.tools.spec import answer_text
+from agentsandbox.profiles.spec import answer_text
+from agentsandbox.profiles.toolbox import Toolbox
 
 try:
     from mcp import types
@@ -27,7 +27,7 @@ except ImportError:
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from agentsandbox.tools.spec import Tool
+    from agentsandbox.profiles.spec import Tool
 
 __all__ = ["create_server", "serve_stdio"]
 

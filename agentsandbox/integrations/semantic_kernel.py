@@ -11,14 +11,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agentsandbox.errors import SandboxError
-from agentsandbox.tools.agentsandbox import get_skill_tool, sandbox_tool
-from agentsandbox.tools.spec import answer_text
+from agentsandbox.profiles.agentsandbox import get_skill_tool, sandbox_tool
+from agentsandbox.profiles.spec import answer_text
 
 if TYPE_CHECKING:
     from semantic_kernel.functions import KernelFunction
 
+    from agentsandbox.profiles.spec import Tool
     from agentsandbox.sandbox import Sandbox
-    from agentsandbox.tools.spec import Tool
 
 __all__ = ["create_functions", "create_get_skill_function", "create_sandbox_function", "to_kernel_function"]
 

@@ -6,15 +6,15 @@ import importlib
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agentsandbox.skills.catalog import SkillCatalog
+    from agentsandbox.skills.catalog.catalog import SkillCatalog
+    from agentsandbox.skills.catalog.records import SkillRecord
+    from agentsandbox.skills.catalog.roots import SkillRoot
     from agentsandbox.skills.checking import validate_skill
     from agentsandbox.skills.metadata import SkillMetadata
     from agentsandbox.skills.mount import SkillInfo
-    from agentsandbox.skills.records import SkillRecord
-    from agentsandbox.skills.roots import SkillRoot
-    from agentsandbox.skills.session import SkillSession
+    from agentsandbox.skills.session.session import SkillSession
     from agentsandbox.skills.skill import AgentSkill
-    from agentsandbox.skills.sources import FileSystemSkillSource, InMemorySkillSource, PackageSkillSource, SkillFile, SkillSource
+    from agentsandbox.skills.sources.files import FileSystemSkillSource, InMemorySkillSource, PackageSkillSource, SkillFile, SkillSource
     from agentsandbox.skills.validation import Diagnostic
 
 __all__ = [

@@ -10,14 +10,14 @@ from agentsandbox.skills.frontmatter import FrontmatterError, read_utf8
 from agentsandbox.skills.metadata import read_metadata
 from agentsandbox.skills.prompts import estimate_tokens
 from agentsandbox.skills.skill import NO_SKILL_FILE, SKILL_FILE
-from agentsandbox.skills.sources import FileSystemSkillSource
+from agentsandbox.skills.sources.files import FileSystemSkillSource
 from agentsandbox.skills.validation import Acceptance, Diagnostic
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterator
 
-    from agentsandbox.skills.sources import SkillFile
+    from agentsandbox.skills.sources.files import SkillFile
 
 __all__ = ["validate_skill"]
 

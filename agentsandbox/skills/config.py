@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from agentsandbox.skills.catalog import SkillCatalog
-from agentsandbox.skills.lockfile import SkillLock
-from agentsandbox.skills.matching import SkillRouter
+from agentsandbox.skills.catalog.catalog import SkillCatalog
+from agentsandbox.skills.catalog.roots import SkillRoot, installed_roots
 from agentsandbox.skills.prompts import render_catalog
-from agentsandbox.skills.proposals import ProposalStore
-from agentsandbox.skills.reading import ReadingRules
-from agentsandbox.skills.roots import SkillRoot, installed_roots
-from agentsandbox.skills.search import SkillIndex
-from agentsandbox.skills.session import SkillSession
+from agentsandbox.skills.search.index import SkillIndex
+from agentsandbox.skills.search.matching import SkillRouter
+from agentsandbox.skills.session.reading import ReadingRules
+from agentsandbox.skills.session.session import SkillSession
+from agentsandbox.skills.trust.lockfile import SkillLock
+from agentsandbox.skills.trust.proposals import ProposalStore
 from agentsandbox.skills.validation import Acceptance
 
 if TYPE_CHECKING:
     import os
 
-    from agentsandbox.skills.matching import Matcher, Router
-    from agentsandbox.skills.scripts import Workplace
+    from agentsandbox.skills.search.matching import Matcher, Router
+    from agentsandbox.skills.session.scripts import Workplace
 
 __all__ = ["PRESETS", "SkillsConfig"]
 

@@ -11,7 +11,7 @@ from agentsandbox.errors import InvalidSkillError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from agentsandbox.fs.memory import MemoryFileSystem
+    from agentsandbox.kernel.fs.memory import MemoryFileSystem
     from agentsandbox.skills.metadata import SkillMetadata
     from agentsandbox.skills.skill import AgentSkill
 

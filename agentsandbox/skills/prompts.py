@@ -61,7 +61,7 @@ def one_line(text: str, limit: int = DESCRIPTION_MAX) -> str:
 
 def estimate_tokens(text: str) -> int:
     """About how many tokens a text is: a quarter of its bytes."""
-    from agentsandbox.streams import encode
+    from agentsandbox.kernel.streams import encode
 
     return math.ceil(len(encode(text)) / 4)
 

@@ -7,22 +7,22 @@ import posixpath
 from typing import TYPE_CHECKING
 
 from agentsandbox.errors import InvalidSkillError, SkillPathError
-from agentsandbox.fs.trees import build_tree
-from agentsandbox.skills import sources
+from agentsandbox.kernel.fs.trees import build_tree
+from agentsandbox.kernel.streams import encode
 from agentsandbox.skills.frontmatter import FrontmatterError, read_utf8
 from agentsandbox.skills.metadata import read_metadata
 from agentsandbox.skills.paths import clean_path, is_skill_name
-from agentsandbox.skills.sources import FileSystemSkillSource, InMemorySkillSource, PackageSkillSource, SkillFile
+from agentsandbox.skills.sources import files as sources
+from agentsandbox.skills.sources.files import FileSystemSkillSource, InMemorySkillSource, PackageSkillSource, SkillFile
 from agentsandbox.skills.validation import USUAL, Acceptance, Diagnostic, errors_of
-from agentsandbox.streams import encode
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Mapping
 
-    from agentsandbox.fs.trees import FrozenTree
+    from agentsandbox.kernel.fs.trees import FrozenTree
     from agentsandbox.skills.metadata import SkillMetadata
-    from agentsandbox.skills.sources import SkillSource
+    from agentsandbox.skills.sources.files import SkillSource
 
 __all__ = ["NO_SKILL_FILE", "SKILL_FILE", "AgentSkill"]
 

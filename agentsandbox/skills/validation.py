@@ -12,9 +12,9 @@ import unicodedata
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from agentsandbox.kernel.streams import encode
 from agentsandbox.skills.invisible import INVISIBLE
 from agentsandbox.skills.paths import RESERVED_NAMES, SKILL_NAME_MAX, is_skill_name
-from agentsandbox.streams import encode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -6,7 +6,7 @@ import errno
 
 import pytest
 
-from agentsandbox.fs.base import FileSystem
+from agentsandbox.kernel.fs.base import FileSystem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import errno
 import os
 
-from agentsandbox.fs.base import File, FileSystem, Stat, os_error
+from agentsandbox.kernel.fs.base import File, FileSystem, Stat, os_error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from agentsandbox.fs.base import Mode
+    from agentsandbox.kernel.fs.base import Mode
 
 FLAGS = {
     "r": os.O_RDONLY,

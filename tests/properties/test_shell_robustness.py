@@ -6,8 +6,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agentsandbox import Limits, Sandbox
-from agentsandbox.quoting import ansi_quote, backslash_quote, shell_quote_single, trace_quote
-from agentsandbox.streams import decode, encode
+from agentsandbox.kernel.quoting import ansi_quote, backslash_quote, shell_quote_single, trace_quote
+from agentsandbox.kernel.streams import decode, encode
 
 LIMITS = Limits(timeout=1.0, output_bytes=1 << 20, value_bytes=1 << 20)
 Sandbox().execute("true")  # sets the recursion limit before hypothesis takes note of it

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from agentsandbox import ShellSyntaxError
-from agentsandbox.syntax.nodes import CommandList
-from agentsandbox.syntax.parser import parse
-from agentsandbox.syntax.printer import print_script
+from agentsandbox.shell.syntax.nodes import CommandList
+from agentsandbox.shell.syntax.parser import parse
+from agentsandbox.shell.syntax.printer import print_script
 from tests.differential.generator import scripts
 from tests.record.cases import load
 

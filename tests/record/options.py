@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from agentsandbox import Sandbox  # noqa: E402 (the tree of this file, not an installed one)
-from agentsandbox.command import Command  # noqa: E402
+from agentsandbox.contract.command import Command  # noqa: E402
 
 FIRST = ("ls cp mv rm mkdir ln cat head tail sort uniq cut tr wc grep sed find xargs date stat touch du tee diff tar").split()
 COMMANDS = ROOT / "agentsandbox" / "commands"

@@ -15,8 +15,8 @@ from random import Random
 from typing import NamedTuple
 
 from agentsandbox.commands import find_command, names
-from agentsandbox.streams import decode
-from agentsandbox.usage import parse_usage
+from agentsandbox.contract.usage import parse_usage
+from agentsandbox.kernel.streams import decode
 
 __all__ = ["KINDS", "Case", "make_case"]
 

@@ -16,8 +16,8 @@ import pytest
 
 from agentsandbox import AgentSkill, Arguments, CommandContext, Limits, Sandbox
 from agentsandbox.cli import main
-from agentsandbox.command import command
-from agentsandbox.tools.agentsandbox import sandbox_tool
+from agentsandbox.contract.command import command
+from agentsandbox.profiles.agentsandbox import sandbox_tool
 
 SPENDING = {
     "timeout": (0.3, "while :; do :; done", 124, ""),

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from agentsandbox import Sandbox
-from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.contract.command import Arguments, CommandContext, command
 from agentsandbox.errors import Unwind
-from agentsandbox.fs.host import HostFileSystem
-from agentsandbox.fs.overlay import OverlayFileSystem
+from agentsandbox.kernel.fs.host import HostFileSystem
+from agentsandbox.kernel.fs.overlay import OverlayFileSystem
 
 
 @pytest.fixture(autouse=True)

@@ -1,0 +1,1 @@
+"""What several commands know of files: copying, removing, backups, listings, compression."""

@@ -1,0 +1,72 @@
+"""Backups that `cp`, `mv`, `ln` and `install` make of the files they replace."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+
+from agentsandbox.commands._text.choices import choose
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.contract.command import Arguments, CommandContext
+
+__all__ = ["CONTROLS", "Backups", "highest_backup"]
+
+CONTROLS = (("none", "off"), ("simple", "never"), ("existing", "nil"), ("numbered", "t"))
+
+
+def highest_backup(ctx: CommandContext, path: str) -> int:
+    """The highest number of a numbered backup of `path`, 0 without one."""
+    directory, base = posixpath.split(path)
+    highest = 0
+    pattern = re.compile(re.escape(base) + r"\.~([1-9][0-9]{0,17})~")
+    try:
+        names = ctx.fs.listdir(ctx.path(directory or "."))
+    except OSError:
+        names = []
+    for name in names:
+        ctx.budget.step()
+        found = pattern.fullmatch(name)
+        if found:
+            highest = max(highest, int(found[1]))
+    return highest
+
+
+class Backups:
+    """How to name them: `control` is "none", "simple", "existing" or "numbered"."""
+
+    __slots__ = ("control", "ctx", "suffix")
+
+    def __init__(self, ctx: CommandContext, args: Arguments) -> None:
+        self.ctx = ctx
+        suffix = args.value("suffix")
+        if suffix is None:
+            suffix = ctx.env.get("SIMPLE_BACKUP_SUFFIX") or "~"
+        self.suffix = suffix if suffix and "/" not in suffix else "~"
+        self.control = "none"
+        if args.last("backup", "b", "suffix"):
+            control = args.value("backup") or ""
+            if control:
+                self.control = choose(control, "backup type", CONTROLS)
+            else:
+                control = ctx.env.get("VERSION_CONTROL", "")
+                self.control = choose(control, "$VERSION_CONTROL", CONTROLS) if control else "existing"
+
+    def __bool__(self) -> bool:
+        return self.control != "none"
+
+    def name(self, path: str) -> str:
+        """What the backup of `path` (an operand) would be called."""
+        if self.control == "simple":
+            return path + self.suffix
+        highest = highest_backup(self.ctx, path)
+        if self.control == "existing" and not highest:
+            return path + self.suffix
+        return f"{path}.~{highest + 1}~"
+
+    def make(self, path: str) -> str:
+        """Rename `path` out of the way; returns the new name."""
+        name = self.name(path)
+        self.ctx.fs.rename(self.ctx.path(path), self.ctx.path(name))
+        return name

@@ -1,0 +1,171 @@
+"""Sizes of files and of the disk space they take, as `ls`, `du` and `df` write them; numbers with suffixes as `dd` reads them."""
+
+from __future__ import annotations
+
+import re
+import stat
+
+from agentsandbox.errors import CommandError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from agentsandbox.kernel.fs.base import Stat
+
+__all__ = ["BLOCK_SIZE", "SizeFormat", "block_size_from", "disk_usage", "parse_block_size", "parse_scaled", "parse_size_of_any_base"]
+
+BLOCK_SIZE = 4096
+"""Space is given to files in blocks of so many bytes, as on most Linux filesystems."""
+
+_UNITS = "KMGTPEZY"
+_NUMBER = re.compile(r"\s*\+?([0-9]+)?([bBcwkKMGTPEZYm]?)(iB|B|D)?\Z", re.ASCII)
+_LETTERS = "EGKMPTYZegkmptyz"
+_SIGN = re.compile(r"\s*-(?![\s+])", re.ASCII)
+_LARGEST = 2**63 - 1
+_LARGEST_UNSIGNED = 2**64 - 1
+_BLOCK = re.compile(r"\s*\+?(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)?(?:([EGgkKMmPTtYZ])(iB|B|D|))?(.*)\Z", re.ASCII | re.DOTALL)
+
+
+def disk_usage(info: Stat) -> int:
+    """The bytes that a file takes on the disk: whole blocks; one for a directory, none for a link or a special file."""
+    kind = stat.S_IFMT(info.mode)
+    if kind == stat.S_IFREG:
+        return -(-info.size // BLOCK_SIZE) * BLOCK_SIZE
+    return BLOCK_SIZE if kind == stat.S_IFDIR else 0
+
+
+def parse_scaled(text: str, suffixes: str = "bcwkKMGTPEZY") -> int | None:
+    """A whole number with one of `suffixes` (c 1, w 2, b 512, K 1024, KB 1000, KiB 1024 …); None for anything else.
+
+    Raises OverflowError when the number passes 63 bits.
+    """
+    found = _NUMBER.match(text)
+    if found is None or not (found[1] or found[2]):
+        return None
+    digits, unit, base = found.groups()
+    if unit and unit not in suffixes:
+        return None
+    if base and (not unit or unit in "bBcw"):
+        return None
+    digits = digits.lstrip("0") or "0" if digits else "1"
+    if len(digits) > 20:
+        raise OverflowError
+    factor = {"": 1, "c": 1, "w": 2, "b": 512, "B": 1024}.get(unit)
+    if factor is None:
+        factor = int((1000 if base in ("B", "D") else 1024) ** (_UNITS.index(unit.upper()) + 1))
+    value = int(digits) * factor
+    if value > _LARGEST:
+        raise OverflowError
+    return value
+
+
+class SizeFormat:
+    """How to write sizes: in units of `unit` bytes, or `human` with letters by powers of `base`; always rounded up."""
+
+    __slots__ = ("base", "human", "suffix", "unit")
+
+    def __init__(self, unit: int = 1024, *, human: bool = False, base: int = 1024, suffix: str = "") -> None:
+        self.unit = unit
+        self.human = human
+        self.base = base
+        self.suffix = suffix
+
+    def show(self, size: int) -> str:
+        """The size in words."""
+        if not self.human:
+            return f"{-(-size // self.unit)}{self.suffix}"
+        base = self.base
+        if size < base:
+            return str(size)
+        power = 0
+        value = size
+        while value >= base and power < len(_UNITS):
+            value //= base
+            power += 1
+        divisor = base**power
+        tenths = -(-size * 10 // divisor)
+        if tenths < 100:
+            shown = f"{tenths // 10}.{tenths % 10}"
+        else:
+            whole = -(-size // divisor)
+            if whole >= base and power < len(_UNITS):
+                power += 1
+                shown = "1.0"
+            else:
+                shown = str(whole)
+        letter = _UNITS[power - 1]
+        return shown + (letter.lower() if letter == "K" and base == 1000 else letter)
+
+
+def parse_block_size(text: str, what: str, status: int = 1) -> SizeFormat:
+    """What `--block-size=TEXT` asks for: "1K", "MB", "human-readable", "si"; `what` is how the refusal calls it."""
+    text_shown = text
+    text = text.removeprefix("'")  # digits in groups: there are none in this locale
+    if text in ("human-readable", "si"):
+        return SizeFormat(human=True, base=1000 if text == "si" else 1024)
+    digits, letter, base, rest = _split_number(text, what, text_shown, status)
+    unit = _scaled(digits, letter, base)
+    if not unit:
+        raise CommandError(f"invalid {what} argument '{text_shown}'", status)
+    if rest:
+        raise CommandError(f"invalid suffix in {what} argument '{text_shown}'", status)
+    if unit > _LARGEST_UNSIGNED:
+        raise CommandError(f"{what} argument '{text_shown}' too large", status)
+    if digits:
+        return SizeFormat(unit)
+    shown = letter.lower() if letter in "kK" and base == "B" else letter.upper()
+    return SizeFormat(unit, suffix=shown + (base if base in ("B", "iB") else ""))
+
+
+def parse_size_of_any_base(text: str, what: str) -> int:
+    """A size that may be negative, octal or hexadecimal: "-1K", "0x10"."""
+    sign = _SIGN.match(text)
+    digits, letter, base, rest = _split_number(text[sign.end() :] if sign else text, what, text, 1, "KMGTPEZYkm")
+    if sign and not digits:
+        raise CommandError(f"invalid {what} argument '{text}'")
+    if rest:
+        raise CommandError(f"invalid suffix in {what} argument '{text}'")
+    size = _scaled(digits, letter, base)
+    if size > _LARGEST + bool(sign):
+        raise CommandError(f"{what} argument '{text}' too large")
+    return -size if sign else size
+
+
+def _split_number(text: str, what: str, shown: str, status: int, letters: str = _LETTERS) -> tuple[str, str, str, str]:
+    """(digits, the letter of the unit, the rest of the unit, what is no number); without digits one of `letters` must begin."""
+    found = _BLOCK.match(text)
+    if found is None or not (found[1] or (text and text[0] in letters)):
+        raise CommandError(f"invalid {what} argument '{shown}'", status)
+    digits, letter, base, rest = found.groups(default="")
+    if letter and letter not in letters:
+        letter, base, rest = "", "", letter + base + rest
+    return digits, letter, base, rest
+
+
+def _scaled(digits: str, letter: str, base: str) -> int:
+    unit = _number(digits) if digits else 1
+    if letter:
+        unit *= int((1000 if base in ("B", "D") else 1024) ** (_UNITS.index(letter.upper()) + 1))
+    return unit
+
+
+def _number(digits: str) -> int:
+    """As C reads an integer of any base; more digits than any size has are too many."""
+    if len(digits) > 40:
+        return _LARGEST_UNSIGNED + 1
+    return int(digits, 16 if digits[:2] in ("0x", "0X") else 8 if digits[0] == "0" else 10)
+
+
+def block_size_from(env: Mapping[str, str], variable: str) -> SizeFormat | None:
+    """The block size that the environment asks for; None for the usual one."""
+    text = env.get(variable) or env.get("BLOCK_SIZE")
+    fallback = SizeFormat(512 if "POSIXLY_CORRECT" in env else 1024)
+    if text is None:
+        text = env.get("BLOCKSIZE")
+        if text is None:
+            return fallback if fallback.unit == 512 else None
+    try:
+        return parse_block_size(text, "")
+    except CommandError:
+        return fallback

@@ -1,0 +1,341 @@
+"""gzip, bzip2, xz and zstd streams, block by block: what comes out is bounded before it is made, so that no bomb grows."""
+
+from __future__ import annotations
+
+import bz2
+import lzma
+import zlib
+
+from agentsandbox.errors import CommandError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any, Protocol
+
+    from agentsandbox.kernel.streams import ByteReader, ByteWriter
+    from agentsandbox.limits import Budget
+
+    class Compressor(Protocol):
+        """What the three libraries have in common."""
+
+        def compress(self, data: bytes, /) -> bytes: ...
+
+        def flush(self) -> bytes: ...
+
+
+__all__ = [
+    "CORRUPT",
+    "RECOVER",
+    "ZEROS",
+    "CompressionError",
+    "GzipHeader",
+    "Source",
+    "compress_stream",
+    "compressor",
+    "decompress",
+    "detect",
+    "inflate",
+    "load_zstandard",
+    "read_gzip_header",
+]
+
+BLOCK = 262144
+_WINDOW = 32768
+"""`gzip` writes so many bytes at once: what it has of them when the data turns out to be wrong is lost."""
+ZEROS = bytes(_WINDOW)
+"""What stands before the data for `gzip` and `unzip`: wrong data may refer to it."""
+_MEMORY = 128 * 1024 * 1024
+_MAGIC = {"gzip": b"\x1f\x8b", "bzip2": b"BZh", "xz": b"\xfd7zXZ\0", "lzma": b"\x5d\0\0", "zstd": b"\x28\xb5\x2f\xfd"}
+_CHECKS = {"none": lzma.CHECK_NONE, "crc32": lzma.CHECK_CRC32, "crc64": lzma.CHECK_CRC64, "sha256": lzma.CHECK_SHA256}
+"""The integrity checks of xz."""
+
+RECOVER = "You can use the `bzip2recover' program to attempt to recover\ndata from undamaged sections of corrupted files.\n"
+CORRUPT = (
+    "It is possible that the compressed file(s) have become corrupted.\n"
+    f"You can use the -tvv option to test integrity of such files.\n\n{RECOVER}"
+)
+"""What `bzip2` says of damaged files, also when `tar` runs it."""
+
+
+class CompressionError(Exception):
+    """Compressed data is wrong. `problem`: "format", "end" (too early), "check", "length", "both", "data", "garbage" (after the end)."""
+
+    def __init__(self, problem: str) -> None:
+        self.problem = problem
+        super().__init__(problem)
+
+
+class Source:
+    """A reader that can be looked ahead in."""
+
+    def __init__(self, reader: ByteReader) -> None:
+        self._reader = reader
+        self._held = b""
+        self._read = 0
+
+    def peek(self, size: int) -> bytes:
+        """The next `size` bytes, fewer only at the end, without taking them."""
+        while len(self._held) < size:
+            block = self._reader.read(65536)
+            if not block:
+                break
+            self._read += len(block)
+            self._held += block
+        return self._held[:size]
+
+    def take(self, size: int) -> bytes:
+        """The next `size` bytes, fewer only at the end."""
+        taken = self.peek(size)
+        self._held = self._held[len(taken) :]
+        return taken
+
+    def block(self) -> bytes:
+        """Whatever comes next; b"" only at the end."""
+        if self._held:
+            block, self._held = self._held, b""
+            return block
+        block = self._reader.read(65536)
+        self._read += len(block)
+        return block
+
+    @property
+    def taken(self) -> int:
+        """How many bytes were taken."""
+        return self._read - len(self._held)
+
+    def give_back(self, data: bytes) -> None:
+        """Put back what was taken too much."""
+        self._held = data + self._held
+
+
+class GzipHeader:
+    """What stands before the data of a gzip member."""
+
+    __slots__ = ("method", "mtime", "name")
+
+    def __init__(self, method: int, mtime: int, name: bytes) -> None:
+        self.method = method
+        self.mtime = mtime
+        self.name = name
+
+
+def read_gzip_header(source: Source) -> GzipHeader:
+    """Take a member's header."""
+    fixed = source.take(10)
+    if not b"\x1f\x8b".startswith(fixed[:2]):
+        raise CompressionError("format")
+    if len(fixed) < 10:
+        raise CompressionError("end")
+    flags = fixed[3]
+    if fixed[2] != 8 or flags & 0xE0:
+        raise CompressionError("format")
+    if flags & 4:
+        source.take(int.from_bytes(source.take(2), "little"))
+    name = _zero_ended(source) if flags & 8 else b""
+    if flags & 16:
+        _zero_ended(source)
+    if flags & 2:
+        source.take(2)
+    return GzipHeader(fixed[2], int.from_bytes(fixed[4:8], "little"), name)
+
+
+def _zero_ended(source: Source) -> bytes:
+    for size in (256, 4096, 65536):
+        found = source.peek(size).find(b"\0")
+        if found >= 0:
+            return source.take(found + 1)[:-1]
+    raise CompressionError("end")
+
+
+def detect(start: bytes) -> str | None:
+    """The format that begins like this."""
+    return next((name for name, magic in _MAGIC.items() if start.startswith(magic)), None)
+
+
+def _gunzip(source: Source, budget: Budget) -> Iterator[bytes]:
+    first = True
+    while first or source.peek(1):
+        if not first:
+            start = source.peek(2)
+            if start != _MAGIC["gzip"]:
+                while block := source.block():
+                    budget.step()
+                    if block.strip(b"\0"):
+                        raise CompressionError("garbage")
+                return
+        first = False
+        read_gzip_header(source)
+        yield from inflate(source, budget)
+
+
+def inflate(source: Source, budget: Budget, *, checked: bool = True) -> Iterator[bytes]:
+    """One member's data, its checks included, if it has those."""
+    inflater = zlib.decompressobj(-15, zdict=ZEROS)
+    check = size = 0
+    while not inflater.eof:
+        pending = inflater.unconsumed_tail or source.block()
+        if not pending:
+            raise CompressionError("end")
+        budget.step(20)
+        try:
+            data = inflater.decompress(pending, _WINDOW - size % _WINDOW)
+        except zlib.error:
+            raise CompressionError("data") from None
+        if data:
+            check = zlib.crc32(data, check)
+            size += len(data)
+            yield data
+    source.give_back(inflater.unused_data)
+    if not checked:
+        return
+    trailer = source.take(8)
+    if len(trailer) < 8:
+        raise CompressionError("end")
+    wrong_check = int.from_bytes(trailer[:4], "little") != check
+    wrong_length = int.from_bytes(trailer[4:], "little") != size & 0xFFFFFFFF
+    if wrong_check or wrong_length:
+        raise CompressionError("length" if not wrong_check else "both" if wrong_length else "check")
+
+
+def _expand(
+    source: Source,
+    budget: Budget,
+    magic: bytes,
+    make: Callable[[], lzma.LZMADecompressor | bz2.BZ2Decompressor],
+) -> Iterator[bytes]:
+    """Expand the streams of `bzip2` and `xz`, one after the other."""
+    first = True
+    while first or source.peek(1):
+        start = source.peek(len(magic))
+        if start != magic:
+            if not first:
+                raise CompressionError("garbage")
+            raise CompressionError("format" if start or magic != _MAGIC["bzip2"] else "end")
+        first = False
+        expander = make()
+        while not expander.eof:
+            block = source.block() if expander.needs_input else b""
+            if not block and expander.needs_input:
+                raise CompressionError("end")
+            budget.step(200)
+            try:
+                data = expander.decompress(block, BLOCK)
+            except (OSError, EOFError, ValueError, lzma.LZMAError):
+                raise CompressionError("data") from None
+            if data:
+                yield data
+        source.give_back(expander.unused_data)
+        if magic == _MAGIC["xz"]:
+            while source.peek(4) == b"\0\0\0\0":
+                source.take(4)
+            if source.peek(1) == b"\0":
+                raise CompressionError("data")
+
+
+def decompress(source: Source, format: str, budget: Budget) -> Iterator[bytes]:
+    """Yield the data of a compressed stream in blocks; `CompressionError` where it is wrong."""
+    if format == "gzip":
+        return _gunzip(source, budget)
+    if format == "bzip2":
+        return _expand(source, budget, _MAGIC["bzip2"], bz2.BZ2Decompressor)
+    if format == "zstd":
+        return _unzstd(source, budget)
+    if format == "xz":
+        return _expand(source, budget, _MAGIC["xz"], lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, _MEMORY))
+    return _expand(source, budget, _MAGIC["lzma"], lambda: lzma.LZMADecompressor(lzma.FORMAT_ALONE, _MEMORY))
+
+
+def _unzstd(source: Source, budget: Budget) -> Iterator[bytes]:
+    """Frames one after the other. The library has no bound for what comes out: what goes in is small, the smaller the more it grows."""
+    zstandard = load_zstandard()
+    first = True
+    while first or source.peek(1):
+        if source.peek(4) != _MAGIC["zstd"]:
+            raise CompressionError("format" if source.peek(4) else "end")
+        first = False
+        frame = zstandard.ZstdDecompressor(max_window_size=_MEMORY).decompressobj()
+        portion = 64
+        while not frame.eof:
+            pending = source.take(portion)
+            if not pending:
+                raise CompressionError("end")
+            budget.step(10)
+            try:
+                data: bytes = frame.decompress(pending)
+            except zstandard.ZstdError as error:
+                raise CompressionError("check" if "checksum" in str(error) else "data") from None
+            portion = min(2 * portion, 1024) if len(data) < 1 << 20 else 64
+            if data:
+                yield data
+        source.give_back(frame.unused_data)
+
+
+def load_zstandard() -> Any:
+    """The library that knows zstd, which the host may have installed: the extra `zstd`."""
+    try:
+        import zstandard
+    except ImportError:
+        raise CommandError("zstd is not available in this sandbox: use gzip, bzip2 or xz", 2) from None
+    return zstandard
+
+
+class _GzipCompressor:
+    """A deflate stream between the header and the trailer of gzip."""
+
+    def __init__(self, level: int, name: bytes, mtime: int) -> None:
+        self._deflater = zlib.compressobj(level, zlib.DEFLATED, -15)
+        self._check = self._size = 0
+        extra = 2 if level == 9 else 4 if level == 1 else 0
+        flags = 8 if name else 0
+        self._header = bytes([0x1F, 0x8B, 8, flags]) + (mtime & 0xFFFFFFFF).to_bytes(4, "little") + bytes([extra, 3])
+        if name:
+            self._header += name + b"\0"
+
+    def compress(self, data: bytes) -> bytes:
+        header, self._header = self._header, b""
+        self._check = zlib.crc32(data, self._check)
+        self._size += len(data)
+        return header + self._deflater.compress(data)
+
+    def flush(self) -> bytes:
+        size = (self._size & 0xFFFFFFFF).to_bytes(4, "little")
+        return self._header + self._deflater.flush() + self._check.to_bytes(4, "little") + size
+
+
+def compressor(
+    format: str, level: int | None = None, *, name: bytes = b"", mtime: int = 0, checksum: bool = True, size: int = -1, check: str = "crc64"
+) -> Compressor:
+    """Return a stream of a format. The blocks given to it should not pass `BLOCK`.
+
+    `size` is that of the data where it is known, for zstd; `check` one of none, crc32, crc64 and
+    sha256, for xz.
+    """
+    if format == "gzip":
+        return _GzipCompressor(6 if level is None else level, name, mtime)
+    if format == "bzip2":
+        return bz2.BZ2Compressor(9 if level is None else max(level, 1))
+    if format == "zstd":
+        settings = load_zstandard().ZstdCompressor(level=3 if level is None else level, write_checksum=checksum)
+        made: Compressor = settings.compressobj(size=size)
+        return made
+    container = lzma.FORMAT_XZ if format == "xz" else lzma.FORMAT_ALONE
+    preset = min(6 if level is None else level, 6)  # beyond 6 only the memory for the dictionary grows
+    return lzma.LZMACompressor(container, _CHECKS[check] if format == "xz" else -1, preset)
+
+
+def compress_stream(
+    packer: Compressor, source: ByteReader, target: ByteWriter, budget: Budget, *, block: int, steps: int
+) -> tuple[int, int]:
+    """Compress all of the source; the bytes before and after. A `block` of so many bytes costs so many `steps`."""
+    before = after = 0
+    for plain in source.blocks(block):
+        budget.step(steps)
+        before += len(plain)
+        data = packer.compress(plain)
+        after += len(data)
+        target.write(data)
+    data = packer.flush()
+    after += len(data)
+    target.write(data)
+    return before, after

@@ -1,0 +1,482 @@
+"""Copying files and trees: the engine of `cp`, of `install`, and of `mv` between filesystems."""
+
+from __future__ import annotations
+
+import errno
+import posixpath
+import stat
+
+from agentsandbox.commands._files.modes import format_mode
+from agentsandbox.commands._files.prompts import ask
+from agentsandbox.commands._text.lines import shown_name
+from agentsandbox.commands._text.quoting import quote_always
+from agentsandbox.contract.command import describe_os_error
+from agentsandbox.kernel.streams import encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agentsandbox.commands._files.backups import Backups
+    from agentsandbox.contract.command import CommandContext
+    from agentsandbox.kernel.fs.base import File, Stat
+
+__all__ = ["Copier", "CopyOptions", "base_name", "join", "same_file", "single_slash", "strip_slashes"]
+
+
+class CopyOptions:
+    """What to copy and what to keep; the fields are those of GNU cp's options."""
+
+    def __init__(self, backups: Backups) -> None:
+        self.backups = backups
+        self.recursive = False
+        self.dereference = "always"  # or "operands", "never"
+        self.interactive = ""  # or "ask", "never"
+        self.force = False
+        self.update = False
+        self.verbose = False
+        self.remove_destination = False
+        self.allow_repetition = False
+        """Do not look whether an operand was copied already."""
+        self.hard_link = False
+        self.symbolic_link = False
+        self.preserve_mode = False
+        self.preserve_times = False
+        self.preserve_links = False
+        self.default_mode = False
+        """As if the source had no permissions of its own: `--no-preserve=mode`."""
+
+
+def base_name(path: str) -> str:
+    """The last component, trailing slashes aside."""
+    return posixpath.basename(path.rstrip("/"))
+
+
+def strip_slashes(path: str) -> str:
+    """Without trailing slashes."""
+    return path.rstrip("/") or path[:1]
+
+
+def single_slash(path: str) -> str:
+    """With one slash at the end where there are several, as tools that walk trees call an operand."""
+    return path.rstrip("/") + "/" if path.endswith("//") and len(path) > 2 else path
+
+
+def join(directory: str, name: str) -> str:
+    """The operand that names `name` in `directory`."""
+    return directory + name if directory.endswith("/") else f"{directory}/{name}"
+
+
+def same_file(one: Stat, other: Stat) -> bool:
+    """Whether two results of `stat` are of one file."""
+    return one.ino == other.ino != 0 and (one.mode, one.size, one.mtime) == (other.mode, other.size, other.mtime)
+
+
+class _Directory:
+    """A directory being copied: its mode and times are set when all is in it."""
+
+    __slots__ = ("created", "info", "source", "target")
+
+    def __init__(self, source: str, target: str, info: Stat, created: bool) -> None:
+        self.source = source
+        self.target = target
+        self.info = info
+        self.created = created
+
+
+class Copier:
+    """Copies operands one after another and remembers what it has made. Problems are reported; the rest goes on."""
+
+    def __init__(self, ctx: CommandContext, options: CopyOptions) -> None:
+        self.ctx = ctx
+        self.fs = ctx.fs
+        self.options = options
+        self._made: set[tuple[str, int]] = set()
+        """Files made for operands: another operand must not overwrite them."""
+        self._first_made: int | None = None
+        """The first directory made for an operand: found again below it, it must not be copied into itself."""
+        self._seen: set[tuple[int, str]] = set()
+        self._links: dict[int, str] = {}
+        self._into_itself = False
+        self._places: list[str] = []
+        """Where copies appear inside what is being copied: these come last."""
+        self._top = ("", "")
+
+    def copy(self, source: str, target: str) -> bool:
+        """Copy one operand to an exact place; false when something went wrong."""
+        self._top = (source, target)
+        self._first_made = None
+        self._into_itself = False
+        self._places = self._inner_places(source, target)
+        good = True
+        pending: list[tuple[str, str] | _Directory] = [(source, target)]
+        operand = True
+        while pending:
+            item = pending.pop()
+            self.ctx.budget.step()
+            if isinstance(item, _Directory):
+                good &= self._finish_directory(item)
+                continue
+            children = self._copy_one(*item, operand=operand)
+            if self._into_itself:
+                pending = [each for each in pending if isinstance(each, _Directory)]
+            if children is None:
+                good = False
+            else:
+                pending.extend(reversed(children))
+            operand = False
+        return good
+
+    def _inner_places(self, source: str, target: str) -> list[str]:
+        """The target, if it is inside of the source."""
+        try:
+            outer = self.fs.realpath(self.ctx.path(source))
+            inner = self.fs.realpath(self.ctx.path(target if self.fs.exists(self.ctx.path(target)) else posixpath.dirname(target) or "."))
+        except OSError:
+            return []
+        return [inner] if f"{inner}/".startswith(outer.rstrip("/") + "/") else []
+
+    # one file
+
+    def _copy_one(self, source: str, target: str, *, operand: bool) -> list[tuple[str, str] | _Directory] | None:
+        """Copy what is not a directory; of a directory, make it and return what is to follow. None for a failure."""
+        follow = self.options.dereference == "always" or (operand and self.options.dereference == "operands")
+        try:
+            info = self.fs.stat(self.ctx.path(source), follow=follow)
+        except OSError as error:
+            self._fail(f"cannot stat {quote_always(source)}", error)
+            return None
+        if info.is_dir and not self.options.recursive:
+            self._fail(f"-r not specified; omitting directory {quote_always(source)}")
+            return None
+        if operand and self._is_repeated(source, target, info):
+            return []
+        existing = self._stat_target(target, info)
+        if isinstance(existing, OSError):
+            self._fail(f"cannot stat {quote_always(target)}", existing)
+            return None
+        if existing is not None:
+            settled = self._settle(source, target, info, existing, follow=follow, operand=operand)
+            if settled is not True:
+                return None if settled is False else []
+        backup = ""
+        if existing is not None and not existing.is_dir:
+            cleared = self._clear(target, info, existing)
+            if cleared is None:
+                return None
+            backup, existing = cleared
+        if info.is_dir:
+            return self._copy_directory(source, target, info, existing)
+        if self.options.verbose:
+            self._say(f"{quote_always(source)} -> {quote_always(target)}", backup)
+        if not self._make(source, target, info, existing, follow=follow):
+            if backup and not self.fs.exists(self.ctx.path(target), follow=False):
+                self.fs.rename(self.ctx.path(backup), self.ctx.path(target))
+            return None
+        if operand:
+            self._remember(target)
+        return []
+
+    def _is_repeated(self, source: str, target: str, info: Stat) -> bool:
+        """Whether this operand was copied there already; says so."""
+        key = (info.ino, base_name(target))
+        if not info.ino or key not in self._seen or self.options.allow_repetition:
+            self._seen.add(key)
+            return False
+        if info.is_dir:
+            self.ctx.warn(f"warning: source directory {quote_always(source)} specified more than once", self.ctx.status)
+            return True
+        if self.options.backups:
+            return False
+        self.ctx.warn(f"warning: source file {quote_always(source)} specified more than once", self.ctx.status)
+        return True
+
+    def _stat_target(self, target: str, info: Stat) -> Stat | OSError | None:
+        """What is at the target; None for nothing, the error if that cannot be told."""
+        options = self.options
+        look_at_link = info.is_dir or info.is_link or options.symbolic_link or options.hard_link
+        look_at_link = look_at_link or bool(options.backups) or options.remove_destination
+        try:
+            return self.fs.stat(self.ctx.path(target), follow=not look_at_link)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            if error.errno != errno.ELOOP or not options.force:
+                return error
+        try:
+            return self.fs.stat(self.ctx.path(target), follow=False)
+        except OSError:
+            return None  # what is wrong is told when the target is made
+
+    def _settle(self, source: str, target: str, info: Stat, existing: Stat, *, follow: bool, operand: bool) -> bool | None:
+        """Whether to replace what is at the target: None to leave it quietly, False after an error."""
+        options = self.options
+        if self._is_same(source, target, info, existing, follow=follow):
+            if options.hard_link or (options.interactive == "never" and not info.is_dir):
+                return None
+            return self._refuse(f"{quote_always(source)} and {quote_always(target)} are the same file")
+        if not info.is_dir:
+            if options.update and existing.mtime >= info.mtime:
+                return None
+            if options.interactive == "never" or (options.interactive == "ask" and not self._may_overwrite(target, existing)):
+                return None
+        if existing.is_dir:
+            if not info.is_dir:
+                return self._refuse(f"cannot overwrite directory {quote_always(target)} with non-directory")
+            return True
+        if info.is_dir:
+            return self._refuse(f"cannot overwrite non-directory {quote_always(target)} with directory {quote_always(source)}")
+        if operand and (target, existing.ino) in self._made and not (options.backups and options.backups.control == "numbered"):
+            return self._refuse(f"will not overwrite just-created {quote_always(target)} with {quote_always(source)}")
+        return True
+
+    def _is_same(self, source: str, target: str, info: Stat, existing: Stat, *, follow: bool) -> bool:
+        options = self.options
+        try:
+            here = info if follow or not info.is_link else self.fs.stat(self.ctx.path(source))
+            there = self.fs.stat(self.ctx.path(target)) if existing.is_link else existing
+        except OSError:
+            return same_file(info, existing)
+        if not same_file(here, there):
+            return False
+        if info.is_link and existing.is_link:
+            return same_file(info, existing)
+        if options.remove_destination or options.backups or options.hard_link:
+            one, other = (self.ctx.path(posixpath.dirname(name) or ".") for name in (source, target))
+            same_name = base_name(source) == base_name(target) and self.fs.realpath(one) == self.fs.realpath(other)
+            return same_name or (options.hard_link and not existing.is_link)
+        return not (options.symbolic_link and existing.is_link)
+
+    def _may_overwrite(self, target: str, existing: Stat) -> bool:
+        if self.fs.access(self.ctx.path(target), 2):
+            return ask(self.ctx, f"overwrite {quote_always(target)}?")
+        mode = f"{existing.permissions:04o}"
+        letters = format_mode(existing.mode)[1:]
+        shown = quote_always(target)
+        if self.options.force or self.options.remove_destination:
+            return ask(self.ctx, f"replace {shown}, overriding mode {mode} ({letters})?")
+        return ask(self.ctx, f"unwritable {shown} (mode {mode}, {letters}); try anyway?")
+
+    def _clear(self, target: str, info: Stat, existing: Stat) -> tuple[str, Stat | None] | None:
+        """Back up or remove what is replaced: (the backup's name, what is still there); None after an error."""
+        options = self.options
+        try:
+            if options.backups and not info.is_dir:
+                return options.backups.make(target), None
+            replaced = options.remove_destination or info.is_link or not (info.is_file or self._copies_content(info))
+            if replaced or (options.preserve_links and existing.nlink > 1):
+                self.fs.unlink(self.ctx.path(target))
+                if options.verbose:
+                    self._say(f"removed {quote_always(target)}")
+                return "", None
+        except OSError as error:
+            self._fail(f"cannot {'backup' if options.backups else 'remove'} {quote_always(target)}", error)
+            return None
+        return "", existing
+
+    def _copies_content(self, info: Stat) -> bool:
+        """Whether a special file is read, not made anew."""
+        return not self.options.recursive and not info.is_link
+
+    def _make(self, source: str, target: str, info: Stat, existing: Stat | None, *, follow: bool) -> bool:
+        options = self.options
+        if options.symbolic_link:
+            return self._make_symbolic_link(source, target, existing)
+        if options.hard_link:
+            return self._make_hard_link(source, target, existing, follow=follow)
+        if options.preserve_links and info.nlink > 1 and info.ino:
+            earlier = self._links.setdefault(info.ino, target)
+            if earlier != target:
+                return self._try(f"cannot create hard link {quote_always(target)} to {quote_always(earlier)}", self.fs.link,
+                                 self.ctx.path(earlier), self.ctx.path(target))  # fmt: skip
+        if info.is_link:
+            return self._copy_link(source, target, info)
+        if not info.is_file and not self._copies_content(info):
+            return self._copy_special(target, info)
+        return self._copy_content(source, target, info, existing)
+
+    def _copy_link(self, source: str, target: str, info: Stat) -> bool:
+        text = self.fs.readlink(self.ctx.path(source))
+        path = self.ctx.path(target)
+        if not self._try(f"cannot create symbolic link {quote_always(target)}", self.fs.symlink, text, path):
+            return False
+        if self.options.preserve_times:
+            self.fs.utime(path, info.mtime, atime=info.atime, follow=False)
+        return True
+
+    def _copy_special(self, target: str, info: Stat) -> bool:
+        path = self.ctx.path(target)
+        mode = info.permissions & ~(0 if self.options.preserve_mode else self.ctx.umask)
+        if stat.S_ISFIFO(info.mode):
+            return self._try(f"cannot create fifo {quote_always(target)}", self.fs.mkfifo, path, mode)
+        return self._refuse(f"cannot create special file {quote_always(target)}: Operation not permitted")
+
+    def _make_symbolic_link(self, source: str, target: str, existing: Stat | None) -> bool:
+        path = self.ctx.path(target)
+        here = posixpath.dirname(target)
+        if not source.startswith("/") and here not in ("", ".") and self._is_elsewhere(here):
+            return self._refuse(f"{shown_name(target)}: can make relative symbolic links only in current directory")
+        message = f"cannot create symbolic link {quote_always(target)} to {quote_always(source)}"
+        if existing is not None and self.options.force and not self._try(message, self.fs.unlink, path):
+            return False
+        return self._try(message, self.fs.symlink, source, path)
+
+    def _is_elsewhere(self, directory: str) -> bool:
+        """Whether a directory is another than the current one; one that is not there is told about when the link is made."""
+        try:
+            return self.fs.realpath(self.ctx.path(directory)) != self.fs.realpath(self.ctx.cwd)
+        except OSError:
+            return False
+
+    def _make_hard_link(self, source: str, target: str, existing: Stat | None, *, follow: bool) -> bool:
+        path, origin = self.ctx.path(target), self.ctx.path(source)
+        message = f"cannot create hard link {quote_always(target)} to {quote_always(source)}"
+        replaces = existing is not None and (self.options.force or self.options.interactive == "ask")
+        if replaces and not self._try(message, self.fs.unlink, path):
+            return False
+        if follow:
+            origin = self.fs.realpath(origin)
+        return self._try(message, self.fs.link, origin, path)
+
+    # content
+
+    def _copy_content(self, source: str, target: str, info: Stat, existing: Stat | None) -> bool:
+        path = self.ctx.path(target) if target else ""
+        umask = self.ctx.umask
+        permissions = (0o666 if self.options.default_mode else info.permissions & 0o777) & ~umask
+        try:
+            reader = self.fs.open(self.ctx.path(source), "r")
+        except OSError as error:
+            return self._refuse(f"cannot open {quote_always(source)} for reading: {describe_os_error(error, '')}")
+        try:
+            writer = self._open_target(target, path, permissions, existing)
+            if writer is None:
+                return False
+            try:
+                if info.is_file:
+                    writer.write(reader.read())  # at once: the filesystem shares the bytes until one of the two changes
+                else:
+                    for block in reader.blocks():
+                        self.ctx.budget.step()
+                        writer.write(block)
+            except OSError as error:
+                return self._refuse(f"error writing {quote_always(target)}: {describe_os_error(error, '')}")
+            finally:
+                writer.release()
+        finally:
+            reader.release()
+        self._keep_attributes(path, info)
+        return True
+
+    def _open_target(self, target: str, path: str, permissions: int, existing: Stat | None) -> File | None:
+        """The file to write to; None after an error."""
+        if existing is None and self._is_dangling(path):
+            self._refuse(f"not writing through dangling symlink {quote_always(target)}")
+            return None
+        try:
+            return self.fs.open(path, "w", permissions=permissions)
+        except OSError as error:
+            failure = error
+        if self.options.force and (existing is not None or failure.errno == errno.ELOOP):
+            try:
+                self.fs.unlink(path)
+            except OSError as error:
+                self._fail(f"cannot remove {quote_always(target)}", error)
+                return None
+            try:
+                if self.options.verbose:
+                    self._say(f"removed {quote_always(target)}")
+                return self.fs.open(path, "w", permissions=permissions)
+            except OSError as error:
+                failure = error
+        if failure.errno == errno.EISDIR and target.endswith("/"):
+            failure = NotADirectoryError(errno.ENOTDIR, "")
+        self._fail(f"cannot create regular file {quote_always(target)}", failure)
+        return None
+
+    def _is_dangling(self, path: str) -> bool:
+        try:
+            return self.fs.stat(path, follow=False).is_link
+        except OSError:
+            return False
+
+    def _keep_attributes(self, path: str, info: Stat) -> None:
+        if self.options.preserve_times:
+            self.fs.utime(path, info.mtime, atime=info.atime)
+        if self.options.preserve_mode:
+            self.fs.chmod(path, info.permissions)
+
+    # directories
+
+    def _copy_directory(self, source: str, target: str, info: Stat, existing: Stat | None) -> list[tuple[str, str] | _Directory] | None:
+        if info.ino and info.ino == self._first_made:
+            top_source, top_target = self._top
+            self._refuse(f"cannot copy a directory, {quote_always(top_source)}, into itself, {quote_always(top_target)}")
+            self._into_itself = True
+            return None
+        path = self.ctx.path(target)
+        if existing is None:
+            if not self._try(f"cannot create directory {quote_always(target)}", self.fs.mkdir, path, info.permissions & 0o777 | 0o700):
+                return None
+            if self._first_made is None:
+                self._first_made = self.fs.stat(path).ino
+                if self._places:
+                    self._places.append(self.fs.realpath(path))
+            if self.options.verbose:
+                self._say(f"{quote_always(source)} -> {quote_always(target)}")
+        try:
+            names = self.fs.listdir(self.ctx.path(source))
+        except OSError as error:
+            self._fail(f"cannot access {quote_always(source)}", error)
+            names = []
+        if self._places:
+            here = self.fs.realpath(self.ctx.path(source))
+            names.sort(key=lambda name: any(f"{place}/".startswith(join(here, name) + "/") for place in self._places))
+        children: list[tuple[str, str] | _Directory] = [(join(source, name), join(target, name)) for name in names]
+        children.append(_Directory(source, target, info, existing is None))
+        return children
+
+    def _finish_directory(self, directory: _Directory) -> bool:
+        path = self.ctx.path(directory.target)
+        options = self.options
+        try:
+            if options.preserve_times:
+                self.fs.utime(path, directory.info.mtime, atime=directory.info.atime)
+            if options.preserve_mode:
+                self.fs.chmod(path, directory.info.permissions)
+            elif directory.created:
+                mode = 0o777 if options.default_mode else directory.info.permissions & 0o1777
+                self.fs.chmod(path, mode & ~self.ctx.umask)
+        except OSError as error:
+            self._fail(f"setting attributes of {quote_always(directory.target)}", error)
+            return False
+        return True
+
+    # words
+
+    def _remember(self, target: str) -> None:
+        try:
+            made = self.fs.stat(self.ctx.path(target), follow=False)
+        except OSError:
+            return
+        self._made.add((target, made.ino))
+
+    def _try(self, message: str, call: Callable[..., object], *arguments: object) -> bool:
+        """Call it; a failure is reported after `message`."""
+        try:
+            call(*arguments)
+        except OSError as error:
+            self._fail(message, error)
+            return False
+        return True
+
+    def _refuse(self, message: str) -> bool:
+        self.ctx.warn(message)
+        return False
+
+    def _fail(self, message: str, error: OSError | None = None) -> None:
+        self.ctx.warn(message if error is None else f"{message}: {describe_os_error(error, '')}")
+
+    def _say(self, message: str, backup: str = "") -> None:
+        ending = f" (backup: {quote_always(backup)})" if backup else ""
+        self.ctx.stdout.write(encode(f"{message}{ending}\n"))

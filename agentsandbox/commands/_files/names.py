@@ -1,0 +1,103 @@
+"""How GNU tools show file names: in listings (`ls --quoting-style`) and in messages (`quote`, `quote_always`)."""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.kernel.streams import decode, encode
+
+__all__ = ["STYLES", "is_printable", "printable", "quote", "quote_always", "quote_as"]
+
+STYLES = ("literal", "shell", "shell-always", "shell-escape", "shell-escape-always", "c", "c-maybe", "escape", "locale", "clocale")
+
+_PLAIN = re.compile(r"[A-Za-z0-9%+,\-./:@_\]{}#~]*\Z")
+_SHELL_SPECIAL = re.compile(r"[ !\"$&()*;<=>\[^`|'\\\t\n\r?]|^[#~]|^[{}]\Z")
+_DOUBLE_SAFE = re.compile(r"(?:[A-Za-z0-9%+,\-./:@_\] '\x80-\U0010ffff]|\A[#~]|\A[{}]\Z)*\Z")
+_NAMED = {"\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\v": "\\v"}
+
+
+def is_printable(character: str) -> bool:
+    """What the C library's `iswprint` says in a UTF-8 locale."""
+    if character.isprintable():
+        return True
+    if character < "\xa0" or "\ud800" <= character <= "\udfff" or character in "\u2028\u2029":
+        return False
+    from unicodedata import category  # rarely needed, and slow to load
+
+    return category(character) in ("Cf", "Co", "Zs")
+
+
+def _octal(character: str) -> str:
+    return "".join([f"\\{byte:03o}" for byte in encode(character)])
+
+
+def _c_quote(text: str, special: str) -> str:
+    """C's escapes, a backslash before each character of `special`."""
+    parts = []
+    for character in text:
+        if character in special:
+            parts.append("\\" + character)
+        elif character in _NAMED:
+            parts.append(_NAMED[character])
+        else:
+            parts.append(character if is_printable(character) else _octal(character))
+    return "".join(parts)
+
+
+def _shell_quote(text: str, *, always: bool, escape: bool) -> str:
+    if not always and text and not _SHELL_SPECIAL.search(text) and (not escape or text.isprintable() or all(map(is_printable, text))):
+        return text
+    shown = text.isprintable() or all(map(is_printable, text))
+    if "'" in text and shown and _DOUBLE_SAFE.match(text):
+        return f'"{text}"'
+    if not escape or shown:
+        return "'" + text.replace("'", "'\\''") + "'"
+    parts = ["'"]
+    escaping = False
+    for character in text:
+        if is_printable(character):
+            if escaping:
+                if character != "'":
+                    parts.append("''")
+                escaping = False
+            parts.append("'\\''" if character == "'" else character)
+        else:
+            if not escaping:
+                parts.append("'$'")
+                escaping = True
+            parts.append(_NAMED.get(character) or _octal(character))
+    parts.append("'")
+    return "".join(parts)
+
+
+def quote_as(text: str, style: str) -> str:
+    """The name in one of `STYLES`."""
+    if style == "literal":
+        return text
+    if style.startswith("shell"):
+        return _shell_quote(text, always=style.endswith("always"), escape="escape" in style)
+    if style == "escape":
+        return _c_quote(text, "\\ ")
+    if style in ("locale", "clocale"):
+        return f"‘{_c_quote(text, chr(92) + '’')}’"
+    quoted = _c_quote(text, '\\"')
+    return text if style == "c-maybe" and quoted.replace("\\\\", "\\") == text else f'"{quoted}"'
+
+
+def quote(text: str) -> str:
+    """As messages quote what is not a file name: ‘x’."""
+    return quote_as(text, "locale")
+
+
+def quote_always(text: str) -> str:
+    """As messages quote file names: 'x', so that a shell reads them back."""
+    if _PLAIN.match(text):
+        return f"'{text}'"
+    return _shell_quote(text, always=True, escape=True)
+
+
+def printable(text: str) -> str:
+    """The name with a question mark for each character (or byte that is not one) that does not print."""
+    if text.isprintable():
+        return text
+    return "".join([c if is_printable(c) else "?" for c in decode(encode(text))])

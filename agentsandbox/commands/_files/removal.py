@@ -1,0 +1,203 @@
+"""Removing files and trees: the engine of `rm`, and of `mv` between filesystems."""
+
+from __future__ import annotations
+
+import errno
+import os
+import posixpath
+
+from agentsandbox.commands._files.copying import join, single_slash, strip_slashes
+from agentsandbox.commands._files.modes import describe_type
+from agentsandbox.commands._files.prompts import ask
+from agentsandbox.commands._text.quoting import quote_always
+from agentsandbox.contract.command import describe_os_error
+from agentsandbox.kernel.fs.base import os_error
+from agentsandbox.kernel.streams import encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.contract.command import CommandContext
+    from agentsandbox.kernel.fs.base import Stat
+
+__all__ = ["Remover", "is_dot"]
+
+
+class _Open:
+    """A directory whose content is being removed: `kept` once something in it has stayed."""
+
+    __slots__ = ("kept", "name", "names", "parent")
+
+    def __init__(self, name: str, names: list[str], parent: _Open | None) -> None:
+        self.name = name
+        self.names = names
+        self.parent = parent
+        self.kept = False
+
+    def keep(self) -> None:
+        """Something in here stays, so this and all above it do."""
+        here: _Open | None = self
+        while here is not None and not here.kept:
+            here.kept = True
+            here = here.parent
+
+
+class Remover:
+    """Removes operands one after another; problems are reported, the rest goes on."""
+
+    def __init__(
+        self,
+        ctx: CommandContext,
+        *,
+        recursive: bool = False,
+        empty_directories: bool = False,
+        force: bool = False,
+        interactive: bool = False,
+        verbose: bool = False,
+    ) -> None:
+        self.ctx = ctx
+        self.recursive = recursive
+        self.empty_directories = empty_directories
+        self.force = force
+        self.interactive = interactive
+        self.verbose = verbose
+
+    def remove(self, name: str) -> None:
+        """Remove one operand, with all below it if asked to."""
+        name = single_slash(name)
+        try:
+            info = self.ctx.fs.stat(self.ctx.path(name), follow=False)
+        except OSError as error:
+            self._fail(name, error if self.interactive or not self._is_link_with_slash(name) else os_error(errno.ENOTDIR))
+            return
+        if not info.is_dir:
+            self._remove_file(name, info)
+        elif self.recursive:
+            self._remove_tree(name)
+        elif not self.empty_directories:
+            self.ctx.warn(f"cannot remove {quote_always(name)}: Is a directory")
+        elif not self._is_empty(name):
+            self.ctx.warn(f"cannot remove {quote_always(name)}: Directory not empty")
+        elif not self.interactive or ask(self.ctx, f"remove {self._kind(name, 'directory')} {quote_always(name)}?"):
+            self._remove_directory(name)
+
+    def _is_link_with_slash(self, name: str) -> bool:
+        try:
+            return name.endswith("/") and self.ctx.fs.stat(self.ctx.path(strip_slashes(name)), follow=False).is_link
+        except OSError:
+            return False
+
+    def _is_empty(self, name: str) -> bool:
+        try:
+            return not self.ctx.fs.listdir(self.ctx.path(name))
+        except OSError:
+            return False
+
+    def _remove_tree(self, top: str) -> None:
+        """Depth first, without recursion: trees may be deeper than Python's stack."""
+        root = self._enter(top, None)
+        stack = [] if root is None else [root]
+        while stack:
+            here = stack[-1]
+            if not here.names:
+                stack.pop()
+                self._leave(here)
+                continue
+            self.ctx.budget.step()
+            name = join(here.name, here.names.pop())
+            try:
+                info = self.ctx.fs.stat(self.ctx.path(name), follow=False)
+            except OSError as error:
+                self._fail(name, error)
+                if not self.interactive:
+                    here.keep()
+                continue
+            if info.is_dir:
+                entered = self._enter(name, here)
+                if entered is not None:
+                    stack.append(entered)
+                continue
+            if not self._remove_file(name, info):
+                here.keep()
+
+    def _enter(self, name: str, parent: _Open | None) -> _Open | None:
+        """Begin to remove a directory; None if it is done with, or stays."""
+        unread: OSError | None = None
+        try:
+            names = self.ctx.fs.listdir(self.ctx.path(name))
+        except OSError as error:
+            names, unread = [], error
+        asks = self.interactive and (names or unread is not None)
+        if asks and not ask(self.ctx, f"descend into {self._kind(name, 'directory')} {quote_always(name)}?"):
+            if parent is not None:
+                parent.keep()
+            return None
+        if unread is not None:
+            if not self._remove_unread(name, unread) and parent is not None:
+                parent.keep()
+            return None
+        names.reverse()
+        return _Open(name, names, parent)
+
+    def _remove_unread(self, name: str, reason: OSError) -> bool:
+        """Remove a directory that could not be listed: possible if it is empty."""
+        if self.interactive and not ask(self.ctx, f"remove {self._kind(name, 'directory')} {quote_always(name)}?"):
+            return False
+        try:
+            self.ctx.fs.rmdir(self.ctx.path(strip_slashes(name)))
+        except OSError:
+            self._fail(name, reason)
+            return False
+        if self.verbose:
+            self.ctx.stdout.write(encode(f"removed directory {quote_always(name)}\n"))
+        return True
+
+    def _leave(self, here: _Open) -> None:
+        """Remove a directory that has been emptied."""
+        if here.kept and self.interactive:
+            return
+        if self.interactive and not ask(self.ctx, f"remove {self._kind(here.name, 'directory')} {quote_always(here.name)}?"):
+            if here.parent is not None:
+                here.parent.keep()
+            return
+        if here.kept or not self._remove_directory(here.name):
+            if here.parent is not None:
+                here.parent.keep()
+
+    def _remove_directory(self, name: str) -> bool:
+        try:
+            self.ctx.fs.rmdir(self.ctx.path(strip_slashes(name)))
+        except OSError as error:
+            self._fail(name, error)
+            return False
+        if self.verbose:
+            self.ctx.stdout.write(encode(f"removed directory {quote_always(name)}\n"))
+        return True
+
+    def _kind(self, name: str, kind: str) -> str:
+        """A kind of file as questions call it."""
+        return kind if self.ctx.fs.access(self.ctx.path(name), os.W_OK) else f"write-protected {kind}"
+
+    def _remove_file(self, name: str, info: Stat) -> bool:
+        if self.interactive:
+            kind = describe_type(info.mode, info.size)
+            kind = kind if info.is_link else self._kind(name, kind)
+            if not ask(self.ctx, f"remove {kind} {quote_always(name)}?"):
+                return False
+        try:
+            self.ctx.fs.unlink(self.ctx.path(name))
+        except OSError as error:
+            self._fail(name, error)
+            return False
+        if self.verbose:
+            self.ctx.stdout.write(encode(f"removed {quote_always(name)}\n"))
+        return True
+
+    def _fail(self, name: str, error: OSError) -> None:
+        if self.force and error.errno in (errno.ENOENT, errno.ENOTDIR):
+            return
+        self.ctx.warn(f"cannot remove {quote_always(name)}: {describe_os_error(error, '')}")
+
+
+def is_dot(name: str) -> bool:
+    """Whether the operand ends in "." or ".."."""
+    return posixpath.basename(name.rstrip("/")) in (".", "..")

@@ -1,0 +1,1 @@
+"""What several commands know of processes: listing them, and programs that run programs."""

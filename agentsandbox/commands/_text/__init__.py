@@ -1,0 +1,1 @@
+"""What several commands know of text: quoting, lines, sizes, widths."""

@@ -1,0 +1,166 @@
+"""Input in large blocks of whole lines, metered; and giving back to a file what was read too far."""
+
+from __future__ import annotations
+
+from agentsandbox.commands._text.quoting import quote_always, quote_as
+from agentsandbox.kernel.streams import BLOCK
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from agentsandbox.contract.command import CommandContext
+    from agentsandbox.kernel.streams import ByteReader
+    from agentsandbox.limits import Budget
+
+_SPLIT = 1 << 17
+_SMALL_PIECE = 1 << 12
+
+__all__ = [
+    "blocks",
+    "give_back",
+    "growing_blocks",
+    "inputs",
+    "is_regular",
+    "line_blocks",
+    "lines",
+    "read_all",
+    "short_blocks",
+    "shown_name",
+    "split_all",
+    "split_lines",
+]
+
+
+def blocks(budget: Budget, source: ByteReader, size: int = BLOCK) -> Iterator[bytes]:
+    """Blocks of at most `size` bytes, each a step."""
+    while block := source.read(size):
+        budget.step()
+        yield block
+        budget.breathe()
+
+
+def line_blocks(budget: Budget, source: ByteReader, end: bytes = b"\n", size: int = 4 * BLOCK) -> Iterator[bytes]:
+    """Large blocks that end with `end` (the last may lack it); a single line is limited like any value."""
+    rest: list[bytes] = []
+    waiting = 0
+    while block := source.read(size if budget.rest is None else min(size, BLOCK)):
+        budget.breathe()
+        budget.step(len(block) // 1024 + 1)
+        cut = block.rfind(end) + 1
+        if not cut:
+            rest.append(block)
+            waiting += len(block)
+            budget.charge(waiting)
+            continue
+        if rest:
+            rest.append(block[:cut])
+            yield b"".join(rest)
+            rest = []
+            waiting = 0
+        else:
+            yield block if cut == len(block) else block[:cut]
+        if cut < len(block):
+            rest = [block[cut:]]
+            waiting = len(block) - cut
+    if rest:
+        yield b"".join(rest)
+
+
+def lines(budget: Budget, source: ByteReader, end: bytes = b"\n") -> Iterator[bytes]:
+    """Each line without its `end`, a step each. Reads ahead: for commands that take all of their input."""
+    for block in line_blocks(budget, source, end):
+        for line in split_lines(block, end):
+            budget.left -= 1
+            if budget.left < 0:
+                budget.tick()
+            yield line
+
+
+def split_lines(block: bytes, end: bytes = b"\n") -> list[bytes]:
+    """The lines of a block without their `end`."""
+    parts = block.split(end)
+    if not parts[-1]:
+        parts.pop()
+    return parts
+
+
+def short_blocks(budget: Budget, source: ByteReader) -> Iterator[bytes]:
+    """As `source.line_blocks()`, the event loop running between them: smaller ones where there is one."""
+    for block in source.line_blocks():
+        start = 0
+        while budget.rest is not None and len(block) - start > BLOCK and (stop := block.find(b"\n", start + BLOCK // 2) + 1):
+            yield block[start:stop]
+            budget.breathe()
+            start = stop
+        if start < len(block):
+            yield block[start:] if start else block
+            budget.breathe()
+
+
+def growing_blocks(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """The blocks in pieces, small ones first: for who may stop soon. A block that holds NUL stays whole, as it makes a file binary."""
+    size = _SMALL_PIECE
+    for block in blocks:
+        start = 0
+        while len(block) - start > size and b"\0" not in block and (stop := block.find(b"\n", start + size) + 1):
+            yield block[start:stop]
+            start = stop
+            size *= 2
+        if start < len(block):
+            yield block[start:] if start else block
+
+
+def split_all(budget: Budget, data: bytes, end: bytes = b"\n") -> list[bytes]:
+    """As `split_lines`, of any amount, in pieces."""
+    found: list[bytes] = []
+    start = 0
+    while start < len(data):
+        stop = data.find(end, start + _SPLIT) + 1 or len(data)
+        found += split_lines(data[start:stop], end)
+        budget.breathe()
+        start = stop
+    return found
+
+
+def is_regular(source: ByteReader) -> bool:
+    """Whether it is a regular file: of known size, and with a position that can be moved."""
+    return hasattr(source, "stat") and hasattr(source, "seek") and bool(source.stat().is_file)
+
+
+def read_all(budget: Budget, source: ByteReader) -> bytes:
+    """Everything up to the end; limited like any value unless it is a file, which has a limit of its own."""
+    if is_regular(source):
+        return source.read()
+    parts = []
+    size = 0
+    for block in blocks(budget, source, 4 * BLOCK):
+        size += len(block)
+        budget.charge(size)
+        parts.append(block)
+    return b"".join(parts)
+
+
+def shown_name(name: str) -> str:
+    """A file's name as the coreutils show it before a reason: quoted where a shell would need that, or for a colon."""
+    return quote_always(name) if ":" in name else quote_as(name, "shell-escape")
+
+
+def inputs(ctx: CommandContext, names: Sequence[str]) -> Iterator[tuple[str, ByteReader]]:
+    """As `ctx.inputs`, with names shown as the coreutils show them."""
+    for name in names or ("-",):
+        try:
+            source = ctx.open_input(name)
+        except OSError as error:
+            ctx.warn_os(error, shown_name(name))
+            continue
+        yield name, source
+
+
+def give_back(source: ByteReader, count: int) -> None:
+    """Let the next reader of a file see the last `count` bytes again; what came through a pipe is gone, as on Unix."""
+    if count and hasattr(source, "seek"):
+        try:
+            source.seek(-count, 1)
+        except OSError:
+            pass

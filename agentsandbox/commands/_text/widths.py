@@ -1,0 +1,37 @@
+"""How many columns a character takes on a terminal, as the C library's `wcwidth` counts."""
+
+from __future__ import annotations
+
+from agentsandbox.commands._text.quoting import is_printable
+
+__all__ = ["character_width", "text_width"]
+
+_ZERO = ("Mn", "Me", "Cf")
+_LONG = 4096
+"""Characters from which on the different ones are looked at once."""
+
+
+def character_width(character: str) -> int:
+    """0, 1 or 2 columns; -1 for what does not print."""
+    if " " <= character <= "~":
+        return 1
+    if not is_printable(character):
+        return -1
+    from unicodedata import category, east_asian_width  # rarely needed, and slow to load
+
+    if category(character) in _ZERO and character != "\xad":
+        return 0
+    if "\u1160" <= character <= "\u11ff":  # the medial and final parts of Hangul syllables
+        return 0
+    return 2 if east_asian_width(character) in "WF" else 1
+
+
+def text_width(text: str) -> int:
+    """The columns of a text; what does not print takes none."""
+    if text.isascii() and text.isprintable():
+        return len(text)
+    if len(text) < _LONG:
+        return sum([max(0, character_width(character)) for character in text])
+    from collections import Counter
+
+    return sum([max(0, character_width(character)) * times for character, times in Counter(text).items()])

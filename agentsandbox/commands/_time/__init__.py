@@ -1,0 +1,1 @@
+"""What several commands know of time: dates in words, durations, times of files."""

@@ -1,0 +1,1 @@
+"""Users and groups: id, whoami, groups, who."""

@@ -1,0 +1,280 @@
+"""The files and pipes of a running awk program, by the name the program gives them."""
+
+from __future__ import annotations
+
+import os
+
+from agentsandbox.commands.awk.records import RecordReader
+from agentsandbox.commands.awk.values import AwkFatal
+from agentsandbox.errors import PipeClosed
+from agentsandbox.kernel.streams import Pipe, encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from agentsandbox.commands.awk.runtime import Runtime
+    from agentsandbox.kernel.processes import Process
+    from agentsandbox.kernel.streams import ByteReader, ByteWriter
+
+__all__ = ["Channels"]
+
+HELD = 16384
+"""Characters that an output file keeps before they are written."""
+PIPE_HELD = 32768
+"""Bytes for a command that are kept until it is closed; with more it is started."""
+
+
+_STDOUT = frozenset(("/dev/stdout", "/dev/fd/1", "-"))
+_STDERR = frozenset(("/dev/stderr", "/dev/fd/2"))
+"""What is printed to them comes first where both are one: the standard output is held back."""
+
+
+class _Output:
+    """A file, a command's input, or one of the standard streams."""
+
+    __slots__ = ("command", "held", "name", "pipe", "process", "size", "stream")
+
+    def __init__(self, name: str, stream: ByteWriter | None, command: bool = False) -> None:
+        self.name = name
+        self.stream = stream
+        self.command = command
+        self.held: list[str] = []
+        self.size = 0
+        self.pipe: Pipe | None = None
+        self.process: Process | None = None
+
+
+class _Input:
+    """A file or a command's output."""
+
+    __slots__ = ("pipe", "process", "reader", "source")
+
+    def __init__(self, reader: RecordReader, source: Any, process: Process | None = None, pipe: Pipe | None = None) -> None:
+        self.reader = reader
+        self.source = source
+        self.process = process
+        self.pipe = pipe
+
+
+class Channels:
+    """What `getline`, `print >`, `|`, `close`, `fflush` and `system` work on."""
+
+    def __init__(self, rt: Runtime) -> None:
+        self.rt = rt
+        self.ctx = rt.ctx
+        self.outputs: dict[str, _Output] = {}
+        self.inputs: dict[tuple[str, bool], _Input] = {}
+        self.environment: dict[str, str] | None = None
+        """That of commands, where the program may change it."""
+        self._latest: dict[str, _Input | _Output] = {}
+        """What was opened last by each name."""
+
+    # processes
+
+    def start(self, command: str, stdin: ByteReader | None, stdout: ByteWriter | None, finish: Callable[[], None]) -> Process:
+        """Run a shell command beside the program; `finish` closes its ends of the pipes."""
+        ctx = self.ctx
+
+        def run() -> int:
+            try:
+                return ctx.run(["sh", "-c", command], stdin=stdin, stdout=stdout, env=self.environment)
+            finally:
+                finish()
+
+        return ctx.host.scheduler.start(run, "sh", give_up=finish)
+
+    def wait(self, process: Process) -> int:
+        """The status of a process that ends."""
+        return self.ctx.host.scheduler.wait(process) or 0
+
+    # reading
+
+    def read_file(self, name: str) -> float:
+        """`getline < name`."""
+        found = self.inputs.get((name, False))
+        if found is None:
+            if not name:
+                raise AwkFatal("expression for `<' redirection has null string value")
+            try:
+                if name in ("-", "/dev/stdin"):
+                    source: Any = self.ctx.stdin
+                    if source.unreadable:
+                        raise source.input_error()
+                else:
+                    path = self.ctx.path(name)
+                    if self.ctx.fs.is_dir(path):
+                        raise IsADirectoryError(21, os.strerror(21), name)
+                    source = self.ctx.fs.open(path, "r")
+            except OSError as error:
+                self.rt.ERRNO = os.strerror(error.errno or 5)
+                return -1.0
+            found = self.inputs[(name, False)] = _Input(RecordReader(source, self.ctx.budget, bytewise=self.rt.bytewise), source)
+            self._latest[name] = found
+        return self.rt.read_record(found.reader)
+
+    def read_command(self, command: str) -> float:
+        """`command | getline`."""
+        found = self.inputs.get((command, True))
+        if found is None:
+            if not command:
+                raise AwkFatal("expression for `|' redirection has null string value")
+            pipe = Pipe(self.ctx.host.scheduler)
+            process = self.start(command, None, pipe, pipe.release)
+            reader = RecordReader(pipe, self.ctx.budget, bytewise=self.rt.bytewise)
+            found = self.inputs[(command, True)] = _Input(reader, None, process, pipe)
+            self._latest[command] = found
+        return self.rt.read_record(found.reader)
+
+    # writing
+
+    def write(self, kind: str, name: str, text: str) -> None:
+        """`print kind name`."""
+        output = self.outputs.get(name)
+        if output is None:
+            output = self.outputs[name] = self._latest[name] = self._open_output(kind, name)
+        if name in _STDOUT:
+            self.rt.write(text)
+            return
+        output.held.append(text)
+        output.size += len(text)
+        if output.size > HELD or name in _STDERR:
+            self._write_out(output)
+
+    def _open_output(self, kind: str, name: str) -> _Output:
+        ctx = self.ctx
+        if not name:
+            raise AwkFatal(f"expression for `{kind}' redirection has null string value")
+        if kind == "|":
+            self.flush_everything()
+            return _Output(name, None, command=True)
+        if name in _STDOUT:
+            return _Output(name, ctx.stdout)
+        if name in _STDERR:
+            return _Output(name, ctx.stderr)
+        try:
+            stream = ctx.fs.open(ctx.path(name), "a" if kind == ">>" else "w", permissions=0o666 & ~ctx.umask)
+        except OSError as error:
+            raise AwkFatal(f"cannot redirect to `{name}': {os.strerror(error.errno or 5)}") from None
+        return _Output(name, stream)
+
+    def _write_out(self, output: _Output) -> None:
+        """Pass on what is held."""
+        if output.command and output.pipe is None and output.size <= PIPE_HELD:
+            return
+        if not output.held:
+            return
+        data = encode("".join(output.held))
+        output.held.clear()
+        output.size = 0
+        if output.command:
+            self._feed(output, data)
+            return
+        assert output.stream is not None
+        try:
+            output.stream.write(data)
+        except OSError as error:
+            raise AwkFatal(f'print to "{output.name}" failed: {os.strerror(error.errno or 5)}') from None
+
+    def _feed(self, output: _Output, data: bytes) -> None:
+        """Write to a command's input, starting it when it does not run yet."""
+        if output.pipe is None:
+            pipe = output.pipe = Pipe(self.ctx.host.scheduler)
+            output.process = self.start(output.name, pipe, None, pipe.close_reader)
+        try:
+            output.pipe.write(data)
+        except PipeClosed:
+            output.held.clear()  # the command has ended: what it would not read is lost, as with SIGPIPE ignored
+
+    # closing
+
+    def flush_files(self) -> None:
+        """Write out what files hold."""
+        for output in self.outputs.values():
+            self._write_out(output)
+
+    def flush_everything(self) -> None:
+        """The same, standard output first: another command is to run."""
+        self.rt.flush_output()
+        self.flush_files()
+
+    def flush(self, name: str | None) -> float:
+        """`fflush`."""
+        if not name:
+            self.flush_everything()
+            return 0.0
+        output = self.outputs.get(name)
+        if output is None:
+            if name == "/dev/stdout":
+                self.rt.flush_output()
+                return 0.0
+            self.rt.warn(f"fflush: `{name}' is not an open file, pipe or co-process")
+            return -1.0
+        self._write_out(output)
+        return 0.0
+
+    def system(self, command: str) -> float:
+        """`system`."""
+        self.flush_everything()
+        status = self.ctx.run(["sh", "-c", command], env=self.environment)
+        return float(status if status < 128 else 256 + status - 128)
+
+    def close(self, name: str) -> float:
+        """`close`: the status of a command, 0 for a file, -1 for what is not open."""
+        if not isinstance(self._latest.pop(name, None), _Input):
+            output = self.outputs.pop(name, None)
+            if output is not None:
+                self.rt.flush_output()
+                return float(self._close_output(output))
+        for key in ((name, True), (name, False)):
+            found = self.inputs.pop(key, None)
+            if found is not None:
+                return float(self._close_input(found))
+        return -1.0
+
+    def _close_output(self, output: _Output) -> int:
+        if not output.command:
+            self._write_out(output)
+            if output.stream is not self.ctx.stdout and output.stream is not self.ctx.stderr and output.stream is not None:
+                output.stream.release()  # type: ignore[attr-defined]
+            return 0
+        if output.pipe is None:
+            from agentsandbox.kernel.streams import BytesReader
+
+            data = encode("".join(output.held))
+            output.held.clear()
+            return self.ctx.run(["sh", "-c", output.name], stdin=BytesReader(data), env=self.environment)
+        if output.held:
+            output.size = PIPE_HELD + 1
+            self._write_out(output)
+        output.pipe.release()
+        assert output.process is not None
+        return self.wait(output.process)
+
+    def _close_input(self, channel: _Input) -> int:
+        if channel.process is None:
+            if channel.source is not self.ctx.stdin:
+                channel.source.release()
+            return 0
+        assert channel.pipe is not None
+        channel.pipe.close_reader()
+        return self.wait(channel.process)
+
+    def close_all(self) -> None:
+        """The program ends: commands finish before standard output is written, as gawk's exit has it."""
+        for output in list(self.outputs.values()):
+            self._close_output(output)
+        self.outputs.clear()
+        for found in list(self.inputs.values()):
+            self._close_input(found)
+        self.inputs.clear()
+
+    def abandon(self) -> None:
+        """The program was stopped: let its commands notice."""
+        for output in self.outputs.values():
+            if output.pipe is not None:
+                output.pipe.release()
+        for found in self.inputs.values():
+            if found.pipe is not None:
+                found.pipe.close_reader()

@@ -1,0 +1,591 @@
+"""An awk program as the source of one Python function.
+
+The source holds nothing of the program's text: names are mangled, constants go through `repr`, and
+everything else is one of the names the runtime provides. A mangled name is a letter, an underscore,
+and the name that awk knows:
+
+    v_  a global variable               i_  what makes a field an element of a global array
+    l_  a parameter of a function       y_  whether the types of a global array's elements matter
+    f_  a function                      w_  assigns a global variable, for an operand NAME=VALUE
+
+No other name in the source, of the runtime or of this compiler, begins like that, so the two can
+never meet: a test walks through all of them. Globals are locals of `run`, shared with nested
+functions; the current record is `r`, its fields `f`, their number `nf`, unless the program changes
+fields: then the runtime keeps them. CPython's compiler has limits of its own, so deep expressions
+become functions.
+"""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.commands.awk import nodes
+from agentsandbox.commands.awk.assignments import assignment
+from agentsandbox.commands.awk.expressions import Expressions
+from agentsandbox.commands.awk.lexer import AwkSyntaxError, Source
+from agentsandbox.commands.awk.printing import printed
+from agentsandbox.commands.awk.scopes import SPECIAL_ARRAYS, SPECIAL_NAMES, Scopes
+from agentsandbox.commands.awk.shortcuts import counts_silently, element_loop, field_loop, uses_subscript
+from agentsandbox.commands.awk.together import together
+from agentsandbox.commands.awk.values import FILE
+from agentsandbox.errors import LimitReached
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import CodeType
+    from typing import Any
+
+    from agentsandbox.commands.awk.nodes import Program, Statement
+    from agentsandbox.limits import Budget
+
+__all__ = ["Compiled", "compile_program"]
+
+MAX_BLOCKS = 17
+"""Loops within loops: CPython allows 20 blocks, and the main loop and its `try` are two."""
+MAX_INDENT = 90
+MAX_LENGTH = 1 << 19
+"""Characters of Python for one program: compiling them is a single call that nothing can interrupt."""
+_SECONDS = 1e-6
+"""What compiling takes for each of them, generously."""
+
+
+class Compiled:
+    """A program ready to run: `lines[n]` is the awk line of line n of the generated source."""
+
+    __slots__ = ("begin_file_line", "begin_line", "code", "last_line", "lines", "source", "sources", "used", "warnings")
+
+    def __init__(self, source: str, lines: list[int], warnings: list[str], program: Program, budget: Budget) -> None:
+        rules = program.rules
+        self.begin_line = max([_end_line(rule) for rule in rules if rule.kind == "BEGIN"], default=0)
+        self.begin_file_line = max([_end_line(rule) for rule in rules if rule.kind == "BEGINFILE"], default=0)
+        self.last_line = max([_end_line(rule) for rule in rules if rule.kind in ("always", "pattern", "range")], default=0)
+        """The lines that are last at work when BEGIN, or a record, is done; 0 for none."""
+        if len(source) * _SECONDS > budget.remaining():
+            raise LimitReached("timeout")
+        self.source = source
+        self.used = frozenset(re.findall(r"\w+", source, re.ASCII))
+        """The names in it, and some that are only in its texts."""
+        self.lines = lines
+        self.sources = [Source(source.name, "", number) for number, source in enumerate(program.sources)]
+        """The names of the pieces of the program."""
+        self.warnings = warnings
+        try:
+            self.code: CodeType = compile(source, FILE, "exec", dont_inherit=True)
+        except (RecursionError, MemoryError, SyntaxError):
+            raise AwkSyntaxError("error: program too complex") from None
+
+
+def _end_line(rule: nodes.Rule) -> int:
+    return rule.action[-1].line if rule.action and rule.kind in ("always", "BEGIN") else rule.line
+
+
+def compile_program(program: Program, assigned: frozenset[str], operands: frozenset[str], budget: Budget) -> Compiled:
+    """Compile; `assigned` are the names given by `-v` or by operands, `operands` those given by operands alone."""
+    try:
+        return _Generator(program, assigned, operands, budget).generate()
+    except RecursionError:
+        raise AwkSyntaxError("error: program nested too deeply") from None
+
+
+class _Generator(Expressions):
+    def __init__(self, program: Program, assigned: frozenset[str], operands: frozenset[str], budget: Budget) -> None:
+        super().__init__(Scopes(program, assigned, budget), program.sources)
+        self.program = program
+        self.operands = operands
+        self.output: list[tuple[int, str, int]] = []  # indentation, text, awk line
+        self.indent = 1
+        self.length = 0
+        self.blocks = 0
+        self.continues: list[Callable[[], None]] = []
+        self.breaks_switch: list[bool] = []
+        self.in_main = False
+        self.uses_exceptions = False
+
+    # output
+
+    def emit(self, text: str) -> None:
+        self.length += len(text) + self.indent
+        if self.length > MAX_LENGTH:
+            raise AwkSyntaxError("error: program too large")
+        self.output.append((self.indent, text, self.line))
+
+    def deeper(self) -> None:
+        self.indent += 1
+        if self.indent > MAX_INDENT:
+            raise AwkSyntaxError("error: program nested too deeply")
+
+    def shallower(self) -> None:
+        self.indent -= 1
+
+    def captured(self, emit: Callable[[], None]) -> list[tuple[int, str, int]]:
+        """What `emit` writes, kept apart."""
+        saved, self.output = self.output, []
+        emit()
+        result, self.output = self.output, saved
+        return result
+
+    # the whole
+
+    def generate(self) -> Compiled:
+        functions = self.captured(self._functions)
+        body = self.captured(self._body)
+        head = self.captured(self._head)
+        lines = [0, 0]
+        text = ["def run(rt):"]
+        for indent, line, awk_line in [*head, *functions, *self.hoisted, *body]:
+            text.append(" " * indent + line)
+            lines.append(awk_line)
+        return Compiled("\n".join(text) + "\n", lines, self.warnings, self.program, self.budget)
+
+    def _head(self) -> None:
+        self.line = 0
+        for name in sorted(self.scopes.names):
+            if name in SPECIAL_NAMES:
+                continue
+            if name in SPECIAL_ARRAYS or ("", name) in self.scopes.arrays:
+                self.emit(f"v_{name} = rt.{'numbered' if name in self.numbered else 'array'}({name!r})")
+            else:
+                self.emit(f"v_{name} = rt.initial({name!r})")
+        highest = self.scopes.highest_field
+        self.emit(f"rt.pad = pad = [''] * {highest}")
+        self.emit("r = ''; f = list(pad); nf = 0; k = 250; b = rt.budget")
+        if self.uses_odd:
+            self.emit("rt.uses_odd = odd = True; hot = False; known = rt.known; inputs = rt.known_inputs")
+            if self.scopes.uses_getline:
+                self.emit("rt.hot = False")
+        self.emit(f"rt.keeps_types = {self.reads_types}")
+        for source, number in self.regexes.items():
+            self.emit(f"p{number} = rt.constant_pattern({source!r}); s{number} = p{number}.test")
+        for name in sorted(self.split_targets):
+            self.emit(f"y_{name} = {self.is_typed(name)}")
+        for name in sorted(self.field_targets):
+            self.emit(f"i_{name} = {'from_input' if self.is_typed(name) else 'str'}")
+        for (source, replacement, every), number in self.substitutions.items():
+            self.emit(f"c{number} = rt.substituter(p{self.regexes[source]}, {replacement!r}, {every})")
+        for name in sorted(self.scopes.names if self.scopes.changes_operands else self.operands & self.scopes.names):
+            if name not in SPECIAL_NAMES and ("", name) not in self.scopes.arrays and name not in SPECIAL_ARRAYS:
+                self.emit(f"def w_{name}(value):")
+                self.emit(f" nonlocal v_{name}")
+                self.emit(f" v_{name} = value")
+                self.emit(f"rt.setters[{name!r}] = w_{name}")
+
+    def is_typed(self, array: str) -> bool:
+        """Whether it matters what type the elements of a global array have."""
+        return array in self.typed or "PROCINFO" in self.scopes.names or self.scopes.indirect
+
+    def _functions(self) -> None:
+        for function in self.program.functions.values():
+            self._function(function)
+        for function in self.program.functions.values():
+            kinds = "".join("a" if (function.name, name) in self.scopes.arrays else "s" for name in function.parameters)
+            self.emit(f"rt.functions[{function.name!r}] = (f_{function.name}, {kinds!r})")
+
+    def _function(self, function: nodes.Function) -> None:
+        self.function = function.name
+        self.line = function.line
+        saved = self.hoisted
+        self.hoisted = []
+        self.indent += 2
+        body = self.captured(lambda: self.statements(function.body))
+        self.indent -= 2
+        hoisted, self.hoisted = self.hoisted, saved
+        arrays = [name for name in function.parameters if (function.name, name) in self.scopes.arrays]
+        self.line = function.line
+        words = [f"l_{name}=None" if name in arrays else f"l_{name}=UNSET" for name in function.parameters]
+        self.emit(f"def f_{function.name}({', '.join(words)}):")
+        self.indent += 1
+        self.emit(self.nonlocals([text for _, text, _ in [*body, *hoisted]], inside=False))
+        self.emit("b.left -= 1; b.depth += 1; k = 250")
+        self.emit("if b.left < 0 or b.depth > b.max_depth: rt.enter()")
+        for name in arrays:
+            self.emit(f"if l_{name} is None or l_{name} is UNSET: l_{name} = Array({name!r})")
+        for indent, text, line in hoisted:
+            self.output.append((indent + 1, text, line))
+        self.emit("try:")
+        self.output.extend(body or [(self.indent + 1, "pass", self.line)])
+        self.emit("finally: b.depth -= 1")
+        self.emit("return UNSET")
+        self.indent -= 1
+        self.function = ""
+
+    def _body(self) -> None:
+        rules = self.program.rules
+        for kind, hook in (("BEGINFILE", "begin_file"), ("ENDFILE", "end_file")):
+            actions = [rule.action or [] for rule in rules if rule.kind == kind]
+            if actions:
+                self._hook(hook, actions)
+        self.emit("try:")
+        self.indent += 1
+        for rule in rules:
+            if rule.kind == "BEGIN":
+                self.statements(rule.action or [])
+        if any(rule.kind != "BEGIN" for rule in rules):
+            self._main([rule for rule in rules if rule.kind in ("always", "pattern", "range")])
+        else:
+            self.emit("pass")
+        self.indent -= 1
+        self.emit("except AwkExit: pass")
+        endings = [rule for rule in rules if rule.kind == "END"]
+        if endings:
+            self.emit("rt.begin_end()")
+            self.emit("try:")
+            self.indent += 1
+            for rule in endings:
+                self.statements(rule.action or [])
+            self.emit("pass")
+            self.indent -= 1
+            self.emit("except AwkExit: pass")
+
+    def _hook(self, name: str, actions: list[list[Statement]]) -> None:
+        self.indent += 1
+        saved, self.hoisted = self.hoisted, []
+
+        def emit_actions() -> None:
+            for action in actions:
+                self.statements(action)
+
+        body = self.captured(emit_actions)
+        hoisted, self.hoisted = self.hoisted, saved
+        self.indent -= 1
+        self.emit(f"def {name}():")
+        self.indent += 1
+        self.emit(self.nonlocals([text for _, text, _ in [*body, *hoisted]], inside=False))
+        self.emit("k = 250")
+        for indent, text, line in hoisted:
+            self.output.append((indent + 1, text, line))
+        self.indent -= 1
+        self.output.extend(body)
+        self.emit(f"rt.{name} = {name}")
+
+    def _main(self, rules: list[nodes.Rule]) -> None:
+        for number, rule in enumerate(rules):
+            if rule.kind == "range":
+                self.emit(f"g{number} = False")
+        self.indent += 3
+        self.in_main = True
+        body = self.captured(lambda: self._rules(rules))
+        columns = together(self, rules)
+        self.in_main = False
+        self.indent -= 3
+        self.emit("while rt.next_block():")
+        self.indent += 1
+        self.emit(f"q = rt.q; sep = rt.sep; k = 250{'; odd = rt.odd; hot = rt.hot' if self.uses_odd else ''}")
+        self._apply_together(columns)
+        # `next` inside a loop or a function unwinds to here; so does `nextfile`
+        if not self.uses_exceptions:
+            self.emit("for r in rt.records:")
+            self._record_start(1)
+            self.output.extend((indent - 1, text, line) for indent, text, line in body)
+        else:
+            self.emit("for r in rt.records:")
+            self._record_start(1)
+            self.emit(" try:")
+            self.output.extend(body)
+            self.emit("  pass")
+            self.emit(" except AwkNext: pass")
+            self.emit(" except AwkNextFile: rt.skip_file(); break")
+        self.indent -= 1
+
+    def _apply_together(self, code: tuple[list[str], list[str]] | None) -> None:
+        """Count and sum for all records at hand; the last is left, for what END sees of it."""
+        if code is None:
+            return
+        columns, changes = code
+        self.emit("rows = rt.take_rows() if q else None")
+        self.emit("if rows:")
+        self.emit(" try:")
+        for line in columns:
+            self.emit(f"  {line}")
+        self.emit("  pass")
+        self.emit(" except (IndexError, ValueError): rt.give_back(rows)")
+        self.emit(" else:")
+        for line in changes:
+            self.emit(f"  {line}")
+
+    def _record_start(self, extra: int) -> None:
+        self.indent += extra
+        scopes = self.scopes
+        if "NR" in scopes.names:
+            self.emit("rt.NR += 1.0" if "NR" not in scopes.special_assigned else "rt.NR = num(rt.NR) + 1.0")
+        else:
+            self.emit("rt.NR += 1.0") if self.counts else None
+        if "FNR" in scopes.names:
+            self.emit("rt.FNR += 1.0" if "FNR" not in scopes.special_assigned else "rt.FNR = num(rt.FNR) + 1.0")
+        if self.general:
+            self.emit("rt._record = r; rt._fields = None; rt._stale = False")
+            self.emit("if rt._typed: rt._typed.clear()")
+        elif scopes.uses_fields:
+            limit = "" if scopes.all_fields else f", {scopes.highest_field}"
+            counts = self.needs_count or scopes.all_fields
+            only_first = scopes.highest_field == 1 and not counts
+            self.emit(f"f = {'(' if only_first else ''}r.split(sep{limit}) if q else split_fields(r){') or pad' if only_first else ''}")
+            if counts:
+                self.emit("nf = len(f) if r else 0")
+            if scopes.highest_field and not only_first:
+                self.emit(f"if len(f) < {scopes.highest_field}: f += pad")
+        self.emit("pass")
+        self.indent -= extra
+
+    def _rules(self, rules: list[nodes.Rule]) -> None:
+        for number, rule in enumerate(rules):
+            self.line = rule.line
+            action = rule.action
+            if rule.kind == "always":
+                self.statements(action or [])
+                continue
+            assert rule.first is not None
+            if rule.kind == "pattern":
+                self.emit(f"if {self.quick_condition(rule.first)}:")
+            else:
+                assert rule.last is not None
+                self.emit(f"if g{number} or {self.condition(rule.first)}:")
+                self.emit(f" g{number} = not {self.condition(rule.last)}")
+            self.deeper()
+            if action is None:
+                self.print_statement(nodes.Print(rule.line, False, [], "", None))
+            else:
+                self.statements(action)
+                self.emit("pass")
+            self.shallower()
+
+    # statements
+
+    def statements(self, statements: list[Statement]) -> None:
+        for statement in statements:
+            self.statement(statement)
+
+    def statement(self, statement: Statement) -> None:
+        self.line = statement.line
+        _STATEMENTS[type(statement)](self, statement)
+
+    def body(self, statement: Statement) -> None:
+        """An indented block."""
+        self.deeper()
+        self.statement(statement)
+        self.emit("pass")
+        self.shallower()
+
+    def block(self, node: nodes.Block) -> None:
+        self.statements(node.statements)
+
+    def expression_statement(self, node: nodes.ExpressionStatement) -> None:
+        self.effect(node.expression)
+
+    def if_statement(self, node: nodes.If) -> None:
+        word = "if"
+        while True:
+            condition = self.quick_condition(node.condition) if word == "if" else self.condition(node.condition)
+            self.emit(f"{word} {condition}:")
+            self.body(node.yes)
+            if node.no is None:
+                return
+            if not isinstance(node.no, nodes.If):
+                break
+            node = node.no
+            word = "elif"
+        self.emit("else:")
+        self.body(node.no)
+
+    def enter_loop(self) -> None:
+        self.blocks += 1
+        if self.blocks > MAX_BLOCKS:
+            raise AwkSyntaxError("error: loops nested too deeply")
+        self.loop_depth += 1
+
+    def leave_loop(self) -> None:
+        self.blocks -= 1
+        self.loop_depth -= 1
+
+    def tick(self) -> None:
+        self.emit("k -= 1")
+        self.emit("if k < 0: k = rt.tick()")
+
+    def while_statement(self, node: nodes.While) -> None:
+        self.enter_loop()
+        self.emit(f"while {self.condition(node.condition)}:")
+        self.loop(node.body, lambda: self.emit("continue"), lambda: None)
+
+    def loop(self, body: Statement, on_continue: Callable[[], None], at_end: Callable[[], None]) -> None:
+        self.deeper()
+        self.tick()
+        self.continues.append(on_continue)
+        self.breaks_switch.append(False)
+        self.statement(body)
+        at_end()
+        self.continues.pop()
+        self.breaks_switch.pop()
+        self.shallower()
+        self.leave_loop()
+
+    def do_statement(self, node: nodes.DoWhile) -> None:
+        def test() -> None:
+            self.line = node.condition.line
+            self.emit(f"if not {self.condition(node.condition)}: break")
+
+        def on_continue() -> None:
+            test()
+            self.emit("continue")
+
+        self.enter_loop()
+        self.emit("while True:")
+        self.loop(node.body, on_continue, test)
+
+    def for_statement(self, node: nodes.For) -> None:
+        if node.start is not None:
+            self.statement(node.start)
+
+        def step() -> None:
+            if node.step is not None:
+                self.statement(node.step)
+
+        def on_continue() -> None:
+            step()
+            self.emit("continue")
+
+        fields = None if self.general else field_loop(self.scopes, self.function, node)
+        self.enter_loop()
+        if fields is not None:
+            self._field_loop(node.body, *fields, step=step, on_continue=on_continue)
+            return
+        self.emit(f"while {self.condition(node.condition) if node.condition is not None else 'True'}:")
+        self.loop(node.body, on_continue, step)
+
+    def _field_loop(
+        self, body: Statement, variable: nodes.Name, first: int, *, step: Callable[[], None], on_continue: Callable[[], None]
+    ) -> None:
+        """A loop over fields; the variable counts along."""
+        field, subscript = self.temporary(), ""
+        fields = f"f[{first - 1}:nf]" if first > 1 else "f[:nf]"
+        if uses_subscript(self.scopes, body, variable.name):
+            subscript = self.temporary()
+            self.emit(f"for {field}, {subscript} in zip({fields}, rt.subscripts({first}, nf)):")
+        else:
+            self.emit(f"for {field} in {fields}:")
+        key = self.scopes.key(self.function, variable.name)
+        self.loop_fields[key] = (field, subscript)
+        if counts_silently(self.scopes, body, variable.name):
+            self.loop(body, lambda: self.emit("continue"), lambda: None)
+            self.emit(f"{self.variable(variable)} = nf + 1.0 if nf >= {first} else {float(first)}")
+        else:
+            self.loop(body, on_continue, step)
+        del self.loop_fields[key]
+
+    def for_in_statement(self, node: nodes.ForIn) -> None:
+        array = self.array_code(node.array)
+        self.enter_loop()
+        variable = node.variable
+        temporary = self.temporary()
+        walked = None
+        if element_loop(self.scopes, self.function, node):
+            assert isinstance(variable, nodes.Name) and isinstance(node.array, nodes.Name)
+            walked = (node.array.name, variable.name)
+            element = self.loop_elements[walked] = self.temporary()
+            self.emit(f"for {temporary}, {element} in walk_items({array}):")
+        else:
+            self.emit(f"for {temporary} in walk({array}):")
+        self.deeper()
+        self.emit(assignment(self, variable, temporary))
+        self.shallower()
+        self.loop(node.body, lambda: self.emit("continue"), lambda: None)
+        if walked is not None:
+            del self.loop_elements[walked]
+
+    def switch_statement(self, node: nodes.Switch) -> None:
+        """The index of the matching case first, then a loop that runs once: `break` leaves it, cases fall through."""
+        subject, matched, again = self.temporary(), self.temporary(), self.temporary()
+        self.emit(f"{subject} = {self.value(node.subject)}")
+        default = len(node.cases)
+        word = "if"
+        for number, (value, _) in enumerate(node.cases):
+            if value is None:
+                default = number
+                continue
+            self.emit(f"{word} {self.case_condition(subject, value)}: {matched} = {number}")
+            word = "elif"
+        if word == "if":
+            self.emit(f"{matched} = {default}")
+        else:
+            self.emit(f"else: {matched} = {default}")
+        self.emit(f"{again} = False")
+        self.enter_loop()
+        self.emit("while True:")
+        self.deeper()
+
+        def on_continue() -> None:
+            self.emit(f"{again} = True")
+            self.emit("break")
+
+        self.continues.append(on_continue)
+        for number, (_, statements) in enumerate(node.cases):
+            self.emit(f"if {matched} <= {number}:")
+            self.deeper()
+            self.statements(statements)
+            self.emit("pass")
+            self.shallower()
+        self.emit("break")
+        self.continues.pop()
+        self.shallower()
+        self.leave_loop()
+        if self.continues:
+            self.emit(f"if {again}:")
+            self.deeper()
+            self.continues[-1]()
+            self.shallower()
+
+    def jump(self, node: nodes.Jump) -> None:
+        if node.kind == "break":
+            self.emit("break")
+        elif node.kind == "continue":
+            self.continues[-1]()
+        elif self.function or self.blocks or not self.in_main:
+            self.uses_exceptions = True
+            self.emit("raise AwkNext" if node.kind == "next" else "raise AwkNextFile")
+        elif node.kind == "next":
+            self.emit("continue")
+        else:
+            self.emit("rt.skip_file(); break")
+
+    def return_statement(self, node: nodes.Return) -> None:
+        self.emit(f"return {self.value(node.value) if node.value is not None else 'UNSET'}")
+
+    def exit_statement(self, node: nodes.Exit) -> None:
+        if node.status is not None:
+            self.emit(f"rt.set_status({self.number(node.status)})")
+        self.emit("raise AwkExit")
+
+    def delete_statement(self, node: nodes.Delete) -> None:
+        target = node.target
+        if isinstance(target, nodes.Name):
+            self.emit(f"{self.array_code(target)}.forget_all()")
+        else:
+            self.emit(f"{self.array_code(target.base)}.forget({self.subscript(target)})")
+
+    def print_statement(self, node: nodes.Print) -> None:
+        text, bounded = printed(self, node)
+        if not node.redirection:
+            if bounded and not self.loop_depth and not self.function:
+                self.emit(f"emit({text})")
+            else:
+                self.emit(f"write({text})")
+            return
+        assert node.destination is not None
+        destination = self.text(node.destination)
+        self.emit(f"rt.redirect({node.redirection!r}, {destination}, {text})")
+
+
+_STATEMENTS: dict[type, Callable[[_Generator, Any], None]] = {
+    nodes.Block: _Generator.block,
+    nodes.ExpressionStatement: _Generator.expression_statement,
+    nodes.If: _Generator.if_statement,
+    nodes.While: _Generator.while_statement,
+    nodes.DoWhile: _Generator.do_statement,
+    nodes.For: _Generator.for_statement,
+    nodes.ForIn: _Generator.for_in_statement,
+    nodes.Switch: _Generator.switch_statement,
+    nodes.Jump: _Generator.jump,
+    nodes.Return: _Generator.return_statement,
+    nodes.Exit: _Generator.exit_statement,
+    nodes.Delete: _Generator.delete_statement,
+    nodes.Print: _Generator.print_statement,
+}

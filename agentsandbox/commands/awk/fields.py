@@ -1,0 +1,362 @@
+"""The record of a running awk program and its fields: how they are split, changed and put together."""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.commands.awk.lexer import doubtful_escapes
+from agentsandbox.commands.awk.meter import ACCOUNTED, Meter
+from agentsandbox.commands.awk.patterns import Pattern
+from agentsandbox.commands.awk.records import split_by_pattern, split_words
+from agentsandbox.commands.awk.values import AwkFatal, from_input
+from agentsandbox.errors import LimitReached
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from agentsandbox.commands.awk.values import Value
+    from agentsandbox.contract.command import CommandContext
+
+__all__ = ["Fields", "matches"]
+
+PATTERNS = 512
+MAX_FIELDS = 1_000_000
+
+
+class Fields(Meter):
+    """The record, and the variables that say how it is split."""
+
+    text: Callable[[object], str]
+    key: Callable[[object], str]
+
+    def __init__(self, ctx: CommandContext, *, bytewise: bool) -> None:
+        super().__init__(ctx)
+        self.FS: Any = " "
+        self.OFS = " "
+        self.RS: Any = "\n"
+        self.IGNORECASE: Any = 0.0
+        self.FPAT: Any = "[^[:space:]]+"
+        self.FIELDWIDTHS: Any = ""
+        self.bytewise = bytewise
+        """Whether a byte is a character: the locale C."""
+        self.pad: list[str] = []
+        self.count = 0
+        self.q = False
+        self.sep: str | None = None
+        self.splitter: Callable[[str], list[str]] = split_words
+        self.keeps_types = True
+        self._patterns: dict[str, Pattern] = {}
+        self._splitters: dict[str, Callable[[str], list[str]]] = {}
+        self._splitting = "FS"
+        self._record = ""
+        self._fields: list[str] | None = []
+        self._typed: dict[int, Value] = {}
+        self._stale = False
+        self._subscripts: list[str] = []
+
+    def warn_once(self, message: str) -> None:
+        """A warning that is not repeated."""
+        raise NotImplementedError
+
+    # patterns
+
+    def _compile(self, source: str) -> Pattern:
+        for message in doubtful_escapes(source):
+            self.warn_once(message)
+        return Pattern(source, bool(self.IGNORECASE), self.budget, bytewise=self.bytewise)
+
+    def constant_pattern(self, source: str) -> Pattern:
+        """The pattern of a regular expression constant."""
+        return self.dynamic_pattern(source)
+
+    def dynamic_pattern(self, source: str) -> Pattern:
+        """The pattern that a string is."""
+        found = self._patterns.get(source)
+        if found is None:
+            if len(self._patterns) > PATTERNS:
+                self._patterns.clear()
+            self.budget.step(20)
+            found = self._patterns[source] = self._compile(source)
+        return found
+
+    # splitting
+
+    def _choose_splitter(self) -> None:
+        self._splitters.clear()
+        self.q, self.sep = False, None
+        if self._splitting == "FPAT":
+            pattern = self._compile(self.text(self.FPAT))
+            self.splitter = lambda text: matches(pattern, text, self.budget.step)
+        elif self._splitting == "FIELDWIDTHS":
+            self.splitter = _width_splitter(self.text(self.FIELDWIDTHS))
+        else:
+            self.splitter = self._splitter_of(self.text(self.FS), paragraphs=self.RS == "")
+            self.sep = self._plain_separator(self.text(self.FS))
+
+    def _plain_separator(self, separator: str) -> str | None:
+        """What `str.split` takes when it can do the job."""
+        paragraphs = self.RS == ""
+        if len(separator) == 1 and separator != " ":
+            self.q = not paragraphs and separator != "\\"
+            return separator
+        return None
+
+    def _splitter_of(self, separator: str, *, paragraphs: bool = False) -> Callable[[str], list[str]]:
+        """The function that splits by FS or by split's third argument; newlines separate the fields of paragraphs, too."""
+        if separator == " ":
+            return split_words
+        if separator == "":
+            return list
+        if len(separator) == 1:
+            if paragraphs and separator == "^":  # gawk makes "[^\n]" of it
+                pattern = self.dynamic_pattern("[^\n]")
+                return lambda text: split_by_pattern(pattern, text, None, self.budget.step)
+            if paragraphs and (self.bytewise or separator.isascii()):
+                return lambda text: text.replace("\n", separator).split(separator) if text else []
+            return lambda text: text.split(separator) if text else []
+        pattern = self.dynamic_pattern(separator)
+        split = pattern.split
+        if split is not None:
+            return lambda text: split(text) if text else []
+        return lambda text: split_by_pattern(pattern, text, None, self.budget.step)
+
+    def split_fields(self, text: str) -> list[str]:
+        """The fields of a record."""
+        return self.splitter(text)
+
+    def split(self, text: str) -> list[str]:
+        """The fields of a new `$0`, filled up for the generated code; their number is in `count`."""
+        fields = self.splitter(text)
+        self.count = len(fields)
+        missing = len(self.pad) - len(fields)
+        if missing > 0:
+            fields.extend([""] * missing)
+        return fields
+
+    def subscripts(self, first: int, last: int) -> list[str]:
+        """The numbers of fields as subscripts."""
+        numbers = self._subscripts
+        if last > len(numbers):
+            self.budget.charge(last * 16)
+            numbers += map(str, range(len(numbers) + 1, last + 1))
+        return numbers[first - 1 : last]
+
+    # fields that change
+
+    def set_record(self, text: str) -> None:
+        """A new record."""
+        self._record = text
+        self._fields = None
+        self._stale = False
+        if self._typed:
+            self._typed.clear()
+
+    def set_record_value(self, value: Any) -> Any:
+        """`$0 = value`."""
+        self.set_record(self.text(value))
+        return value
+
+    def record(self) -> str:
+        """`$0`, rebuilt when a field has changed."""
+        if self._stale:
+            self._stale = False
+            self._record = self.OFS.join(self._fields or ())
+            if len(self._record) > ACCOUNTED:
+                self.account(len(self._record))
+        return self._record
+
+    def fields(self) -> list[str]:
+        """The fields, split when first needed."""
+        fields = self._fields
+        if fields is None:
+            if self.q:
+                fields = self._record.split(self.sep) if self._record else []
+            else:
+                fields = self.splitter(self._record)
+            self._fields = fields
+        return fields
+
+    def field(self, number: int) -> str:
+        """A field's text; `number` is at least 1."""
+        fields = self._fields
+        if fields is None:
+            fields = self.fields()
+        return fields[number - 1] if number <= len(fields) else ""
+
+    def field_at(self, number: float) -> str:
+        """A field's text by any number."""
+        if number < 1.0:
+            self._check(number)
+            return self.record()
+        return self.field(int(number)) if number < 1e9 else ""
+
+    def field_value(self, number: float) -> Value:
+        """A field as a value."""
+        if number < 1.0:
+            self._check(number)
+            return from_input(self.record())
+        if number > len(self.fields()):
+            return ""
+        position = int(number)
+        typed = self._typed.get(position)
+        return from_input(self.field(position)) if typed is None else typed
+
+    def _check(self, number: float) -> None:
+        if number <= -1.0 or number != number:
+            raise AwkFatal(f"attempt to access field {int(number) if number == number else 0}")
+
+    def other_field(self, number: float, record: str) -> str:
+        """A field that is `$0` or not there."""
+        if number >= 1.0:
+            return ""
+        self._check(number)
+        return record
+
+    def other_value(self, number: float, record: str) -> Value:
+        """The same as a value."""
+        if number >= 1.0:
+            return ""
+        self._check(number)
+        return from_input(record)
+
+    def value_of(self, position: int) -> Value:
+        """A field as a value; `position` is at least 1."""
+        fields = self._fields
+        if fields is None:
+            fields = self.fields()
+        if position > len(fields):
+            return ""
+        if self._typed:
+            typed = self._typed.get(position)
+            if typed is not None:
+                return typed
+        return from_input(fields[position - 1])
+
+    def put_field(self, value: Any, position: int) -> Any:
+        """`$position = value`, for a position of at least 1."""
+        fields = self._fields
+        if fields is None:
+            fields = self._fields = self._record.split(self.sep) if self.q and self._record else self.fields()
+        if position > len(fields):
+            return self.set_field(value, position)
+        fields[position - 1] = value if type(value) is str else self.text(value)
+        if self.keeps_types:
+            self._typed[position] = value
+        self._stale = True
+        return value
+
+    def copy_field(self, position: int, target: int) -> None:
+        """`$target = $position`, both at least 1."""
+        fields = self._fields
+        if fields is None:
+            fields = self._fields = self._record.split(self.sep) if self.q and self._record else self.fields()
+        self.put_field(self.value_of(position), target)
+        self._stale = True
+
+    def extend_fields(self, position: int) -> None:
+        """Have the fields, and as many as up to `position`."""
+        fields = self._fields
+        if fields is None:
+            fields = self._fields = self._record.split(self.sep) if self.q and self._record else self.fields()
+        if position > len(fields):
+            self.set_field("", position)
+
+    def set_field(self, value: Any, number: float) -> Any:
+        """`$number = value`."""
+        if number < 1.0:
+            self._check(number)
+            return self.set_record_value(value)
+        if number > MAX_FIELDS:
+            raise LimitReached("value_bytes")
+        position = int(number)
+        fields = self.fields()
+        missing = position - len(fields)
+        if missing > 0:
+            self.budget.charge(position * 16)
+            fields.extend([""] * missing)
+        fields[position - 1] = value if type(value) is str else self.text(value)
+        if self.keeps_types:
+            self._typed[position] = value
+        self._stale = True
+        return value
+
+    def nf(self) -> float:
+        """NF."""
+        return float(len(self.fields()))
+
+    def set_nf(self, number: float) -> None:
+        """`NF = number`: the record is rebuilt."""
+        if number < 0:
+            raise AwkFatal("NF set to negative value")
+        if number > MAX_FIELDS:
+            raise LimitReached("value_bytes")
+        fields = self.fields()
+        count = int(number)
+        if count < len(fields):
+            del fields[count:]
+        else:
+            self.budget.charge(count * 16)
+            fields.extend([""] * (count - len(fields)))
+        self._stale = True
+
+
+def matches(pattern: Pattern, text: str, step: Callable[[], None], between: list[str] | None = None) -> list[str]:
+    """The matches in a text, as FPAT has it; `between` gets what stands around them."""
+    found: list[str] = []
+    position = last = 0
+    after_match = False
+    while text and position <= len(text):
+        step()
+        match = pattern.search(text, position)
+        if match is None:
+            break
+        left, right = match.span()
+        if left == right and after_match and left == last:
+            position = left + 1
+            after_match = False
+            continue
+        found.append(text[left:right])
+        if between is not None:
+            between.append(text[last:left])
+        last = right
+        position = right if right > left else right + 1
+        after_match = right > left
+    if between is not None:
+        between.append(text[last:])
+    return found
+
+
+_WIDTH = re.compile(r"[ \t\n]*(?:(?P<skip>[0-9]{1,12}):)?(?P<at>)(?:(?P<rest>\*)|\+?(?P<width>[0-9]{1,20})(?![^ \t\n]))?", re.ASCII)
+
+
+def _width_splitter(widths: str) -> Callable[[str], list[str]]:
+    """FIELDWIDTHS: numbers, `skip:width`, and a last `*` for the rest."""
+    plan: list[tuple[int, int]] = []
+    position = 0
+    while position < len(widths := widths.rstrip(" \t\n")):
+        found = _WIDTH.match(widths, position)
+        assert found is not None
+        if found["rest"]:
+            if found.end() < len(widths):
+                raise AwkFatal("`*' must be the last designator in FIELDWIDTHS")
+        elif not found["width"] or not 0 < int(found["width"]) < 1 << 32:
+            near = widths[found.start("at") :]
+            raise AwkFatal(f"invalid FIELDWIDTHS value, for field {len(plan) + 1}, near `{near}'")
+        plan.append((int(found["skip"] or 0), int(found["width"] or -1)))
+        position = found.end()
+
+    def split(text: str) -> list[str]:
+        fields: list[str] = []
+        position = 0
+        for skip, width in plan:
+            if position >= len(text):
+                break
+            position = min(position + skip, len(text))
+            end = len(text) if width < 0 else position + width
+            fields.append(text[position:end])
+            position = end
+        return fields
+
+    return split

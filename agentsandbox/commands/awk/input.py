@@ -1,0 +1,357 @@
+"""The main input of a running awk program: the files it reads, record by record."""
+
+from __future__ import annotations
+
+import errno
+from operator import length_hint
+
+from agentsandbox.commands.awk.arrays import Array
+from agentsandbox.commands.awk.fields import Fields
+from agentsandbox.commands.awk.meter import ACCOUNTED, FLUSH_CHARACTERS
+from agentsandbox.commands.awk.numbered import Numbered
+from agentsandbox.commands.awk.records import RecordReader, Separator, has_odd_numbers, is_plain
+from agentsandbox.commands.awk.values import AwkFatal, AwkNextFile, Known, from_input, numeric_input, to_number
+from agentsandbox.kernel.streams import Buffer, InputError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    from agentsandbox.commands.awk.values import Value
+    from agentsandbox.contract.command import CommandContext
+
+__all__ = ["Input"]
+
+_MISSES_SHARE = 4
+_TRIED = 4096
+_FEW = 16
+"""One number not seen before in so many records is too often."""
+_SPLITTING = frozenset(("FS", "FPAT", "FIELDWIDTHS", "IGNORECASE"))
+_SPECIAL = frozenset(
+    "NR FNR NF FS OFS ORS RS RT RSTART RLENGTH SUBSEP CONVFMT OFMT FILENAME IGNORECASE FPAT FIELDWIDTHS ERRNO BINMODE ARGC "
+    "ARGIND LINT".split()
+)
+
+
+class Input(Fields):
+    """The files of one run, and the variables that say where in them the program is."""
+
+    def __init__(self, ctx: CommandContext, warn: Callable[[str], None], *, bytewise: bool) -> None:
+        super().__init__(ctx, bytewise=bytewise)
+        self.warn_with_place = warn
+        self.told: set[str] = set()
+        """Warnings that are not repeated."""
+        self.NR: Any = 0.0
+        self.FNR: Any = 0.0
+        self.RT: Any = ""
+        self.FILENAME: Any = ""
+        self.ERRNO: Any = ""
+        self.ARGC: Any = 0.0
+        self.ARGIND: Any = 0.0
+        self.variables: dict[str, Value] = {}
+        self.setters: dict[str, Callable[[Value], None]] = {}
+        self.has_read = False
+        """Whether there was a record."""
+        self.got = ""
+        self.begin_file: Callable[[], None] | None = None
+        self.end_file: Callable[[], None] | None = None
+        self.inplace = False
+        self.inplace_suffix = ""
+        self.uses_terminator = False
+        self.records: Iterator[str] = iter(())
+        self.odd = True
+        """Whether `float` might take for a number what awk does not; known only if the program `uses_odd` and it is not `hot`."""
+        self.uses_odd = False
+        self.known = Known(to_number)
+        self.known_inputs = Known(numeric_input)
+        self.hot = True
+        """Whether numbers come often enough again to look for them in those."""
+        self._misses = 0
+        self.together = True
+        """Whether records have shown nothing against going through them together."""
+        self._block_text = ""
+        self._reader: RecordReader | None = None
+        self._separator = Separator("\n", self._compile)
+        self._argument = 1
+        self._used_file = False
+        self._skipping = False
+        self._block_start = 0.0
+        self._block_size = 0
+
+    def array(self, name: str) -> Array:
+        """A global array, made when first asked for."""
+        found = self.arrays.get(name)
+        if found is None:
+            found = self.arrays[name] = Array(name)
+        return found
+
+    def numbered(self, name: str) -> Array:
+        """A global array whose subscripts are numbers."""
+        made = self.arrays[name] = Numbered(name, self.key, self.budget.step)
+        return made
+
+    def warn_once(self, message: str) -> None:
+        if message not in self.told:
+            self.told.add(message)
+            self.warn(message)
+
+    def warn(self, message: str) -> None:
+        """A warning with its place."""
+        self.warn_with_place(message)
+
+    def place(self) -> str:
+        """Where in the input the program is, for messages; "" before the first record."""
+        number = self.current_number()
+        return f"(FILENAME={self.text(self.FILENAME)} FNR={number}) " if number > 0 else ""
+
+    def current_number(self) -> int:
+        """FNR, whether the program counts or not."""
+        return int(self._block_start) + self._block_size - length_hint(self.records)
+
+    # special variables
+
+    def assign(self, name: str, value: Any) -> Any:
+        """Assign a special variable, with what follows from it."""
+        if name in ("OFS", "ORS", "SUBSEP", "CONVFMT", "OFMT"):
+            if name == "OFS" and self._stale:
+                self.record()
+            setattr(self, name, self.text(value))
+            return value
+        if name == "NF":
+            self.set_nf(to_number(value))
+            return value
+        if (name in _SPLITTING or name == "RS") and self._fields is None:
+            self.fields()  # the present record is split by the old rule
+        setattr(self, name, value)
+        if name in ("FS", "FPAT", "FIELDWIDTHS"):
+            self._splitting = name
+            self._choose_splitter()
+            if "PROCINFO" in self.arrays:
+                self.arrays["PROCINFO"]["FS"] = name
+        elif name == "IGNORECASE":
+            self._patterns.clear()
+            self._choose_splitter()
+            if self._separator.kind == "pattern":
+                self._change_separator()
+        elif name == "RS":
+            self._change_separator()
+        return value
+
+    def assign_operand(self, name: str, text: str) -> None:
+        """`name=text` as an operand or by `-v`."""
+        value = from_input(text)
+        if name in _SPECIAL:
+            self.assign(name, value)
+        elif name in self.setters:
+            self.setters[name](value)
+        else:
+            self.variables[name] = value
+
+    def _change_separator(self) -> None:
+        """RS was assigned: what was read ahead is cut anew."""
+        rest = list(self.records)
+        self._block_size -= len(rest)
+        self.records = iter(())
+        if self._reader is not None:
+            self._reader.push_back(rest, self._separator.character)
+        self._separator = Separator(self.text(self.RS), self._compile)
+        if self._splitting == "FS":
+            self._choose_splitter()
+
+    def next_block(self) -> bool:
+        """Have more records in `records`; false at the end of the input."""
+        if self.out and (not self.channels.outputs or sum(map(len, self.out)) > FLUSH_CHARACTERS):
+            self.flush_output()  # while commands are written to, gawk keeps its own output until they have ended
+        if length_hint(self.records):
+            return True  # BEGIN has read a part of them
+        while True:
+            if self._reader is None and not self._open_next():
+                return False
+            records = None if self._skipping else self._read_block()
+            if records is None:
+                self._close_current()
+                continue
+            before = self._block_size
+            self._block_start += before
+            self._block_size = len(records)
+            self.read_ahead(len(self._block_text))
+            self.records = iter(records)
+            self.has_read = True
+            if self._splitting == "FS" and self.FS == " ":
+                self.q = is_plain(self._block_text)
+                self.sep = None
+            if self.uses_odd:
+                self._keep_hot(before)
+                self.odd = not self.hot and has_odd_numbers(self._block_text)
+            return True
+
+    def _keep_hot(self, records: int) -> None:
+        """Look numbers up no more if most are new, though many are known."""
+        misses = self.known.misses + self.known_inputs.misses
+        self._misses += misses
+        self.hot = self.hot and (misses * _MISSES_SHARE <= records or self._misses < _TRIED)
+        self.known.misses = self.known_inputs.misses = 0
+
+    def take_rows(self) -> list[str]:
+        """The records at hand but the last, to go through them together; none if they are few."""
+        if not self.together or length_hint(self.records) < _FEW:
+            return []
+        *rows, last = self.records
+        self.records = iter((last,))
+        return rows
+
+    def give_back(self, rows: list[str]) -> None:
+        """Have them go through one by one, and all others: they were not as hoped."""
+        self.records = iter([*rows, *self.records])
+        self.together = False
+
+    def _read_block(self) -> list[str] | None:
+        assert self._reader is not None
+        separator = self._separator
+        if separator.kind == "character" and not self.uses_terminator:
+            records = self._reader.block(separator.character)
+            self._block_text = self._reader.block_text
+            self.budget.step(len(records) if records is not None else 1)
+            return records
+        self.budget.step()
+        record = self._reader.record(separator)
+        self.RT = self._reader.terminator
+        self._block_text = record or ""
+        return None if record is None else [record]
+
+    def _open_next(self) -> bool:
+        """Open the next operand that is a file; assignments on the way take effect."""
+        arguments = self.array("ARGV")
+        while self._argument < int(to_number(self.ARGC)):
+            word = self.text(arguments.get(str(self._argument), ""))
+            number = self._argument
+            self._argument += 1
+            if not word:
+                continue
+            name, equals, value = word.partition("=")
+            if equals and _is_name(name.replace("::", "", 1)):
+                from agentsandbox.commands.awk.lexer import unescape
+
+                self.assign_operand(name, unescape(value, self.warn_once))
+                continue
+            self.ARGIND = float(number)
+            if self._open(word):
+                return True
+        if self._used_file:
+            return False
+        self._used_file = True
+        return self._open("-")
+
+    def _open(self, name: str) -> bool:
+        self._used_file = True
+        ctx = self.ctx
+        self._skipping = False
+        self.ERRNO = ""
+        try:
+            source = ctx.stdin if name in ("-", "/dev/stdin") else ctx.fs.open(ctx.path(name), "r")
+            if source.unreadable == 21 or (source is not ctx.stdin and ctx.fs.is_dir(ctx.path(name))):
+                raise IsADirectoryError
+        except OSError as error:
+            import os
+
+            is_directory = isinstance(error, IsADirectoryError)
+            self.ERRNO = reason = os.strerror(errno.EISDIR if is_directory else error.errno or errno.EIO)
+            self._block_start, self._block_size = 0.0, 0
+            self.records = iter(())
+            if self.begin_file is not None:
+                before, self.FILENAME, self.FNR = self.FILENAME, name, 0.0
+                self._skipping = False
+                self._call_hook(self.begin_file)
+                if self._skipping:
+                    self._skipping = False
+                    return False
+                self.FILENAME = before
+            if is_directory:
+                self.warn(f"command line argument `{name}' is a directory: skipped")
+                return False
+            raise AwkFatal(f"cannot open file `{name}' for reading: {reason}") from None
+        self.FILENAME = name
+        self.FNR = 0.0
+        self._block_start, self._block_size = 0.0, 0
+        self.records = iter(())
+        self._reader = RecordReader(source, self.budget, bytewise=self.bytewise)
+        if self.inplace and source is not ctx.stdin:
+            self.flush_output()
+            self._edited = (ctx.path(name), Buffer(self.budget.limits.file_bytes))
+        if self.begin_file is not None:
+            self._call_hook(self.begin_file)
+        return True
+
+    def _call_hook(self, hook: Callable[[], None]) -> None:
+        """BEGINFILE: `nextfile` may skip the file."""
+        try:
+            hook()
+        except AwkNextFile:
+            self._skipping = True
+
+    def _close_current(self) -> None:
+        reader, self._reader = self._reader, None
+        self._skipping = False
+        if self.end_file is not None:
+            self.end_file()
+        if reader is not None and reader.source is not self.ctx.stdin:
+            reader.source.release()  # type: ignore[attr-defined]
+        if self._edited is not None:
+            self._finish_editing(*self._edited)
+
+    def _finish_editing(self, path: str, output: Buffer) -> None:
+        """Replace a file edited in place, keeping the old one under the suffix."""
+        self.flush_output()
+        self._edited = None
+        fs = self.ctx.fs
+        permissions = fs.stat(path).permissions
+        if self.inplace_suffix:
+            fs.write_bytes(path + self.inplace_suffix, fs.read_bytes(path), permissions=permissions)
+        fs.write_bytes(path, output.getvalue(), permissions=permissions)
+
+    def skip_file(self) -> None:
+        """`nextfile`."""
+        rest = length_hint(self.records)
+        self._block_size -= rest
+        self.records = iter(())
+        self._skipping = True
+
+    def getline_main(self) -> float:
+        """The next record of the main input into `got`."""
+        while True:
+            for record in self.records:
+                self.got = record
+                self.NR = to_number(self.NR) + 1.0
+                self.FNR = to_number(self.FNR) + 1.0
+                return 1.0
+            try:
+                if not self.next_block():
+                    return 0.0
+            except InputError as error:
+                self.ERRNO = error.strerror or ""
+                return -1.0
+
+    def getline_file(self, name: str) -> float:
+        """The next record of a file."""
+        return self.channels.read_file(name)
+
+    def getline_command(self, command: str) -> float:
+        """The next record of a command's output."""
+        return self.channels.read_command(command)
+
+    def read_record(self, reader: RecordReader) -> float:
+        """One record by RS into `got`: 1, or 0 at the end."""
+        self.budget.step()
+        record = reader.record(self._separator)
+        self.RT = reader.terminator
+        if record is None:
+            return 0.0
+        if len(record) > ACCOUNTED:
+            self.account(len(record))
+        self.got = record
+        return 1.0
+
+
+def _is_name(text: str) -> bool:
+    return text.isascii() and text.isidentifier()

@@ -1,0 +1,152 @@
+"""What loops of a running awk program draw on: the budget, the weight of what is kept, and the output they collect."""
+
+from __future__ import annotations
+
+import sys
+from itertools import islice
+
+from agentsandbox.commands.awk.arrays import Array
+from agentsandbox.commands.awk.channels import Channels
+from agentsandbox.commands.awk.values import FILE, Strnum, Unset
+from agentsandbox.errors import LimitReached
+from agentsandbox.kernel.streams import Buffer, encode
+from agentsandbox.limits import VALUES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from agentsandbox.contract.command import CommandContext
+
+__all__ = ["ACCOUNTED", "FLUSH_CHARACTERS", "Meter"]
+
+FLUSH_CHARACTERS = 65536
+ACCOUNTED = 4096
+"""Characters of a text above which its making is accounted."""
+ARRAY_SHARE = 16
+"""What an element of an array is taken to cost, in bytes of `value_bytes`."""
+AUDIT_CHARACTERS = 8 * 1024 * 1024
+"""Fresh text after which everything that arrays hold is measured."""
+AUDIT_SAMPLE = 64
+"""Elements by which the size of the others is judged."""
+AUDIT_LIMITS = 4
+"""Arrays may hold this many times `value_bytes` of text."""
+_TEXTS = frozenset((str, Strnum))
+_NUMBERS = frozenset((float, Unset))
+
+
+class Meter:
+    """The budget, the arrays and the output of one run."""
+
+    channels: Channels
+
+    def __init__(self, ctx: CommandContext) -> None:
+        self.ctx = ctx
+        self.budget = ctx.budget
+        self.arrays: dict[str, Array] = {}
+        self.out: list[str] = []
+        self.out_size = 0
+        self._edited: tuple[str, Buffer] | None = None
+        self._fresh = 0
+        self._ticks = 0
+
+    def enter(self) -> None:
+        """A function call that must look at the meter."""
+        budget = self.budget
+        if budget.depth > budget.max_depth:
+            budget.depth -= 1
+            raise LimitReached("depth")
+        budget.tick()
+        self.audit()
+
+    def tick(self) -> int:
+        """A loop has gone round 250 times."""
+        self.budget.step(250)
+        self._ticks += 1
+        if self.out_size > FLUSH_CHARACTERS or len(self.out) > 2000:
+            self.flush_output()
+        if self._ticks % 16 == 0:
+            self.audit()
+        return 250
+
+    def account(self, size: int) -> None:
+        """A large text was made."""
+        self.budget.charge(size)
+        self.budget.charge(size * self.budget.depth // VALUES)
+        self.budget.step(size // 4096)
+        self._fresh += size
+        if self._fresh > AUDIT_CHARACTERS:
+            self._fresh = 0
+            self.audit(measure=True)
+
+    def audit(self, measure: bool = False) -> None:
+        """Refuse arrays that hold too many elements or too much text: measured, or else told from their newest elements."""
+        elements = 0
+        pending, characters = self._held()
+        while pending:
+            array = pending.pop()
+            elements += len(array)
+            if not measure and len(array) > AUDIT_SAMPLE:
+                size = 0
+                for key in islice(reversed(array), AUDIT_SAMPLE):
+                    value = array[key]
+                    size += len(key) + (len(value) if isinstance(value, str) else 0)
+                characters += size * len(array) // AUDIT_SAMPLE
+            elif elements < 2_000_000:
+                characters += sum(map(len, array.names()))
+                kinds = set(map(type, array.values()))
+                if kinds <= _TEXTS:
+                    characters += sum(map(len, array.values()))  # type: ignore[arg-type]
+                elif not kinds <= _NUMBERS:
+                    characters += sum([len(value) for value in array.values() if isinstance(value, str)])
+                    pending += [value for value in array.values() if isinstance(value, Array)]
+        self.budget.charge(elements * ARRAY_SHARE)
+        if characters // AUDIT_LIMITS > self.budget.value_bytes:
+            if measure:
+                self.budget.charge(characters // AUDIT_LIMITS)
+            else:
+                self.audit(measure=True)
+
+    def _held(self) -> tuple[list[Array], int]:
+        """All arrays, those of the functions at work too, and the characters in the variables."""
+        found = {id(array): array for array in self.arrays.values()}
+        texts: dict[int, int] = {}
+        frame: FrameType | None = sys._getframe(2)
+        while frame is not None:
+            if frame.f_code.co_filename == FILE:
+                for value in frame.f_locals.values():
+                    if isinstance(value, Array):
+                        found[id(value)] = value
+                    elif isinstance(value, str):
+                        texts[id(value)] = len(value)
+            frame = frame.f_back
+        return list(found.values()), sum(texts.values())
+
+    def read_ahead(self, size: int) -> None:
+        """So many characters of input were read."""
+        self._fresh += size
+        if self._fresh > AUDIT_CHARACTERS:
+            self._fresh = 0
+            self.audit(measure=True)
+
+    # output
+
+    def write(self, text: str) -> None:
+        """To standard output, some time."""
+        self.out.append(text)
+        self.out_size += len(text)
+        if self.out_size > FLUSH_CHARACTERS:
+            self.flush_output()
+
+    def flush_output(self) -> None:
+        """Write what print statements have collected."""
+        if self.out:
+            data = encode("".join(self.out))
+            self.out.clear()
+            self.out_size = 0
+            target = self.ctx.stdout if self._edited is None else self._edited[1]
+            target.write(data)
+
+    def redirect(self, kind: str, name: str, text: str) -> None:
+        """`print … > name` and its kin."""
+        self.channels.write(kind, name, text)

@@ -1,0 +1,242 @@
+"""Arrays that records are kept in, one after the other: their elements are in a list.
+
+A dictionary takes some 90 bytes for a key and its place; and making the key's text takes longer than all else.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import chain
+
+from agentsandbox.commands.awk import nodes
+from agentsandbox.commands.awk.arrays import Array
+from agentsandbox.commands.awk.scopes import SPECIAL_ARRAYS, children
+from agentsandbox.commands.awk.shortcuts import element_loop, field_loop, target_of
+from agentsandbox.commands.awk.values import UNSET
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import Any
+
+    from agentsandbox.commands.awk.nodes import Expression, Node
+    from agentsandbox.commands.awk.scopes import Scopes
+
+__all__ = ["Numbered", "numbered_arrays"]
+
+_MOST_DIGITS = 10
+_LARGEST = 2.0**31 - 2
+_PIECE = 4096
+_LOOPS = (nodes.For, nodes.While, nodes.DoWhile, nodes.ForIn)
+
+
+class Numbered(Array):
+    """An array that takes floats as subscripts, too. Its row comes first, then what is in the dictionary.
+
+    Once there is a number behind the row, nothing more is appended to it: the order in which gawk walks an array depends
+    on that in which elements were made.
+    """
+
+    __slots__ = ("_first", "_key_of", "_next", "_row", "_step")
+
+    def __init__(self, where: str, key_of: Callable[[Any], str], step: Callable[[int], None]) -> None:
+        super().__init__(where)
+        self._key_of = key_of
+        self._step = step
+        self._row: list[Any] = []
+        self._first = 0.0
+        self._next = math.nan
+        """The number that the row can be continued with."""
+
+    # elements
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if key == self._next:
+            self._row.append(value)
+            self._next = key + 1.0
+        elif key.__class__ is float and 0.0 <= (at := key - self._first) < len(self._row) and at.is_integer():
+            self._row[int(at)] = value
+        else:
+            self._put(key, value)
+
+    def __getitem__(self, key: Any) -> Any:
+        if key.__class__ is float and 0.0 <= (at := key - self._first) < len(self._row) and at.is_integer():
+            return self._row[int(at)]
+        found = self.get(key)
+        if found is None:
+            found = UNSET
+            self[key] = found
+        return found
+
+    def _place(self, key: Any) -> int:
+        """Where in the row an element is; -1 for elsewhere."""
+        if key.__class__ is not float:
+            key = str(key)
+            if not key.isdecimal() or not key.isascii() or len(key) > _MOST_DIGITS or (key[0] == "0" and key != "0"):
+                return -1
+            key = float(key)
+        at = key - self._first
+        return int(at) if 0.0 <= at < len(self._row) and at.is_integer() else -1
+
+    def _put(self, key: Any, value: Any) -> None:
+        """Set an element that does not simply continue the row."""
+        if (at := self._place(key)) >= 0:
+            self._row[at] = value
+            return
+        if key.__class__ is float and not self._row and not super().__len__() and 0.0 <= key < _LARGEST and key.is_integer():
+            self._row.append(value)
+            self._first, self._next = key, key + 1.0
+            return
+        name = self._key_of(key)
+        if name[:1].isdecimal():
+            self._next = math.nan
+        super().__setitem__(name, value)
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        at = self._place(key)
+        return self._row[at] if at >= 0 else super().get(self._key_of(key), default)
+
+    def pop(self, key: Any, default: Any = None) -> Any:
+        at = self._place(key)
+        if at < 0:
+            return super().pop(self._key_of(key), default)
+        if at == len(self._row) - 1:
+            self._next -= 1.0
+            return self._row.pop()
+        self._dissolve()
+        return super().pop(self._key_of(key))
+
+    def _dissolve(self) -> None:
+        """Have all in the dictionary: the row got a gap."""
+        others, row, numbers = dict(super().items()), self._row, self._numbers()
+        self.clear()
+        for start in range(0, len(row), _PIECE):
+            self._step(_PIECE // 4)
+            super().update(zip(map(str, numbers[start : start + _PIECE]), row[start : start + _PIECE], strict=True))
+        super().update(others)
+
+    def clear(self) -> None:
+        super().clear()
+        self._row = []
+        self._next = math.nan
+
+    def __contains__(self, key: object) -> bool:
+        return self._place(key) >= 0 or super().__contains__(self._key_of(key))
+
+    # all of them
+
+    def __len__(self) -> int:
+        return len(self._row) + super().__len__()
+
+    def _numbers(self) -> range:
+        first = int(self._first)
+        return range(first, first + len(self._row))
+
+    def __iter__(self) -> Iterator[str]:
+        yield from map(str, self._numbers())
+        yield from super().__iter__()
+
+    def __reversed__(self) -> Iterator[str]:
+        yield from super().__reversed__()
+        yield from map(str, reversed(self._numbers()))
+
+    def values(self) -> Any:
+        return chain(self._row, super().values())
+
+    def names(self) -> Iterable[str]:
+        return super().keys()
+
+    def walk(self, step: Callable[[int], None]) -> Iterable[str]:
+        return super().walk(step) if super().__len__() else map(str, self._numbers())
+
+    def walk_items(self, step: Callable[[int], None]) -> Iterable[tuple[str, Any]]:
+        return super().walk_items(step) if super().__len__() else zip(map(str, self._numbers()), self._row, strict=False)
+
+
+def numbered_arrays(scopes: Scopes) -> frozenset[str]:
+    """The global arrays that are filled by `a[NR] = …` or `a[n++] = …` and otherwise looked at seldom enough.
+
+    Their elements are nothing but read, deleted and walked through: other arrays are quicker as dictionaries.
+    """
+    if scopes.nested or scopes.indirect or "PROCINFO" in scopes.names:
+        return frozenset()
+    search = _Search(scopes)
+    for rule in scopes.program.rules:
+        search.look_at(rule, "")
+    for function in scopes.functions.values():
+        for statement in function.body:
+            search.look_at(statement, function.name)
+    return frozenset(search.wanted - search.barred)
+
+
+def _whole(node: Node) -> object:
+    """What is deleted or counted."""
+    if isinstance(node, nodes.Delete):
+        return node.target
+    return node.arguments[0] if isinstance(node, nodes.Call) and node.name == "length" and node.arguments else None
+
+
+class _Search:
+    """`wanted` are arrays that something is appended to, `barred` those that are used in ways that a row is not made for."""
+
+    def __init__(self, scopes: Scopes) -> None:
+        self.scopes = scopes
+        self.wanted: set[str] = set()
+        self.barred: set[str] = set(SPECIAL_ARRAYS)
+
+    def look_at(self, start: Node, function: str) -> None:
+        """Go through a rule or a statement; `walked` are the arrays that loops go through, with their variables."""
+        scopes = self.scopes
+        pending: list[tuple[Node, int, frozenset[tuple[str, str]]]] = [(start, 0, frozenset())]
+        while pending:
+            node, loops, walked = pending.pop()
+            scopes.budget.step()
+            parts: Iterable[Node] = children(node)
+            target = target_of(node)
+            if isinstance(target, nodes.Index) and isinstance(target.base, nodes.Name):
+                self._change(node, target.base, target.subscripts[0], function)
+                self._element(target.base, target.subscripts, function, frozenset())
+                parts = [*(part for part in parts if part is not target), *target.subscripts]
+            elif isinstance(node, nodes.Name):
+                self._bar(node, function)
+            elif isinstance(node, nodes.Index) and isinstance(node.base, nodes.Name):
+                if loops > 1:
+                    self._bar(node.base, function)
+                self._element(node.base, node.subscripts, function, walked)
+                parts = node.subscripts
+            elif isinstance(node, nodes.Membership) and isinstance(node.array, nodes.Name):
+                self._element(node.array, node.subscripts, function, frozenset())
+                parts = node.subscripts
+            elif isinstance(_whole(node), nodes.Name):
+                parts = ()
+            elif isinstance(node, nodes.ForIn) and isinstance(node.array, nodes.Name):
+                parts = (node.variable, node.body)
+                if element_loop(scopes, function, node) and isinstance(node.variable, nodes.Name):
+                    walked |= {(node.array.name, node.variable.name)}
+            elif isinstance(node, nodes.For) and (found := field_loop(scopes, function, node)) is not None:
+                walked |= {("", found[0].name)}  # such a variable may be there as a text alone
+            loops += isinstance(node, _LOOPS)
+            pending.extend((part, loops, walked) for part in parts)
+
+    def _bar(self, name: nodes.Name, function: str) -> None:
+        if not self.scopes.key(function, name.name)[0]:
+            self.barred.add(name.name)
+
+    def _change(self, node: Node, array: nodes.Name, subscript: Expression, function: str) -> None:
+        """An element is changed."""
+        if isinstance(node, nodes.Delete):
+            return
+        appends = isinstance(subscript, nodes.Step) or (isinstance(subscript, nodes.Name) and subscript.name in ("NR", "FNR"))
+        if not appends or isinstance(node, nodes.Step) or (isinstance(node, nodes.Assign) and node.operator != "="):
+            self._bar(array, function)
+        elif not self.scopes.key(function, array.name)[0]:
+            self.wanted.add(array.name)
+
+    def _element(self, array: nodes.Name, subscripts: list[Expression], function: str, walked: frozenset[tuple[str, str]]) -> None:
+        """An element is looked at."""
+        only = subscripts[0]
+        if isinstance(only, nodes.Name) and (array.name, only.name) in walked and len(subscripts) == 1:
+            return
+        in_text = isinstance(only, nodes.Name) and ("", only.name) in walked
+        if len(subscripts) > 1 or in_text or not self.scopes.is_numeric(function, only):
+            self._bar(array, function)

@@ -1,0 +1,416 @@
+"""Awk tokens into a tree: recursive descent for rules and statements."""
+
+from __future__ import annotations
+
+from agentsandbox.commands.awk.lexer import AwkSyntaxError, Source, point_at
+from agentsandbox.commands.awk.nodes import (
+    Block,
+    Delete,
+    DoWhile,
+    Exit,
+    ExpressionStatement,
+    For,
+    ForIn,
+    Function,
+    Grouping,
+    If,
+    Jump,
+    Number,
+    Print,
+    Program,
+    Return,
+    Rule,
+    Switch,
+    Text,
+    Unary,
+    While,
+)
+from agentsandbox.commands.awk.scopes import SPECIAL_ARRAYS, SPECIAL_NAMES
+from agentsandbox.commands.awk.terms import CONCAT, Terms
+from agentsandbox.commands.awk.values import integral_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from agentsandbox.commands.awk.nodes import Expression, Statement
+    from agentsandbox.limits import Budget
+
+__all__ = ["parse"]
+
+
+def parse(sources: Sequence[Source], warn: Callable[[str], None], budget: Budget) -> Program:
+    """Return the program that the pieces form together. Raises `AwkSyntaxError`."""
+    program = Program(1, [], {}, [])
+    for number, source in enumerate(sources):
+        numbered = Source(source.name, source.text, number)
+        program.sources.append(numbered)
+        try:
+            _Parser(numbered, warn, program, budget).program()
+        except RecursionError:
+            raise AwkSyntaxError(f"{source.name}:1: program nested too deeply") from None
+    return program
+
+
+def _case_text(value: Expression) -> str | None:
+    """What a constant of `case` is as text; None for a regular expression."""
+    if isinstance(value, Unary):
+        return f"{'-' * (value.operator == '-')}{_case_text(value.operand)}"
+    if isinstance(value, Number):
+        return integral_text(value.value) or f"{value.value:.6g}"
+    return value.value if isinstance(value, Text) else None
+
+
+class _Parser(Terms):
+    def __init__(self, source: Source, warn: Callable[[str], None], program: Program, budget: Budget) -> None:
+        super().__init__(source, warn, program.functions, budget)
+        self.rules = program.rules
+        self.in_loop = 0
+        self.in_switch = 0
+        self.in_function = False
+        self.rule_kind = ""
+        self.complaints: list[str] = []
+        """Errors that do not keep the rest from being read."""
+
+    # rules
+
+    def program(self) -> None:
+        try:
+            self.rules_and_functions()
+        except AwkSyntaxError as error:
+            raise AwkSyntaxError(*self.complaints, *error.lines) from None
+        if self.complaints:
+            raise AwkSyntaxError(*self.complaints)
+
+    def rules_and_functions(self) -> None:
+        while True:
+            while self.token.kind in ("NEWLINE", ";"):
+                if self.token.kind == ";":
+                    line = self.token.line + (self.peek().kind == "NEWLINE" and self.peek(2).kind != "EOF")
+                    self.complaints.append(f"{self.source.place(line)}: each rule must have a pattern or an action part")
+                self.advance()
+            if self.token.kind == "EOF":
+                return
+            if self.token.kind == "function":
+                self.function()
+            else:
+                self.rule()
+            self.rule_end()
+
+    def rule_end(self) -> None:
+        """A semicolon may follow a rule, and newlines before it where the rule has braces."""
+        if self.tokens[self.position - 1].kind == "}":
+            self.newlines()
+        if self.token.kind == ";":
+            self.advance()
+
+    def rule(self) -> None:
+        line = self.token.line
+        kind = self.token.kind
+        if kind in ("BEGIN", "END", "BEGINFILE", "ENDFILE"):
+            self.advance()
+            if self.token.kind != "{":
+                if self.token.kind in ("NEWLINE", "EOF", ";"):
+                    line = self.token.line + (self.token.value == "\n" and self.peek().kind != "EOF")
+                    raise AwkSyntaxError(f"{self.source.place(line)}: {kind} blocks must have an action part")
+                raise self.unexpected()
+            self.rule_kind = kind
+            self.rules.append(Rule(line, kind, None, None, self.action()))
+            return
+        self.rule_kind = "pattern"
+        if kind == "{":
+            self.rules.append(Rule(line, "always", None, None, self.action()))
+            return
+        first = self.expression()
+        last = None
+        if self.token.kind == ",":
+            self.advance()
+            self.newlines()
+            last = self.expression()
+        action = self.action() if self.token.kind == "{" else None
+        if action is None and self.token.kind not in ("NEWLINE", ";", "EOF"):
+            raise self.unexpected()
+        self.rules.append(Rule(line, "range" if last is not None else "pattern", first, last, action))
+
+    def action(self) -> list[Statement]:
+        self.expect("{")
+        statements = self.statements()
+        self.expect("}")
+        return statements
+
+    def function(self) -> None:
+        line = self.advance().line
+        name, name_line = self.token.value, self.token.line
+        if self.token.kind == "BUILTIN":
+            raise point_at(self.source, self.token.position, f"`{name}' is a built-in function, it cannot be redefined")
+        if self.token.kind not in ("NAME", "CALL"):
+            raise self.unexpected()
+        self.advance()
+        self.expect("(")
+        parameters: dict[str, int] = {}
+        while self.token.kind != ")":
+            parameter = self.expect("NAME").value
+            if parameter == name:
+                raise self.error(f"error: function `{name}': cannot use function name as parameter name")
+            if parameter in parameters:
+                raise self.error(
+                    f"error: function `{name}': parameter #{len(parameters) + 1}, `{parameter}', duplicates parameter "
+                    f"#{parameters[parameter]}"
+                )
+            if parameter in SPECIAL_NAMES or parameter in SPECIAL_ARRAYS:
+                raise self.error(f"error: function `{name}': cannot use special variable `{parameter}' as a function parameter")
+            parameters[parameter] = len(parameters) + 1
+            if self.token.kind == ",":
+                self.advance()
+                self.newlines()
+            elif self.token.kind != ")":
+                raise self.unexpected()
+        self.advance()
+        self.newlines()
+        if name in self.functions or name in self.variables or name in SPECIAL_NAMES or name in SPECIAL_ARRAYS:
+            raise self.error(f"error: function name `{name}' previously defined", name_line)
+        self.in_function = True
+        self.rule_kind = "function"
+        self.parameters, self.defining = parameters, name
+        self.functions[name] = Function(line, name, list(parameters), self.action())
+        self.parameters, self.defining = {}, ""
+        self.in_function = False
+
+    # statements
+
+    def statements(self) -> list[Statement]:
+        """Up to a closing brace, `case` or `default`, which stay."""
+        found: list[Statement] = []
+        while True:
+            while self.token.kind in ("NEWLINE", ";"):
+                self.advance()
+            if self.token.kind in ("}", "case", "default"):
+                return found
+            if self.token.kind == "EOF":
+                raise self.unfinished()
+            found.append(self.statement())
+
+    def statement(self) -> Statement:
+        self.deeper()
+        compound = _COMPOUND.get(self.token.kind)
+        if compound is not None:
+            result = compound(self)
+        else:
+            result = self.simple()
+            self.terminate()
+        self.nesting -= 1
+        return result
+
+    def terminate(self) -> None:
+        """The end of a simple statement."""
+        if self.token.kind in (";", "NEWLINE"):
+            self.advance()
+        elif self.token.kind not in ("}", "EOF"):
+            raise self.unexpected()
+
+    def body(self) -> Statement:
+        """The statement a condition governs, perhaps on the next line, perhaps empty."""
+        self.newlines()
+        if self.token.kind == ";":
+            return Block(self.advance().line, [])
+        if self.token.kind in ("}", "EOF"):
+            raise self.unexpected()
+        return self.statement()
+
+    def block(self) -> Statement:
+        line = self.token.line
+        return Block(line, self.action())
+
+    def if_statement(self) -> Statement:
+        line = self.advance().line
+        self.expect("(")
+        condition = self.expression()
+        self.expect(")")
+        yes = self.body()
+        ahead = 0
+        while self.peek(ahead).kind in ("NEWLINE", ";"):
+            ahead += 1
+        if self.peek(ahead).kind != "else":
+            return If(line, condition, yes, None)
+        while self.token.kind != "else":
+            self.advance()
+        self.advance()
+        return If(line, condition, yes, self.body())
+
+    def while_statement(self) -> Statement:
+        line = self.advance().line
+        self.expect("(")
+        condition = self.expression()
+        self.expect(")")
+        return While(line, condition, self.loop_body())
+
+    def loop_body(self) -> Statement:
+        self.in_loop += 1
+        body = self.body()
+        self.in_loop -= 1
+        return body
+
+    def do_statement(self) -> Statement:
+        line = self.advance().line
+        body = self.loop_body()
+        while self.token.kind in ("NEWLINE", ";"):
+            self.advance()
+        self.expect("while")
+        self.expect("(")
+        condition = self.expression()
+        self.expect(")")
+        self.terminate()
+        return DoWhile(line, body, condition)
+
+    def for_statement(self) -> Statement:
+        line = self.advance().line
+        self.expect("(")
+        if self.token.kind == "NAME" and self.peek().kind == "in" and self.peek(2).kind == "NAME":
+            saved = self.position
+            variable = self.variable(self.advance())
+            self.advance()
+            array = self.name_or_index()
+            if self.token.kind == ")":
+                self.advance()
+                return ForIn(line, variable, array, self.loop_body())
+            self.position = saved
+            self.token = self.tokens[saved]
+        start = None if self.token.kind == ";" else self.simple()
+        self.expect(";")
+        self.newlines()
+        condition = None if self.token.kind == ";" else self.expression()
+        self.expect(";")
+        self.newlines()
+        step = None if self.token.kind == ")" else self.simple()
+        self.expect(")")
+        return For(line, start, condition, step, self.loop_body())
+
+    def switch_statement(self) -> Statement:
+        line = self.advance().line
+        self.expect("(")
+        subject = self.expression()
+        self.expect(")")
+        self.newlines()
+        self.expect("{")
+        cases: list[tuple[Expression | None, list[Statement]]] = []
+        self.in_switch += 1
+        while True:
+            while self.token.kind in ("NEWLINE", ";"):
+                self.advance()
+            if self.token.kind == "}":
+                break
+            value: Expression | None = None
+            if self.token.kind == "case":
+                self.advance()
+                value = self.case_value()
+            else:
+                self.expect("default")
+            self.expect(":")
+            cases.append((value, self.statements()))
+        self.in_switch -= 1
+        self.advance()
+        self.check_cases([value for value, _ in cases])
+        return Switch(line, subject, cases)
+
+    def check_cases(self, values: list[Expression | None]) -> None:
+        """No constant may stand there twice; gawk looks at them from the last to the first."""
+        if values.count(None) > 1:
+            raise self.error("error: duplicate `default' detected in switch body")
+        known: set[str] = set()
+        wrong: list[str] = []
+        for value in reversed([value for value in values if value is not None]):
+            text = _case_text(value)
+            if text is None:
+                continue
+            if text in known:
+                wrong.append(f"{self.source.place(value.line)}: error: duplicate case values in switch body: {text}")
+            known.add(text)
+        if wrong:
+            raise AwkSyntaxError(*wrong)
+
+    def case_value(self) -> Expression:
+        token = self.token
+        if token.kind in ("-", "+") and self.peek().kind == "NUMBER":
+            self.advance()
+            return Unary(token.line, token.kind, self.operand())
+        if token.kind not in ("NUMBER", "STRING", "ERE"):
+            raise self.unexpected()
+        return self.operand()
+
+    def jump(self) -> Statement:
+        token = self.advance()
+        kind = token.kind
+        if kind == "break" and not (self.in_loop or self.in_switch):
+            raise self.twice("error: `break' is not allowed outside a loop or switch")
+        if kind == "continue" and not self.in_loop:
+            raise self.twice("error: `continue' is not allowed outside a loop")
+        if kind in ("next", "nextfile") and self.rule_kind in ("BEGIN", "END", "BEGINFILE", "ENDFILE"):
+            if not (kind == "nextfile" and self.rule_kind == "BEGINFILE"):
+                raise self.error(f"error: `{kind}' used in {self.rule_kind} action")
+        self.terminate()
+        return Jump(token.line, kind)
+
+    def return_statement(self) -> Statement:
+        token = self.token
+        if not self.in_function:
+            raise point_at(self.source, token.position, "`return' used outside function context")
+        self.advance()
+        value = None if self.token.kind in (";", "NEWLINE", "}", "EOF") else self.expression()
+        self.terminate()
+        return Return(token.line, value)
+
+    def exit_statement(self) -> Statement:
+        line = self.advance().line
+        value = None if self.token.kind in (";", "NEWLINE", "}", "EOF") else self.expression()
+        self.terminate()
+        return Exit(line, value)
+
+    def empty(self) -> Statement:
+        return Block(self.advance().line, [])
+
+    def simple(self) -> Statement:
+        """A statement that may stand in the head of a `for`."""
+        line = self.token.line
+        if self.token.kind in ("print", "printf"):
+            return self.print_statement()
+        if self.token.kind == "delete":
+            self.advance()
+            if self.token.kind == "(":
+                self.advance()
+                target = self.name_or_index()
+                self.expect(")")
+            else:
+                target = self.name_or_index()
+            return Delete(line, target)
+        return ExpressionStatement(line, self.expression())
+
+    def print_statement(self) -> Statement:
+        token = self.advance()
+        formatted = token.kind == "printf"
+        arguments: list[Expression] = []
+        saved, self.no_greater = self.no_greater, True
+        if self.token.kind not in (";", "NEWLINE", "}", "EOF", ">", ">>", "|"):
+            arguments.append(self.expression())
+            while self.token.kind == ",":
+                self.advance()
+                self.newlines()
+                arguments.append(self.expression())
+            if len(arguments) == 1 and isinstance(arguments[0], Grouping):
+                arguments = arguments[0].items
+        redirection = ""
+        destination = None
+        if self.token.kind in (">", ">>", "|"):
+            redirection = self.advance().kind
+            destination = self.binary(CONCAT, assignable=False)
+        self.no_greater = saved
+        for argument in arguments:
+            self.refuse_grouping(argument)
+        return Print(token.line, formatted, arguments, redirection, destination)
+
+
+_COMPOUND: dict[str, Callable[[_Parser], Statement]] = {
+    "{": _Parser.block, "if": _Parser.if_statement, "while": _Parser.while_statement, "do": _Parser.do_statement,
+    "for": _Parser.for_statement, "switch": _Parser.switch_statement, "break": _Parser.jump, "continue": _Parser.jump,
+    "next": _Parser.jump, "nextfile": _Parser.jump, "return": _Parser.return_statement, "exit": _Parser.exit_statement,
+    ";": _Parser.empty,
+}  # fmt: skip

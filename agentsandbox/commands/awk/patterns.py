@@ -1,0 +1,81 @@
+"""Regular expressions as awk uses them: compiled patterns bound to the budget of the run."""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.commands.awk.values import AwkFatal
+from agentsandbox.kernel.regexps import RegexError, compile_posix
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from agentsandbox.limits import Budget
+
+__all__ = ["Pattern", "written_plainly"]
+
+_CODE = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|([0-7]{1,3})|.)", re.DOTALL)
+_ASSERTIONS = re.compile(r"\\[yB<>`']")
+_FEW_CHARACTERS = re.compile(r"\[[^]\\^[-]{2,4}\]")
+
+
+def written_plainly(source: str) -> str:
+    """A regular expression with ASCII characters in the place of their codes: gawk takes even operators for such."""
+
+    def replace(found: re.Match[str]) -> str:
+        code = int(found[1], 16) if found[1] else int(found[2] or "0", 8)
+        return chr(code) if 0 < code < 128 and code != 92 else found[0]
+
+    return _CODE.sub(replace, source) if "\\" in source else source
+
+
+class Pattern:
+    """A pattern; `search(text, position)` gives the leftmost longest match, `test(text)` tells whether there is one."""
+
+    __slots__ = ("literal", "never_empty", "search", "split", "test")
+
+    search: Callable[..., Any]
+    test: Callable[[str], object]
+
+    def __init__(self, source: str, ignore_case: bool, budget: Budget, *, bytewise: bool = False) -> None:
+        if (len(source) - len(source.rstrip("\\"))) % 2:
+            raise AwkFatal(f"invalid regexp: Trailing backslash: /{source}/")
+        try:
+            regex = compile_posix(written_plainly(source), ignore_case=ignore_case, dialect="awk", bytewise=bytewise)
+        except RegexError as error:
+            raise AwkFatal(f"invalid regexp: {error.message}: /{source}/") from None
+        fast, fast_test = regex.fast, regex.fast_test
+        self.literal = regex.literal
+        """The one text that it matches, if there is just one."""
+        self.never_empty = fast if fast is not None and fast.search("") is None and not _ASSERTIONS.search(source) else None
+        """The `re.Pattern` to substitute by when no match can be empty."""
+        self.split = self._splitter(source, ignore_case=ignore_case)
+        """Cuts a text that is not empty into what is between the matches; None if that takes one search after the other."""
+        if fast is not None:
+            self.search = fast.search
+        else:
+            self.search = lambda text, position=0: regex.search(text, position, budget)
+        if fast_test is not None:
+            self.test = fast_test.search
+        else:
+            self.test = lambda text: regex.test(text, budget)
+
+    def _splitter(self, source: str, *, ignore_case: bool) -> Callable[[str], list[str]] | None:
+        if self.literal:
+            literal = self.literal
+            return lambda text: text.split(literal)
+        if _FEW_CHARACTERS.fullmatch(source) and not ignore_case:
+            first, others = source[1], source[2:-1]
+            return lambda text: _split_by_any(text, first, others)
+        if self.never_empty is None:
+            return None
+        split, every = self.never_empty.split, self.never_empty.groups + 1
+        return split if every == 1 else lambda text: split(text)[::every]
+
+
+def _split_by_any(text: str, first: str, others: str) -> list[str]:
+    for other in others:
+        text = text.replace(other, first)
+    return text.split(first)

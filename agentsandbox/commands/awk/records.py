@@ -1,0 +1,245 @@
+"""Input cut into records: by newline, one character, a regular expression, or blank lines; and records into fields."""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.kernel.streams import decode, decode_bytewise
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agentsandbox.commands.awk.patterns import Pattern
+    from agentsandbox.kernel.streams import ByteReader
+    from agentsandbox.limits import Budget
+
+__all__ = ["RecordReader", "Separator", "has_odd_numbers", "is_plain", "split_by_pattern", "split_words"]
+
+READ_BYTES = 4 * 65536
+_READ_LITTLE = 16384
+"""The same where an event loop waits."""
+_SPECIAL_NUMBERS = [re.compile(rf"{word}(?<!\w{word}){rest}(?!\w)", re.ASCII) for word, rest in (("inf", "(?:inity)?"), ("nan", ""))]
+"""Each with a text at its beginning, which is found faster than a pattern."""
+_ODD_BLANKS = tuple("\r\v\f\x1c\x1d\x1e\x1f")
+_WIDE_BLANKS = tuple("\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000")
+
+
+def has_odd_numbers(text: str) -> bool:
+    """Whether some field in the text may be a number for Python and none for awk."""
+    if "_" in text or not text.isascii():
+        return True
+    lower = text.lower()
+    return any(pattern.search(lower) is not None for pattern in _SPECIAL_NUMBERS)
+
+
+def is_plain(text: str) -> bool:
+    """Whether `str.split` splits it as awk does: no blanks but space, tab and newline."""
+    for blank in _ODD_BLANKS:
+        if blank in text:
+            return False
+    if not text.isascii():
+        for blank in _WIDE_BLANKS:
+            if blank in text:
+                return False
+    return True
+
+
+def split_words(text: str) -> list[str]:
+    """Fields between runs of spaces, tabs and newlines."""
+    if is_plain(text):
+        return text.split()
+    return [word for word in text.replace("\t", " ").replace("\n", " ").split(" ") if word]
+
+
+def split_by_pattern(pattern: Pattern, text: str, separators: list[str] | None = None, step: Callable[[], None] | None = None) -> list[str]:
+    """The pieces between matches; a match of nothing separates nothing."""
+    if not text:
+        return []
+    pieces: list[str] = []
+    start = position = 0
+    end = len(text)
+    while position <= end:
+        if step is not None:
+            step()
+        found = pattern.search(text, position)
+        if found is None:
+            break
+        left, right = found.span()
+        if left == right:
+            position = left + 1
+            if left >= end:
+                break
+            # a longer match may begin right after: search on, the pieces are unaffected
+            continue
+        pieces.append(text[start:left])
+        if separators is not None:
+            separators.append(text[left:right])
+        start = position = right
+    pieces.append(text[start:])
+    return pieces
+
+
+class Separator:
+    """How records end: `kind` is "character", "paragraph" or "pattern"."""
+
+    __slots__ = ("character", "kind", "pattern")
+
+    def __init__(self, text: str, compile_pattern: Callable[[str], Pattern]) -> None:
+        self.character = text
+        self.pattern: Pattern | None = None
+        if text == "":
+            self.kind = "paragraph"
+        elif len(text) == 1:
+            self.kind = "character"
+        else:
+            self.kind = "pattern"
+            self.pattern = compile_pattern(text)
+
+
+class RecordReader:
+    """Records from one input. `terminator` is the text that ended the last one: RT."""
+
+    __slots__ = ("_budget", "_bytewise", "_carry", "_ended", "_position", "_text", "block_text", "source", "terminator")
+
+    def __init__(self, source: ByteReader, budget: Budget, *, bytewise: bool = False) -> None:
+        self.source = source
+        self.terminator = ""
+        self.block_text = ""
+        """The text of the last `block`."""
+        self._budget = budget
+        self._bytewise = bytewise
+        self._text = ""
+        self._position = 0
+        self._carry = b""
+        self._ended = False
+
+    def _fill(self) -> bool:
+        """Read more; false at the end of the input."""
+        if self._ended:
+            return False
+        budget = self._budget
+        budget.breathe()
+        data = self.source.read(READ_BYTES if budget.rest is None else _READ_LITTLE)
+        if not data:
+            self._ended = True
+            data, self._carry = self._carry, b""
+        else:
+            data = self._carry + data if self._carry else data
+            cut = len(data) if self._bytewise else _complete(data)
+            data, self._carry = (data, b"") if cut == len(data) else (data[:cut], data[cut:])
+        rest = self._text[self._position :]
+        self._budget.charge(len(rest))
+        self._budget.step(len(data) // 4096 + 1)
+        self._text = rest + (decode_bytewise(data) if self._bytewise else decode(data))
+        self._position = 0
+        return bool(data) or not self._ended
+
+    def block(self, separator: str) -> list[str] | None:
+        """Many records at once, ended by a character; None at the end. The last of the input may lack its end."""
+        while True:
+            text, start = self._text, self._position
+            last = text.rfind(separator, start)
+            if last >= 0:
+                self._text = text[last + 1 :]
+                self._position = 0
+                self.terminator = separator
+                self.block_text = text = text[start:last]
+                return text.split(separator)
+            if not self._fill():
+                rest = self._text[self._position :]
+                self._text, self._position = "", 0
+                self.terminator = ""
+                self.block_text = rest
+                return [rest] if rest else None
+
+    def push_back(self, records: list[str], separator: str) -> None:
+        """Give back what was not used: RS has changed."""
+        if records:
+            self._text = separator.join(records) + self.terminator + self._text[self._position :]
+            self._position = 0
+
+    def record(self, separator: Separator) -> str | None:
+        """The next record; None at the end."""
+        if separator.kind == "character":
+            return self._by_character(separator.character)
+        if separator.kind == "paragraph":
+            return self._paragraph()
+        assert separator.pattern is not None
+        return self._by_pattern(separator.pattern)
+
+    def _by_character(self, character: str) -> str | None:
+        while True:
+            end = self._text.find(character, self._position)
+            if end >= 0:
+                return self._take(end, end + 1)
+            if not self._fill():
+                return self._rest()
+
+    def _take(self, end: int, following: int) -> str:
+        record = self._text[self._position : end]
+        self.terminator = self._text[end:following]
+        self._position = following
+        return record
+
+    def _rest(self) -> str | None:
+        rest = self._text[self._position :]
+        self._text, self._position = "", 0
+        self.terminator = ""
+        return rest or None
+
+    def _paragraph(self) -> str | None:
+        while True:
+            while self._position < len(self._text) and self._text[self._position] == "\n":
+                self._position += 1
+            if self._position < len(self._text):
+                break
+            if not self._fill():
+                return None
+        while True:
+            end = self._text.find("\n\n", self._position)
+            following = end + 2
+            while end >= 0 and following < len(self._text) and self._text[following] == "\n":
+                following += 1
+            if end >= 0 and following < len(self._text):
+                return self._take(end, following)
+            if not self._fill():
+                if end >= 0:
+                    return self._take(self._text.find("\n\n", self._position), len(self._text))
+                rest = self._rest()
+                if rest is not None and rest.endswith("\n"):
+                    self.terminator = "\n"
+                    return rest[:-1]
+                return rest
+
+    def _by_pattern(self, pattern: Pattern) -> str | None:
+        while True:
+            self._budget.step()
+            found = pattern.search(self._text, self._position)
+            while found is not None and found.end() == found.start():
+                found = pattern.search(self._text, found.end() + 1) if found.end() < len(self._text) else None
+            # a match at the very end of what was read might go on
+            if found is not None and found.end() < len(self._text):
+                return self._take(found.start(), found.end())
+            if not self._fill():
+                if found is not None:
+                    found = pattern.search(self._text, self._position)
+                if found is not None and found.end() > found.start():
+                    return self._take(found.start(), found.end())
+                rest = self._rest()
+                if rest is not None and rest.endswith("\n"):  # gawk drops the file's last newline
+                    self.terminator = ""
+                    return rest
+                return rest
+
+
+def _complete(data: bytes) -> int:
+    """How many bytes of `data` do not belong to a character that is cut off at the end."""
+    for back in range(1, min(4, len(data)) + 1):
+        byte = data[-back]
+        if byte < 0x80:
+            break
+        if byte >= 0xC0:
+            needed = 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4
+            return len(data) - back if needed > back else len(data)
+    return len(data)

@@ -1,0 +1,309 @@
+"""What a running awk program stands on: its special variables, its record, and the functions that need either."""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.commands.awk.arrays import Array
+from agentsandbox.commands.awk.channels import Channels
+from agentsandbox.commands.awk.fields import matches
+from agentsandbox.commands.awk.formats import as_bytes, format_values
+from agentsandbox.commands.awk.functions import conversions, kind_of, namespace
+from agentsandbox.commands.awk.input import Input
+from agentsandbox.commands.awk.meter import ACCOUNTED
+from agentsandbox.commands.awk.patterns import Pattern
+from agentsandbox.commands.awk.records import split_by_pattern, split_words
+from agentsandbox.commands.awk.sorting import sort_elements, sorted_keys
+from agentsandbox.commands.awk.substitution import general_substitute, substitute, substituter
+from agentsandbox.commands.awk.times import format_time, make_time
+from agentsandbox.commands.awk.values import NUMBER_STARTS, UNSET, AwkFatal, Unset, from_input, to_number
+from agentsandbox.kernel.streams import encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import Any
+
+    from agentsandbox.commands.awk.codegen import Compiled
+    from agentsandbox.commands.awk.random_numbers import Chance
+    from agentsandbox.commands.awk.values import Value
+    from agentsandbox.contract.command import CommandContext
+
+__all__ = ["Runtime"]
+
+_NUMBERS = [str(number) for number in range(1, 65)]
+_PIECE = 4096
+_NO_CHARACTER = re.compile("[\udc80-\udcff]")
+
+
+class Runtime(Input):
+    """One run of one program. Generated code reads and writes its attributes."""
+
+    def __init__(self, ctx: CommandContext, warn: Callable[[str], None], *, bytewise: bool) -> None:
+        super().__init__(ctx, warn, bytewise=bytewise)
+        self.ORS = "\n"
+        self.SUBSEP = "\x1c"
+        self.CONVFMT = "%.6g"
+        self.OFMT = "%.6g"
+        self.RSTART: Any = 0.0
+        self.RLENGTH: Any = 0.0
+        self.BINMODE: Any = 0.0
+        self.LINT: Any = 0.0
+        self.status = 0
+        self.told_of_bytes = False
+        """Whether there was a warning of bytes that are no characters."""
+        self.functions: dict[str, tuple[Callable[..., Any], str]] = {}
+        self.in_end = False
+        self.channels = Channels(self)
+        self.conversions = conversions(self)
+        self.text = self.conversions["text"]
+        self.key = self.conversions["key"]
+        self._seed = 1.0
+        self._chance: Chance | None = None
+        self._choose_splitter()
+
+    # running
+
+    def run(self, compiled: Compiled) -> None:
+        """Run the program to its end; output is written out by then."""
+        self.uses_terminator = "rt.RT" in compiled.source
+        names = namespace(self, compiled.used)
+        exec(compiled.code, names)  # noqa: S102 - our own compiler's output, holding no text of the script but by repr()
+        names["run"](self)
+
+    def initial(self, name: str) -> Value:
+        """A variable's value before BEGIN: what `-v` gave."""
+        return self.variables.get(name, UNSET)
+
+    def begin_end(self) -> None:
+        """END starts."""
+        self.in_end = True
+
+    def set_status(self, number: float) -> None:
+        """`exit number`."""
+        self.status = int(number) & 255 if number - number == 0.0 else 0
+
+    def no_format(self, name: str = "printf") -> str:
+        """`printf` or `sprintf` without arguments."""
+        raise AwkFatal(f"{name}: no arguments")
+
+    def too_few(self, name: str, _arguments: Sequence[object]) -> float:
+        """`and`, `or`, `xor` with fewer than two arguments."""
+        raise AwkFatal(f"{name}: called with less than two arguments")
+
+    def sprintf(self, template: str, values: Sequence[object]) -> str:
+        """`sprintf`."""
+        made = format_values(template, values, self.text, self.budget.charge, self.sound)
+        if self.bytewise:
+            made = as_bytes(made)
+        if len(made) > ACCOUNTED:
+            self.account(len(made))
+        return made
+
+    def sound(self, text: str) -> str:
+        """The text up to a byte that is no character: what `printf` pads or cuts ends there."""
+        if self.bytewise or text.isascii():
+            return text
+        found = _NO_CHARACTER.search(text)
+        return text if found is None else text[: found.start()]
+
+    def index(self, text: str, sought: str) -> float:
+        """`index` of a program that knows IGNORECASE."""
+        if self.IGNORECASE:
+            text, sought = text.casefold(), sought.casefold()
+        return float(text.find(sought) + 1)
+
+    def kind_of_field(self, number: float, count: float, value: object) -> str:
+        """`typeof($number)`."""
+        return "unassigned" if number > count else str(kind_of(value))
+
+    def _order(self) -> str | None:
+        """PROCINFO["sorted_in"]."""
+        how = self.arrays["PROCINFO"].get("sorted_in") if "PROCINFO" in self.arrays else None
+        return None if how is None or isinstance(how, Unset) else self.text(how)
+
+    def walk(self, array: Array) -> Iterable[str]:
+        """The keys for `for (key in array)`."""
+        self.budget.step(len(array) // 8 + 1)
+        how = self._order()
+        return array.walk(self.budget.step) if how is None else sorted_keys(self, array, how)
+
+    def walk_items(self, array: Array) -> Iterable[tuple[str, Any]]:
+        """The keys, with what is there when the loop comes to it."""
+        self.budget.step(len(array) // 8 + 1)
+        how = self._order()
+        if how is None:
+            return array.walk_items(self.budget.step)
+        keys = sorted_keys(self, array, how)
+        return zip(keys, map(array.__getitem__, keys), strict=True)
+
+    def split_into(self, text: str, array: Array, separator: Pattern | str | None, separators: Array | None, typed: bool) -> float:
+        """`split`. If not `typed`, nobody will ask which elements look like numbers."""
+        between: list[str] | None = None if separators is None else []
+        step = self.budget.step
+        if isinstance(separator, Pattern):
+            if between is None and separator.split is not None:
+                pieces = separator.split(text) if text else []
+            else:
+                pieces = split_by_pattern(separator, text, between, step)
+        else:
+            by = self.text(self.FS) if separator is None else separator
+            if between is None:
+                split = self._splitters.get(by)
+                if split is None:
+                    split = self._splitters[by] = self._splitter_of(by)
+                pieces = split(text)
+            else:
+                pieces = self._split_keeping(text, by, between)
+        step(len(pieces) // 4 + 1)
+        if len(text) > ACCOUNTED:
+            self.account(len(text))
+        array.clear()
+        if len(pieces) <= len(_NUMBERS):
+            values = [piece if piece[:1] not in NUMBER_STARTS else from_input(piece) for piece in pieces] if typed else pieces
+            array.update(zip(_NUMBERS, values))  # noqa: B905 - as many as there are pieces
+        else:
+            self.budget.charge(len(pieces) * 16)
+            for start in range(0, len(pieces), _PIECE):
+                part = pieces[start : start + _PIECE]
+                step(len(part))
+                array.update(zip(map(str, range(start + 1, start + len(part) + 1)), map(from_input, part), strict=True))
+        if separators is not None:
+            separators.clear()
+            leading = by == " " if not isinstance(separator, Pattern) else False
+            for number, piece in enumerate(between or (), 0 if leading else 1):
+                if not leading or piece or 0 < number < len(pieces):
+                    separators[str(number)] = piece
+        return float(len(pieces))
+
+    def _split_keeping(self, text: str, by: str, between: list[str]) -> list[str]:
+        """Split and keep what stands between; for blanks also what stands before and after."""
+        if by == "":
+            return list(text)
+        if by != " ":
+            pattern = self.dynamic_pattern(by if len(by) > 1 else f"[{by}]" if by not in "\\^" else f"\\{by}")
+            return split_by_pattern(pattern, text, between, self.budget.step)
+        pieces = split_words(text)
+        position = 0
+        for piece in pieces:
+            found = text.find(piece, position)
+            between.append(text[position:found])
+            position = found + len(piece)
+        between.append(text[position:])
+        return pieces
+
+    def patsplit(self, text: str, array: Array, pattern: Pattern | None, separators: Array | None) -> float:
+        """`patsplit`."""
+        found = pattern if pattern is not None else self._compile(self.text(self.FPAT))
+        if found.literal == "":
+            raise AwkFatal("patsplit: third argument must be non-null")
+        between: list[str] = []
+        pieces = matches(found, text, self.budget.step, between)
+        array.clear()
+        for number, piece in enumerate(pieces, 1):
+            array[str(number)] = from_input(piece)
+        if separators is not None:
+            separators.clear()
+            for number, piece in enumerate(between):
+                separators[str(number)] = piece
+        return float(len(pieces))
+
+    def substitute(self, pattern: Pattern, replacement: str, text: str, every: bool) -> float:
+        """`sub` and `gsub`: the new text in `got`, the number of replacements back."""
+        self.got, count = substitute(pattern, replacement, text, every, self.budget)
+        if count and len(self.got) > ACCOUNTED:
+            self.account(len(self.got))
+        return float(count)
+
+    def substituter(self, pattern: Pattern, replacement: str, every: bool) -> Callable[[str], float]:
+        """`substitute` for what a program says once and for all."""
+        return substituter(self, pattern, replacement, every)
+
+    def gensub(self, pattern: Pattern, replacement: str, how: Value, text: str) -> str:
+        """`gensub`."""
+        which = self.text(how)
+        number = 0
+        if which[:1] not in ("g", "G"):
+            number = int(min(max(to_number(how), 0.0), 1e9))
+            if number < 1:
+                if to_number(how) != 0.0 or not which:
+                    self.warn(f"gensub: third argument `{which}' treated as 1")
+                else:
+                    self.warn(f"gensub: third argument `{which}' treated as 1")
+                number = 1
+        result = general_substitute(pattern, replacement, text, number, self.budget)
+        if len(result) > ACCOUNTED:
+            self.account(len(result))
+        return result
+
+    def match(self, text: str, pattern: Pattern, captures: Array | None) -> float:
+        """`match`: sets RSTART and RLENGTH, and the array of groups."""
+        found = pattern.search(text)
+        if captures is not None:
+            captures.clear()
+        if found is None:
+            self.RSTART, self.RLENGTH = 0.0, -1.0
+            return 0.0
+        start, end = found.span()
+        counted_in_bytes = not (self.bytewise or text.isascii())  # the places of empty matches, by gawk
+        first = start if start < end or not counted_in_bytes else len(encode(text[:start]))
+        self.RSTART, self.RLENGTH = first + 1.0, float(end - start)
+        if captures is not None:
+            for number in range(len(found.groups()) + 1):
+                left, right = found.span(number)
+                if left >= 0:
+                    captures[str(number)] = from_input(text[left:right])
+                    first = left if left < right or not counted_in_bytes else len(encode(text[:left]))
+                    captures[f"{number}{self.SUBSEP}start"] = first + 1.0
+                    captures[f"{number}{self.SUBSEP}length"] = float(right - left)
+        return self.RSTART  # type: ignore[no-any-return]
+
+    def sort(self, source: Array, target: Array | None, how: str | None, by_index: bool) -> float:
+        """`asort` and `asorti`."""
+        values = sort_elements(self, source, how, by_index)
+        into = source if target is None else target
+        into.clear()
+        for number, value in enumerate(values, 1):
+            into[str(number)] = value
+        return float(len(values))
+
+    def rand(self) -> float:
+        """`rand`."""
+        if self._chance is None:
+            from agentsandbox.commands.awk.random_numbers import Chance  # few programs need it
+
+            self._chance = Chance(int(self._seed) if abs(self._seed) < 1e18 else 0)
+        return self._chance.next()
+
+    def srand(self, seed: float | None = None) -> float:
+        """`srand`: the previous seed."""
+        before = self._seed
+        self._seed = float(int(self.ctx.host.clock())) if seed is None else seed + 0.0
+        self._chance = None
+        return before
+
+    def systime(self) -> float:
+        """`systime`."""
+        return float(int(self.ctx.host.clock()))
+
+    def strftime(self, template: str | None = None, when: float | None = None, utc: object = 0.0) -> str:
+        """`strftime`."""
+        if template is None:
+            template = "%a %b %e %H:%M:%S %Z %Y"
+        return format_time(template, self.systime() if when is None else when, bool(utc), self.ctx.env, self.budget.charge)
+
+    def mktime(self, text: str, utc: bool) -> float:
+        """`mktime`."""
+        return make_time(text, utc, self.ctx.env)
+
+    def system(self, command: str) -> float:
+        """`system`."""
+        return self.channels.system(command)
+
+    def close(self, name: str, side: str = "") -> float:
+        """`close`."""
+        return self.channels.close(name)
+
+    def fflush(self, name: str | None = None) -> float:
+        """`fflush`."""
+        return self.channels.flush(name)

@@ -1,0 +1,372 @@
+"""What a program's names are: which are arrays, which only ever hold numbers, which fields it reads and changes.
+
+Awk declares nothing, so this is found from use: by walking the whole tree once and then iterating to a fixed point,
+because an untyped parameter is an array when a function it is passed to takes an array.
+"""
+
+from __future__ import annotations
+
+from agentsandbox.commands.awk import nodes
+from agentsandbox.commands.awk.lexer import AwkSyntaxError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    from agentsandbox.commands.awk.nodes import Expression, Node, Program
+    from agentsandbox.limits import Budget
+
+    Key = tuple[str, str]  # (function or "", name)
+
+__all__ = ["SPECIAL_ARRAYS", "SPECIAL_NAMES", "Scopes", "children"]
+
+SPECIAL_NUMBERS = frozenset(("RSTART", "RLENGTH"))
+SPECIAL_NAMES = frozenset(
+    "NR FNR NF FS OFS ORS RS RT RSTART RLENGTH SUBSEP CONVFMT OFMT FILENAME IGNORECASE FPAT FIELDWIDTHS ERRNO BINMODE ARGC "
+    "ARGIND LINT".split()
+)
+SPECIAL_ARRAYS = frozenset(("ENVIRON", "ARGV", "PROCINFO", "FUNCTAB"))
+NUMERIC_CALLS = frozenset(
+    "length index split sub gsub match sin cos atan2 exp log sqrt int rand srand system close fflush systime mktime asort asorti and or "
+    "xor lshift rshift compl strtonum patsplit isarray mkbool".split()
+)
+_ARRAY_ARGUMENTS = {"split": (1, 3), "asort": (0, 1), "asorti": (0, 1), "match": (2,), "patsplit": (1, 3)}
+_SPLITTERS = frozenset(("FS", "FPAT", "FIELDWIDTHS"))
+
+
+def children(node: object) -> Iterator[Node]:
+    """The nodes directly below a node, or below lists and tuples of them."""
+    if isinstance(node, nodes.Node):
+        for name in node.__slots__:
+            yield from _nodes_of(getattr(node, name))
+
+
+def _nodes_of(value: object) -> Iterator[Node]:
+    if isinstance(value, nodes.Node):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _nodes_of(item)
+
+
+class Scopes:
+    """The analysis of one program."""
+
+    def __init__(self, program: Program, assigned_outside: frozenset[str], budget: Budget) -> None:
+        self.program = program
+        self.budget = budget
+        self.functions = program.functions
+        self.arrays: set[Key] = set()
+        self.scalars: set[Key] = set()
+        self.texts: set[Key] = {("", name) for name in assigned_outside}
+        """Scalars that may hold something else than a number."""
+        self.mixed_elements: set[Key] = set()
+        """Arrays whose elements may be something else than numbers."""
+        self.text_functions: set[str] = set()
+        self.names: set[str] = set()
+        """Every global name used."""
+        self.special_assigned: set[str] = set()
+        self.highest_field = 0
+        self.all_fields = False
+        self.changes_fields = False
+        self.uses_fields = False
+        self.plain_getline = False
+        self.uses_getline = False
+        self.changes_record = False
+        """Whether `$0` is not always what was read."""
+        self.indirect = False
+        self.changes_operands = False
+        """Whether operands may become assignments of any variable."""
+        self.nested = False
+        """Whether an element may be an array."""
+        self.field_functions: set[str] = set()
+        """Functions that look at the fields or the record, also through others."""
+        self._calls: list[tuple[str, str, list[Expression]]] = []
+        self._callees: dict[str, set[str]] = {}
+        self._typed: list[tuple[str, Expression, Key]] = []
+        self._returns: list[tuple[str, Expression]] = []
+        for rule in program.rules:
+            self._walk(rule, "", rule.kind == "BEGIN")
+        for function in program.functions.values():
+            for statement in function.body:
+                self._walk(statement, function.name, False)
+        self._settle()
+        self._refuse()
+
+    def _refuse(self) -> None:
+        """The table of the variables is not there, and those of awk's own that are scalars are no arrays."""
+        if "SYMTAB" in self.names:
+            raise AwkSyntaxError("fatal: SYMTAB is not available here")
+        for name in sorted(self.names & SPECIAL_NAMES):
+            if ("", name) in self.arrays:
+                raise AwkSyntaxError(f"fatal: attempt to use scalar `{name}' as an array")
+
+    # what a name means
+
+    def key(self, function: str, name: str) -> Key:
+        """The scope in which a function's `name` lives."""
+        if function and name in self.functions[function].parameters:
+            return (function, name)
+        return ("", name)
+
+    def is_array(self, function: str, name: str) -> bool:
+        """Whether the name is an array there."""
+        key = self.key(function, name)
+        return key in self.arrays or (not key[0] and name in SPECIAL_ARRAYS)
+
+    def is_numeric(self, function: str, expression: Expression) -> bool:
+        """Whether the expression is a float whatever happens."""
+        if isinstance(expression, (nodes.Number, nodes.Binary, nodes.Step, nodes.Match, nodes.Membership, nodes.Getline, nodes.Regex)):
+            return True
+        if isinstance(expression, nodes.Unary):
+            return expression.operator != "()" or self.is_numeric(function, expression.operand)
+        if isinstance(expression, nodes.Assign):
+            return expression.operator != "=" or self.is_numeric(function, expression.value)
+        if isinstance(expression, nodes.Ternary):
+            return self.is_numeric(function, expression.yes) and self.is_numeric(function, expression.no)
+        if isinstance(expression, nodes.Name):
+            if not self.key(function, expression.name)[0] and expression.name in SPECIAL_NAMES:
+                return self._special_numeric(expression.name)
+            return not self.is_array(function, expression.name) and self.key(function, expression.name) not in self.texts
+        if isinstance(expression, nodes.Index):
+            base = expression.base
+            return (
+                isinstance(base, nodes.Name)
+                and self.key(function, base.name) not in self.mixed_elements
+                and (self.key(function, base.name) in self.arrays)
+            )
+        if isinstance(expression, nodes.Call):
+            return expression.name in NUMERIC_CALLS
+        if isinstance(expression, nodes.UserCall):
+            return expression.name in self.functions and expression.name not in self.text_functions
+        return False
+
+    def _special_numeric(self, name: str) -> bool:
+        if ("", name) in self.texts:
+            return False
+        return name in SPECIAL_NUMBERS or (name in ("NR", "FNR", "NF") and name not in self.special_assigned)
+
+    # the walk
+
+    def _walk(self, start: Node, function: str, in_begin: bool) -> None:
+        pending: list[Node] = [start]
+        while pending:
+            node = pending.pop()
+            self.budget.step()
+            visit = _VISITS.get(type(node))
+            if visit is not None:
+                visit(self, node, function, in_begin)
+            pending.extend(children(node))
+
+    def _visit_name(self, node: nodes.Name, function: str, in_begin: bool) -> None:
+        key = self.key(function, node.name)
+        if not key[0]:
+            self.names.add(node.name)
+            if node.name == "NF":
+                self._fields(function, every=True)
+        self.scalars.add(key)
+
+    def _visit_index(self, node: nodes.Index, function: str, in_begin: bool) -> None:
+        if isinstance(node.base, nodes.Name):
+            self._array(function, node.base.name)
+        else:
+            self.nested = True
+            self._mix(function, node.base)
+
+    def _array(self, function: str, name: str) -> None:
+        key = self.key(function, name)
+        self.arrays.add(key)
+        self.names.add(name) if not key[0] else None
+        if key[0] or name in SPECIAL_ARRAYS:
+            self.mixed_elements.add(key)
+
+    def _mix(self, function: str, node: object) -> None:
+        while isinstance(node, nodes.Index):
+            node = node.base
+        if isinstance(node, nodes.Name):
+            self.mixed_elements.add(self.key(function, node.name))
+
+    def _visit_field(self, node: nodes.Field, function: str, in_begin: bool) -> None:
+        number = node.number
+        if isinstance(number, nodes.Number) and 0 <= number.value < 1000:
+            if number.value:
+                self.highest_field = max(self.highest_field, int(number.value))
+                self._fields(function)
+            elif function:
+                self.field_functions.add(function)
+        else:
+            self._fields(function, every=True)
+
+    def _fields(self, function: str, every: bool = False) -> None:
+        self.uses_fields = True
+        self.all_fields = self.all_fields or every
+        if function:
+            self.field_functions.add(function)
+
+    def _visit_assign(self, node: nodes.Assign, function: str, in_begin: bool) -> None:
+        if node.operator == "=":
+            self._target(node.target, function, in_begin, node.value)
+        else:
+            self._target(node.target, function, in_begin, nodes.Number(0, 0.0))
+
+    def _visit_step(self, node: nodes.Step, function: str, in_begin: bool) -> None:
+        self._target(node.target, function, in_begin, nodes.Number(0, 0.0))
+
+    def _target(self, target: Node | None, function: str, in_begin: bool, value: Expression | None) -> None:
+        """Something is assigned: `value`, or text when that is None."""
+        if isinstance(target, nodes.Name):
+            key = self.key(function, target.name)
+            if not key[0] and target.name in SPECIAL_NAMES:
+                self.special_assigned.add(target.name)
+                if target.name == "NF" or (target.name in _SPLITTERS and not in_begin):
+                    self.changes_fields = True
+            if value is None:
+                self.texts.add(key)
+            else:
+                self._typed.append((function, value, key))
+        elif isinstance(target, nodes.Index):
+            if isinstance(target.base, nodes.Name) and target.base.name == "ARGV":
+                self.changes_operands = True
+            if value is None or not isinstance(target.base, nodes.Name):
+                self._mix(function, target)
+            else:
+                self._typed.append((function, value, ("[", *self.key(function, target.base.name))))  # type: ignore[arg-type]
+        elif isinstance(target, nodes.Field):
+            if isinstance(target.number, nodes.Number) and target.number.value == 0:
+                self.changes_record = True
+                if function:
+                    self.field_functions.add(function)
+            else:
+                self.changes_fields = True
+
+    def _visit_getline(self, node: nodes.Getline, function: str, in_begin: bool) -> None:
+        self.uses_getline = True
+        if node.target is None:
+            self.plain_getline = self.changes_record = True
+            if function:
+                self.field_functions.add(function)
+        else:
+            self._target(node.target, function, in_begin, None)
+
+    def _visit_for_in(self, node: nodes.ForIn, function: str, in_begin: bool) -> None:
+        self._target(node.variable, function, in_begin, None)
+        self._whole_array(node.array, function)
+
+    def _visit_membership(self, node: nodes.Membership, function: str, in_begin: bool) -> None:
+        self._whole_array(node.array, function)
+
+    def _whole_array(self, node: object, function: str) -> None:
+        if isinstance(node, nodes.Name):
+            self._array(function, node.name)
+            self.scalars.discard(self.key(function, node.name))
+
+    def _visit_delete(self, node: nodes.Delete, function: str, in_begin: bool) -> None:
+        self._whole_array(node.target, function)
+
+    def _visit_call(self, node: nodes.Call, function: str, in_begin: bool) -> None:
+        for position in _ARRAY_ARGUMENTS.get(node.name, ()):
+            if position < len(node.arguments):
+                argument = _unwrap(node.arguments[position])
+                if isinstance(argument, nodes.Name):
+                    self._array(function, argument.name)
+                elif isinstance(argument, nodes.Index):
+                    self.nested = True
+                self._mix(function, argument)
+        if node.name in ("asort", "asorti") and len(node.arguments) > 2:
+            self.indirect = True
+        if node.name in ("sub", "gsub"):
+            if len(node.arguments) == 3:
+                self._target(_unwrap(node.arguments[2]), function, in_begin, None)
+                return
+            self.changes_record = True
+            if function:
+                self.field_functions.add(function)
+        elif node.name == "length" and not node.arguments and function:
+            self.field_functions.add(function)
+
+    def _visit_user_call(self, node: nodes.UserCall, function: str, in_begin: bool) -> None:
+        self._calls.append((function, node.name, node.arguments))
+        self.nested = self.nested or any(isinstance(_unwrap(argument), nodes.Index) for argument in node.arguments)
+        self._callees.setdefault(function, set()).add(node.name)
+
+    def _visit_return(self, node: nodes.Return, function: str, in_begin: bool) -> None:
+        if node.value is not None and function:
+            self._returns.append((function, node.value))
+
+    def _visit_regex(self, node: nodes.Regex, function: str, in_begin: bool) -> None:
+        if function:
+            self.field_functions.add(function)
+
+    # the fixed point
+
+    def _settle(self) -> None:
+        if self.changes_operands:
+            self.texts.update(("", name) for name in self.names)
+        if self.indirect or "PROCINFO" in self.names:  # whose "sorted_in" may name a function
+            for function in self.functions.values():
+                self.text_functions.add(function.name)
+                self.texts.update((function.name, parameter) for parameter in function.parameters)
+        while True:
+            before = len(self.arrays), len(self.mixed_elements), len(self.texts), len(self.text_functions), len(self.field_functions)
+            self.budget.step(len(self._typed) + len(self._returns))
+            for caller, name, arguments in self._calls:
+                self.budget.step(len(arguments) + 1)
+                self._settle_call(caller, name, arguments)
+            for scope, value, key in self._typed:
+                if not self.is_numeric(scope, value):
+                    if key[0] == "[":
+                        self.mixed_elements.add(key[1:])  # type: ignore[arg-type]
+                    else:
+                        self.texts.add(key)
+            for returning, result in self._returns:
+                if not self.is_numeric(returning, result):
+                    self.text_functions.add(returning)
+            for caller, callees in self._callees.items():
+                if caller and callees & self.field_functions:
+                    self.field_functions.add(caller)
+            if before == (len(self.arrays), len(self.mixed_elements), len(self.texts), len(self.text_functions), len(self.field_functions)):
+                return
+
+    def _settle_call(self, caller: str, name: str, arguments: list[Expression]) -> None:
+        function = self.functions.get(name)
+        if function is None:
+            return
+        for parameter, argument in zip(function.parameters, arguments):  # noqa: B905 - surplus arguments are refused later
+            target: Key = (name, parameter)
+            argument = _unwrap(argument)
+            if isinstance(argument, nodes.Name):
+                key = self.key(caller, argument.name)
+                if target in self.arrays:
+                    self._array(caller, argument.name)
+                elif key in self.arrays or argument.name in SPECIAL_ARRAYS:
+                    self.arrays.add(target)
+                if key in self.arrays:
+                    self.mixed_elements.add(key)
+            if isinstance(argument, nodes.Index):
+                self._mix(caller, argument)
+            if not self.is_numeric(caller, argument):
+                self.texts.add(target)
+
+
+def _unwrap(expression: Expression) -> Expression:
+    while isinstance(expression, nodes.Unary) and expression.operator == "()":
+        expression = expression.operand
+    return expression
+
+
+_VISITS: dict[type, Callable[[Scopes, Any, str, bool], None]] = {
+    nodes.Name: Scopes._visit_name,
+    nodes.Index: Scopes._visit_index,
+    nodes.Field: Scopes._visit_field,
+    nodes.Assign: Scopes._visit_assign,
+    nodes.Step: Scopes._visit_step,
+    nodes.Getline: Scopes._visit_getline,
+    nodes.ForIn: Scopes._visit_for_in,
+    nodes.Membership: Scopes._visit_membership,
+    nodes.Delete: Scopes._visit_delete,
+    nodes.Call: Scopes._visit_call,
+    nodes.UserCall: Scopes._visit_user_call,
+    nodes.Return: Scopes._visit_return,
+    nodes.Regex: Scopes._visit_regex,
+}

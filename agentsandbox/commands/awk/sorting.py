@@ -1,0 +1,75 @@
+"""`asort`, `asorti` and PROCINFO["sorted_in"]."""
+
+from __future__ import annotations
+
+from functools import cmp_to_key
+
+from agentsandbox.commands.awk.arrays import Array, walk_order
+from agentsandbox.commands.awk.values import AwkFatal, Strnum, to_number
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from agentsandbox.commands.awk.runtime import Runtime
+
+__all__ = ["sort_elements", "sorted_keys"]
+
+_ORDERS = frozenset(f"@{what}_{how}_{way}" for what in ("ind", "val") for how in ("str", "num", "type") for way in ("asc", "desc")) - {
+    "@ind_type_asc",
+    "@ind_type_desc",
+}
+
+
+def sorted_keys(rt: Runtime, array: Array, how: str) -> list[str]:
+    """The keys in the order that `how` names: one of gawk's `@…` orders, or a function of the program."""
+    keys = walk_order(array, rt.budget.step)
+    rt.budget.step(len(keys))
+    if how in ("", "@unsorted"):
+        return keys
+    if how in _ORDERS:
+        _, what, kind, way = how.replace("@", "@_").split("_")
+        key = _key(rt, array, what == "ind", kind)
+        return sorted(keys, key=key, reverse=way == "desc")
+    found = rt.functions.get(how)
+    if found is None:
+        raise AwkFatal(f"sort comparison function `{how}' is not defined")
+    function = found[0]
+
+    def compare(left: str, right: str) -> int:
+        rt.budget.step()
+        result = to_number(function(left, array[left], right, array[right]))
+        return -1 if result < 0 else 1 if result > 0 else 0
+
+    return sorted(keys, key=cmp_to_key(compare))
+
+
+def _key(rt: Runtime, array: Array, by_index: bool, kind: str) -> Callable[[str], Any]:
+    text = rt.text
+    if by_index:
+        return (lambda key: key) if kind == "str" else (lambda key: (to_number(key), key))
+
+    def rank(key: str) -> Any:
+        value = array[key]
+        if isinstance(value, Array):
+            return (2, 0.0, key)
+        if kind == "str":
+            return (0, text(value), key)
+        if kind == "num":
+            return (0, to_number(value), text(value), key)
+        if isinstance(value, (float, Strnum)):
+            return (0, to_number(value), "", key)
+        return (1, 0.0, text(value), key)
+
+    return rank
+
+
+def sort_elements(rt: Runtime, source: Array, how: str | None, by_index: bool) -> list[Any]:
+    """The values, or for `asorti` the keys, in order."""
+    if how is None:
+        how = "@ind_str_asc" if by_index else "@val_type_asc"
+    keys = sorted_keys(rt, source, how)
+    if by_index:
+        return list(keys)
+    return [source[key] for key in keys]

@@ -1,0 +1,468 @@
+"""Awk tokens into expressions: precedence climbing."""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.commands.awk.lexer import COMMENT, OPERAND_ENDS, AwkSyntaxError, doubtful_escapes, point_at, tokenize
+from agentsandbox.commands.awk.nodes import (
+    Assign,
+    Binary,
+    Call,
+    Concat,
+    Field,
+    Getline,
+    Grouping,
+    Index,
+    Match,
+    Membership,
+    Name,
+    Number,
+    Regex,
+    Step,
+    Ternary,
+    Text,
+    Unary,
+    UserCall,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agentsandbox.commands.awk.lexer import Source, Token
+    from agentsandbox.commands.awk.nodes import Expression, Function
+    from agentsandbox.limits import Budget
+
+__all__ = ["CONCAT", "Terms"]
+
+MAX_NESTING = 120
+"""Levels of parentheses and blocks a program may have: each costs a few Python frames."""
+
+_ASSIGNMENTS = frozenset(("=", "+=", "-=", "*=", "/=", "%=", "^="))
+_TERNARY, _OR, _AND, _IN, _MATCH, _COMPARE, CONCAT, _ADD, _MULTIPLY, _UNARY, _POWER = range(1, 12)
+_BINARY = {
+    "||": _OR, "&&": _AND, "<": _COMPARE, "<=": _COMPARE, "==": _COMPARE, "!=": _COMPARE, ">": _COMPARE, ">=": _COMPARE,
+    "+": _ADD, "-": _ADD, "*": _MULTIPLY, "/": _MULTIPLY, "%": _MULTIPLY, "^": _POWER,
+}  # fmt: skip
+_OPERAND_STARTS = frozenset(("NUMBER", "STRING", "ERE", "NAME", "CALL", "BUILTIN", "$", "!", "(", "-", "+", "++", "--"))
+_CONCAT_STARTS = _OPERAND_STARTS - {"-", "+", "ERE"} | {"getline"}
+_ARGUMENT_COUNTS = {
+    "length": (0, 1), "substr": (2, 3), "index": (2, 2), "split": (2, 4), "sub": (2, 3), "gsub": (2, 3), "gensub": (3, 4),
+    "match": (2, 3), "sprintf": (0, 10000), "sin": (1, 1), "cos": (1, 1), "atan2": (2, 2), "exp": (1, 1), "log": (1, 1),
+    "sqrt": (1, 1), "int": (1, 1), "rand": (0, 0), "srand": (0, 1), "tolower": (1, 1), "toupper": (1, 1), "system": (1, 1),
+    "close": (1, 2), "fflush": (0, 1), "strftime": (0, 3), "systime": (0, 0), "mktime": (1, 2), "asort": (1, 3), "asorti": (1, 3),
+    "and": (0, 10000), "or": (0, 10000), "xor": (0, 10000), "lshift": (2, 2), "rshift": (2, 2), "compl": (1, 1), "strtonum": (1, 1),
+    "patsplit": (2, 4), "typeof": (1, 2), "isarray": (1, 1),
+}  # fmt: skip
+
+
+class Terms:
+    """The grammar of expressions, and the tokens it stands on."""
+
+    def __init__(self, source: Source, warn: Callable[[str], None], functions: dict[str, Function], budget: Budget) -> None:
+        self.source = source
+        self.budget = budget
+        self.warn: Callable[[str, int], None] = lambda message, line: warn(f"{source.place(line)}: warning: {message}")
+        self.tokens = tokenize(source, self.warn, budget)
+        self.functions = functions
+        self.position = 0
+        self.token = self.tokens[0]
+        self.nesting = 0
+        self.no_greater = False  # inside print's list, where ">" redirects
+        self.parameters: dict[str, int] = {}
+        self.defining = ""
+        self.variables: set[str] = set()
+        """Global names used as those of variables."""
+
+    # tokens
+
+    def advance(self) -> Token:
+        budget = self.budget
+        budget.left -= 1
+        if budget.left < 0:
+            budget.tick()
+        token = self.token
+        self.position += 1
+        if self.position < len(self.tokens):
+            self.token = self.tokens[self.position]
+            if self.token.error is not None:
+                raise self.token.error
+        return token
+
+    def peek(self, distance: int = 1) -> Token:
+        return self.tokens[min(self.position + distance, len(self.tokens) - 1)]
+
+    def expect(self, kind: str) -> Token:
+        if self.token.kind != kind:
+            raise self.unexpected()
+        return self.advance()
+
+    def unexpected(self) -> AwkSyntaxError:
+        message = "unexpected newline or end of string"
+        if self.token.error is not None:
+            return self.token.error
+        if (
+            self.token.kind == "|" and self.position and self.tokens[self.position - 1].kind in OPERAND_ENDS
+        ):  # what follows shows that it is no getline
+            self.advance()
+        if self.token.kind == "NEWLINE":
+            return point_at(self.source, self.token.position, "syntax error" if self.token.value == COMMENT else message, later=1)
+        if self.token.kind == "EOF":
+            last = next((token for token in reversed(self.tokens) if token.kind not in ("NEWLINE", "EOF")), self.token)
+            return self.ended(last.position, later=2) if last.kind in ("&&", "||", "?", ":") else self.unfinished()
+        return point_at(self.source, self.token.position, "syntax error")
+
+    def ended(self, position: int, later: int = 0) -> AwkSyntaxError:
+        """The error of a program that ends too early; the caret is below `position`."""
+        message = "source files / command-line arguments must contain complete functions or rules"
+        shown = point_at(self.source, position, message, later).lines
+        return AwkSyntaxError(re.sub(r"(?s)(:\d+: ).*", r"\1(END OF FILE)", shown[0], count=1), shown[1])
+
+    def unfinished(self) -> AwkSyntaxError:
+        """The error of a program that ends where more must come, within braces for one."""
+        last = self.tokens[self.position - 1]
+        if last.value == COMMENT:
+            return self.ended(last.position)
+        if self.source.name != "cmd. line":
+            place = f"{self.source.name}:{max(self.source.text.count(chr(10)), 1)}: "
+            return AwkSyntaxError(f"{place}(END OF FILE)", f"{place}^ {self.ended(0).lines[1].partition('^ ')[2]}")
+        return point_at(self.source, len(self.source.text.rstrip("\n")), "unexpected newline or end of string")
+
+    def error(self, message: str, line: int | None = None) -> AwkSyntaxError:
+        """An error at the current token, or on a line."""
+        return AwkSyntaxError(f"{self.source.place(self.token.line if line is None else line)}: {message}")
+
+    def newlines(self) -> None:
+        while self.token.kind == "NEWLINE":
+            self.advance()
+
+    def twice(self, message: str) -> AwkSyntaxError:
+        """gawk says these two times."""
+        error = self.error(message)
+        return AwkSyntaxError(error.lines[0], error.lines[0])
+
+    def deeper(self) -> None:
+        self.nesting += 1
+        if self.nesting > MAX_NESTING:
+            raise self.error("error: program nested too deeply")
+
+    # names
+
+    def variable(self, token: Token) -> Name:
+        """A name that is no call's."""
+        name = token.value
+        if name not in self.parameters:
+            if name in self.functions or name == self.defining:
+                raise AwkSyntaxError(
+                    f"{self.source.place(token.line)}: error: function `{name}' called with space between name and `(',\n"
+                    "or used as a variable or an array"
+                )
+            self.variables.add(name)
+        return Name(token.line, name)
+
+    def name_or_index(self) -> Name | Index:
+        result: Name | Index = self.variable(self.expect("NAME"))
+        while self.token.kind == "[":
+            result = self.subscript(result)
+        return result
+
+    def subscript(self, base: Name | Index) -> Index:
+        line = self.advance().line
+        subscripts = self.list_until("]")
+        self.advance()
+        return Index(line, base, subscripts)
+
+    def list_until(self, closing: str) -> list[Expression]:
+        """At least one expression, separated by commas; the closing token stays."""
+        saved, self.no_greater = self.no_greater, False
+        found = [self.expression()]
+        while self.token.kind == ",":
+            self.advance()
+            self.newlines()
+            found.append(self.expression())
+        self.no_greater = saved
+        if self.token.kind != closing:
+            raise self.unexpected()
+        return found
+
+    def refuse_grouping(self, expression: Expression) -> None:
+        if isinstance(expression, Grouping):
+            raise self.unexpected()
+
+    # expressions
+
+    def expression(self) -> Expression:
+        self.deeper()
+        result = self.ternary()
+        self.nesting -= 1
+        return result
+
+    def ternary(self) -> Expression:
+        condition = self.binary(_OR)
+        if self.token.kind != "?":
+            return condition
+        line = self.advance().line
+        self.newlines()
+        yes = self.expression()
+        self.expect(":")
+        self.newlines()
+        return Ternary(line, condition, yes, self.expression())
+
+    def binary(self, minimum: int, *, assignable: bool = True) -> Expression:
+        """Operators that bind at least as tightly as `minimum`."""
+        left = self.unary(assignable and minimum <= CONCAT)
+        after_getline = False
+        compared = False
+        while True:
+            token = self.token
+            kind = token.kind
+            if kind == "|" and not self.no_greater and self.peek().kind == "getline" and (minimum <= CONCAT or after_getline):
+                self.advance()
+                self.advance()
+                left = Getline(token.line, kind, self.optional_variable(), left)
+                after_getline = True
+                continue
+            level = _BINARY.get(kind)
+            if level is not None:
+                if kind == ">" and self.no_greater:
+                    return left
+                if level < minimum and not (after_getline and level >= _ADD):
+                    return left
+                if level == _COMPARE:
+                    if compared:
+                        raise self.unexpected()
+                    compared = True
+                left = self.operator(left, level)
+            elif kind in ("~", "!~") and minimum <= _MATCH:
+                self.advance()
+                if isinstance(left, Regex):
+                    self.warn("regular expression on left of `~' or `!~' operator", token.line)
+                left = Match(token.line, left, self.binary(_COMPARE), kind == "!~")
+                compared = False
+            elif kind == "in" and minimum <= _IN:
+                self.advance()
+                array = self.name_or_index()
+                left = Membership(token.line, left.items if isinstance(left, Grouping) else [left], array)
+            elif kind in _CONCAT_STARTS and minimum <= CONCAT and kind != "in":
+                right = self.binary(_ADD)
+                if isinstance(left, Concat):
+                    left.parts.append(right)
+                else:
+                    left = Concat(token.line, [left, right])
+            else:
+                return left
+
+    def operator(self, left: Expression, level: int) -> Expression:
+        """The rest of a binary operation whose operator is the next token."""
+        token = self.advance()
+        if level in (_OR, _AND):
+            self.newlines()
+        if level == _POWER:
+            right = self.power_operand()
+        elif level == _COMPARE:
+            right = self.binary(CONCAT)
+        else:
+            right = self.binary(level + 1)
+        return Binary(token.line, token.kind, left, right)
+
+    def power_operand(self) -> Expression:
+        """The right side of `^`: a sign may stand there, and another `^`."""
+        if self.token.kind in ("-", "+", "!"):
+            self.deeper()
+            token = self.advance()
+            operand = self.power_operand()
+            self.nesting -= 1
+            return Unary(token.line, token.kind, operand)
+        left = self.postfix(False)
+        if self.token.kind == "^":
+            self.deeper()
+            token = self.advance()
+            left = Binary(token.line, "^", left, self.power_operand())
+            self.nesting -= 1
+        return left
+
+    def unary(self, assignable: bool) -> Expression:
+        """An operand with its signs; only where a whole expression may stand, it can be an assignment."""
+        token = self.token
+        if token.kind in ("!", "-", "+"):
+            self.deeper()
+            self.advance()
+            operand = self.raise_power(self.unary(False))
+            self.nesting -= 1
+            return Unary(token.line, token.kind, operand)
+        return self.raise_power(self.postfix(assignable))
+
+    def signed(self) -> Expression:
+        return self.unary(False)
+
+    def raise_power(self, operand: Expression) -> Expression:
+        if self.token.kind == "^":
+            token = self.advance()
+            return Binary(token.line, "^", operand, self.power_operand())
+        return operand
+
+    def postfix(self, assignable: bool) -> Expression:
+        operand = self.operand()
+        token = self.token
+        if not isinstance(operand, (Name, Index, Field)):
+            return operand
+        if token.kind in ("++", "--"):
+            self.advance()
+            return Step(token.line, operand, 1 if token.kind == "++" else -1, False)
+        if token.kind in _ASSIGNMENTS and assignable:
+            self.advance()
+            self.deeper()
+            value = self.ternary()
+            self.nesting -= 1
+            return Assign(token.line, token.kind, operand, value)
+        return operand
+
+    def operand(self) -> Expression:
+        method = _OPERAND.get(self.token.kind)
+        if method is None:
+            raise self.unexpected()
+        return method(self)
+
+    def number(self) -> Expression:
+        token = self.advance()
+        text = token.value
+        if text[:2] in ("0x", "0X"):
+            return Number(token.line, float(int(text, 16)) if len(text) < 250 else float("inf"))
+        if len(text) > 1 and text[0] == "0" and text.isdigit() and set(text) <= set("01234567"):
+            return Number(token.line, float(int(text, 8)) if len(text) < 300 else float("inf"))
+        return Number(token.line, float(text))
+
+    def text(self) -> Expression:
+        token = self.advance()
+        return Text(token.line, token.value)
+
+    def regex(self) -> Expression:
+        token = self.advance()
+        for message in doubtful_escapes(token.value):
+            self.warn(message, token.line)
+        return Regex(token.line, token.value)
+
+    def name(self) -> Expression:
+        result: Name | Index = self.variable(self.advance())
+        while self.token.kind == "[":
+            result = self.subscript(result)
+        return result
+
+    def field(self) -> Expression:
+        token = self.advance()
+        self.deeper()
+        number: Expression
+        if self.token.kind in ("++", "--"):
+            number = self.pre_step()
+        elif self.token.kind in ("-", "+", "!"):
+            sign = self.advance()
+            number = Unary(sign.line, sign.kind, self.operand())
+        else:
+            number = self.operand()
+        self.nesting -= 1
+        return Field(token.line, number)
+
+    def pre_step(self) -> Expression:
+        token = self.advance()
+        if self.token.kind not in ("NAME", "$", "NEWLINE", "EOF"):
+            raise self.unexpected()
+        target = self.operand()
+        if not isinstance(target, (Name, Index, Field)):
+            raise self.unexpected()
+        return Step(token.line, target, 1 if token.kind == "++" else -1, True)
+
+    def parenthesis(self) -> Expression:
+        token = self.advance()
+        items = self.list_until(")")
+        self.advance()
+        if len(items) > 1:
+            if self.token.kind not in ("in", ";", "NEWLINE", "}", ">", ">>", "|", "EOF"):
+                raise self.unexpected()
+            return Grouping(token.line, items)
+        self.refuse_grouping(items[0])
+        # parenthesised: no longer something that can be assigned to or that `|` binds into
+        return Unary(token.line, "()", items[0])
+
+    def getline(self) -> Expression:
+        token = self.advance()
+        target = self.optional_variable()
+        if self.token.kind == "<":
+            self.advance()
+            source = self.file_operand()
+            return Getline(token.line, "<", target, source)
+        return Getline(token.line, "", target, None)
+
+    def file_operand(self) -> Expression:
+        """What may follow `getline <`: sums and what binds more tightly, but nothing put together."""
+        left = self.pre_step() if self.token.kind in ("++", "--") else self.postfix_without_assignment()
+        while _BINARY.get(self.token.kind, 0) >= _ADD:
+            left = self.operator(left, _BINARY[self.token.kind])
+        return left
+
+    def postfix_without_assignment(self) -> Expression:
+        operand = self.operand()
+        if isinstance(operand, (Name, Index, Field)) and self.token.kind in ("++", "--"):
+            token = self.advance()
+            return Step(token.line, operand, 1 if token.kind == "++" else -1, False)
+        return operand
+
+    def optional_variable(self) -> Name | Index | Field | None:
+        if self.token.kind == "NAME":
+            return self.name_or_index()
+        if self.token.kind == "$":
+            result = self.field()
+            assert isinstance(result, Field)
+            return result
+        return None
+
+    def arguments(self) -> list[Expression]:
+        self.expect("(")
+        if self.token.kind == ")":
+            return []
+        return self.list_until(")")
+
+    def call(self) -> Expression:
+        token = self.advance()
+        arguments = self.arguments()
+        for number, argument in enumerate(arguments, 1):
+            if isinstance(argument, Regex):
+                self.warn(f"regexp constant for parameter #{number} yields boolean value", self.token.line)
+        self.advance()
+        return UserCall(token.line, token.value, arguments)
+
+    def builtin(self) -> Expression:
+        token = self.advance()
+        name = token.value
+        if self.token.kind != "(":
+            if name != "length":
+                raise self.unexpected()
+            return Call(token.line, name, [])
+        arguments = self.arguments()
+        lowest, highest = _ARGUMENT_COUNTS[name]
+        if not lowest <= len(arguments) <= highest:
+            message = f"{len(arguments)} is invalid as number of arguments for {name}"
+            raise point_at(self.source, self.token.position, message)
+        if name == "index" and isinstance(arguments[1], Regex):
+            raise self.error("fatal: index: regexp constant as second argument is not allowed")
+        if name in ("sub", "gsub") and len(arguments) > 2 and not _is_changeable(arguments[2]):
+            raise point_at(self.source, self.token.position, f"{name} third parameter is not a changeable object")
+        self.advance()
+        return Call(token.line, name, arguments)
+
+
+def _is_changeable(expression: Expression) -> bool:
+    """Whether it can be assigned, or is a constant, which gawk lets pass."""
+    if isinstance(expression, Binary):
+        return isinstance(expression.left, Number) and isinstance(expression.right, Number)
+    if isinstance(expression, Concat):
+        return all(isinstance(part, Text) for part in expression.parts)
+    return isinstance(expression, (Name, Index, Field, Number, Text))
+
+
+_OPERAND: dict[str, Callable[[Terms], Expression]] = {
+    "NUMBER": Terms.number, "STRING": Terms.text, "ERE": Terms.regex, "NAME": Terms.name,
+    "$": Terms.field, "++": Terms.pre_step, "--": Terms.pre_step, "(": Terms.parenthesis, "getline": Terms.getline,
+    "CALL": Terms.call, "BUILTIN": Terms.builtin, "-": Terms.signed, "+": Terms.signed,
+    "!": Terms.signed,
+}  # fmt: skip

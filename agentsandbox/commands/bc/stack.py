@@ -1,0 +1,469 @@
+"""dc's machine: a stack of numbers and strings, registers with stacks of their own, commands of one letter.
+
+A string runs as a macro. `q` and `Q` leave macros by number, so each running text knows how many macros it stands for:
+a macro that is called by the last command of another takes its place, or loops would nest without end.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+
+from agentsandbox.commands.bc.numbers import ONE, ZERO, Arithmetic, CalculationError, format_number, scale_of
+from agentsandbox.commands.bc.output import Output
+from agentsandbox.errors import LimitReached
+from agentsandbox.kernel.streams import decode, encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeAlias
+
+    from agentsandbox.contract.command import CommandContext
+
+    Item: TypeAlias = "Decimal | str"
+
+__all__ = ["StackMachine"]
+
+MAX_ITEMS = 1_000_000
+MACROS_PER_LEVEL = 50
+"""Running macros for each level of nesting that the budget allows."""
+_PHRASES = {"Divide by zero": "divide by zero", "Modulo by zero": "remainder by zero"}
+_BLANKS = re.compile(r"[ \t\n]*")
+_LETTER = re.compile("[A-F]")
+_NUMBER = re.compile(r"(_?)([0-9A-F]*)\.?([0-9A-F]*)")
+_BRACKET = re.compile(r"[\[\]]")
+
+
+class _Quit(Exception):
+    """`q` leaves everything."""
+
+
+class _Trouble(Exception):
+    """A command cannot be done; the program goes on after the message."""
+
+
+class _Register:
+    __slots__ = ("array", "value")
+
+    def __init__(self, value: Item | None = None) -> None:
+        self.value = value
+        self.array: dict[int, Item] = {}
+
+
+class StackMachine:
+    """One dc."""
+
+    def __init__(self, ctx: CommandContext) -> None:
+        self.ctx = ctx
+        self.arithmetic = Arithmetic(ctx.budget)
+        self.items: list[Item] = []
+        self.registers: dict[str, list[_Register]] = {}
+        self.settings = {"k": 0, "i": 10, "o": 10}
+        """The precision, the input base and the output base."""
+        self.callers: list[tuple[str, int, int]] = []
+        """What goes on after the macro that runs: text, position, macros it stands for."""
+        self.text = ""
+        self.position = 0
+        self.macros = 0
+        self.is_string = False
+        self.output = Output(ctx.stdout)
+        length = ctx.env.get("DC_LINE_LENGTH", "")
+        known = length.isdecimal() and len(length) < 9 and int(length) not in (1, 2)
+        self.line_length = int(length) if known else 70
+
+    # running
+
+    def run(self, text: str, *, is_string: bool = False) -> int | None:
+        """Run a file or a string; return the status when it has ended everything."""
+        self.text, self.position, self.macros = text, 0, int(is_string)
+        self.is_string = is_string
+        self.callers = []
+        try:
+            while self.position < len(self.text) or self.callers:
+                self.ctx.budget.step()
+                if self.position < len(self.text):
+                    self._command()
+                else:
+                    self._return()
+        except _Quit:
+            return 0 if is_string else 1
+        return None
+
+    def _command(self) -> None:
+        character = self.text[self.position]
+        if character in "0123456789ABCDEF._":
+            self._number()
+            return
+        self.position += 1
+        method = _COMMANDS.get(character)
+        try:
+            if method is not None:
+                method(self)
+            elif character not in " \t\n":
+                raise _Trouble(f"{_shown(character)} unimplemented")
+        except _Trouble as trouble:
+            self.complain(str(trouble))
+        except CalculationError as error:
+            self.complain(error.message)
+
+    def complain(self, message: str) -> None:
+        """Write a message; the program goes on."""
+        self.output.flush()
+        self.ctx.stderr.write(encode(f"{self.ctx.name}: {message}\n"))
+
+    def _number(self) -> None:
+        found = _NUMBER.match(self.text, self.position)
+        assert found is not None
+        self.position = found.end()
+        value = self._value(found[2], found[3])
+        self.push(value.copy_negate() if found[1] and value else value)
+
+    def _value(self, whole: str, fraction: str) -> Decimal:
+        """Return the value of digits in the input base; digits beyond the base count for what they are."""
+        base = self.settings["i"]
+        if base == 10 and not _LETTER.search(whole + fraction):
+            self.arithmetic.check(len(whole) + len(fraction))
+            return Decimal(f"{whole or '0'}.{fraction}" if fraction else whole or "0")
+        self.arithmetic.check(len(whole) + len(fraction), 20_000)
+        number = 0
+        for count, digit in enumerate(whole + fraction):
+            if not count % 500:
+                self.ctx.budget.step(count // 100 + 1)
+            number = number * base + int(digit, 16)
+        if not fraction:
+            return Decimal(number)
+        return self.arithmetic.divide(Decimal(number), Decimal(base ** len(fraction)), len(fraction))
+
+    # the stack
+
+    def push(self, item: Item) -> None:
+        if len(self.items) >= MAX_ITEMS:
+            raise LimitReached("value_bytes")
+        self.items.append(item)
+
+    def pop(self) -> Item:
+        if not self.items:
+            raise _Trouble("stack empty")
+        return self.items.pop()
+
+    def top(self) -> Item:
+        if not self.items:
+            raise _Trouble("stack empty")
+        return self.items[-1]
+
+    def swap(self) -> None:
+        if len(self.items) > 1:
+            self.items[-1], self.items[-2] = self.items[-2], self.items[-1]
+
+    # output
+
+    def show(self, item: Item, end: str = "") -> None:
+        """Print an item; long numbers are broken with a backslash."""
+        if isinstance(item, str):
+            self.output.write(item + end)
+            return
+        pieces: list[str] = []
+        format_number(self.arithmetic, item, self.settings["o"], pieces.append)
+        text = "".join(pieces)
+        room = self.line_length - 1
+        while self.line_length and len(text) > room:
+            self.output.write(text[:room] + "\\\n")
+            text = text[room:]
+        self.output.write(text + end)
+
+    def print_stack(self) -> None:
+        for item in reversed(self.items):
+            self.ctx.budget.step()
+            self.show(item, "\n")
+
+    def print_bytes(self) -> None:
+        """Print a string as it is, and a number as the bytes it is made of."""
+        item = self.pop()
+        if isinstance(item, str):
+            self.output.write(item)
+            return
+        self.arithmetic.check(abs(item.adjusted()) + 1, 20_000)
+        number = abs(int(item))
+        self.output.write(decode(number.to_bytes(max((number.bit_length() + 7) // 8, 1), "big")))
+
+    # arithmetic
+
+    def two_numbers(self) -> tuple[Decimal, Decimal]:
+        """Return the two on top, left where they are."""
+        if len(self.items) < 2:
+            raise _Trouble("stack empty")
+        left, right = self.items[-2:]
+        if isinstance(left, str) or isinstance(right, str):
+            raise _Trouble("non-numeric value")
+        return left, right
+
+    def binary(self, calculate: Callable[[Decimal, Decimal], Decimal]) -> None:
+        """Replace the two numbers on top; they stay when it fails."""
+        left, right = self.two_numbers()
+        try:
+            result = calculate(left, right)
+        except CalculationError as error:
+            raise _Trouble(_PHRASES.get(error.message, error.message)) from None
+        self.items[-2:] = [result]
+
+    def scaled(self, operation: Callable[[Decimal, Decimal, int], Decimal]) -> None:
+        """Run an operation that takes the precision."""
+        self.binary(lambda left, right: operation(left, right, self.settings["k"]))
+
+    def remainder(self) -> None:
+        divide = self.arithmetic.divide_with_remainder
+        self.binary(lambda left, right: divide(left, right, self.settings["k"])[1])
+
+    def divide_with_remainder(self) -> None:
+        left, right = self.two_numbers()
+        if not right:
+            raise _Trouble("divide by zero")
+        self.items[-2:] = self.arithmetic.divide_with_remainder(left, right, self.settings["k"])
+
+    def power(self) -> None:
+        def calculate(base: Decimal, exponent: Decimal) -> Decimal:
+            if scale_of(exponent):
+                self._runtime("warning: non-zero scale in exponent")
+            if abs(exponent) >= 2**31:
+                self._runtime("error: exponent too large in raise")
+                return ONE
+            if not base and exponent < 0:
+                return ZERO
+            return self.arithmetic.raise_power(base, int(exponent), self.settings["k"])
+
+        self.binary(calculate)
+
+    def _runtime(self, message: str) -> None:
+        """Write what the arithmetic itself says; the command goes on."""
+        self.output.flush()
+        self.ctx.stderr.write(encode(f"Runtime {message}\n"))
+
+    def square_root(self) -> None:
+        item = self.pop()
+        if isinstance(item, str):
+            raise _Trouble("square root of nonnumeric attempted")
+        if item < 0:
+            raise _Trouble("square root of negative number")
+        self.push(self.arithmetic.square_root(item, self.settings["k"]))
+
+    # registers
+
+    def next_character(self) -> str:
+        """Return the name of a register, which stands after its command."""
+        if self.position >= len(self.text):
+            raise _Trouble("unexpected EOS")
+        self.position += 1
+        return self.text[self.position - 1]
+
+    def register(self, name: str) -> _Register:
+        """Return the top of a register, made when there is none."""
+        stack = self.registers.setdefault(name, [])
+        if not stack:
+            stack.append(_Register())
+        return stack[-1]
+
+    def store(self) -> None:
+        name = self.next_character()
+        self.register(name).value = self.pop()
+
+    def content(self, name: str) -> Item:
+        """Return what a register holds; 0 from one that was never stored to."""
+        stack = self.registers.get(name)
+        value = stack[-1].value if stack else ZERO
+        return ZERO if value is None else value
+
+    def push_register(self) -> None:
+        name = self.next_character()
+        item = self.pop()
+        stack = self.registers.setdefault(name, [])
+        self.ctx.budget.charge(len(stack) * 16)
+        stack.append(_Register(item))
+
+    def pop_register(self) -> None:
+        name = self.next_character()
+        stack = self.registers.get(name)
+        value = stack.pop().value if stack else None
+        if value is None:
+            raise _Trouble(f"stack register {_shown(name)} is empty")
+        self.push(value)
+
+    def index(self, item: Item) -> int:
+        index = self.small(item)
+        if index < 0:
+            raise _Trouble("array index must be a nonnegative integer")
+        return index
+
+    def store_element(self) -> None:
+        name = self.next_character()
+        item, value = self.pop(), self.pop()
+        index = self.index(item)
+        array = self.register(name).array
+        self.ctx.budget.charge(len(array) * 16)
+        array[index] = value
+
+    def load_element(self) -> None:
+        name = self.next_character()
+        index = self.index(self.pop())
+        stack = self.registers.get(name)
+        self.push(stack[-1].array.get(index, ZERO) if stack else ZERO)
+
+    # settings and measures
+
+    def small(self, item: Item) -> int:
+        """Return a number as an integer of 32 bits; -1 of strings, fractions and what does not fit."""
+        if isinstance(item, str) or item.adjusted() > 9 or not -(2**31) < item < 2**31:
+            return -1
+        return int(item) if item == 0 or abs(item) >= 1 else -1
+
+    def set(self, name: str, lowest: int, highest: int, message: str) -> None:
+        number = self.small(self.pop())
+        if not lowest <= number <= highest:
+            raise _Trouble(message)
+        self.settings[name] = number
+
+    def count_digits(self) -> None:
+        item = self.pop()
+        if isinstance(item, str):
+            self.push(Decimal(len(encode(item))))
+        else:
+            self.push(Decimal(max(item.adjusted() + 1 + scale_of(item), 1) if item else 1))
+
+    def count_fraction(self) -> None:
+        item = self.pop()
+        self.push(ZERO if isinstance(item, str) else Decimal(scale_of(item)))
+
+    def to_character(self) -> None:
+        item = self.pop()
+        self.push(item[:1] if isinstance(item, str) else decode(bytes([self.small(item) & 255])))
+
+    # control
+
+    def string(self) -> None:
+        start = self.position
+        level = 1
+        for found in _BRACKET.finditer(self.text, start):
+            level += 1 if found[0] == "[" else -1
+            if not level:
+                self.push(self.text[start : found.start()])
+                self.position = found.end()
+                return
+        self.push(self.text[start:])
+        self.position = len(self.text)
+
+    def execute(self, item: Item) -> None:
+        """Run a string; a number goes onto the stack."""
+        if not isinstance(item, str):
+            self.push(item)
+            return
+        found = _BLANKS.match(self.text, self.position)
+        if self.macros and found is not None and found.end() == len(self.text):
+            self.macros += 1
+        else:
+            if len(self.callers) >= self.ctx.budget.max_depth * MACROS_PER_LEVEL:
+                raise LimitReached("depth")
+            self.callers.append((self.text, self.position, self.macros))
+            self.macros = 1
+        self.text, self.position = item, 0
+
+    def compare(self, test: Callable[[Decimal, Decimal], bool]) -> None:
+        """Run a register if `test(top, second)` holds."""
+        name = self.next_character()
+        second, top = self.two_numbers()
+        del self.items[-2:]
+        if test(top, second):
+            self.execute(self.content(name))
+
+    def compare_not(self) -> None:
+        """Run a register unless the comparison that follows holds."""
+        test = _TESTS.get(self.text[self.position : self.position + 1])
+        if test is None:
+            raise _Trouble(f"{_shown('!')} runs no commands here")
+        self.position += 1
+        self.compare(lambda top, second: not test(top, second))
+
+    def comment(self) -> None:
+        end = self.text.find("\n", self.position)
+        self.position = len(self.text) if end < 0 else end
+
+    def quit(self) -> None:
+        if not self._leave(2):
+            raise _Quit
+
+    def quit_levels(self) -> None:
+        levels = self.small(self.pop())
+        if levels < 1:
+            raise _Trouble("Q command requires a number >= 1")
+        if levels == 1 and self.macros:  # leaves nothing in GNU dc 1.4.1
+            return
+        if not self._leave(levels) and not self.is_string:
+            raise _Trouble("Q command argument exceeded string execution depth")
+
+    def _leave(self, levels: int) -> bool:
+        """Leave so many macros; return whether there were as many."""
+        while self.macros and levels > 0:
+            levels -= self.macros
+            self._return()
+        return levels <= 0
+
+    def _return(self) -> None:
+        """Go on where the macro that runs was called; the argument of -e counts as a macro too."""
+        if self.callers:
+            self.text, self.position, self.macros = self.callers.pop()
+        else:
+            self.position, self.macros = len(self.text), 0
+
+
+def _shown(character: str) -> str:
+    """Return a character and its code, as dc's messages have them."""
+    code = encode(character)[0]
+    return f"'{character}' (0{code:o})" if 32 < code < 127 else f"0{code:o}"
+
+
+_TESTS: dict[str, Callable[[Decimal, Decimal], bool]] = {
+    "<": lambda top, second: top < second,
+    ">": lambda top, second: top > second,
+    "=": lambda top, second: top == second,
+}
+_COMMANDS: dict[str, Callable[[StackMachine], None]] = {
+    "p": lambda machine: machine.show(machine.top(), "\n"),
+    "n": lambda machine: machine.show(machine.pop()),
+    "f": StackMachine.print_stack,
+    "P": StackMachine.print_bytes,
+    "+": lambda machine: machine.binary(machine.arithmetic.add),
+    "-": lambda machine: machine.binary(machine.arithmetic.subtract),
+    "*": lambda machine: machine.scaled(machine.arithmetic.multiply),
+    "/": lambda machine: machine.scaled(machine.arithmetic.divide),
+    "%": StackMachine.remainder,
+    "~": StackMachine.divide_with_remainder,
+    "^": StackMachine.power,
+    "v": StackMachine.square_root,
+    "c": lambda machine: machine.items.clear(),
+    "d": lambda machine: machine.push(machine.top()),
+    "r": StackMachine.swap,
+    "s": StackMachine.store,
+    "l": lambda machine: machine.push(machine.content(machine.next_character())),
+    "S": StackMachine.push_register,
+    "L": StackMachine.pop_register,
+    ":": StackMachine.store_element,
+    ";": StackMachine.load_element,
+    "k": lambda machine: machine.set("k", 0, 2147483647, "scale must be a nonnegative number"),
+    "i": lambda machine: machine.set("i", 2, 16, "input base must be a number between 2 and 16 (inclusive)"),
+    "o": lambda machine: machine.set("o", 2, 2147483647, "output base must be a number greater than 1"),
+    "K": lambda machine: machine.push(Decimal(machine.settings["k"])),
+    "I": lambda machine: machine.push(Decimal(machine.settings["i"])),
+    "O": lambda machine: machine.push(Decimal(machine.settings["o"])),
+    "Z": StackMachine.count_digits,
+    "X": StackMachine.count_fraction,
+    "z": lambda machine: machine.push(Decimal(len(machine.items))),
+    "a": StackMachine.to_character,
+    "[": StackMachine.string,
+    "x": lambda machine: machine.execute(machine.pop()),
+    "<": lambda machine: machine.compare(_TESTS["<"]),
+    ">": lambda machine: machine.compare(_TESTS[">"]),
+    "=": lambda machine: machine.compare(_TESTS["="]),
+    "!": StackMachine.compare_not,
+    "#": StackMachine.comment,
+    "q": StackMachine.quit,
+    "Q": StackMachine.quit_levels,
+}

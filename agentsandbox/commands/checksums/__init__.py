@@ -1,0 +1,1 @@
+"""Digests and checksums: md5sum, sha256sum, cksum, sum."""

@@ -1,0 +1,1 @@
+"""Text in columns: column, colrm, expand, unexpand."""

@@ -1,0 +1,1 @@
+"""Compressed files: gzip, bzip2, xz, zstd and their kin."""

@@ -1,0 +1,3 @@
+from agentsandbox.commands.compress.gzip import gunzip
+
+__all__ = ["gunzip"]

@@ -1,0 +1,3 @@
+from agentsandbox.commands.compress.xz import lzcat
+
+__all__ = ["lzcat"]

@@ -1,0 +1,3 @@
+from agentsandbox.commands.compress.xz import lzma
+
+__all__ = ["lzma"]

@@ -1,0 +1,3 @@
+from agentsandbox.commands.compress.xz import unlzma
+
+__all__ = ["unlzma"]

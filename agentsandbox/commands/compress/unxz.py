@@ -1,0 +1,3 @@
+from agentsandbox.commands.compress.xz import unxz
+
+__all__ = ["unxz"]

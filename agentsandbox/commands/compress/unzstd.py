@@ -1,0 +1,3 @@
+from agentsandbox.commands.compress.zstd import unzstd
+
+__all__ = ["unzstd"]

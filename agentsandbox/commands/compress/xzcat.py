@@ -1,0 +1,3 @@
+from agentsandbox.commands.compress.xz import xzcat
+
+__all__ = ["xzcat"]

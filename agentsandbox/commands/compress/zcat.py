@@ -1,0 +1,3 @@
+from agentsandbox.commands.compress.gzip import zcat
+
+__all__ = ["zcat"]

@@ -1,0 +1,3 @@
+from agentsandbox.commands.compress.zstd import zstdcat
+
+__all__ = ["zstdcat"]

@@ -1,0 +1,1 @@
+"""cp, mv, ln, install: files under other names."""

@@ -1,0 +1,195 @@
+"""`mv` (POSIX 1003.1-2017, GNU coreutils): move files."""
+
+from __future__ import annotations
+
+import errno
+
+from agentsandbox.commands._files.backups import Backups
+from agentsandbox.commands._files.copying import Copier, CopyOptions, base_name, same_file, strip_slashes
+from agentsandbox.commands._files.modes import format_mode
+from agentsandbox.commands._files.prompts import ask
+from agentsandbox.commands._files.removal import Remover
+from agentsandbox.commands._suites import COREUTILS
+from agentsandbox.commands._text.quoting import quote_always
+from agentsandbox.commands.copy.targets import check_single_directory, name_in, split_operands
+from agentsandbox.contract.command import Arguments, CommandContext, command, describe_os_error
+from agentsandbox.contract.manners import Manners
+from agentsandbox.errors import UsageError
+from agentsandbox.kernel.streams import encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.kernel.fs.base import Stat
+
+
+class _Mover:
+    """Moves operands one after another; problems are reported, the rest goes on."""
+
+    def __init__(self, ctx: CommandContext, args: Arguments) -> None:
+        self.ctx = ctx
+        self.backups = Backups(ctx, args)
+        self.interactive = args.last("force", "interactive", "no-clobber")
+        self.update = args.flag("update")
+        self.verbose = args.flag("verbose")
+        self._made: set[int] = set()
+        if self.interactive == "no-clobber" and args.last("backup", "b", "suffix"):
+            raise UsageError("options --backup and --no-clobber are mutually exclusive")
+
+    def move(self, source: str, target: str, given: str) -> None:
+        """Move a source, which may have been given with slashes at its end, to the target."""
+        fs, ctx = self.ctx.fs, self.ctx
+        if self.interactive == "no-clobber" and source.endswith("/") and self._is_taken(source, target):
+            return
+        try:
+            info = fs.stat(ctx.path(source), follow=False)
+        except OSError as error:
+            ctx.warn(f"cannot stat {quote_always(source)}: {describe_os_error(error, '')}")
+            return
+        backup = ""
+        try:
+            existing = fs.stat(ctx.path(target), follow=False)
+        except FileNotFoundError:
+            existing = None
+        except OSError as error:
+            ctx.warn(f"cannot stat {quote_always(target)}: {describe_os_error(error, '')}")
+            return
+        if existing is not None:
+            if not self._settle(source, target, info, existing):
+                return
+            if self.backups:
+                try:
+                    backup = self.backups.make(target)
+                except OSError as error:
+                    ctx.warn(f"cannot backup {quote_always(target)}: {describe_os_error(error, '')}")
+                    return
+        self._rename(source, target, given, info, backup)
+
+    def _is_taken(self, source: str, target: str) -> bool:
+        """Whether what is no directory may not take a name, which is found out before the slash at its own end."""
+        fs, ctx = self.ctx.fs, self.ctx
+        try:
+            info = fs.stat(ctx.path(strip_slashes(source)), follow=False)
+            return not info.is_dir and fs.exists(ctx.path(strip_slashes(target)), follow=False)
+        except OSError:
+            return False
+
+    def _settle(self, source: str, target: str, info: Stat, existing: Stat) -> bool:
+        """Whether to go on although there is something at the target."""
+        ctx = self.ctx
+        shown_source, shown = quote_always(source), quote_always(target)
+        if self.interactive == "no-clobber" and not info.is_dir:
+            return False
+        if self._is_same(source, target, info, existing):
+            ctx.warn(f"{shown_source} and {shown} are the same file")
+            return False
+        if self.update and not info.is_dir and existing.mtime >= info.mtime:
+            return False
+        if self.interactive == "no-clobber" or (self.interactive == "interactive" and not self._may_overwrite(target, existing)):
+            return False
+        if self.backups:
+            return True
+        if info.is_dir and not existing.is_dir:
+            ctx.warn(f"cannot overwrite non-directory {shown} with directory {shown_source}")
+            return False
+        if existing.is_dir and not info.is_dir:
+            ctx.warn(f"cannot overwrite directory {shown} with non-directory")
+            return False
+        if existing.ino in self._made and not existing.is_dir:
+            ctx.warn(f"will not overwrite just-created {shown} with {shown_source}")
+            return False
+        return True
+
+    def _is_same(self, source: str, target: str, info: Stat, existing: Stat) -> bool:
+        if same_file(info, existing):
+            return not self.backups or base_name(source) == base_name(target)
+        if not info.is_link or self.backups:
+            return False
+        try:
+            return same_file(self.ctx.fs.stat(self.ctx.path(source)), existing)
+        except OSError:
+            return False
+
+    def _may_overwrite(self, target: str, existing: Stat) -> bool:
+        shown = quote_always(target)
+        if existing.is_link or self.ctx.fs.access(self.ctx.path(target), 2):
+            return ask(self.ctx, f"overwrite {shown}?")
+        return ask(self.ctx, f"replace {shown}, overriding mode {existing.permissions:04o} ({format_mode(existing.mode)[1:]})?")
+
+    def _rename(self, source: str, target: str, given: str, info: Stat, backup: str) -> None:
+        ctx = self.ctx
+        shown_source, shown = quote_always(source), quote_always(target)
+        try:
+            if given.endswith("/") and not ctx.fs.stat(ctx.path(strip_slashes(given)), follow=False).is_dir:
+                raise NotADirectoryError(errno.ENOTDIR, "")
+            ctx.fs.rename(ctx.path(source), ctx.path(target))
+        except OSError as error:
+            if error.errno == errno.EXDEV:
+                self._copy(source, target)
+            elif error.errno == errno.EINVAL and info.is_dir:
+                ctx.warn(f"cannot move {shown_source} to a subdirectory of itself, {shown}")
+            else:
+                ctx.warn(f"cannot move {shown_source} to {shown}: {describe_os_error(error, '')}")
+            return
+        self._made.add(info.ino)
+        if self.verbose:
+            ending = f" (backup: {quote_always(backup)})" if backup else ""
+            ctx.stdout.write(encode(f"renamed {shown_source} -> {shown}{ending}\n"))
+
+    def _copy(self, source: str, target: str) -> None:
+        """Across filesystems: copy everything, then remove the source."""
+        options = CopyOptions(Backups(self.ctx, Arguments()))
+        options.recursive = True
+        options.dereference = "never"
+        options.preserve_mode = options.preserve_times = options.preserve_links = True
+        options.remove_destination = True
+        if self.verbose:
+            self.ctx.stdout.write(encode(f"copied {quote_always(source)} -> {quote_always(target)}\n"))
+        if Copier(self.ctx, options).copy(source, target):
+            Remover(self.ctx, recursive=True, force=True, verbose=self.verbose).remove(source)
+
+
+@command(
+    "mv",
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="""
+            backup context force interactive no-clobber no-target-directory
+            strip-trailing-slashes suffix target-directory update verbose help version
+        """,
+        read_error=("NAME: error closing file", 1),
+        closed_read_error=("NAME: error closing file: REASON", 1),
+    ),
+    check=check_single_directory,
+    usage="""
+    Usage: mv [OPTION]... [-T] SOURCE DEST
+      or:  mv [OPTION]... SOURCE... DIRECTORY
+      or:  mv [OPTION]... -t DIRECTORY SOURCE...
+    Rename SOURCE to DEST, or move SOURCE(s) into DIRECTORY.
+
+          --backup[=CONTROL]       back up what is replaced: none, simple, existing, numbered
+      -b                           like --backup
+      -f, --force                  do not ask before overwriting
+      -i, --interactive            ask before overwriting
+      -n, --no-clobber             do not overwrite; of -f, -i and -n the last counts
+          --strip-trailing-slashes remove trailing slashes from SOURCE
+      -S, --suffix=SUFFIX          the suffix of backups
+      -t, --target-directory=DIRECTORY  move all SOURCEs into DIRECTORY
+      -T, --no-target-directory    DEST is no directory to move into
+      -u, --update                 move only what is newer than its destination, or missing there
+      -v, --verbose                say what is done
+          --help                   display this help and exit
+    """,
+)
+def mv(ctx: CommandContext, args: Arguments) -> int:
+    sources, target, into = split_operands(ctx, args)
+    mover = _Mover(ctx, args)
+    stripped, exact = args.flag("strip-trailing-slashes"), args.flag("no-target-directory")
+    if stripped and not into:
+        target = strip_slashes(target)
+    for source in sources:
+        ctx.budget.step()
+        name = strip_slashes(source) if stripped else source
+        # without -T the first try is made with the names as they were given
+        mover.move(name, name_in(target, name) if into else target, name if into or exact else source)
+    return ctx.status

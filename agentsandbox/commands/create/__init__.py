@@ -1,0 +1,1 @@
+"""New names: mkdir, mkfifo, mknod, mktemp, touch, truncate."""

@@ -1,0 +1,1 @@
+"""The command date and its words."""

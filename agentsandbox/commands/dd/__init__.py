@@ -1,0 +1,1 @@
+"""dd: blocks copied and converted."""

@@ -1,0 +1,202 @@
+"""Applying hunks to lines: where a hunk fits, with an offset or with less context, and what comes out."""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.commands.diff.patches import Hunk
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.limits import Budget
+
+__all__ = ["Application", "print_reject"]
+
+_BLANKS = re.compile(rb"[ \t]+")
+
+
+class Application:
+    """One file that is being patched. Positions count from 1."""
+
+    def __init__(self, lines: list[bytes], budget: Budget, *, ignore_blanks: bool = False, symbol: bytes | None = None) -> None:
+        self.lines = lines
+        self.budget = budget
+        self.ignore_blanks = ignore_blanks
+        self.symbol = symbol
+        """What the C preprocessor is to know for the changed lines; None for a mere change."""
+        self.compared = [squeezed(line) for line in lines] if ignore_blanks else lines
+        self.output: list[bytes] = []
+        self.taken = 0
+        """Lines of the input that are copied or replaced already."""
+        self.offset = 0
+        """How far hunks so far stood from where they should."""
+        self.growth = 0
+        """How many lines the output has more than the input."""
+        self.creates = False
+        """Whether the patch is for a file that is not there, though this one is: what has no old lines fits nowhere."""
+
+    def _fits(self, pattern: list[bytes], where: int, prefix: int, suffix: int) -> bool:
+        """Whether the pattern stands at `where`, but for lines of context at its ends."""
+        wanted = pattern[prefix : len(pattern) - suffix if suffix > 0 else None]
+        start = where - 1 + prefix
+        if start < 0 or start + len(wanted) > len(self.compared):
+            return False
+        self.budget.step(1 + len(wanted) // 64)
+        return self.compared[start : start + len(wanted)] == wanted
+
+    def locate(self, hunk: Hunk, fuzz: int) -> int:
+        """Where the hunk fits nearest to where it should, 0 if nowhere; remembers the offset."""
+        pattern = hunk.old_lines()
+        guess = hunk.old_start + self.offset
+        if not pattern:
+            return 0 if self.creates else guess
+        if self.ignore_blanks:
+            pattern = [squeezed(line) for line in pattern]
+        leading, trailing = hunk.leading(), hunk.trailing()
+        context = max(leading, trailing)
+        prefix, suffix = fuzz + leading - context, fuzz + trailing - context
+        highest = len(self.lines) - (len(pattern) - suffix) + 1
+        most_after = highest - guess
+        most_before = min(guess - (self.taken + 1), guess - 1)
+        if prefix < 0 and hunk.old_start <= 1:
+            if suffix < 0 and (len(pattern) != len(self.lines) or leading < self.taken):
+                return 0
+            return self._try(pattern, guess, 1, 0, max(suffix, 0)) if self.taken <= leading and 1 - guess <= most_after else 0
+        prefix = max(prefix, 0)
+        if suffix < 0:
+            end = len(self.lines) - len(pattern) + 1
+            return self._try(pattern, guess, end, prefix, 0) if guess - end <= most_before else 0
+        least = guess - highest if most_after < 0 else 0
+        for distance in range(max(least, 0), max(most_after, most_before) + 1):
+            if distance <= most_after and self._try(pattern, guess, guess + distance, prefix, suffix):
+                return guess + distance
+            if distance <= most_before and self._try(pattern, guess, guess - distance, prefix, suffix):
+                return guess - distance
+        return 0
+
+    def _try(self, pattern: list[bytes], guess: int, where: int, prefix: int, suffix: int) -> int:
+        if not self._fits(pattern, where, prefix, suffix):
+            return 0
+        self.offset += where - guess
+        return where
+
+    def apply(self, hunk: Hunk, where: int) -> None:
+        """Replace what the hunk changes; its context is copied from the file, not from the patch."""
+        if self.symbol is not None:
+            self._apply_conditionally(hunk, where, self.symbol)
+            return
+        at = where - 1
+        for mark, line in hunk.lines:
+            if mark == b" ":
+                at += 1
+                continue
+            self.copy_up_to(at)
+            if mark == b"-":
+                at += 1
+                self.taken = at
+                self.growth -= 1
+            else:
+                self.output.append(line)
+                self.growth += 1
+
+    def _apply_conditionally(self, hunk: Hunk, where: int, symbol: bytes) -> None:
+        """Keep the old lines for when the symbol is not defined."""
+        at = where - 1
+        removed: list[bytes] = []
+        added: list[bytes] = []
+        for mark, line in [*hunk.lines, (b" ", b"")]:
+            if mark == b"-":
+                removed.append(line)
+            elif mark == b"+":
+                added.append(line)
+            else:
+                if removed or added:
+                    self.copy_up_to(at)
+                    self.output += [(b"#ifndef " if removed else b"#ifdef ") + symbol + b"\n", *removed]
+                    if removed and added:
+                        self.output.append(b"#else\n" if removed[-1].endswith(b"\n") else b"#else\n\n")  # the newline comes late
+                    self.output += [*added, b"#endif\n"]
+                    at += len(removed)
+                    self.taken = at
+                    self.growth += len(added) - len(removed)
+                    removed, added = [], []
+                at += 1
+
+    def copy_up_to(self, end: int) -> None:
+        """Copy lines of the input to the output."""
+        if end > self.taken:
+            self.output.extend(self.lines[self.taken : end])
+            self.taken = end
+
+    def result(self) -> bytes:
+        """The whole output; a line in the middle always ends."""
+        lines = self.output + self.lines[self.taken :]
+        for at in range(len(lines) - 1):
+            if not lines[at].endswith(b"\n"):
+                lines[at] += b"\n"
+        return b"".join(lines)
+
+
+def squeezed(line: bytes) -> bytes:
+    """The line with what counts where amounts of blanks do not."""
+    return _BLANKS.sub(b" ", line.rstrip(b" \t\r\n"))
+
+
+def print_reject(hunk: Hunk, kind: str, growth: int) -> bytes:
+    """A hunk that did not fit, for the file of rejects."""
+    if kind == "unified":
+        return _unified_reject(hunk, growth)
+    return _context_reject(hunk, kind, growth)
+
+
+def _line(mark: bytes, text: bytes) -> bytes:
+    return mark + text if text.endswith(b"\n") else mark + text + b"\n\\ No newline at end of file\n"
+
+
+def _unified_reject(hunk: Hunk, growth: int) -> bytes:
+    olds, news = len(hunk.old_lines()), hunk.new_count()
+
+    def place(start: int, count: int) -> bytes:
+        start -= not count
+        return b"%d" % start if count == 1 else b"%d,%d" % (start, count)
+
+    head = b"@@ -" + place(hunk.old_start, olds) + b" +" + place(hunk.new_start + growth, news) + b" @@\n"
+    return head + b"".join(_line(mark, text) for mark, text in hunk.lines)
+
+
+def _context_reject(hunk: Hunk, kind: str, growth: int) -> bytes:
+    olds, news = len(hunk.old_lines()), hunk.new_count()
+    stars, dashes = (b"", b" -----") if kind == "normal" else (b" ****", b" ----")
+
+    def place(start: int, count: int) -> bytes:
+        start -= not count
+        return b"%d,%d" % (start, start + count - 1) if count > 1 else b"%d" % start
+
+    changed = {b"-": b"! ", b"+": b"! "} if kind != "normal" else {b"-": b"- ", b"+": b"+ "}
+    made = [b"***************\n*** " + place(hunk.old_start, olds) + stars + b"\n"]
+    marks = _context_marks(hunk, changed)
+    if any(mark == b"-" for mark, _text in hunk.lines):
+        made.extend(_line(sign, text) for sign, (mark, text) in zip(marks, hunk.lines, strict=True) if mark != b"+")
+    made.append(b"--- " + place(hunk.new_start + growth, news) + dashes + b"\n")
+    if any(mark == b"+" for mark, _text in hunk.lines):
+        made.extend(_line(sign, text) for sign, (mark, text) in zip(marks, hunk.lines, strict=True) if mark != b"-")
+    return b"".join(made)
+
+
+def _context_marks(hunk: Hunk, changed: dict[bytes, bytes]) -> list[bytes]:
+    """For each line, the mark of a context difference: "! " where a run both deletes and inserts."""
+    marks: list[bytes] = []
+    at = 0
+    while at < len(hunk.lines):
+        if hunk.lines[at][0] == b" ":
+            marks.append(b"  ")
+            at += 1
+            continue
+        end = at
+        while end < len(hunk.lines) and hunk.lines[end][0] != b" ":
+            end += 1
+        kinds = {mark for mark, _text in hunk.lines[at:end]}
+        for mark, _text in hunk.lines[at:end]:
+            marks.append(changed[mark] if len(kinds) == 2 else mark + b" ")
+        at = end
+    return marks

@@ -1,0 +1,300 @@
+"""`cmp` (POSIX 1003.1-2017, GNU diffutils): compare two files byte by byte."""
+
+from __future__ import annotations
+
+import errno
+import re
+from itertools import count
+
+from agentsandbox.contract.command import Arguments, CommandContext, command, describe_os_error
+from agentsandbox.contract.manners import SILENT, Manners, Release
+from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.kernel.streams import BLOCK, encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from agentsandbox.kernel.streams import ByteReader
+
+_SIZE = re.compile(r"(?:[ \t-\r]*([+-]?(?:0[xX][0-9a-fA-F]{1,40}|0[0-7]{0,40}|[1-9][0-9]{0,40})))?([kKMGTPEZY](?:B|iB)?)?\Z")
+_POWERS = {letter: power for power, letter in enumerate("KMGTPEZY", 1)}
+_LARGEST = (1 << 63) - 1
+_EQUAL = 4096
+
+
+def _usage_error(message: str) -> CommandError:
+    return CommandError(f"{message}\ncmp: Try 'cmp --help' for more information.", 2)
+
+
+def _size(text: str, option: str) -> int:
+    found = _SIZE.match(text)
+    digits, suffix = found.groups() if found else (None, None)
+    value = _integer(digits or "1")
+    if suffix:
+        value *= (1000 if suffix[1:] == "B" else 1024) ** _POWERS[suffix[0].upper()]
+    if not (digits or suffix) or not 0 <= value <= _LARGEST:
+        raise _usage_error(f"invalid {option} value '{text}'")
+    return value
+
+
+def _integer(digits: str) -> int:
+    """A number as C writes it: 0x before hexadecimal digits, 0 before octal ones."""
+    plain = digits.lstrip("+-")
+    value = int(plain, 16 if plain[:2] in ("0x", "0X") else 8 if plain.startswith("0") else 10)
+    return -value if digits.startswith("-") else value
+
+
+def _visible(byte: int) -> str:
+    """A byte as `cat -v` shows it."""
+    prefix = "M-" if byte >= 128 else ""
+    byte &= 127
+    return prefix + (f"^{chr(byte ^ 64)}" if byte < 32 or byte == 127 else chr(byte))
+
+
+def _columns(*, show_bytes: bool) -> tuple[list[str], list[str]]:
+    """The columns of `-l` behind the offset: what stands there for each byte, of either file."""
+    if not show_bytes:
+        return [f" {byte:3o}" for byte in range(256)], [f" {byte:3o}\n" for byte in range(256)]
+    visible = [_visible(byte) for byte in range(256)]
+    return [f" {byte:3o} {visible[byte]:<4}" for byte in range(256)], [f" {byte:3o} {visible[byte]}\n" for byte in range(256)]
+
+
+class _Reader:
+    """Reads exactly as many bytes as asked for, as long as there are any."""
+
+    __slots__ = ("source",)
+
+    def __init__(self, source: ByteReader) -> None:
+        self.source = source
+
+    def read(self, size: int) -> bytes:
+        """`size` bytes; fewer only at the end."""
+        block = self.source.read(size)
+        if len(block) == size or not block:
+            return block
+        parts = [block]
+        got = len(block)
+        while got < size and (block := self.source.read(size - got)):
+            parts.append(block)
+            got += len(block)
+        return b"".join(parts)
+
+
+class _Comparison:
+    """Two files from where they are compared on."""
+
+    __slots__ = ("ctx", "limit", "names", "readers", "show_bytes", "sources")
+
+    def __init__(
+        self, ctx: CommandContext, names: tuple[str, str], skips: tuple[int, int], limit: int | None, *, show_bytes: bool, quiet: bool
+    ) -> None:
+        self.ctx = ctx
+        self.names = names
+        self.limit = limit
+        self.show_bytes = show_bytes
+        sources = []
+        for name in names:
+            try:
+                sources.append(ctx.open_input(name))
+            except OSError as error:
+                raise CommandError("" if quiet and error.errno != errno.EISDIR else describe_os_error(error, name), 2) from None
+        self.sources = sources
+        self.readers = [_Reader(source) for source in sources]
+        for reader, skip in zip(self.readers, skips, strict=True):
+            while skip > 0 and (block := reader.read(min(skip, BLOCK))):
+                ctx.budget.step()
+                skip -= len(block)
+
+    def blocks(self) -> Iterator[tuple[bytes, bytes]]:
+        """Pairs of blocks until one file ends."""
+        left = self.limit
+        while left is None or left > 0:
+            self.ctx.budget.step()
+            size = BLOCK if left is None else min(BLOCK, left)
+            first, second = (reader.read(size) for reader in self.readers)
+            if first or second:
+                yield first, second
+            if len(first) < size or len(second) < size:
+                return
+            if left is not None:
+                left -= size
+
+    def quiet(self) -> int:
+        """`-s`."""
+        return int(any(first != second for first, second in self.blocks()))
+
+    def first_difference(self) -> int:
+        """The default: where the files first differ."""
+        position, newlines, last = 0, 0, 10
+        for first, second in self.blocks():
+            common = min(len(first), len(second))
+            if first[:common] != second[:common]:
+                at = _first_difference(first, second, common)
+                newlines += first.count(b"\n", 0, at)
+                self._report(position + at + 1, newlines + 1, first[at], second[at])
+                return 1
+            newlines += first.count(b"\n", 0, common)
+            if common:
+                last = first[common - 1]
+            position += common
+            if len(first) != len(second):
+                self._report_end(0 if len(first) < len(second) else 1, position, newlines, last)
+                return 1
+        return 0
+
+    def _report(self, byte: int, line: int, first: int, second: int) -> None:
+        unit = "char" if self.ctx.is_bytewise("LC_MESSAGES") and not self.show_bytes else "byte"
+        text = f"{self.names[0]} {self.names[1]} differ: {unit} {byte}, line {line}"
+        if self.show_bytes:
+            text += f" is {first:3o} {_visible(first)} {second:3o} {_visible(second)}"
+        self.ctx.print(text)
+
+    def _report_end(self, shorter: int, position: int, newlines: int | None, last: int) -> None:
+        name = self.names[shorter]
+        if not position:
+            self.ctx.warn(f"EOF on {name} which is empty")
+        elif newlines is None:
+            self.ctx.warn(f"EOF on {name} after byte {position}")
+        elif last == 10:
+            self.ctx.warn(f"EOF on {name} after byte {position}, line {newlines}")
+        else:
+            self.ctx.warn(f"EOF on {name} after byte {position}, in line {newlines + 1}")
+
+    def all_differences(self) -> int:
+        """`-l`."""
+        width = self._offset_width()
+        columns = _columns(show_bytes=self.show_bytes)
+        position, status = 0, 0
+        for first, second in self.blocks():
+            common = min(len(first), len(second))
+            for start in range(0, common, _EQUAL):
+                stop = min(start + _EQUAL, common)
+                one, other = first[start:stop], second[start:stop]
+                if one == other:
+                    continue
+                status = 1
+                self.ctx.budget.step(stop - start)
+                self._write_differences(position + start + 1, width, one, other, columns)
+            position += common
+            if len(first) != len(second):
+                self._report_end(0 if len(first) < len(second) else 1, position, None, 0)
+                return 1
+        return status
+
+    def _write_differences(self, start: int, width: int, one: bytes, other: bytes, columns: tuple[list[str], list[str]]) -> None:
+        """A line for each byte that differs; the first stands at `start`."""
+        ones, others = columns
+        digits = len(str(start + len(one)))
+        if digits == len(str(start)):
+            blank = " " * (width - digits)
+            lines = [f"{blank}{at}{ones[a]}{others[b]}" for at, a, b in zip(count(start), one, other) if a != b]
+        else:
+            lines = [f"{at:{width}d}{ones[a]}{others[b]}" for at, a, b in zip(count(start), one, other) if a != b]
+        self.ctx.stdout.write(encode("".join(lines)))
+
+    def _offset_width(self) -> int:
+        """The digits of the largest offset there can be."""
+        largest = 2**63 - 1 if self.limit is None else self.limit
+        for source in self.sources:
+            if hasattr(source, "stat") and hasattr(source, "seek"):
+                info = source.stat()
+                if info.is_file:
+                    largest = min(largest, max(0, info.size - source.seek(0, 1)))
+        return len(str(largest))
+
+
+def _first_difference(first: bytes, second: bytes, size: int) -> int:
+    """The position of the first byte that differs, by halving."""
+    low, high = 0, size
+    while high - low > 1:
+        middle = (low + high) // 2
+        if first[low:middle] == second[low:middle]:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def _ignored(text: str) -> list[int]:
+    first, colon, second = text.partition(":")
+    try:
+        skip = _size(first, "--ignore-initial")
+    except CommandError:
+        raise _usage_error(f"invalid --ignore-initial value '{text}'") from None
+    return [skip, _size(second, "--ignore-initial") if colon else skip]
+
+
+def _limit(text: str) -> int:
+    return _size(text, "--bytes")
+
+
+def _skips(args: Arguments) -> tuple[int, int]:
+    found = [0, 0]
+    text = args.value("ignore-initial")
+    if text is not None:
+        found = _ignored(text)
+    for at, word in enumerate(args.operands[2:4]):
+        found[at] = _size(word, "--ignore-initial")
+    return found[0], found[1]
+
+
+@command(
+    "cmp",
+    manners=Manners(
+        Release("NAME (GNU diffutils) 3.8", "-v, --version"),
+        long_options="""
+            print-bytes print-chars ignore-initial verbose bytes silent quiet version
+            help
+        """,
+        read_error=("NAME: -: REASON", 2),
+        write_error=("NAME: standard output: REASON", 2),
+        closed_write_error=SILENT,
+    ),
+    late=True,
+    values={"ignore-initial": _ignored, "bytes": _limit},
+    raw=True,
+    usage="""
+    Usage: cmp [OPTION]... FILE1 [FILE2 [SKIP1 [SKIP2]]]
+    Compare two files byte by byte.
+
+    With no FILE2, or when a FILE is -, read standard input. SKIP1 and SKIP2 are bytes to skip at the beginning.
+
+      -b, -c, --print-bytes          print the bytes that differ
+      -i, --ignore-initial=SKIP  skip the first SKIP bytes of both files, or SKIP1:SKIP2
+      -l, --verbose              print number and values of all bytes that differ
+      -n, --bytes=LIMIT          compare at most LIMIT bytes
+      -s, --quiet, --silent      print nothing
+          --help                 display this help and exit
+
+    The status is 0 when the files are the same, 1 when they differ, 2 for trouble.
+    """,
+)
+def cmp(ctx: CommandContext, args: Arguments) -> int:
+    if "--help" in ctx.words:
+        ctx.stdout.write(encode(cmp.usage))
+        return 0
+    if "-v" in ctx.words or "--version" in ctx.words:
+        ctx.stdout.write(encode(cmp.version()))
+        return 0
+    try:
+        args = cmp.parser().parse(ctx.words)
+    except UsageError as error:
+        raise _usage_error(error.message) from None
+    limits = [_limit(text) for text in args.values("bytes")]
+    verbose, quiet = args.flag("verbose"), args.flag("quiet")
+    if verbose and quiet:
+        raise _usage_error("options -l and -s are incompatible")
+    skips = _skips(args)
+    words = args.operands
+    if not words:
+        raise _usage_error(f"missing operand after '{ctx.words[-1] if ctx.words else 'cmp'}'")
+    if len(words) > 4:
+        raise _usage_error(f"extra operand '{words[4]}'")
+    names = (words[0], words[1] if len(words) > 1 else "-")
+    if names == ("-", "-") and skips[0] == skips[1]:
+        return 0  # the same file
+    comparison = _Comparison(ctx, names, skips, min(limits) if limits else None, show_bytes=args.flag("print-bytes"), quiet=quiet)
+    if quiet:
+        return comparison.quiet()
+    return comparison.all_differences() if verbose else comparison.first_difference()

@@ -1,0 +1,384 @@
+"""Comparing files and directories, as `diff` walks them."""
+
+from __future__ import annotations
+
+import errno
+import os
+import posixpath
+
+from agentsandbox.commands.diff.comparison import Change, compare
+from agentsandbox.commands.diff.formats import Pair
+from agentsandbox.commands.diff.lines import Sameness, is_binary, split_lines
+from agentsandbox.contract.command import CommandContext, describe_os_error
+from agentsandbox.errors import CommandError
+from agentsandbox.kernel.formats.strftime import format_date
+from agentsandbox.kernel.streams import encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from agentsandbox.kernel.fs.base import Stat
+
+__all__ = ["Comparer", "Rules", "escape_name"]
+
+_SAME, _DIFFERENT, _TROUBLE = 0, 1, 2
+_TYPE_BITS = 0o170000
+_TIME = "%Y-%m-%d %H:%M:%S.%N %z"
+
+
+class Rules:
+    """What counts as a difference, and which files are looked at."""
+
+    def __init__(self) -> None:
+        self.sameness = Sameness()
+        self.blank_lines = False
+        self.blank_means_white = False
+        self.matching: Callable[[bytes], bool] | None = None
+        self.strip_cr = False
+        self.text = False
+        self.minimal = False
+        self.horizon = 0
+        self.recursive = False
+        self.new_file = False
+        self.follow = True
+        self.brief = False
+        self.report_same = False
+        self.excluded: Callable[[str], bool] = lambda _name: False
+        self.labels: list[str] = []
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether files of different sizes cannot be the same."""
+        return not (self.sameness.steps or self.blank_lines or self.strip_cr or self.matching is not None)
+
+
+class _Side:
+    """One of two files: its name, what is known of it; `info` is None for one that is not there."""
+
+    __slots__ = ("data", "info", "name")
+
+    def __init__(self, name: str, info: Stat | None) -> None:
+        self.name = name
+        self.info = info
+        self.data: bytes | None = None
+
+
+def escape_name(name: str) -> str:
+    """A file name for a header: in C's quotes when it has a blank, a quote or a control character."""
+    special = {"\a": "\\a", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\v": "\\v", "\f": "\\f", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
+    made: list[str] = []
+    quoted = False
+    for character in name:
+        if character in special:
+            made.append(special[character])
+            quoted = True
+        elif character == " ":
+            made.append(character)
+            quoted = True
+        elif character < " ":
+            made.append(f"\\{ord(character):03o}")
+            quoted = True
+        else:
+            made.append(character)
+    return f'"{"".join(made)}"' if quoted else name
+
+
+class Comparer:
+    """Compares two operands. `show` prints the changes of a pair of files, after `heading` if that is not empty."""
+
+    def __init__(self, ctx: CommandContext, rules: Rules, show: Callable[[Pair, list[Change]], None], options: str) -> None:
+        self.ctx = ctx
+        self.rules = rules
+        self.show = show
+        self.options = options
+        self._stdin: bytes | None = None
+
+    def compare(self, old: str, new: str) -> int:
+        """The exit status for two operands."""
+        if old == new == "-":
+            return _SAME
+        sides = [self._look(old, top=True), self._look(new, top=True)]
+        if self._missing(sides):
+            return _TROUBLE
+        for this, that in ((0, 1), (1, 0)):
+            info, other = sides[this].info, sides[that].info
+            if info is not None and info.is_dir and other is not None and not other.is_dir:
+                if sides[that].name == "-":
+                    self.ctx.warn("cannot compare '-' to a directory", _TROUBLE)
+                    return _TROUBLE
+                inside = posixpath.join(sides[this].name, posixpath.basename(sides[that].name.rstrip("/")))
+                sides[this] = self._look(inside, top=True)
+                if sides[this].info is None:
+                    self.ctx.warn(f"{inside}: {os.strerror(errno.ENOENT)}", _TROUBLE)
+                    return _TROUBLE
+                if self._missing(sides):
+                    return _TROUBLE
+                break
+        return self._compare(sides[0], sides[1], "")
+
+    def _missing(self, sides: Sequence[_Side]) -> bool:
+        """Report the files that are not there and may not be missing."""
+        rules = self.rules
+        absent = [side.info is None for side in sides]
+        allowed = [rules.new_file, rules.new_file]
+        reported = False
+        for side, gone, may in zip(sides, absent, allowed, strict=True):
+            if gone and (not may or all(absent)):
+                self.ctx.warn(f"{side.name}: {os.strerror(errno.ENOENT)}", _TROUBLE)
+                reported = True
+        return reported
+
+    def _look(self, name: str, *, top: bool = False) -> _Side:
+        if name == "-" and top:
+            from agentsandbox.kernel.fs.base import Stat
+
+            mode = 0o040755 if self.ctx.stdin.unreadable == errno.EISDIR else 0o100644
+            return _Side(name, Stat(mode, 0, self.ctx.host.clock()))
+        try:
+            return _Side(name, self.ctx.fs.stat(self.ctx.path(name), follow=self.rules.follow))
+        except (FileNotFoundError, NotADirectoryError):
+            return _Side(name, None)
+
+    def _compare(self, old: _Side, new: _Side, parent: str) -> int:
+        rules, ctx = self.rules, self.ctx
+        old_dir = old.info is not None and old.info.is_dir
+        new_dir = new.info is not None and new.info.is_dir
+        if (old_dir and new_dir) or (old_dir and new.info is None) or (new_dir and old.info is None):
+            if old.info is not None and new.info is not None and old.info.ino == new.info.ino and (rules.brief or not self.always_shows):
+                return _SAME
+            if rules.recursive or not parent:
+                return self._compare_directories(old, new)
+            ctx.print(f"Common subdirectories: {old.name} and {new.name}")
+            return _SAME
+        linked = (old.info is not None and old.info.is_link) or (new.info is not None and new.info.is_link)
+        unread = [side.name for side in (old, new) if parent and side.info is not None and _is_special(side.info)]
+        if unread and (old.info is None or new.info is None):
+            directory, name = posixpath.split(unread[0])
+            ctx.print(f"Only in {directory}: {name}")
+            return _DIFFERENT
+        if linked and (old.info is None or new.info is None):
+            ctx.warn(f"{(old if old.info is None else new).name}: {os.strerror(errno.ENOENT)}", _TROUBLE)
+            return _TROUBLE
+        if (parent or linked) and old.info is not None and new.info is not None and (unread or _type(old.info) != _type(new.info)):
+            ctx.print(f"File {old.name} is a {_kind(old.info)} while file {new.name} is a {_kind(new.info)}")
+            return _DIFFERENT
+        if old.info is not None and new.info is not None and old.info.is_link and new.info.is_link:
+            return self._compare_links(old, new)
+        if old.info is not None and new.info is not None and old.name != "-" and new.name != "-" and not self.always_shows:
+            if old.info.ino == new.info.ino and old.info.ino:
+                return self._same(old, new, parent)
+            sizes = (old.info.size, new.info.size)
+            if rules.brief and rules.is_exact and 0 not in sizes and sizes[0] != sizes[1] and old.info.is_file and new.info.is_file:
+                return self._differ(old, new)
+        try:
+            old.data, new.data = self._read(old), self._read(new)
+        except OSError as error:
+            ctx.warn(describe_os_error(error, error.filename and self._called(error.filename, old, new)), _TROUBLE)
+            return _TROUBLE
+        return self._compare_data(old, new, parent)
+
+    def _called(self, path: str, *sides: _Side) -> str:
+        for side in sides:
+            if self.ctx.path(side.name) == path:
+                return side.name
+        return path
+
+    def _compare_links(self, old: _Side, new: _Side) -> int:
+        fs, path = self.ctx.fs, self.ctx.path
+        if fs.readlink(path(old.name)) == fs.readlink(path(new.name)):
+            return _SAME
+        self.ctx.print(f"Symbolic links {old.name} and {new.name} differ")
+        return _DIFFERENT
+
+    def _read(self, side: _Side) -> bytes:
+        if side.info is None:
+            return b""
+        if side.name == "-":
+            if self._stdin is None:
+                self._stdin = self.ctx.stdin.read()
+            data = self._stdin
+        else:
+            if side.info.size:
+                self.ctx.budget.charge(side.info.size)
+            data = self.ctx.fs.read_bytes(self.ctx.path(side.name))
+        self.ctx.budget.charge(len(data))
+        return data.replace(b"\r\n", b"\n") if self.rules.strip_cr else data
+
+    # two files
+
+    def _compare_data(self, old: _Side, new: _Side, parent: str) -> int:
+        rules, ctx = self.rules, self.ctx
+        assert old.data is not None and new.data is not None
+        binary = not rules.text and (is_binary(old.data) or is_binary(new.data))
+        trouble: list[str] = []
+        if not (self.robust or binary or (rules.brief and rules.is_exact)):
+            trouble = [side.name for side in (old, new) if self._complete(side)]
+            if trouble and old.data == new.data:
+                self._tell_incomplete(trouble)
+                return _TROUBLE
+        if old.data == new.data:
+            return self._same(old, new, parent)
+        if binary:
+            what = "Files" if rules.brief else "Binary files"
+            ctx.print(f"{what} {' and '.join(self._called_in_output(old, new))} differ")
+            return _DIFFERENT
+        if rules.brief and rules.is_exact:
+            return self._differ(old, new)
+        pair = Pair(split_lines(old.data, ctx.budget), split_lines(new.data, ctx.budget))
+        budget = ctx.budget
+        old_keys, new_keys = (rules.sameness.keys(lines, budget) for lines in (pair.old, pair.new))
+        files = (pair.old, pair.new)
+        changes = compare(old_keys, new_keys, budget, minimal=rules.minimal, horizon=rules.horizon, files=files)
+        self._mark_ignored(pair, changes)
+        if all(change.ignored for change in changes):
+            self._show_same(pair, changes)
+            self._tell_incomplete(trouble)
+            return _TROUBLE if trouble else self._same(old, new, parent)
+        if rules.brief:
+            self._differ(old, new)
+        else:
+            pair.old_header = self._header(old, 0)
+            pair.new_header = self._header(new, 1)
+            self._head(old, new, shown=bool(parent))
+            self.show(pair, changes)
+        self._tell_incomplete(trouble)
+        return _TROUBLE if trouble else _DIFFERENT
+
+    def _differ(self, old: _Side, new: _Side) -> int:
+        """Say no more than that they differ."""
+        self.ctx.print(f"Files {' and '.join(self._called_in_output(old, new))} differ")
+        return _DIFFERENT
+
+    def _tell_incomplete(self, names: list[str]) -> None:
+        for name in names:
+            self.ctx.warn(f"{name}: No newline at end of file\n", _TROUBLE)
+
+    def _complete(self, side: _Side) -> bool:
+        """Add the newline that is missing at the end, and whether it was: an ed script cannot say that it is."""
+        if not side.data or side.data.endswith(b"\n"):
+            return False
+        side.data += b"\n"
+        return True
+
+    def _show_same(self, pair: Pair, changes: list[Change]) -> None:
+        if not self.rules.brief and self.always_shows:
+            self.show(pair, changes)
+
+    heading = ""
+    """What the two files that are shown are called together."""
+    announces = True
+    """Whether the heading is printed here."""
+    robust = True
+    """Whether the output format can tell that the last line has no newline."""
+    merges = False
+    """Whether both files become one text, which those of directories cannot."""
+    always_shows = False
+    """Whether files without differences are printed too, as side by side and merged."""
+
+    def _same(self, old: _Side, new: _Side, parent: str) -> int:
+        binary = old.data is not None and is_binary(old.data) and not self.rules.text
+        if self.always_shows and not self.rules.brief and not binary and old.data is not None and old.data == new.data:
+            self._head(old, new, shown=bool(parent))
+            lines = split_lines(old.data, self.ctx.budget)
+            self.show(Pair(lines, lines), [])
+        if self.rules.report_same:
+            self.ctx.print(f"Files {' and '.join(self._called_in_output(old, new))} are identical")
+        return _SAME
+
+    def _head(self, old: _Side, new: _Side, *, shown: bool) -> None:
+        """The line before the changes of one of many files."""
+        self.heading = f"diff{self.options} {' '.join(map(escape_name, self._called_in_output(old, new)))}"
+        if shown and self.announces:
+            self.ctx.print(self.heading)
+
+    def _called_in_output(self, old: _Side, new: _Side) -> list[str]:
+        """The names of two files, or the labels that stand for them."""
+        labels = self.rules.labels
+        return [labels[at] if at < len(labels) else side.name for at, side in enumerate((old, new))]
+
+    def _mark_ignored(self, pair: Pair, changes: list[Change]) -> None:
+        rules = self.rules
+        if not rules.blank_lines and rules.matching is None:
+            return
+
+        def trivial(line: bytes) -> bool:
+            text = line.removesuffix(b"\n")
+            if rules.blank_lines and not (text.strip(b" \t\v\f\r") if rules.blank_means_white else text):
+                return True
+            return rules.matching is not None and rules.matching(text)
+
+        for change in changes:
+            lines = pair.old[change.old : change.old + change.deleted] + pair.new[change.new : change.new + change.inserted]
+            self.ctx.budget.step(len(lines))
+            change.ignored = all(trivial(line) for line in lines)
+
+    def _header(self, side: _Side, at: int) -> bytes:
+        if at < len(self.rules.labels):
+            return encode(self.rules.labels[at])
+        seconds = side.info.mtime if side.info is not None else 0.0
+        nanoseconds = round(seconds % 1 * 1e9) + int(seconds // 1) * 1_000_000_000
+        return encode(f"{escape_name(side.name)}\t{format_date(nanoseconds, _TIME, self.ctx.env.get('TZ', ''))}")
+
+    # two directories
+
+    def _names(self, side: _Side) -> list[str]:
+        if side.info is None:
+            return []
+        names = self.ctx.fs.listdir(self.ctx.path(side.name))
+        return [name for name in names if not self.rules.excluded(name)]
+
+    def _compare_directories(self, old: _Side, new: _Side) -> int:
+        ctx = self.ctx
+        if self.merges:
+            raise CommandError("-D option not supported with directories", _TROUBLE)
+        try:
+            olds, news = set(self._names(old)), set(self._names(new))
+        except OSError as error:
+            ctx.warn(describe_os_error(error, error.filename and self._called(error.filename, old, new)), _TROUBLE)
+            return _TROUBLE
+        status = _SAME
+        ctx.budget.deeper()
+        try:
+            for name in sorted(olds | news, key=encode):
+                ctx.budget.step()
+                found = self._compare_entry(old, new, name, (name in olds, name in news))
+                status = max(status, found)
+        finally:
+            ctx.budget.shallower()
+        return status
+
+    def _compare_entry(self, old: _Side, new: _Side, name: str, there: tuple[bool, bool]) -> int:
+        """Compare the files of one name; `there` says in which of the directories there is one."""
+        for present, other in ((there[0], new), (there[1], old)):
+            if not present and not self.rules.new_file:
+                self.ctx.print(f"Only in {other.name}: {name}")
+                return _DIFFERENT
+        sides = (self._entry(old.name, name, there=there[0]), self._entry(new.name, name, there=there[1]))
+        dangling = [side for side, present in zip(sides, there, strict=True) if present and side.info is None]
+        for side in dangling:
+            self.ctx.warn(f"{side.name}: {os.strerror(errno.ENOENT)}", _TROUBLE)
+        return _TROUBLE if dangling else self._compare(*sides, old.name)
+
+    def _entry(self, directory: str, name: str, *, there: bool) -> _Side:
+        path = posixpath.join(directory, name)
+        return self._look(path) if there else _Side(path, None)
+
+
+def _is_special(info: Stat) -> bool:
+    """Whether it is a FIFO or a device, which directories are not compared by."""
+    return not (info.is_dir or info.is_link or info.is_file)
+
+
+def _type(info: Stat) -> int:
+    return info.mode & _TYPE_BITS
+
+
+def _kind(info: Stat) -> str:
+    if info.is_dir:
+        return "directory"
+    if info.is_link:
+        return "symbolic link"
+    if info.is_file:
+        return "regular empty file" if not info.size else "regular file"
+    return {0o020000: "character special file", 0o060000: "block special file", 0o010000: "fifo"}.get(_type(info), "weird file")

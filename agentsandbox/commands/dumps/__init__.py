@@ -1,0 +1,1 @@
+"""Bytes shown: od, hexdump, xxd, strings."""

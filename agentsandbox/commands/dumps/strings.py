@@ -1,0 +1,106 @@
+"""`strings` (GNU binutils): the printable runs in files."""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+
+from agentsandbox.commands._text.lines import read_all
+from agentsandbox.contract.command import Arguments, CommandContext, command
+from agentsandbox.contract.manners import SILENT, Manners, Release
+from agentsandbox.errors import CommandError
+from agentsandbox.kernel.streams import encode
+
+_PLAIN = rb"\t -~"
+_SPACES = rb"\t\n\v\f\r -~"
+_ENCODINGS = {
+    "s": rb"[%b]{%d,}",
+    "S": rb"[%b\x80-\xff]{%d,}",
+    "l": rb"(?:[%b]\x00){%d,}",
+    "b": rb"(?:\x00[%b]){%d,}",
+    "L": rb"(?:[%b]\x00\x00\x00){%d,}",
+    "B": rb"(?:\x00\x00\x00[%b]){%d,}",
+}
+_BATCH = 256
+
+
+def _least(text: str) -> int:
+    """The number of characters that a string has at least, 2**32 for more than there can be."""
+    found = re.fullmatch(r"[ \t]*([+-]?)(0[xX][0-9a-fA-F]+|[0-9]*)", text)
+    if found is None:
+        raise CommandError(f"invalid integer argument {text}")
+    digits = found[2]
+    if len(digits) > 9 or found[1] == "-":
+        return 2**32
+    return int(digits or "0", 16 if digits[:2] in ("0x", "0X") else 8 if digits.startswith("0") and not digits.strip("01234567") else 10)
+
+
+@command(
+    "strings",
+    manners=Manners(
+        Release("GNU NAME (GNU Binutils for Debian) 2.40", "-v, -V, --version"),
+        long_options="""
+            all bytes data encoding help include-all-whitespace output-separator
+            print-file-name radix target unicode version
+        """,
+        write_error=SILENT,
+    ),
+    digits="bytes",
+    values={"bytes": _least},
+    usage="""
+    Usage: strings [option(s)] [file(s)]
+    Print the runs of printable characters in each file (standard input without one).
+
+      -a, -d, --all, --data          scan the whole file (always)
+      -f, --print-file-name          print the name of the file before each string
+      -n, --bytes=NUMBER             at least NUMBER (4) characters
+      -t, --radix=RADIX              print where a string stands, in o, d or x
+      -o                             the same as -t o
+      -w, --include-all-whitespace   newlines and other white space belong to strings
+      -e, --encoding=ENCODING        s 7 bits, S 8 bits, l and b 16 bits, L and B 32 bits, little and big endian
+      -s, --output-separator=STRING  write STRING after each string, not a newline
+      -h, --help                     display this help and exit
+    """,
+)
+def strings(ctx: CommandContext, args: Arguments) -> int:
+    if args.flag("help"):
+        ctx.stdout.write(encode(strings.usage))
+        return 0
+    least = _least(args.value("bytes") or "") if args.flag("bytes") else 4
+    if least < 1:
+        raise CommandError(f"invalid minimum string length {least}")
+    radix = "o" if args.last("o", "radix") == "o" else args.value("radix")
+    encoding = args.value("encoding", "s") or ""
+    names = [name for name in args.operands if name != "-"]  # means -a there
+    if (args.operands and not names) or encoding not in _ENCODINGS or radix not in (None, "o", "d", "x"):
+        ctx.stderr.write(encode(strings.usage))
+        return 1
+    characters = _SPACES if args.flag("include-all-whitespace") else _PLAIN
+    pattern = re.compile(_ENCODINGS[encoding] % (characters, least)) if least < 2**31 else None
+    separator = encode(args.value("output-separator", "\n") or "")
+    for name in names or ["-"]:
+        try:
+            data = b"" if name == "-" and ctx.stdin.unreadable else read_all(ctx.budget, ctx.open_input(name))
+        except IsADirectoryError:
+            ctx.warn(f"Warning: '{name}' is a directory")
+            continue
+        except FileNotFoundError:
+            ctx.warn(f"'{name}': No such file")
+            continue
+        except PermissionError as error:
+            ctx.warn(f"{name}: {error.strerror}")
+            continue
+        except OSError as error:
+            ctx.warn(f"Warning: could not locate '{name}'.  reason: {error.strerror}")
+            continue
+        shown = encode("{standard input}: " if name == "-" else f"{name}: ") if args.flag("print-file-name") else b""
+        wide = encoding not in "sS"
+        runs = pattern.finditer(data) if pattern is not None else iter(())
+        while batch := list(islice(runs, _BATCH)):
+            ctx.budget.step(len(batch))
+            texts = [found[0].replace(b"\0", b"") if wide else found[0] for found in batch]
+            if radix is not None:
+                texts = [encode(f"{found.start():7{radix}} ") + text for found, text in zip(batch, texts, strict=True)]
+            texts.append(b"")
+            ctx.stdout.write(shown + (separator + shown).join(texts)[: -len(shown) or None])
+    return ctx.status

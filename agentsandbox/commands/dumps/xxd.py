@@ -1,0 +1,323 @@
+"""`xxd` (of the Vim project): make a hexadecimal dump, or turn one back into bytes."""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.commands._text.lines import blocks, lines
+from agentsandbox.contract.command import Arguments, CommandContext, command, describe_os_error
+from agentsandbox.contract.manners import Manners
+from agentsandbox.errors import CommandError
+from agentsandbox.kernel.streams import BLOCK, BytesReader, encode, position_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from agentsandbox.kernel.fs.base import File, Mode
+    from agentsandbox.kernel.streams import ByteReader, ByteWriter
+
+_VALUES = {"c": "cols", "g": "groupsize", "l": "len", "n": "name", "o": "offset", "s": "seek"}
+_FLAGS = {
+    "b": "bits", "C": "capitalize", "d": "decimal", "e": "little", "i": "include",
+    "p": "postscript", "r": "revert", "u": "uppercase",
+}  # fmt: skip
+_LONG = {"ps": "postscript", "plain": "postscript", "group": "groupsize", "skip": "seek"}
+_LONG |= {value: value for value in (*_VALUES.values(), *_FLAGS.values())}
+_NUMBER = re.compile(r"[ \t]*([+-]?)(0[xX][0-9a-fA-F]+|[0-9]+)")
+_PRINTABLE = bytes([byte if 32 <= byte < 127 else 46 for byte in range(256)])
+_MAX_COLUMNS = 256
+_MAX_ADDRESS = 2**64 - 1
+_KINDS = ("bits", "include", "little", "postscript")
+"""The dumps that are not the usual one: the last of these options counts."""
+_DUMP_LINE = re.compile(rb"[^0-9a-fA-F]*([0-9a-fA-F]{1,15})(?![0-9a-fA-F]):?[ \t]?((?:[0-9a-fA-F]{2} ?)*)")
+_DIGITS = re.compile(rb"[0-9a-fA-F]++")
+
+
+class _Options(dict[str, str]):
+    """Options by name; flags have an empty value."""
+
+    def number(self, name: str, default: int) -> int:
+        """Return an integer option, read as `strtol` reads it: what is no number is 0."""
+        text = self.get(name)
+        if text is None:
+            return default
+        found = _NUMBER.match(text)
+        if found is None:
+            return 0
+        digits = found[2][:20]
+        octal = digits.startswith("0") and not digits.strip("01234567")
+        value = int(digits, 16 if digits[:2] in ("0x", "0X") else 8 if octal else 10)
+        return -value if found[1] == "-" else value
+
+
+def _parse(words: list[str]) -> tuple[_Options, list[str]]:
+    """Read options in xxd's own way: `-c8`, `-c 8`, `-cols 8`; clusters are not known."""
+    options = _Options()
+    at = 0
+    while at < len(words) and words[at].startswith("-") and words[at] != "-":
+        word = words[at]
+        at += 1
+        if word == "--":
+            break
+        name = word.lstrip("-")
+        full, value = _LONG.get(name), ""
+        if full is None:
+            full = _VALUES.get(name[:1]) or _FLAGS.get(name[:1])
+            value = name[1:] if name[:1] in _VALUES else ""
+        takes = full in _VALUES.values()
+        if full is None or (takes and not value and at >= len(words)):
+            raise CommandError("", 1)
+        if takes and not value:
+            value = words[at]
+            at += 1
+        if full in _KINDS:
+            for kind in _KINDS:
+                options.pop(kind, None)
+        options[full] = value
+    return options, words[at:]
+
+
+def _rows(ctx: CommandContext, source: Iterator[bytes], columns: int) -> Iterator[bytes]:
+    """Yield the bytes of one line after the other."""
+    rest = b""
+    for block in source:
+        data = rest + block
+        cut = len(data) - len(data) % columns
+        ctx.budget.step(cut // columns + 1)
+        for at in range(0, cut, columns):
+            yield data[at : at + columns]
+        rest = data[cut:]
+    if rest:
+        yield rest
+
+
+def _write_dump(ctx: CommandContext, source: Iterator[bytes], out: ByteWriter, options: _Options, start: int) -> None:
+    """Write the usual dump: address, groups of digits, characters."""
+    bits, little = "bits" in options, "little" in options
+    columns = options.number("cols", 0) or (6 if bits else 16)
+    group = options.number("groupsize", 1 if bits else 4 if little else 2)
+    if group < 1 or group > columns:
+        group = columns
+    shape = "%08d: " if "decimal" in options else "%08x: "
+    groups = -(-columns // group)
+    size = 8 if bits else 2
+    width = groups * (2 * group + 1) - 1 if little else columns * size + groups - 1
+
+    def digits(part: bytes) -> str:
+        if bits:
+            return "".join([f"{byte:08b}" for byte in part])
+        text = part[::-1].hex().rjust(2 * group) if little else part.hex()
+        return text.upper() if "uppercase" in options else text
+
+    position = start + options.number("offset", 0)
+    for row in _rows(ctx, source, columns):
+        if bits or little or "uppercase" in options:
+            shown = " ".join([digits(row[at : at + group]) for at in range(0, len(row), group)])
+        else:
+            shown = row.hex(" ", -group)
+        characters = str(row.translate(_PRINTABLE), "ascii")
+        out.write(encode(f"{shape % (position & _MAX_ADDRESS)}{shown:<{width}}  {characters}\n"))
+        position += len(row)
+
+
+def _write_plain(ctx: CommandContext, source: Iterator[bytes], out: ByteWriter, options: _Options) -> None:
+    columns = options.number("cols", 30)
+    rows = _rows(ctx, source, columns) if columns > 0 else source
+    end = "\n" if columns > 0 else ""
+    for row in rows:
+        out.write(encode((row.hex().upper() if "uppercase" in options else row.hex()) + end))
+    if not end:
+        out.write(b"\n")
+
+
+def _write_include(ctx: CommandContext, source: Iterator[bytes], out: ByteWriter, options: _Options, name: str) -> None:
+    """Write a C array; `name` is "" for the numbers alone."""
+    columns = options.number("cols", 0) or 12
+    capital = "capitalize" in options
+    variable = re.sub(r"[^A-Za-z0-9]", "_", f"__{name}" if name[:1].isdigit() else name)
+    variable = variable.upper() if capital else variable
+    if name:
+        out.write(encode(f"unsigned char {variable}[] = {{\n"))
+    size = 0
+    shape = "#04X" if "uppercase" in options else "#04x"
+    for row in _rows(ctx, source, columns):
+        numbers = ", ".join([format(byte, shape) for byte in row])
+        out.write(encode((",\n  " if size else "  ") + numbers))
+        size += len(row)
+    if size:
+        out.write(b"\n")
+    if name:
+        length = "LEN" if capital else "len"
+        out.write(encode(f"}};\nunsigned int {variable}_{length} = {size};\n"))
+
+
+def _revert_plain(ctx: CommandContext, source: ByteReader, out: ByteWriter) -> None:
+    """`-r -p`: every pair of digits is a byte; what stands between digits is skipped."""
+    half = b""
+    for line in lines(ctx.budget, source):
+        text = half + line.translate(None, b" \t\r")
+        half = b""
+        for run in _DIGITS.findall(text):
+            whole = len(run) // 2 * 2
+            half = run[whole:] if text.endswith(run) else b""
+            out.write(bytes.fromhex(str(run[:whole], "ascii")))
+
+
+def _revert(ctx: CommandContext, source: ByteReader, out: ByteWriter, options: _Options) -> None:
+    """`-r`: an address, then as many pairs of digits as a line has, up to a double blank."""
+    columns = options.number("cols", 16) or 16
+    base = options.number("seek", 0)
+    position = 0
+    for line in lines(ctx.budget, source):
+        found = _DUMP_LINE.match(line)
+        if found is None:
+            continue
+        data = bytes.fromhex(str(found[2], "ascii"))[:columns]
+        if data:
+            _go_to(ctx, out, position, int(found[1], 16) + base)
+            position = int(found[1], 16) + base + len(data)
+            out.write(data)
+
+
+def _go_to(ctx: CommandContext, out: ByteWriter, position: int, wanted: int) -> None:
+    """Go to an address; gaps are filled with NUL where the output cannot seek."""
+    if wanted == position:
+        return
+    if hasattr(out, "seek"):
+        try:
+            out.seek(wanted, 0)
+            return
+        except (OSError, ValueError):
+            pass
+    if wanted < position:
+        raise CommandError("Sorry, cannot seek backwards.", 5)
+    while position < wanted:
+        ctx.budget.step()
+        size = min(BLOCK, wanted - position)
+        out.write(bytes(size))
+        position += size
+
+
+def _input(ctx: CommandContext, name: str, *, revert: bool) -> ByteReader:
+    try:
+        return ctx.open_input(name)
+    except IsADirectoryError as error:
+        if revert:
+            return BytesReader(b"")
+        raise CommandError(error.strerror or "", 2) from None
+    except OSError as error:
+        raise CommandError(describe_os_error(error, name), 2) from None
+
+
+def _seek(ctx: CommandContext, source: ByteReader, options: _Options) -> int:
+    """Go to where `-s` says; return the address of the first byte."""
+    offset = options.number("seek", 0)
+    if offset < 0:
+        try:
+            size: int = source.seek(0, 2)  # type: ignore[attr-defined]
+            start: int = source.seek(size + offset, 0)  # type: ignore[attr-defined]
+        except (AttributeError, OSError):
+            raise CommandError("Sorry, cannot seek.", 4) from None
+        return start
+    skipped = 0
+    while skipped < offset and (block := source.read(min(BLOCK, offset - skipped))):
+        ctx.budget.step()
+        skipped += len(block)
+    if skipped < offset and position_of(source) is None:
+        raise CommandError("Sorry, cannot seek.", 4)
+    return offset
+
+
+def _limited(ctx: CommandContext, source: ByteReader, limit: int) -> Iterator[bytes]:
+    """Yield at most `limit` bytes, all if it is negative."""
+    if limit < 0:
+        yield from blocks(ctx.budget, source)
+    while limit > 0 and (block := source.read(min(BLOCK, limit))):
+        ctx.budget.step()
+        limit -= len(block)
+        yield block
+
+
+@command(
+    "xxd",
+    manners=Manners(read_error=("NAME: REASON", 2), write_error=("NAME: REASON", 3)),
+    raw=True,
+    usage="""
+    Usage: xxd [OPTIONS] [INFILE [OUTFILE]]
+      or:  xxd -r [-s [-]OFFSET] [-c COLS] [-ps] [INFILE [OUTFILE]]
+    Make a hexadecimal dump of a file, or turn one back into bytes.
+
+      -b          binary digits
+      -C          capital letters in the names of -i
+      -c COLS     bytes in a line: 16, or 6 with -b, 12 with -i, 30 with -ps; with -ps 0 for all
+      -d          decimal addresses
+      -e          little-endian groups
+      -g BYTES    bytes in a group: 2, or 1 with -b, 4 with -e; 0 for no groups
+      -h          print this summary
+      -i          as a C array
+      -l LEN      stop after LEN bytes
+      -n NAME     the name of the array of -i
+      -o OFF      add OFF to the addresses
+      -ps         digits only
+      -r          from a dump to bytes
+      -s SEEK     start at byte SEEK, from the end when negative
+      -u          upper case digits
+    """,
+)
+def xxd(ctx: CommandContext, args: Arguments) -> int:
+    try:
+        options, names = _parse(args.operands)
+    except CommandError:
+        names = ["", "", ""]
+    if len(names) > 2:
+        ctx.stderr.write(encode(xxd.usage))
+        return 1
+    columns = options.number("cols", 0)
+    most = columns if "postscript" in options or "include" in options else _MAX_COLUMNS
+    if "revert" not in options and (columns < 0 or columns > most):
+        raise CommandError(f"invalid number of columns (max. {_MAX_COLUMNS}).", 1)
+    group = options.number("groupsize", 0)
+    if "little" in options and group > 0 and group & (group - 1):
+        raise CommandError("number of octets per group must be a power of 2 with -e.", 1)
+    ctx.budget.charge(max(0, columns))
+    name = names[0] if names else "-"
+    source = _input(ctx, name, revert="revert" in options)
+    file = None
+    if len(names) > 1 and names[1] != "-":
+        file = _output(ctx, names[1], revert="revert" in options)
+    try:
+        _convert(ctx, source, ctx.stdout if file is None else file, options, name)
+    finally:
+        if file is not None:
+            file.release()
+    return 0
+
+
+def _output(ctx: CommandContext, name: str, *, revert: bool) -> File:
+    path = ctx.path(name)
+    try:
+        mode: Mode = "r+" if revert and ctx.fs.exists(path) else "w"
+        return ctx.fs.open(path, mode, permissions=0o666 & ~ctx.umask)
+    except OSError as error:
+        raise CommandError(describe_os_error(error, name), 3) from None
+
+
+def _convert(ctx: CommandContext, source: ByteReader, out: ByteWriter, options: _Options, name: str) -> None:
+    plain = "postscript" in options
+    if "revert" in options:
+        if any(kind in options for kind in _KINDS) and not plain:
+            raise CommandError("Sorry, cannot revert this type of hexdump", 255)
+        if plain:
+            _revert_plain(ctx, source, out)
+        else:
+            _revert(ctx, source, out, options)
+        return
+    start = _seek(ctx, source, options)
+    found = _limited(ctx, source, options.number("len", -1))
+    if "include" in options:
+        _write_include(ctx, found, out, options, options.get("name", "" if name == "-" else name))
+    elif plain:
+        _write_plain(ctx, found, out, options)
+    else:
+        _write_dump(ctx, found, out, options, start)

@@ -1,0 +1,1 @@
+"""file: what a file holds, found by its bytes."""

@@ -1,0 +1,249 @@
+"""From words to one closure: the grammar of `find` expressions, by a stack, so that nothing nests too deeply to be read."""
+
+from __future__ import annotations
+
+import os
+
+from agentsandbox.commands._files.names import quote
+from agentsandbox.commands.find.predicates import Predicates
+from agentsandbox.commands.find.tests import BadArgumentError, EntryPrinter, EntryTest, all_entries, any_name
+from agentsandbox.errors import CommandError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agentsandbox.commands.find.search import Search, Test, Visit
+
+__all__ = ["parse_expression", "starts_expression"]
+
+_AND = frozenset(("-a", "-and"))
+_OR = frozenset(("-o", "-or"))
+_NOT = frozenset(("!", "-not"))
+MAX_DEPTH = 100
+"""Groups within groups that the closures may nest."""
+
+
+def starts_expression(word: str, *, leading: bool) -> bool:
+    """Whether a word belongs to the expression, not to the starting points."""
+    if word[:1] == "-":
+        return len(word) > 1
+    if word in (")", ","):
+        return not leading
+    return word in ("(", "!")
+
+
+class _Node:
+    """A part of the expression, compiled; `depth` counts the calls within calls it takes."""
+
+    __slots__ = ("depth", "test")
+
+    def __init__(self, test: Test, depth: int) -> None:
+        self.test = test
+        self.depth = depth
+
+
+class _Group:
+    """What stands in one pair of parentheses: lists (,) of alternatives (-o) of conjunctions (-a)."""
+
+    __slots__ = ("conjunction", "lists", "negated", "opener", "outer_negated")
+
+    def __init__(self, opener: str, outer_negated: bool) -> None:
+        self.opener = opener
+        self.outer_negated = outer_negated
+        self.lists: list[list[list[_Node]]] = [[[]]]
+        self.negated = False
+
+    def add(self, node: _Node) -> None:
+        """One more operand, negated if "!" stands before it."""
+        if self.negated:
+            node = _Node(_negated(node.test), node.depth + 1)
+            self.negated = False
+        self.lists[-1][-1].append(node)
+
+    def close(self) -> _Node:
+        """All of it as one operand."""
+        return _in_turn([_any([_all(conjunction) for conjunction in alternatives]) for alternatives in self.lists])
+
+
+def _deeper(nodes: Sequence[_Node]) -> int:
+    depth = 1 + max(node.depth for node in nodes)
+    if depth > MAX_DEPTH:
+        raise CommandError("the expression nests too deeply")
+    return depth
+
+
+def _negated(test: Test) -> Test:
+    if isinstance(test, EntryTest) and test.kinds is None and (matches := test.matches) is not None:
+        return EntryTest(lambda name: not matches(name))
+    return lambda visit: not test(visit)
+
+
+def _all(nodes: list[_Node]) -> _Node:
+    if len(nodes) == 1:
+        return nodes[0]
+    depth = _deeper(nodes)
+    tests = [node.test for node in nodes]
+    *before, last = tests
+    entries = [test for test in before if isinstance(test, EntryTest)]
+    if len(entries) == len(before):
+        if isinstance(last, EntryTest):
+            return _Node(all_entries([*entries, last]), depth)
+        if isinstance(last, EntryPrinter):
+            return _Node(EntryPrinter(all_entries([*entries, last.test]), last.output, last.end), depth)
+    if len(nodes) == 2:
+        first, second = tests
+        return _Node(lambda visit: first(visit) and second(visit), depth)
+
+    def test(visit: Visit) -> bool:
+        for each in tests:  # noqa: SIM110 (the fastest form)
+            if not each(visit):
+                return False
+        return True
+
+    return _Node(test, depth)
+
+
+def _any(nodes: list[_Node]) -> _Node:
+    if len(nodes) == 1:
+        return nodes[0]
+    tests = [node.test for node in nodes]
+    matchers = [test.matches for test in tests if isinstance(test, EntryTest) and test.kinds is None and test.matches is not None]
+    if len(matchers) == len(tests):
+        return _Node(any_name(matchers), _deeper(nodes))
+
+    def test(visit: Visit) -> bool:
+        for each in tests:  # noqa: SIM110 (the fastest form)
+            if each(visit):
+                return True
+        return False
+
+    return _Node(test, _deeper(nodes))
+
+
+def _in_turn(nodes: list[_Node]) -> _Node:
+    if len(nodes) == 1:
+        return nodes[0]
+    *tests, last = [node.test for node in nodes]
+
+    def test(visit: Visit) -> bool:
+        for each in tests:
+            each(visit)
+        return last(visit)
+
+    return _Node(test, _deeper(nodes))
+
+
+class _Parser:
+    """Reads words one by one; `previous` is the operator that an operand must follow, "" after an operand."""
+
+    def __init__(self, search: Search, words: Sequence[str]) -> None:
+        self.search = search
+        self.predicates = Predicates(search, words)
+        self.groups = [_Group("", outer_negated=False)]
+        self.previous = ""
+        self.expects = True
+
+    def parse(self) -> Test:
+        predicates = self.predicates
+        while (word := predicates.next_word()) is not None:
+            self.search.ctx.budget.step()
+            if not starts_expression(word, leading=False):
+                self._complain_of_path(word)
+            self._read(word)
+        self._check_end()
+        if not self.groups[0].lists[0][0]:
+            return self._with_print(None)
+        node = self.groups[0].close()
+        return node.test if predicates.acts else self._with_print(node.test)
+
+    def _with_print(self, test: Test | None) -> Test:
+        write = self.search.stdout.write
+        if test is None or isinstance(test, EntryTest):
+            return EntryPrinter(test or EntryTest(), self.search.stdout)
+
+        def printing(visit: Visit) -> bool:
+            if test(visit):
+                write(visit.path + "\n")
+            return True
+
+        return printing
+
+    def _read(self, word: str) -> None:
+        group = self.groups[-1]
+        if word == "(":
+            self.groups.append(_Group(word, group.negated))
+            group.negated = False
+            self._now_expects(word)
+        elif word == ")":
+            self._close()
+        elif word in _NOT:
+            group.negated = not group.negated
+            self._now_expects(word)
+        elif word in _AND or word in _OR or word == ",":
+            if self.expects:
+                raise CommandError(f"invalid expression; you have used a binary operator '{word}' with nothing before it.")
+            if word in _OR:
+                group.lists[-1].append([])
+            elif word == ",":
+                group.lists.append([[]])
+            self._now_expects(word)
+        else:
+            group.add(_Node(self._primary(word), 1))
+            self.expects = False
+
+    def _now_expects(self, word: str) -> None:
+        self.previous = word
+        self.expects = True
+
+    def _primary(self, word: str) -> Test:
+        predicates = self.predicates
+        start = predicates.position
+        try:
+            return predicates.compile(word)
+        except BadArgumentError:
+            raise CommandError(f"invalid argument `{predicates.words[start]}' to `{word}'") from None
+        except OSError as error:
+            raise CommandError(f"{quote(predicates.words[start])}: {os.strerror(error.errno or 5)}") from None
+
+    def _close(self) -> None:
+        if self.expects and self.previous == "(" and len(self.groups) > 1:
+            raise CommandError("invalid expression; empty parentheses are not allowed.")
+        if self.expects and self.previous:
+            raise CommandError(f"expected an expression between '{self.previous}' and ')'")
+        if len(self.groups) == 1:
+            raise CommandError("you have too many ')'")
+        group = self.groups.pop()
+        outer = self.groups[-1]
+        outer.negated = group.outer_negated
+        outer.add(group.close())
+        self.expects = False
+
+    def _check_end(self) -> None:
+        if self.expects and self.previous == "(":
+            raise CommandError(
+                "invalid expression; expected to find a ')' but didn't see one. Perhaps you need an extra predicate after '('"
+            )
+        if self.expects and self.previous:
+            if self.predicates.acts:
+                raise CommandError("invalid expression")
+            raise CommandError(f"expected an expression after '{self.previous}'")
+        if len(self.groups) > 1:
+            raise CommandError("invalid expression; I was expecting to find a ')' somewhere but did not see one.")
+
+    def _complain_of_path(self, word: str) -> None:
+        message = f"paths must precede expression: `{word}'"
+        last = self.predicates.last
+        if last and word and self.search.ctx.fs.exists(self.search.ctx.path(word), follow=False):
+            message += f"\n{self.search.ctx.name}: possible unquoted pattern after predicate `{last}'?"
+        raise CommandError(message)
+
+
+def parse_expression(search: Search, words: Sequence[str]) -> tuple[Test, str | None]:
+    """(the compiled expression, the file of -files0-from)."""
+    parser = _Parser(search, words)
+    test = parser.parse()
+    predicates = parser.predicates
+    if predicates.asks and predicates.tops_file == "-":
+        raise CommandError("option -files0-from reading from standard input cannot be combined with -ok, -okdir\n")
+    return test, predicates.tops_file

@@ -1,0 +1,366 @@
+"""One run of `find`: the file that is looked at, the walk, and what is written."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+
+from agentsandbox.commands._files.names import quote
+from agentsandbox.commands._files.owners import Owners
+from agentsandbox.commands.find.tests import EntryPrinter
+from agentsandbox.errors import Unwind
+from agentsandbox.kernel.streams import encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agentsandbox.contract.command import CommandContext
+    from agentsandbox.kernel.fs.base import Stat
+    from agentsandbox.kernel.streams import ByteWriter
+
+    Test = Callable[["Visit"], bool]
+
+__all__ = ["Output", "Quit", "Search", "Visit"]
+
+_BUFFER = 4096
+"""Bytes that are held back before they are written, as the C library does when stdout is no terminal."""
+_DIR, _LINK = stat.S_IFDIR, stat.S_IFLNK
+_GROUP = 256
+
+
+class Quit(Unwind):
+    """`-quit`: the search ends."""
+
+
+class Visit:
+    """The file that is looked at now; one object for the whole walk."""
+
+    __slots__ = ("absolute", "depth", "directory", "follow", "fs", "kind", "known", "name", "path", "prune", "top")
+
+    def __init__(self, search: Search) -> None:
+        self.fs = search.ctx.fs
+        self.path = ""
+        """Its name as it is printed."""
+        self.name = ""
+        """Its last component."""
+        self.absolute = ""
+        self.top = ""
+        """The starting point below which it was found."""
+        self.directory = ""
+        """The absolute path of the directory it is in."""
+        self.depth = 0
+        self.kind = 0
+        """Its type, as `stat.S_IFMT` tells it."""
+        self.follow = False
+        self.prune = False
+        self.known: Stat | None = None
+
+    @property
+    def info(self) -> Stat:
+        """Its `Stat`, read when first asked for."""
+        known = self.known
+        if known is None:
+            known = self.known = self.fs.stat(self.absolute, follow=False)
+        return known
+
+    def target(self) -> Stat:
+        """The `Stat` of what it points to, its own if it points to nothing."""
+        if self.kind != _LINK:
+            return self.info
+        try:
+            return self.fs.stat(self.absolute)
+        except FileNotFoundError:
+            return self.info
+
+
+class Output:
+    """Where an action writes to."""
+
+    __slots__ = ("parts", "size", "writer")
+
+    def __init__(self, writer: ByteWriter) -> None:
+        self.writer = writer
+        self.parts: list[str] = []
+        self.size = 0
+
+    def write(self, text: str) -> None:
+        """Write text, in blocks."""
+        self.parts.append(text)
+        self.size += len(text)
+        if self.size >= _BUFFER:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what has been held back."""
+        if self.parts:
+            text = "".join(self.parts)
+            self.parts.clear()
+            self.size = 0
+            self.writer.write(encode(text))
+
+
+class _Listing:
+    """A directory of which only names and types count, and where in it to go on."""
+
+    __slots__ = ("at", "kinds", "names", "path", "prefix")
+
+    def __init__(self, path: str, prefix: str) -> None:
+        self.path = path
+        self.prefix = prefix
+        self.names: list[str] = []
+        self.kinds: list[int] = []
+        self.at = 0
+
+
+class _Level:
+    """A directory on the way down, of which every file is looked at by itself: what is left of it."""
+
+    __slots__ = ("depth", "ino", "path", "prefix", "rest", "visited")
+
+    def __init__(self, listing: _Listing, depth: int, ino: int) -> None:
+        self.path = listing.path
+        self.prefix = listing.prefix
+        self.rest = zip(listing.names, listing.kinds, strict=True)
+        """The names still to be looked at, each with its type."""
+        self.depth = depth
+        self.ino = ino
+        self.visited: tuple[str, str, str, int, Stat | None] | None = None
+        """The directory itself, to be looked at when all in it has been (`-depth`)."""
+
+
+class Search:
+    """Options, streams and state of one run."""
+
+    def __init__(self, ctx: CommandContext, problem_of: Callable[[str, str | None], int]) -> None:
+        self.ctx = ctx
+        self.problem_of = problem_of
+        """Why a program cannot be run from a directory (an errno), or 0."""
+        self.follow = "P"
+        self.max_depth = -1
+        self.min_depth = 0
+        self.depth_first = False
+        self.warnings = False
+        self.now = ctx.host.clock()
+        self.outputs: dict[str, Output] = {}
+        self.stdout = Output(ctx.stdout)
+        self.at_end: list[Callable[[], None]] = []
+        """Called when all has been seen: the rest of `-exec … +`."""
+        self.between_directories: list[Callable[[], None]] = []
+        self.visit = Visit(self)
+        self._owners: Owners | None = None
+
+    @property
+    def owners(self) -> Owners:
+        """Users and groups by name."""
+        if self._owners is None:
+            self._owners = Owners(self.ctx)
+        return self._owners
+
+    def fail(self, name: str, error: OSError | int) -> None:
+        """Report that something is wrong with a file, and go on."""
+        number = error if isinstance(error, int) else error.errno or errno.EIO
+        self.warn(f"{quote(name)}: {os.strerror(number)}")
+
+    def warn(self, message: str) -> None:
+        """Report an error, and go on."""
+        self.stdout.flush()
+        self.ctx.warn(message)
+
+    def flush(self) -> None:
+        """Write what all outputs have held back."""
+        self.stdout.flush()
+        for output in self.outputs.values():
+            output.flush()
+
+    # walking
+
+    def run(self, tops: list[str], test: Test) -> int:
+        """Look at every starting point and all below it; returns the status."""
+        try:
+            try:
+                for top in tops:
+                    self._search(top, test)
+            except Quit:
+                pass
+            for end in self.at_end:
+                end()
+        finally:
+            self.flush()
+        return self.ctx.status
+
+    def _search(self, top: str, test: Test) -> None:
+        visit = self.visit
+        try:
+            absolute = self.ctx.path(top)
+            info = self._examine(absolute, operand=True)
+        except OSError as error:
+            self.fail(top, error)
+            return
+        name = top.rstrip("/").rpartition("/")[2] or "/"
+        visit.top = top
+        visit.directory = absolute.rstrip("/").rpartition("/")[0] or "/"
+        if top.rstrip("/") in ("", ".", "..") or "/" not in top.rstrip("/"):
+            visit.directory = self.ctx.cwd
+        kind = stat.S_IFMT(info.mode)
+        if kind == _DIR and isinstance(test, EntryPrinter) and self.follow != "L" and not self.depth_first:
+            self.ctx.budget.step()
+            if not self.min_depth:
+                self._look(test, top, name, absolute, kind, info, 0)
+            if self.max_depth:
+                self._print_below(test, top, absolute)
+            return
+        levels: list[_Level] = []
+        self._meet(levels, test, top, name, absolute, kind, info, 0)
+        while levels:
+            level = levels[-1]
+            if not self._walk(levels, level, test):
+                levels.pop()
+                self._leave(level, test)
+
+    def _walk(self, levels: list[_Level], level: _Level, test: Test) -> bool:
+        """Go on in a directory; true when one in it was entered and comes first."""
+        visit, budget = self.visit, self.ctx.budget
+        prefix, above, depth = level.prefix, level.path, level.depth + 1
+        wanted = depth >= self.min_depth
+        follows = self.follow == "L"
+        visit.directory = prefix
+        for child, kind in level.rest:
+            if kind == _DIR or (kind == _LINK and follows):
+                if self._step_in(levels, test, above + child, child, prefix + child, kind, depth):
+                    return True
+                continue
+            budget.left -= 1
+            if budget.left < 0:
+                budget.tick()
+            if not wanted:
+                continue
+            visit.path = above + child
+            visit.name = child
+            visit.absolute = prefix + child
+            visit.kind = kind
+            visit.known = None
+            visit.depth = depth
+            try:
+                test(visit)
+            except OSError as error:
+                self._cannot_look(visit.absolute, visit.path, error)
+        return False
+
+    def _print_below(self, printer: EntryPrinter, path: str, absolute: str) -> None:
+        """Look at all below a directory, where only names and types count: neighbours, and the directory after them, together."""
+        levels = [self._listing(path, absolute)]
+        while levels:
+            level = levels[-1]
+            names, kinds, at = level.names, level.kinds, level.at
+            if at == len(names):
+                levels.pop()
+                continue
+            stop = min(at + _GROUP, kinds.index(_DIR, at) + 1 if _DIR in kinds[at : at + _GROUP] else len(names))
+            level.at = stop
+            self.ctx.budget.step(stop - at)
+            depth = len(levels)
+            if depth >= self.min_depth:
+                printer.print_all(level.path, names[at:stop], kinds[at:stop])
+            if kinds[stop - 1] == _DIR and depth != self.max_depth:
+                levels.append(self._listing(level.path + names[stop - 1], level.prefix + names[stop - 1]))
+
+    def _listing(self, path: str, absolute: str, *, read: bool = True) -> _Listing:
+        listing = _Listing(path if path.endswith("/") else f"{path}/", absolute if absolute.endswith("/") else f"{absolute}/")
+        if read:
+            try:
+                listing.names, listing.kinds = self.ctx.fs.scan(absolute)
+            except OSError as error:
+                self.fail(path, error)
+        return listing
+
+    def _step_in(self, levels: list[_Level], test: Test, path: str, name: str, absolute: str, kind: int, depth: int) -> bool:
+        """Look at a directory, or at a link that is followed; whether it was entered."""
+        known: Stat | None = None
+        if kind == _LINK:
+            try:
+                known = self._examine(absolute, operand=False)
+            except OSError as error:
+                self.fail(path, error)
+                return False
+            kind = stat.S_IFMT(known.mode)
+        count = len(levels)
+        self._meet(levels, test, path, name, absolute, kind, known, depth)
+        return len(levels) > count
+
+    def _examine(self, path: str, *, operand: bool) -> Stat:
+        """The `Stat` by which a file is judged: of what a link points to, where links are followed and it is there."""
+        fs = self.ctx.fs
+        if self.follow == "P" or (self.follow == "H" and not operand):
+            return fs.stat(path, follow=False)
+        try:
+            return fs.stat(path)
+        except FileNotFoundError:
+            return fs.stat(path, follow=False)
+
+    def _meet(
+        self, levels: list[_Level], test: Test, path: str, name: str, absolute: str, kind: int, info: Stat | None, depth: int
+    ) -> None:
+        """Look at a file; enter it if it is a directory."""
+        budget = self.ctx.budget
+        budget.left -= 1
+        if budget.left < 0:
+            budget.tick()
+        if kind != _DIR:
+            if depth >= self.min_depth:
+                self._look(test, path, name, absolute, kind, info, depth)
+            return
+        visit = self.visit
+        ino = 0
+        if self.follow == "L":
+            info = info or self._examine(absolute, operand=False)
+            ino = info.ino
+            for level in levels:
+                if level.ino == ino:
+                    above = quote(level.path.rstrip("/") or "/")
+                    self.warn(f"File system loop detected; {quote(path)} is part of the same file system loop as {above}.")
+                    return
+        visit.prune = False
+        if not self.depth_first and depth >= self.min_depth:
+            self._look(test, path, name, absolute, kind, info, depth)
+            if visit.prune:
+                return
+        listing = self._listing(path, absolute, read=depth != self.max_depth)
+        level = _Level(listing, depth, ino)
+        if self.depth_first and depth >= self.min_depth:
+            level.visited = (path, name, absolute, depth, info)
+        elif not listing.names:
+            return
+        levels.append(level)
+
+    def _leave(self, level: _Level, test: Test) -> None:
+        for end in self.between_directories:
+            end()
+        if level.visited is None:
+            return
+        path, name, absolute, depth, info = level.visited
+        if depth:
+            self.visit.directory = absolute.rstrip("/").rpartition("/")[0] or "/"
+        else:
+            self.visit.directory = self.ctx.cwd
+        self._look(test, path, name, absolute, _DIR, info, depth)
+
+    def _look(self, test: Test, path: str, name: str, absolute: str, kind: int, info: Stat | None, depth: int) -> None:
+        visit = self.visit
+        visit.path = path
+        visit.name = name
+        visit.absolute = absolute
+        visit.kind = kind
+        visit.known = info
+        visit.depth = depth
+        try:
+            test(visit)
+        except OSError as error:
+            self._cannot_look(absolute, path, error)
+
+    def _cannot_look(self, absolute: str, path: str, error: OSError) -> None:
+        if error.filename != absolute:
+            raise error
+        self.visit.prune = True  # what cannot be examined is not entered
+        self.fail(path, error)

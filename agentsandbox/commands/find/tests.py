@@ -1,0 +1,328 @@
+"""The tests of `find`: functions that make a closure for an argument."""
+
+from __future__ import annotations
+
+import re
+import stat
+from itertools import compress
+
+from agentsandbox.commands._files.modes import compile_mode
+from agentsandbox.commands._files.names import quote
+from agentsandbox.commands._time.dates import DateError, parse_date
+from agentsandbox.errors import CommandError
+from agentsandbox.kernel.formats.strftime import Moment
+from agentsandbox.kernel.fs.base import nanoseconds
+from agentsandbox.kernel.patterns.filenames import glob_matcher
+from agentsandbox.kernel.regexps import RegexError, compile_posix
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from agentsandbox.commands.find.search import Output, Search, Test, Visit
+    from agentsandbox.kernel.fs.base import Stat
+
+__all__ = [
+    "REGEX_TYPES", "BadArgumentError", "EntryPrinter", "EntryTest", "age", "all_entries", "any_name", "compare", "empty", "link_text",
+    "name", "newer", "path", "permissions", "reference_time", "regex", "same_file", "size", "types", "used",
+]  # fmt: skip
+
+_BILLION = 10**9
+_DAY = 86400
+_UNITS = {"b": 512, "c": 1, "w": 2, "k": 1024, "M": 1024**2, "G": 1024**3}
+_TYPES = {
+    "f": stat.S_IFREG, "d": stat.S_IFDIR, "l": stat.S_IFLNK, "p": stat.S_IFIFO, "c": stat.S_IFCHR, "b": stat.S_IFBLK,
+    "s": stat.S_IFSOCK, "D": 0,
+}  # fmt: skip
+REGEX_TYPES = {
+    "findutils-default": ("emacs", False), "ed": ("posix", False), "emacs": ("emacs", False), "gnu-awk": ("posix", True),
+    "grep": ("grep", False), "posix-awk": ("posix", True), "awk": ("posix", True), "posix-basic": ("posix", False),
+    "posix-egrep": ("posix", True), "egrep": ("posix", True), "posix-extended": ("posix", True),
+    "posix-minimal-basic": ("posix", False), "sed": ("posix", False),
+}  # fmt: skip
+"""Kinds of regular expressions: (dialect, extended)."""
+
+
+class BadArgumentError(Exception):
+    """The argument makes no sense to this test."""
+
+
+# numbers: after the sign that compares, as C's strtoumax and strtod read them
+
+_WHOLE = re.compile(r"[ \t-\r]*\+?[0-9]+", re.ASCII)
+_DECIMAL = re.compile(r"[ \t-\r]*([-+]?)(?:0[xX]([0-9a-fA-F]+)|((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,2})?))", re.ASCII)
+
+
+def compare(text: str) -> Callable[[int], bool]:
+    """`N`, `+N` or `-N` as a test of a number."""
+    sign, digits = (text[0], text[1:]) if text[:1] in ("+", "-") else ("", text)
+    if not _WHOLE.fullmatch(digits) or len(digits) > 20:
+        raise BadArgumentError
+    number = int(digits)
+    if sign == "+":
+        return lambda value: value > number
+    if sign == "-":
+        return lambda value: value < number
+    return lambda value: value == number
+
+
+def _decimal(text: str) -> tuple[str, float]:
+    """(sign, number) of `[+-]N` with a fraction."""
+    sign, digits = (text[0], text[1:]) if text[:1] in ("+", "-") else ("", text)
+    found = _DECIMAL.fullmatch(digits)
+    if found is None or len(digits) > 30:
+        raise BadArgumentError
+    number = float(int(found[2], 16)) if found[2] else float(found[3])
+    return sign, -number if found[1] == "-" else number
+
+
+def size(text: str) -> Test:
+    """`-size N[bcwkMG]`: rounded up to whole units."""
+    unit = _UNITS.get(text[-1:])
+    matches = compare(text if unit is None else text[:-1])
+    unit = unit or 512
+    if unit == 1:
+        return lambda visit: matches(visit.info.size)
+    return lambda visit: matches(-(-visit.info.size // unit))
+
+
+# times
+
+
+def reference_time(search: Search, which: str, text: str) -> int:
+    """The time of a file (`which` in "aBcm") or of a date ("t"), in nanoseconds."""
+    if which == "t":
+        try:
+            return parse_date(text, search.now, search.ctx.env.get("TZ", ""))
+        except DateError:
+            raise CommandError(f"I cannot figure out how to interpret {quote(text)} as a date or time") from None
+    info = search.ctx.fs.stat(search.ctx.path(text), follow=search.follow != "P")
+    return nanoseconds(time_of(which)(info))
+
+
+def time_of(which: str) -> Callable[[Stat], float]:
+    """How to read one of a file's times."""
+    if which == "a":
+        return lambda info: info.atime
+    if which == "c":
+        return lambda info: info.ctime
+    return lambda info: info.mtime
+
+
+def newer(which: str, reference: int) -> Test:
+    """`-newerXY`: whether a time of the file is later than another."""
+    read = time_of(which)
+    return lambda visit: nanoseconds(read(visit.info)) > reference
+
+
+def age(search: Search, which: str, text: str, *, unit: int, midnight: bool) -> Test:
+    """`-mtime` (days) and `-mmin` (minutes): how long ago, in whole units, from now or from the last midnight."""
+    sign, number = _decimal(text)
+    if abs(number) > 10**12:
+        raise BadArgumentError
+    now = nanoseconds(search.now)
+    origin = now if unit != _DAY else now - _DAY * _BILLION
+    if midnight:
+        moment = Moment(now, search.ctx.env.get("TZ", ""))
+        today = now - (moment.hour * 3600 + moment.minute * 60 + moment.second) * _BILLION - moment.nanosecond
+        origin = today if unit == _DAY else today + _DAY * _BILLION
+    if sign == "-" and unit == _DAY:
+        origin += (_DAY - 1) * _BILLION
+    reference = origin - int(number * unit * _BILLION)
+    window = unit * _BILLION
+    read = time_of(which)
+    if sign == "-":
+        return lambda visit: nanoseconds(read(visit.info)) > reference
+    if sign == "+":
+        return lambda visit: nanoseconds(read(visit.info)) < reference
+    return lambda visit: 0 < nanoseconds(read(visit.info)) - reference <= window
+
+
+def used(text: str) -> Test:
+    """`-used N`: days between the last change of status and the last access."""
+    sign, number = _decimal(text)
+    days = int(number)
+
+    def test(visit: Visit) -> bool:
+        delta = visit.info.atime - visit.info.ctime
+        if delta < 0:
+            return False
+        passed = int(delta // _DAY)
+        return passed > days if sign == "+" else passed < days if sign == "-" else passed == days
+
+    return test
+
+
+# names
+
+
+class EntryTest:
+    """A test that looks at nothing but name and type; None stands for all there are."""
+
+    __slots__ = ("kinds", "matches")
+
+    def __init__(self, matches: Callable[[str], object] | None = None, kinds: frozenset[int] | None = None) -> None:
+        self.matches = matches
+        self.kinds = kinds
+
+    def __call__(self, visit: Visit) -> bool:
+        return (self.kinds is None or visit.kind in self.kinds) and (self.matches is None or bool(self.matches(visit.name)))
+
+    def choose(self, names: Sequence[str], kinds: Sequence[int]) -> Sequence[str]:
+        """Those of these names that pass, whose types are `kinds`."""
+        if self.kinds is not None:
+            names = list(compress(names, map(self.kinds.__contains__, kinds)))
+        return names if self.matches is None else list(compress(names, map(self.matches, names)))
+
+
+def all_entries(tests: Sequence[EntryTest]) -> EntryTest:
+    """A test that passes what passes all of these."""
+    kinds: frozenset[int] | None = None
+    for test in tests:
+        kinds = test.kinds if kinds is None else kinds if test.kinds is None else kinds & test.kinds
+    matchers = [test.matches for test in tests if test.matches is not None]
+    if len(matchers) < 2:
+        return EntryTest(matchers[0] if matchers else None, kinds)
+
+    def matches(name: str) -> bool:
+        for each in matchers:  # noqa: SIM110 (the fastest form)
+            if not each(name):
+                return False
+        return True
+
+    return EntryTest(matches, kinds)
+
+
+def any_name(matchers: Sequence[Callable[[str], object]]) -> EntryTest:
+    """A test that passes the names that one of these matches."""
+
+    def matches(name: str) -> bool:
+        for each in matchers:  # noqa: SIM110 (the fastest form)
+            if each(name):
+                return True
+        return False
+
+    return EntryTest(matches)
+
+
+class EntryPrinter:
+    """Prints the paths of the files that pass a test: all that most searches do."""
+
+    __slots__ = ("end", "output", "test")
+
+    def __init__(self, test: EntryTest, output: Output, end: str = "\n") -> None:
+        self.test = test
+        self.output = output
+        self.end = end
+
+    def __call__(self, visit: Visit) -> bool:
+        if not self.test(visit):
+            return False
+        self.output.write(visit.path + self.end)
+        return True
+
+    def print_all(self, above: str, names: Sequence[str], kinds: Sequence[int]) -> None:
+        """As for each of these names in turn, whose paths begin with `above` and whose types are `kinds`."""
+        chosen = self.test.choose(names, kinds)
+        if chosen:
+            between = self.end + above
+            self.output.write(f"{above}{between.join(chosen)}{self.end}")
+
+
+def name(pattern: str, *, ignore_case: bool) -> Test:
+    """`-name`, `-iname`: the last component."""
+    if pattern.endswith("/") and len(pattern) > 1 and pattern.strip("/") == "":
+        return lambda visit: visit.name == "/"
+    return EntryTest(glob_matcher(pattern, ignore_case=ignore_case, extglob=False))
+
+
+def path(pattern: str, *, ignore_case: bool) -> Test:
+    """`-path`, `-ipath`: the whole name."""
+    matches = glob_matcher(pattern, ignore_case=ignore_case, extglob=False)
+    return lambda visit: bool(matches(visit.path))
+
+
+def link_text(pattern: str, *, ignore_case: bool) -> Test:
+    """`-lname`, `-ilname`: what a symbolic link says."""
+    matches = glob_matcher(pattern, ignore_case=ignore_case, extglob=False)
+    return lambda visit: visit.kind == stat.S_IFLNK and bool(matches(visit.fs.readlink(visit.absolute)))
+
+
+def regex(search: Search, pattern: str, kind: str, *, ignore_case: bool) -> Test:
+    """`-regex`, `-iregex`: the whole name, by a regular expression of one of `REGEX_TYPES`."""
+    dialect, extended = REGEX_TYPES[kind]
+    try:
+        compiled = compile_posix(pattern, extended=extended, ignore_case=ignore_case, dialect=dialect)
+    except RegexError as error:
+        raise CommandError(f"failed to compile regular expression '{pattern}': {error}") from None
+    budget = search.ctx.budget
+
+    def test(visit: Visit) -> bool:
+        budget.step()
+        found = compiled.match(visit.path, 0, budget)
+        return found is not None and found.end() == len(visit.path)
+
+    return test
+
+
+# what a file is
+
+
+def types(option: str, text: str, *, target: bool) -> Test:
+    """`-type`, `-xtype`: one of a list of types, of the file or of what it points to."""
+    if not text:
+        raise CommandError(f"Arguments to {option} should contain at least one letter")
+    kinds = set()
+    for number, letter in enumerate(text):
+        if number % 2:
+            if letter != ",":
+                raise CommandError(f"Must separate multiple arguments to {option} using: ','")
+            if number == len(text) - 1:
+                raise CommandError(f"Last file type in list argument to {option} is missing, i.e., list is ending on: ','")
+            continue
+        if letter not in _TYPES:
+            raise CommandError(f"Unknown argument to {option}: {letter}")
+        if _TYPES[letter] in kinds and letter != "D":
+            raise CommandError(f"Duplicate file type '{letter}' in the argument list to {option}.")
+        kinds.add(_TYPES[letter])
+    if target:
+        return lambda visit: stat.S_IFMT(visit.target().mode) in kinds
+    return EntryTest(kinds=frozenset(kinds))
+
+
+def permissions(search: Search, text: str) -> Test:
+    """`-perm MODE` (exactly), `-MODE` (all of these), `/MODE` (any of these)."""
+    how, mode = (text[0], text[1:]) if text[:1] in ("-", "/") else ("", text)
+    change = compile_mode(mode, 0)
+    if change is None or (how == "" and text[:1] == "+" and text[1:2].isdigit()):
+        raise CommandError(f"invalid mode {quote(text)}")
+    file_bits, directory_bits = (change(0, kind) for kind in (False, True))
+
+    def wanted(visit: Visit) -> int:
+        return directory_bits if visit.kind == stat.S_IFDIR else file_bits
+
+    if how == "-":
+        return lambda visit: visit.info.mode & wanted(visit) == wanted(visit)
+    if how == "/":
+        if not file_bits and not directory_bits:
+            search.ctx.warn(
+                f"warning: you have specified a mode pattern {text} (which is equivalent to /000). The meaning of -perm /000 has now "
+                "been changed to be consistent with -perm -000; that is, while it used to match no files, it now matches all files.",
+                search.ctx.status,
+            )
+            return lambda _: True
+        return lambda visit: visit.info.mode & wanted(visit) != 0
+    return lambda visit: visit.info.permissions == wanted(visit)
+
+
+def empty(visit: Visit) -> bool:
+    """`-empty`: a file or directory with nothing in it."""
+    if visit.kind == stat.S_IFDIR:
+        return not visit.fs.listdir(visit.absolute)
+    return visit.kind == stat.S_IFREG and not visit.info.size
+
+
+def same_file(search: Search, name: str) -> Test:
+    """`-samefile`."""
+    info = search.ctx.fs.stat(search.ctx.path(name), follow=search.follow != "P")
+    return lambda visit: visit.info.ino == info.ino

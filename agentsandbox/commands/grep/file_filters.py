@@ -1,0 +1,59 @@
+"""Which files a recursive search visits: --include, --exclude, --exclude-from and --exclude-dir of grep."""
+
+from __future__ import annotations
+
+from agentsandbox.kernel.patterns.filenames import glob_matcher
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["FileFilter"]
+
+
+class FileFilter:
+    """Rules in the order given; the last that matches decides, else the opposite of the first."""
+
+    def __init__(self) -> None:
+        self._rules: list[tuple[bool, Callable[[str], object]]] = []
+        self._directories: list[Callable[[str], object]] = []
+
+    def add(self, pattern: str, *, include: bool) -> None:
+        """A rule for files."""
+        self._rules.append((include, glob_matcher(pattern, extglob=False)))
+
+    def add_directory(self, pattern: str) -> None:
+        """Directories of that name are not entered."""
+        self._directories.append(glob_matcher(pattern.rstrip("/") or pattern, extglob=False))
+
+    @property
+    def names_files(self) -> bool:
+        """Whether there are rules for files."""
+        return bool(self._rules)
+
+    def is_empty(self) -> bool:
+        """Whether there are no rules, and all files are searched."""
+        return not (self._rules or self._directories)
+
+    def admits(self, name: str, *, operand: bool = False) -> bool:
+        """Whether a file is searched; `operand`: it was named, and ends of its name that follow a slash are compared, too."""
+        if not self._rules:
+            return True
+        forms = _suffixes(name) if operand else [name.rpartition("/")[2]]
+        for include, match in reversed(self._rules):
+            if any(match(form) for form in forms):
+                return include
+        return not self._rules[0][0]
+
+    def enters(self, name: str, *, operand: bool = False) -> bool:
+        """Whether a directory is entered."""
+        if not self._directories:
+            return True
+        forms = _suffixes(name) if operand else [name.rpartition("/")[2]]
+        return not any(match(form) for match in self._directories for form in forms)
+
+
+def _suffixes(name: str) -> list[str]:
+    """The name and each of its ends that begins after a slash."""
+    parts = name.split("/")
+    return ["/".join(parts[at:]) for at in range(len(parts))] if len(parts) < 64 else [name, parts[-1]]

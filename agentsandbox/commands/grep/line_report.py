@@ -1,0 +1,593 @@
+"""Writes the lines that grep selects: prefixes, context, colours, counts."""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.commands._text.lines import growing_blocks, short_blocks
+from agentsandbox.kernel.fs.base import File
+from agentsandbox.kernel.streams import decode, decode_bytewise, encode, position_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from agentsandbox.commands.grep.colors import Colors
+    from agentsandbox.contract.command import CommandContext
+    from agentsandbox.kernel.regexps.lines import LineSearch
+    from agentsandbox.kernel.streams import ByteReader
+
+__all__ = ["FileSearch", "Report", "copy_lines"]
+
+_INVALID = re.compile("[\udc80-\udcff]")
+
+
+class Report:
+    """What is written about each file: the options of one grep."""
+
+    def __init__(self) -> None:
+        self.invert = False
+        self.count = False
+        self.list_files: bool | None = None
+        """True: names of files with matches; False: of those without."""
+        self.quiet = False
+        self.only_matching = False
+        self.with_filename = False
+        self.line_numbers = False
+        self.byte_offsets = False
+        self.initial_tab = False
+        self.digits = 1
+        """The least columns of a number."""
+        self.null_names = False
+        self.null_lines = False
+        self.before = 0
+        self.after = 0
+        self.context = False
+        """Whether separators stand between groups of lines."""
+        self.separator: str | None = "--"
+        self.max_count: int | None = None
+        self.colors: Colors | None = None
+        self.binary = "binary"
+        self.bytewise = False
+        """Whether a byte is a character: the locale C."""
+        self.something_written = False
+        """Whether a group of lines has been written for any file."""
+
+    @property
+    def simple(self) -> bool:
+        """Whether whole lines are printed, with no more than a name and a number before them."""
+        return not (self._marked or self.only_matching)
+
+    @property
+    def plain_matches(self) -> bool:
+        """Whether just the matches are printed."""
+        special = self._marked or self.count or self.invert or self.line_numbers
+        return self.only_matching and not special and self.max_count is None
+
+    @property
+    def _marked(self) -> bool:
+        return self.context or self.byte_offsets or self.colors is not None or self.initial_tab
+
+    @property
+    def lines_only(self) -> bool:
+        """Whether nothing but selected lines is printed, with names and numbers at most."""
+        special = self.invert or self.count or self.null_lines or self.max_count is not None
+        return self.simple and not (special or self.only_first)
+
+    @property
+    def whole_lines(self) -> bool:
+        """Whether whole lines are printed as they are, all that are selected, perhaps with context."""
+        special = self.byte_offsets or self.colors is not None or self.initial_tab or self.only_matching or self.null_lines
+        return not (special or self.count or self.only_first) and self.max_count is None
+
+    @property
+    def only_first(self) -> bool:
+        """Whether the first selected line of a file tells all that is asked."""
+        return self.quiet or self.list_files is not None
+
+    def name_suffix(self, name: str) -> str:
+        """A file's name on a line of its own."""
+        shown = self.colors.paint("fn", name) if self.colors else name
+        return shown + ("\0" if self.null_names else "\n")
+
+    def count_line(self, name: str, number: int) -> str:
+        """The number of a file's selected lines, on a line of its own."""
+        if not self.with_filename:
+            return f"{number}\n"
+        colors = self.colors
+        mark = "\0" if self.null_names else ":" if colors is None else colors.paint("se", ":")
+        return f"{name if colors is None else colors.paint('fn', name)}{mark}{number}\n"
+
+    def align(self, source: ByteReader | bytes) -> None:
+        """With -T, numbers take as many columns as the largest of a file may; of what has no size, any number."""
+        if not self.initial_tab:
+            return
+        most = 2**63 - 1
+        if isinstance(source, bytes):
+            most = len(source) + self.line_numbers
+        elif isinstance(source, File) and (info := source.stat()).is_file:
+            most = info.size + self.line_numbers
+        self.digits = len(str(most))
+
+    def prefix(self, name: str, number: int, offset: int, separator: str, *, is_empty: bool = False) -> str:
+        """What stands before a line."""
+        colors = self.colors
+        mark = colors.paint("se", separator) if colors else separator
+        pieces: list[str] = []
+        if self.with_filename:
+            pieces.append(colors.paint("fn", name) if colors else name)
+            pieces.append("\0" if self.null_names else mark)
+        if self.line_numbers:
+            digits = f"{number:{self.digits}d}"
+            pieces.append((colors.paint("ln", digits) if colors else digits) + mark)
+        if self.byte_offsets:
+            digits = f"{offset:{self.digits}d}"
+            pieces.append((colors.paint("bn", digits) if colors else digits) + mark)
+        if self.initial_tab and pieces and not is_empty:
+            pieces.append("\t")
+        return "".join(pieces)
+
+
+class FileSearch:
+    """Searches one file and writes what the report asks for. `run` gives the number of selected lines."""
+
+    def __init__(self, ctx: CommandContext, search: LineSearch, report: Report, name: str) -> None:
+        self.ctx = ctx
+        self.search = search
+        self.report = report
+        self.name = name
+        self.end = "\0" if report.null_lines else "\n"
+        self.selected = 0
+        self.binary = False
+        self.stopped = False
+        self.invalid = False
+        """Whether a selected line was not printed because it is not UTF-8."""
+        self.has_begun = False
+        """Whether trailing context was due before any line was shown: the beginning counts as shown from then on."""
+        self.is_open = False
+        """Whether nothing ends the last line of the block."""
+        self.unclean = False
+        """Whether a block was seen that is not UTF-8, and is not taken for text."""
+        self.lines_before = 0
+        self.bytes_before = 0
+        self.pending = 0
+        """Lines of trailing context still to write."""
+        self.last_shown = 0
+        """The number of the last line written."""
+        self.shown_end = 0
+        """Where in the block the lines begin that stand behind it; the beginning where it is in an earlier one."""
+        self.tail: list[tuple[int, int, str]] = []
+        """(number, offset, line) of the last lines of the blocks before, for leading context."""
+        self.simple = report.simple
+        self.plain_matches = report.plain_matches
+        self.needs_numbers = report.line_numbers or report.context
+        self.by_lines = self.needs_numbers and report.whole_lines
+        self.counted = False
+        """Whether the lines of this block are in `lines_before` already."""
+        self.ended_at: int | None = None
+        """The bytes up to the end of the line that reached the ceiling on the count."""
+
+    def run(self, source: ByteReader) -> int:
+        """Search all of it; the number of selected lines, counted only as far as needed."""
+        report = self.report
+        if report.max_count == 0:
+            return 0
+        report.align(source)
+        first, stopped = True, False
+        begin = position_of(source) if report.max_count is not None else None
+        for block in self._blocks(source):
+            if stopped:
+                if not self._context_after(block):
+                    break
+                continue
+            if first or not self.binary:
+                first = False
+                if self._looks_binary(block):
+                    if report.binary == "without-match":
+                        return 0
+                    self.binary = True
+            self._block(block)
+            stopped = self.stopped
+            if stopped and not self.pending:
+                break
+        if begin is not None and self.ended_at is not None:  # the next reader goes on after the last selected line
+            source.seek(begin + min(self.ended_at, self.bytes_before))  # type: ignore[attr-defined]
+        if self.invalid and report.binary == "binary":
+            self._say_binary()
+        return self.selected
+
+    def run_data(self, data: bytes) -> int:
+        """As `run`, for a small file that has been read."""
+        if not data or self.report.max_count == 0:
+            return 0
+        if self._looks_binary(data):
+            if self.report.binary == "without-match":
+                return 0
+            self.binary = True
+        self.report.align(data)
+        self._block(data)
+        if self.invalid and self.report.binary == "binary":
+            self._say_binary()
+        return self.selected
+
+    def _blocks(self, source: ByteReader) -> Iterable[bytes]:
+        if self.report.null_lines:
+            return source.lines(b"\0")
+        blocks = short_blocks(self.ctx.budget, source)
+        return blocks if self.report.max_count is None else growing_blocks(blocks)
+
+    def _context_after(self, block: bytes) -> bool:
+        """Trailing context of the last line that may be selected; whether some is still missing."""
+        text, _ = self._decode(memoryview(block.removesuffix(encode(self.end))))
+        out: list[str] = []
+        self._trailing(text, 0, len(text) + 1, self.lines_before + 1, out)
+        self._write(out)
+        self.lines_before += text.count(self.end) + 1
+        self.bytes_before += len(block)
+        return self.pending > 0
+
+    def _looks_binary(self, block: bytes) -> bool:
+        return self.report.binary != "text" and not self.report.null_lines and b"\0" in block
+
+    def _block(self, block: bytes) -> None:
+        report, end = self.report, self.end
+        if self.binary and not report.null_lines:
+            block = block.replace(b"\0", b"\n")
+        self.counted = False
+        whole = memoryview(block)
+        self.is_open = not block.endswith(encode(end))
+        text, clean = self._decode(whole if self.is_open else whole[:-1])
+        if report.only_first or (self.binary and not report.count):
+            self._first_only(text)
+        elif report.count and report.max_count is None:
+            self.ctx.budget.step()
+            found = self.search.count(text)
+            self.selected += text.count(end) + 1 - found if report.invert else found
+        elif self.plain_matches and clean and self._only_matches(text):
+            pass
+        elif self.by_lines and clean and not self.unclean and (flags := self.search.of(text).flags(text)) is not None:
+            self._by_lines(*flags)
+        elif self.simple and clean and report.max_count is None and not report.count:
+            self._simple(text)
+        else:
+            self._detailed(text, clean)
+        if self.needs_numbers and not self.counted:
+            self.lines_before += text.count(end) + 1
+        self.bytes_before += len(block)
+
+    def _decode(self, block: memoryview) -> tuple[str, bool]:
+        """The block as text, and whether all of it is valid."""
+        if self.report.bytewise:
+            return decode_bytewise(block), True
+        try:
+            return str(block, "utf-8"), True
+        except UnicodeDecodeError:
+            return decode(block), self.report.binary == "text"
+
+    def _first_only(self, text: str) -> None:
+        """Stop at the first selected line; of a binary file say that there is one."""
+        report = self.report
+        places = self.search.places(text)
+        found = len(places) < text.count(self.end) + 1 if report.invert else bool(places)
+        if found:
+            self.selected += 1
+            self.stopped = True
+            if self.binary and not report.only_first:
+                report.something_written = True  # the next group of lines is told apart from it
+                self._say_binary()
+
+    def _say_binary(self) -> None:
+        self.ctx.stderr.write(encode(f"{self.ctx.name}: {self.name}: binary file matches\n"))
+
+    def _simple(self, text: str) -> None:
+        """Whole lines with no more than a name and a number before them."""
+        report, end = self.report, self.end
+        if not report.line_numbers:
+            if report.invert:
+                lines = self.search.reject(text)
+            else:
+                lines = self.search.filter(text)
+            if not lines:
+                return
+            self.selected += len(lines)
+            if report.with_filename:
+                prefix = self.report.prefix(self.name, 0, 0, ":")
+                if report.invert:
+                    lines = end.join(lines).split(end)
+                self.ctx.stdout.write(encode(prefix + (end + prefix).join(lines) + end))
+            else:
+                lines.append("")
+                self.ctx.stdout.write(encode(end.join(lines)))
+            return
+        places = self.search.places(text)
+        if report.invert:
+            places = _gaps(text, places, end)
+        if not places:
+            return
+        self.selected += len(places)
+        prefix = self._plain_prefix(":")
+        number = self.lines_before + 1
+        position = 0
+        count = text.count
+        pieces: list[str] = []
+        for start, stop in places:
+            number += count(end, position, start)
+            position = start
+            pieces.append(f"{prefix}{number}:{text[start:stop]}{end}")
+        self.lines_before = number + count(end, position)
+        self.counted = True
+        self.ctx.stdout.write(encode("".join(pieces)))
+
+    def _by_lines(self, lines: list[str], flags: list[object]) -> None:
+        """Every line is looked at: numbers, and context with nothing else about it."""
+        report = self.report
+        chosen = [at for at, flag in enumerate(flags) if not flag] if report.invert else [at for at, flag in enumerate(flags) if flag]
+        self.selected += len(chosen)
+        number = self.lines_before + 1
+        self.lines_before += len(lines)
+        self.counted = True
+        if not report.context:
+            name = self._plain_prefix(":")
+            self._write([f"{name}{number + at}:{lines[at]}\n" for at in chosen])
+            return
+        earlier = [line for at, _, line in self.tail if at > self.last_shown]
+        number -= len(earlier)
+        lines = earlier + lines
+        chosen = [len(earlier) + at for at in chosen]
+        groups, self.pending = _groups(chosen, len(lines), report.before, report.after, self.pending)
+        rows = self._prefixed(lines, number, chosen) if report.with_filename or report.line_numbers else lines
+        out: list[str] = []
+        for start, stop in groups:
+            parted = not self.last_shown or number + start > self.last_shown + 1
+            if report.something_written and parted and report.separator is not None:
+                out.append(report.separator + "\n")
+            report.something_written = True
+            self.last_shown = number + stop - 1
+            out.append("\n".join(rows[start:stop]) + "\n")
+        if report.before:
+            self.tail = [(number + at, 0, lines[at]) for at in range(max(0, len(lines) - report.before), len(lines))]
+        self._write(out)
+
+    def _prefixed(self, lines: list[str], number: int, chosen: list[int]) -> list[str]:
+        """The lines behind names and numbers, the first of which is given."""
+        near, hit = self._plain_prefix("-"), self._plain_prefix(":")
+        if not self.report.line_numbers:
+            rows = [near + line for line in lines]
+            for at in chosen:
+                rows[at] = hit + lines[at]
+            return rows
+        rows = [f"{near}{at}-{line}" for at, line in enumerate(lines, number)]
+        for at in chosen:
+            rows[at] = f"{hit}{number + at}:{lines[at]}"
+        return rows
+
+    def _plain_prefix(self, mark: str) -> str:
+        """The file's name as it stands before lines, if it does."""
+        return f"{self.name}{chr(0) if self.report.null_names else mark}" if self.report.with_filename else ""
+
+    def _only_matches(self, text: str) -> bool:
+        """Write all matches of the block; false when that must be done line by line."""
+        matches = self.search.matches(text)
+        if matches is None:
+            return False
+        if matches:
+            self.selected += len(matches)
+            end = self.end
+            prefix = self.report.prefix(self.name, 0, 0, ":")
+            self.ctx.stdout.write(encode(prefix + (end + prefix).join(matches) + end))
+        return True
+
+    # everything else
+
+    def _detailed(self, text: str, clean: bool) -> None:
+        """Line by line from one selected line to the next: context, colours, offsets, a ceiling on the count.
+
+        Lines that -v selects one after another are shown in one go, as GNU's does, but for a last one that nothing ends.
+        """
+        report, end = self.report, self.end
+        self.unclean = self.unclean or not clean
+        places = self.search.places(text)
+        if report.invert:
+            places = _gaps(text, places, end)
+        out: list[str] = []
+        number = self.lines_before + 1
+        position = self.shown_end = 0
+        for start, stop in places:
+            self.ctx.budget.step()
+            at = number + text.count(end, position, start)
+            follows = report.invert and position > 0 and at == number and not (self.is_open and stop == len(text))
+            if self.pending and not follows:
+                self._trailing(text, position, start, number, out)
+            self.selected += 1
+            if not report.count:
+                if not follows:
+                    self._leading(text, start, at, out)
+                if self._line(out, at, self._offset(text, start), text[start:stop], ":"):
+                    self.shown_end = stop + 1
+            self.pending = report.after
+            position, number = min(stop + 1, len(text) + 1), at + 1
+            if report.max_count is not None and self.selected >= report.max_count:
+                self.stopped = True
+                self.ended_at = self.bytes_before + len(encode(text[:position])) + (position > len(text))
+                break
+        if position <= len(text):
+            if self.pending:
+                self._trailing(text, position, len(text) + 1, number, out)
+        if report.before and not self.stopped:
+            self._keep_tail(text)
+        self._write(out)
+
+    def _write(self, out: list[str]) -> None:
+        if out:
+            self.ctx.stdout.write(encode("".join(out)))
+            out.clear()
+
+    def _offset(self, text: str, start: int) -> int:
+        """The byte offset in the file of a place in the block."""
+        if not self.report.byte_offsets:
+            return 0
+        return self.bytes_before + (start if text.isascii() else len(encode(text[:start])))
+
+    def _trailing(self, text: str, position: int, limit: int, number: int, out: list[str]) -> None:
+        """Trailing context from `position` on, up to the next selected line at `limit`.
+
+        It goes on behind the last line that was written, as GNU's does, and no further than to one that is not UTF-8.
+        """
+        if self.unclean and self.last_shown != number - 1:
+            self.has_begun = True
+            if self.last_shown < self.lines_before:  # that line is in a block before
+                self.pending = 0
+                return
+            position, number = self.shown_end, self.last_shown + 1
+        while self.pending and position < limit:
+            stop = text.find(self.end, position)
+            stop = len(text) if stop < 0 else stop
+            line = text[position:stop]
+            if not self._line(out, number, self._offset(text, position), line, self._mark(line)):
+                self.pending = 0
+                return
+            self.shown_end = stop + 1
+            self.pending -= 1
+            position, number = stop + 1, number + 1
+
+    def _mark(self, line: str) -> str:
+        """What stands behind the number of a line of trailing context."""
+        return "-"
+
+    def _leading(self, text: str, start: int, at: int, out: list[str]) -> None:
+        """The separator and the leading context of the line at `start`, number `at`."""
+        report = self.report
+        lines: list[tuple[int, int, str]] = []
+        wanted = min(report.before, at - 1 - self.last_shown)
+        position = start
+        while len(lines) < wanted and position > 0:
+            before = text.rfind(self.end, 0, position - 1) + 1
+            lines.append((at - 1 - len(lines), self._offset(text, before), text[before : position - 1]))
+            position = before
+        if len(lines) < wanted and self.tail:
+            lines.extend(self.tail[: -(wanted - len(lines)) - 1 : -1])
+        first = lines[-1][0] if lines else at
+        new_group = not (self.last_shown or self.has_begun) or first > self.last_shown + 1
+        if report.context and report.something_written and new_group and report.separator is not None:
+            out.append((report.colors.paint("se", report.separator) if report.colors else report.separator) + "\n")
+        end = start - sum([len(line) + 1 for _, _, line in lines])
+        for number, offset, line in reversed(lines):
+            end += len(line) + 1
+            if self._line(out, number, offset, line, "-"):
+                self.shown_end = max(end, 0)
+
+    def _keep_tail(self, text: str) -> None:
+        wanted = self.report.before
+        lines = text.split(self.end)
+        first = max(0, len(lines) - wanted)
+        number = self.lines_before + first + 1
+        offset = self._offset(text, 0) + (len(encode(self.end.join(lines[:first]))) + 1 if first and self.report.byte_offsets else 0)
+        for line in lines[first:]:
+            self.tail.append((number, offset, line))
+            number += 1
+            offset += len(encode(line)) + 1
+        del self.tail[:-wanted]
+
+    def _line(self, out: list[str], number: int, offset: int, line: str, separator: str) -> bool:
+        """One line, or the parts of it that match; false for one that is not UTF-8 and is not shown."""
+        report = self.report
+        if self.unclean and not report.only_matching and _INVALID.search(line):
+            self.invalid = report.something_written = True
+            return False
+        self.last_shown = number
+        report.something_written = True
+        if report.only_matching:
+            if separator == ":" and not report.invert:
+                self._matches(out, number, offset, line)
+            return True
+        out.append(report.prefix(self.name, number, offset, separator, is_empty=not line))
+        if report.colors and (separator == ":") != report.invert:
+            line = self._colored(line, "sl" if separator == ":" else "cx", "ms" if separator == ":" else "mc")
+        elif report.colors:
+            line = report.colors.paint("sl" if separator == ":" else "cx", line) if line else line
+        out.append(line + self.end)
+        return True
+
+    def _matches(self, out: list[str], number: int, offset: int, line: str) -> None:
+        report = self.report
+        ascii_line = line.isascii()
+        for start, stop in self.search.spans(line):
+            before = offset
+            if report.byte_offsets:
+                before += start if ascii_line else len(encode(line[:start]))
+            part = line[start:stop]
+            if self.unclean and _INVALID.search(part):
+                self.invalid = True
+                break
+            out.append(report.prefix(self.name, number, before, ":"))
+            out.append((report.colors.paint("ms", part) if report.colors else part) + self.end)
+            if len(out) > 10_000:
+                self._write(out)
+
+    def _colored(self, line: str, whole: str, match: str) -> str:
+        colors = self.report.colors
+        assert colors is not None
+        pieces: list[str] = []
+        position = 0
+        for start, stop in self.search.spans(line) if colors.parts[match] else ():
+            pieces += (colors.begin(whole), line[position:start], colors.paint(match, line[start:stop]))
+            position = stop
+        if position < len(line):
+            pieces.append(colors.paint(whole, line[position:]))
+        return "".join(pieces)
+
+
+def _groups(chosen: list[int], size: int, before: int, after: int, pending: int) -> tuple[list[tuple[int, int]], int]:
+    """The groups of lines to show around the chosen ones of `size`, and how much trailing context is still missing.
+
+    `pending` lines at the beginning belong to the group before. Groups that touch are one.
+    """
+    groups: list[tuple[int, int]] = []
+    start, stop = 0, pending
+    for at in chosen:
+        if at - before > stop:
+            if stop > start:
+                groups.append((start, stop))
+            start = at - before
+        stop = at + after + 1
+    if stop > start:
+        groups.append((start, min(stop, size)))
+    return groups, max(0, stop - size)
+
+
+def copy_lines(data: bytes, needle: bytes, prefix: bytes, *, numbered: bool) -> bytes:
+    """The lines of ASCII text that hold `needle`, each after `prefix` and perhaps its number."""
+    out: list[bytes] = []
+    find = data.find
+    position = counted = 0
+    number = 1
+    while (found := find(needle, position)) >= 0:
+        start = data.rfind(b"\n", position, found) + 1 or position
+        end = find(b"\n", found) + 1
+        line = data[start:end] if end else data[start:] + b"\n"
+        if numbered:
+            number += data.count(b"\n", counted, start)
+            counted = start
+            out.append(b"%b%d:%b" % (prefix, number, line))
+        else:
+            out.append(prefix + line)
+        if not end:
+            break
+        position = end
+    return b"".join(out)
+
+
+def _gaps(text: str, places: list[tuple[int, int]], end: str) -> list[tuple[int, int]]:
+    """The lines that are in none of the places."""
+    gaps: list[tuple[int, int]] = []
+    position = 0
+    find = text.find
+    for start, stop in [*places, (len(text) + 1, 0)]:
+        while position < start:
+            here = find(end, position)
+            if here < 0:
+                here = len(text)
+            gaps.append((position, here))
+            position = here + 1
+        position = stop + 1
+    return gaps

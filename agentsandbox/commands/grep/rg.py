@@ -1,0 +1,469 @@
+"""`rg` (ripgrep 13): search a tree for lines that match, leaving out what is ignored, hidden or binary."""
+
+from __future__ import annotations
+
+import errno
+import posixpath
+import re
+
+from agentsandbox.commands.grep.file_types import FILE_TYPES
+from agentsandbox.commands.grep.rg_encodings import as_utf8
+from agentsandbox.commands.grep.rg_multiline import MultilineSearch
+from agentsandbox.commands.grep.rg_patterns import compile_patterns
+from agentsandbox.commands.grep.rg_report import RgReport, RgSearch
+from agentsandbox.commands.grep.rg_walk import Walk
+from agentsandbox.contract.command import Arguments, CommandContext, command, describe_os_error
+from agentsandbox.contract.manners import SILENT, Manners
+from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.kernel.fs.base import File
+from agentsandbox.kernel.streams import BytesReader, Pipe, PipeReader, encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agentsandbox.kernel.regexps.lines import LineSearch
+    from agentsandbox.kernel.streams import ByteReader
+
+__all__ = ["rg"]
+
+_ORDERS = {"accessed": "atime", "created": "mtime", "modified": "mtime", "none": None, "path": None}
+"""What --sort takes, and which time that is."""
+_WHEN = ("always", "ansi", "auto", "never")
+_FORMATS = {".gz": "gzip", ".tgz": "gzip", ".bz2": "bzip2", ".tbz2": "bzip2", ".xz": "xz", ".txz": "xz", ".lzma": "lzma", ".zst": "zstd"}
+
+
+def _check_names(words: Sequence[str]) -> Sequence[str]:
+    """Long options are written in full."""
+    known = rg.parser().long
+    for word in words:
+        if word == "--":
+            break
+        if word.startswith("--") and word[2:].partition("=")[0] not in known:
+            raise UsageError(f"unrecognized option '{word}'", 2)
+    return words
+
+
+@command(
+    "rg",
+    manners=Manners(write_error=SILENT),
+    usage="""
+    Usage: rg [OPTION]... PATTERN [PATH]...
+      or:  rg [OPTION]... -e PATTERN... [PATH]...
+      or:  rg [OPTION]... --files [PATH]...
+    Search the lines of each PATH, of the working directory by default, for a regular expression.
+
+    Patterns:
+      -e, --regexp=PATTERN        search for PATTERN; may be repeated
+      -f, --file=FILE             search for the patterns in FILE, one a line
+      -F, --fixed-strings         patterns are plain strings
+      -i, --ignore-case           ignore case
+      -S, --smart-case            ignore case unless a pattern has an upper-case letter
+      -s, --case-sensitive        do not ignore case
+      -v, --invert-match          print the lines that do not match
+      -w, --word-regexp           match whole words only
+      -x, --line-regexp           match whole lines only
+      -P, --pcre2                 patterns of Perl's kind: look-around and back-references work
+      --unicode                   classes such as \\w know all of Unicode (the default)
+      -U, --multiline             matches may span lines
+      --no-multiline              they do not (the default)
+      --multiline-dotall          with -U, . matches a newline
+
+    Files:
+      -g, --glob=GLOB             search files that match GLOB, or leave out those of !GLOB
+      --iglob=GLOB                the same, ignoring case
+      -t, --type=TYPE             search only files of TYPE
+      -T, --type-not=TYPE         leave out files of TYPE
+      --type-add=SPEC             NAME:GLOB adds a glob to a type
+      --type-list                 print the types and exit
+      -z, --search-zip            search what compressed files hold: gzip, bzip2, xz, lzma and zstd, by their names
+      --crlf                      a carriage return before a newline ends a line too
+      --null-data                 lines end in a 0 byte
+      -., --hidden                search hidden files too
+      --no-hidden                 do not
+      --no-ignore                 do not read ignore files
+      --no-ignore-vcs             do not read .gitignore
+      -u, --unrestricted          --no-ignore; twice: --hidden too; three times: --binary too
+      --binary                    search binary files too
+      -a, --text                  search binary files as if they were text
+      -L, --follow                follow symbolic links
+      -d, --max-depth=NUM         go down at most NUM directories
+      --files                     print the files that would be searched
+      --sort=KEY                  path (always so, if not said otherwise), modified, accessed, created or none
+      --sortr=KEY                 the same, backwards
+      --no-ignore-dot             do not read .ignore and .rgignore
+      --no-ignore-parent          do not read ignore files above the directories that are searched
+      --no-require-git            read .gitignore outside of repositories too
+      --ignore-file=FILE          read more rules from FILE
+      --max-filesize=NUM          leave out files of more than NUM bytes; K, M, G for larger units
+      --one-file-system           accepted: there is only one
+      -j, --threads=NUM           accepted: files are searched one after the other
+      --mmap                      accepted: nothing depends on it here
+      --no-mmap                   accepted: nothing depends on it here
+      --no-messages               say nothing about files that cannot be read
+
+    Output:
+      -c, --count                 print only the number of matching lines of each file
+      --count-matches             print only the number of matches of each file
+      -l, --files-with-matches    print only the names of files with matches
+      --files-without-match       print only the names of files without matches
+      -n, --line-number           print line numbers
+      -N, --no-line-number        print none (the default)
+      -H, --with-filename         print file names
+      -I, --no-filename           print none
+      -o, --only-matching         print only what matches
+      -r, --replace=TEXT          print TEXT in the place of each match; $1 or ${name} is a group
+      -A, --after-context=NUM     print NUM lines after each match
+      -B, --before-context=NUM    print NUM lines before each match
+      -C, --context=NUM           print NUM lines before and after
+      --context-separator=SEP     print SEP between groups of lines
+      --no-context-separator      print nothing between groups of lines
+      -m, --max-count=NUM         stop after NUM matching lines of each file
+      -b, --byte-offset           print byte offsets
+      --column                    print columns
+      --no-column                 do not
+      --vimgrep                   print a line with line number and column for each match
+      --heading                   print each file's name above its matches
+      --no-heading                print names before each line (the default)
+      --trim                      print lines without the blanks at their beginning
+      -M, --max-columns=NUM       do not print lines longer than NUM bytes
+      --line-buffered             accepted: output is never held back
+      -0, --null                  print a 0 byte after file names
+      --color=WHEN                never, auto (the same here), always or ansi
+      -p, --pretty                --color=always --heading --line-number
+      -q, --quiet                 print nothing, exit at the first match
+      --no-config                 read no configuration (there is none)
+      -V, --version               print the version and exit
+      -h, --help                  display this help and exit
+    """,
+    usage_status=2,
+    rewrite=_check_names,
+)
+def rg(ctx: CommandContext, args: Arguments) -> int:
+    if args.flag("version"):
+        ctx.print("ripgrep 13.0.0")
+        return 0
+    try:
+        return _Rg(ctx, args).run()
+    except UsageError:
+        raise
+    except CommandError as error:
+        # its messages do not begin with its name
+        ctx.stderr.write(encode(f"{error.message}\n" if error.message else ""))
+        return error.status
+
+
+class _Rg:
+    """One run."""
+
+    def __init__(self, ctx: CommandContext, args: Arguments) -> None:
+        self.ctx = ctx
+        self.args = args
+        self.failed = False
+        self.found = False
+        self.walk = Walk(ctx, self._complain)
+        self.report = RgReport()
+        self.max_size = self._size(args.value("max-filesize"))
+        self.heading = args.last("heading", "no-heading", "pretty") in ("heading", "pretty")
+        self.first_heading = True
+        self.backwards = False
+
+    def run(self) -> int:
+        """The status: 0 when something was found, 1 when nothing was, 2 after an error."""
+        args = self.args
+        seen = self.ctx.env.get("TERM", "dumb") != "dumb" and "NO_COLOR" not in self.ctx.env
+        when = args.value("color", "always" if args.flag("pretty") and seen else "never") or ""
+        if when not in _WHEN:
+            raise UsageError(f"'{when}' isn't a valid value for '--color <WHEN>'\n\t[possible values: {', '.join(_WHEN)}]")
+        self.report.painted = when in ("always", "ansi")
+        self._read_types()
+        if args.flag("type-list"):
+            return self._list_types()
+        self._read_walk()
+        self._read_report()
+        if args.flag("files"):
+            return self._list_files()
+        search = compile_patterns(self.ctx, args, self.report)
+        paths = args.operands or [""]
+        if not args.operands and _is_piped(self.ctx.stdin):
+            paths = ["-"]
+        self._read_names(paths)
+        for path in paths:
+            if self._operand(path, search) and self.report.quiet:
+                break
+        if self.failed and not (self.report.quiet and self.found):
+            return 2
+        return 0 if self.found else 1
+
+    def _complain(self, error: OSError, name: str) -> None:
+        self.failed = True
+        self.ctx.budget.step(10)
+        if not self.args.flag("no-messages"):
+            number = f" (os error {error.errno})" if error.errno else ""
+            if error.errno == errno.ENOENT and self.args.value(self.args.last("sort", "sortr") or "", "none") != "none":
+                name = f"{name}: IO error for operation on {name}"
+            self.ctx.stderr.write(encode(f"{describe_os_error(error, name)}{number}\n"))
+
+    # options
+
+    def _read_types(self) -> None:
+        args = self.args
+        self.types = dict(FILE_TYPES)
+        for spec in args.values("type-add"):
+            name, _, glob = spec.partition(":")
+            others: tuple[str, ...] = ()
+            if glob.startswith("include:"):
+                others = tuple(glob.removeprefix("include:").split(","))
+                glob = ""
+            if not (name.isalnum() and (glob or others)) or any(other not in self.types for other in others):
+                raise CommandError("invalid definition (format is type:glob, e.g., html:*.html)", 2)
+            globs = (glob,) if glob else tuple(each for other in others for each in self.types[other])
+            self.types[name] = (*self.types.get(name, ()), *globs)
+        for key in ("type", "type-not"):
+            for name in args.values(key):
+                if name != "all" and name not in self.types:
+                    raise CommandError(f"unrecognized file type: {name}", 2)
+                patterns = tuple(glob for globs in self.types.values() for glob in globs) if name == "all" else self.types[name]
+                self.walk.add_type(patterns, wanted=key == "type")
+
+    def _list_types(self) -> int:
+        for name in sorted(self.types):
+            self.ctx.print(f"{name}: {', '.join(sorted(self.types[name]))}")
+        return 0
+
+    def _read_walk(self) -> None:
+        args, walk = self.args, self.walk
+        unrestricted = sum(key == "unrestricted" for key, _ in args.given)
+        walk.ignore_files = not (args.flag("no-ignore") or unrestricted)
+        walk.git_ignore = not args.flag("no-ignore-vcs")
+        walk.dot_ignore = not args.flag("no-ignore-dot")
+        walk.parents = not args.flag("no-ignore-parent")
+        walk.needs_git = not args.flag("no-require-git")
+        if walk.ignore_files:
+            walk.files_of_rules = self._files_of_rules(args.values("ignore-file"))
+        walk.hidden = args.last("hidden", "no-hidden") == "hidden" or unrestricted > 1
+        walk.follow = args.flag("follow")
+        depth = args.value("max-depth")
+        walk.max_depth = None if depth is None else self._number("max-depth")
+        for key, value in args.given:
+            if key in ("glob", "iglob"):
+                walk.add_glob(value or "", ignore_case=key == "iglob")
+        self._read_order()
+        self.binary = "text" if args.flag("text") else "binary" if args.flag("binary") or unrestricted > 2 else "without-match"
+
+    def _files_of_rules(self, names: list[str]) -> list[str]:
+        """The files of --ignore-file; one that is not there is told of, and no error."""
+        paths = [self.ctx.path(name) for name in names]
+        for name, path in zip(names, paths, strict=True):
+            if not self.ctx.fs.exists(path) and not self.args.flag("no-messages"):
+                self.ctx.stderr.write(encode(f"{name}: No such file or directory (os error 2)\n"))
+        return paths
+
+    def _read_order(self) -> None:
+        key = self.args.last("sort", "sortr")
+        if key is None:
+            return
+        value = self.args.value(key) or ""
+        if value not in _ORDERS:
+            name = {"sort": "SORTBY", "sortr": "SORTBY"}[key]
+            raise CommandError(f"error: '{value}' isn't a valid value for '--{key} <{name}>'\n\t[possible values: {', '.join(_ORDERS)}]", 2)
+        self.backwards = key == "sortr" and value != "none"
+        self.walk.time = _ORDERS[value]
+        self.walk.backwards = self.backwards and self.walk.time is not None
+
+    def _size(self, text: str | None) -> int | None:
+        if text is None:
+            return None
+        found = re.fullmatch(r"([0-9]{1,12})([KMG]?)", text)
+        if found is None:
+            wanted = "which should be a sequence of digits followed by an optional 'K', 'M' or 'G' suffix"
+            raise CommandError(f"invalid format for size '{text}', {wanted}", 2)
+        return int(found[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[found[2]]
+
+    def _number(self, key: str) -> int:
+        value = self.args.value(key) or ""
+        if not value.isascii() or not value.isdigit() or len(value) > 12:
+            raise CommandError(f"error: Invalid value for '--{key} <NUM>': invalid digit found in string", 2)
+        return int(value)
+
+    def _read_report(self) -> None:
+        args, report = self.args, self.report
+        report.invert = args.flag("invert-match")
+        counted = args.last("count", "count-matches")
+        report.count_matches = counted == "count-matches" or (counted is not None and args.flag("only-matching"))
+        report.count = counted == "count"
+        if counted == "count-matches" and report.invert:
+            report.count, report.count_matches = True, False
+        report.quiet = args.flag("quiet")
+        report.only_matching = args.flag("only-matching")
+        report.each_match = args.flag("vimgrep")
+        report.columns = args.last("column", "no-column", "vimgrep") in ("column", "vimgrep")
+        last = args.last("line-number", "no-line-number", "pretty")
+        report.line_numbers = last in ("line-number", "pretty") or (last is None and report.columns)
+        report.byte_offsets = args.flag("byte-offset")
+        report.null_names = args.flag("null")
+        report.null_lines = args.flag("null-data")
+        report.trim = args.flag("trim")
+        report.multiline = args.last("multiline", "no-multiline") == "multiline"
+        report.replacement = args.value("replace")
+        listing = args.last("files-with-matches", "files-without-match")
+        report.list_files = None if listing is None or counted is not None else listing == "files-with-matches"
+        both = self._number("context") if args.flag("context") else 0
+        report.before = self._number("before-context") if args.flag("before-context") else both
+        report.after = self._number("after-context") if args.flag("after-context") else both
+        report.context = bool(report.before or report.after)
+        if report.summarizes:
+            report.before = report.after = 0
+        if args.flag("max-count"):
+            report.max_count = self._number("max-count")
+        if args.flag("max-columns"):
+            report.max_columns = self._number("max-columns") or None
+        for key, value in args.given:
+            if key == "context-separator":
+                report.separator = value
+            elif key == "no-context-separator":
+                report.separator = None
+
+    def _read_names(self, paths: list[str]) -> None:
+        shown = self.args.last("with-filename", "no-filename")
+        several = len(paths) > 1 or paths[0] == "" or self._is_directory(paths[0])
+        self.report.with_filename = (several or self.report.each_match) if shown is None else shown == "with-filename"
+        if self.heading:
+            self.heading = self.report.with_filename
+            self.report.with_filename = False
+
+    def _is_directory(self, operand: str) -> bool:
+        return operand != "-" and (operand == "" or self.ctx.fs.is_dir(self.ctx.path(operand)))
+
+    # files
+
+    def _list_files(self) -> int:
+        found = False
+        end = "\0" if self.report.null_names else "\n"
+        names: list[str] = []
+        for operand in self.args.operands or [""]:
+            if self._is_directory(operand):
+                shown = "" if not operand else operand if operand.endswith("/") else f"{operand}/"
+                names.extend([name for name, _ in self.walk.files(self._path(operand), shown)])
+            elif self.ctx.fs.exists(self.ctx.path(operand)):
+                names.append(operand)
+            else:
+                self._complain(FileNotFoundError(2, ""), operand)
+        for name in reversed(names) if self.backwards and self.walk.time is None else names:
+            found = True
+            self.ctx.print(self.report.paint("path", name), end=end)
+        return 2 if self.failed else 0 if found else 1
+
+    def _path(self, operand: str) -> str:
+        return self.ctx.path(operand) if operand else self.ctx.cwd
+
+    def _operand(self, operand: str, search: LineSearch) -> bool:
+        ctx = self.ctx
+        if operand == "-" and ctx.stdin.unreadable:
+            if ctx.stdin.unreadable == errno.EISDIR:
+                self._complain(ctx.stdin.input_error(), "<stdin>")
+            return False
+        if operand == "-":
+            return self._stream(as_utf8(ctx.stdin, ctx.budget), "<stdin>", search, explicit=True)
+        if not self._is_directory(operand):
+            return self._file(operand, ctx.path(operand), search, explicit=True)
+        shown = "" if not operand else operand if operand.endswith("/") else f"{operand}/"
+        files = self.walk.files(self._path(operand), shown)
+        found = False
+        for name, path in reversed(list(files)) if self.backwards and self.walk.time is None else files:
+            found |= self._file(name, path, search, explicit=False)
+            if found and self.report.quiet:
+                break
+        return found
+
+    def _file(self, name: str, path: str, search: LineSearch, *, explicit: bool) -> bool:
+        try:
+            if self.max_size is not None and not explicit and self.ctx.fs.stat(path).size > self.max_size:
+                return False
+            source = self.ctx.fs.open(path, "r")
+        except OSError as error:
+            self._complain(error, name)
+            return False
+        try:
+            plain = self._plain(source, name)
+            return plain is not None and self._stream(plain, name, search, explicit=explicit)
+        finally:
+            source.release()
+
+    def _plain(self, source: ByteReader, name: str) -> ByteReader | None:
+        """Return what is searched of a file, in UTF-8: -z expands it. None after a message that it cannot be read."""
+        format = _FORMATS.get(posixpath.splitext(name)[1]) if self.args.flag("search-zip") else None
+        if format is None:
+            return as_utf8(source, self.ctx.budget)
+        from agentsandbox.commands._files.compression import CompressionError, Source, decompress
+
+        pieces: list[bytes] = []
+        try:
+            for block in decompress(Source(source), format, self.ctx.budget):
+                pieces.append(block)
+                self.ctx.budget.charge(sum(map(len, pieces)) if len(pieces) % 16 == 0 else len(block))
+        except CompressionError as error:
+            self.failed = True
+            self.ctx.stderr.write(encode(f"{name}: {format}: {error.problem}\n"))
+            return None
+        return as_utf8(BytesReader(b"".join(pieces)), self.ctx.budget)
+
+    def _stream(self, source: ByteReader, name: str, search: LineSearch, *, explicit: bool) -> bool:
+        report = self.report
+        report.binary = "binary" if explicit and self.binary == "without-match" else self.binary
+        if self.heading and not (report.only_first or report.count or report.count_matches):
+            return self._stream_under_heading(source, name, search)
+        run = self._search_of(search, name)
+        single = None
+        if report.count_matches:
+            single = run.count_all(source)
+            selected = run.selected or single
+        else:
+            selected = run.run(source)
+        found = (selected > 0) is not (report.list_files is False)
+        self.found = self.found or found
+        if report.quiet or (run.saw_binary and not selected):
+            return found
+        if report.list_files is not None:
+            if found:
+                self.ctx.stdout.write(encode(report.name_suffix(name)))
+        elif (report.count or report.count_matches) and selected:
+            prefix = f"{report.paint('path', name)}{chr(0) if report.null_names else ':'}" if report.with_filename else ""
+            shown = single if report.count_matches else selected
+            self.ctx.print(f"{prefix}{shown}", end="\0" if report.null_lines else "\r\n" if self.args.flag("crlf") else "\n")
+        return found
+
+    def _search_of(self, search: LineSearch, name: str) -> RgSearch:
+        kind = MultilineSearch if self.report.multiline else RgSearch
+        return kind(self.ctx, search, self.report, name)
+
+    def _stream_under_heading(self, source: ByteReader, name: str, search: LineSearch) -> bool:
+        """The matches of one file below its name, files apart by an empty line."""
+        from agentsandbox.kernel.streams import Buffer
+
+        out = self.ctx.stdout
+        held = Buffer(self.ctx.budget.value_bytes)
+        self.report.something_written = False
+        try:
+            self.ctx.stdout = held
+            selected = self._search_of(search, name).run(source)
+        finally:
+            self.ctx.stdout = out
+        text = held.getvalue()
+        if text:
+            out.write((b"" if self.first_heading else b"\n") + encode(f"{self.report.paint('path', name)}\n") + text)
+            self.first_heading = False
+        self.found = self.found or selected > 0
+        return selected > 0
+
+
+def _is_piped(source: ByteReader) -> bool:
+    """Whether standard input is a pipe or a file with something to read: then it is searched, not the directory."""
+    if isinstance(source, BytesReader):
+        return source.position < len(source.data)
+    if isinstance(source, File):
+        try:
+            return source.stat().is_file
+        except OSError:
+            return False
+    return isinstance(source, (Pipe, PipeReader))

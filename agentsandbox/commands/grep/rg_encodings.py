@@ -1,0 +1,34 @@
+"""Files of `rg` that begin with a byte order mark are read as UTF-8."""
+
+from __future__ import annotations
+
+from agentsandbox.commands._text.lines import give_back
+from agentsandbox.commands.grep.rg_report import read_whole
+from agentsandbox.kernel.streams import BytesReader, encode, position_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.kernel.streams import ByteReader
+    from agentsandbox.limits import Budget
+
+__all__ = ["as_utf8"]
+
+_MARKS = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
+_UTF8 = b"\xef\xbb\xbf"
+
+
+def as_utf8(source: ByteReader, budget: Budget) -> ByteReader:
+    """Return a file without its mark, in UTF-8 if that says UTF-16. Pipes are read as they are."""
+    if isinstance(source, BytesReader):
+        start = source.data[source.position : source.position + len(_UTF8)]
+    elif position_of(source) is not None:
+        start = source.read(len(_UTF8))
+        give_back(source, len(start))
+    else:
+        return source
+    if start == _UTF8:
+        source.read(len(_UTF8))
+    codec = _MARKS.get(start[:2])
+    if codec is None:
+        return source
+    return BytesReader(encode(str(read_whole(source, budget)[2:], codec, "replace")))

@@ -1,3 +1,0 @@
-from agentsandbox.commands.gzip import gunzip
-
-__all__ = ["gunzip"]

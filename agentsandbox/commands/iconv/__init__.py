@@ -1,0 +1,1 @@
+"""iconv: text in other encodings."""

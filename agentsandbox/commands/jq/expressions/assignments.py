@@ -1,0 +1,114 @@
+"""`=`, `|=`, `+=` and their like.
+
+Where the left side is simple, the value is changed on the way down (`updates`); where it is not, the left side gives paths,
+and what stands at them is put anew, one after the other.
+"""
+
+from __future__ import annotations
+
+from agentsandbox.commands.jq.code import Code, invalid_path
+from agentsandbox.commands.jq.expressions.operators import operation
+from agentsandbox.commands.jq.expressions.updates import change_of
+from agentsandbox.commands.jq.paths import delete_paths, get_path, put_path_owned
+from agentsandbox.commands.jq.values import CONTAINERS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import TypeAlias
+
+    from agentsandbox.commands.jq import nodes
+    from agentsandbox.commands.jq.code import Environment, One
+    from agentsandbox.commands.jq.compiler import Compiler
+    from agentsandbox.commands.jq.expressions.updates import Change
+    from agentsandbox.commands.jq.scopes import Scope
+    from agentsandbox.commands.jq.values import Value
+    from agentsandbox.limits import Budget
+
+    Join: TypeAlias = Callable[[Value, Value], Value]
+
+__all__ = ["compile_assign"]
+
+
+def compile_assign(compiler: Compiler, node: nodes.Assign, scope: Scope) -> Code:
+    target, source = compiler.compile(node.left, scope), compiler.compile(node.right, scope)
+    only = source.sure
+    change = change_of(node.left, compiler, scope) if only is not None else None
+    if node.operator == "|=":
+        return _updated(target, source, compiler.budget) if change is None or only is None else _changed(change, only)
+    join = _joiner(node.operator, compiler)
+    if change is not None and only is not None:
+        return _changed_by(change, only, join)
+    return _set(target, source, join, compiler.budget)
+
+
+def _joiner(sign: str, compiler: Compiler) -> Join | None:
+    """The function from what stands there and the operand to what shall stand there; None for the operand itself."""
+    if sign == "=":
+        return None
+    if sign == "//=":
+        return lambda here, operand: operand if here is None or here is False else here
+    return operation(sign[:-1], compiler)
+
+
+def _changed(change: Change, update: One) -> Code:
+    return Code(lambda value, environment: change(value, environment, lambda here: update(here, environment)))
+
+
+def _changed_by(change: Change, source: One, join: Join | None) -> Code:
+    def one(value: Value, environment: Environment) -> Value:
+        operand = source(value, environment)
+        return change(value, environment, lambda here: operand if join is None else join(here, operand))
+
+    return Code(one)
+
+
+def _targets(target: Code, value: Value, environment: Environment, budget: Budget) -> Iterator[tuple[Value, ...]]:
+    for path, found in target.paths((), value, environment):
+        budget.step()
+        if path is None:
+            raise invalid_path(found)
+        yield path
+
+
+def _set(target: Code, source: Code, join: Join | None, budget: Budget) -> Code:
+    """The assignments that evaluate the right side once, with the input."""
+
+    def put(value: Value, environment: Environment, operand: Value) -> Value:
+        made = value
+        owned: dict[int, Value] = {}
+        for path in _targets(target, value, environment, budget):
+            result = operand
+            if join is not None:
+                here = get_path(made, path)
+                if isinstance(here, CONTAINERS):
+                    owned.clear()  # the result may hold it
+                result = join(here, operand)
+            made = put_path_owned(made, path, result, budget, owned)
+        return made
+
+    single = source.sure
+    if single is not None:
+        return Code(lambda value, environment: put(value, environment, single(value, environment)))
+    return Code(many=lambda value, environment: (put(value, environment, operand) for operand in source.many(value, environment)))
+
+
+def _updated(target: Code, update: Code, budget: Budget) -> Code:
+    """`target |= update`: the first output replaces, none deletes."""
+
+    def one(value: Value, environment: Environment) -> Value:
+        made = value
+        gone: list[Value] = []
+        owned: dict[int, Value] = {}
+        for path in _targets(target, value, environment, budget):
+            here = get_path(made, path)
+            if isinstance(here, CONTAINERS):
+                owned.clear()  # the result may hold it
+            for result in update.many(here, environment):
+                made = put_path_owned(made, path, result, budget, owned)
+                break
+            else:
+                gone.append(list(path))
+        return delete_paths(made, gone, budget) if gone else made
+
+    return Code(one)

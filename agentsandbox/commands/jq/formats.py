@@ -1,0 +1,202 @@
+"""The string formats: @text @json @csv @tsv @html @uri @urid @sh @base64 @base64d @base32 @base32d."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+
+from agentsandbox.commands.jq.operations import describe
+from agentsandbox.commands.jq.printing import dump, dump_within, number_text
+from agentsandbox.commands.jq.values import CONTAINERS, JqError, is_number
+from agentsandbox.errors import LimitReached
+from agentsandbox.kernel.streams import encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from agentsandbox.commands.jq.values import Value
+
+__all__ = ["find_format", "text_of", "utf8"]
+
+
+_UNITS = re.compile(
+    rb"[\x00-\x7f]+|(?:[\xc2-\xdf]|[\xe0-\xef].?|[\xf0-\xf4].{0,2})\Z"
+    rb"|[\xc2-\xdf][\x80-\xbf]?|[\xe0-\xef][\x80-\xbf]{0,2}|[\xf0-\xf4][\x80-\xbf]{0,3}|.",
+    re.DOTALL,
+)
+_LONG = 65536
+
+
+def utf8(data: bytes) -> str:
+    """Bytes as text; what is not UTF-8 becomes U+FFFD, as everywhere in jq: a character that the end cuts off takes all up to it."""
+    try:
+        return str(data, "utf-8")
+    except UnicodeDecodeError:
+        if len(data) > _LONG:
+            return str(data, "utf-8", "replace")
+    return "".join(str(unit, "utf-8", "replace") if unit.isascii() else _character(unit) for unit in _UNITS.findall(data))
+
+
+def _character(data: bytes) -> str:
+    try:
+        return str(data, "utf-8")
+    except UnicodeDecodeError:
+        return "\ufffd"
+
+
+def text_of(value: Value) -> str:
+    """A string as it is, anything else as JSON."""
+    return value if isinstance(value, str) else dump(value)
+
+
+def _scalar(value: Value, what: str) -> str:
+    if is_number(value):
+        return "" if value != value else number_text(value)
+    if value is True or value is False:
+        return "true" if value else "false"
+    if value is None:
+        return ""
+    raise JqError(f"{describe(value)} {what}")
+
+
+def _row(value: Value, name: str) -> Iterable[Value]:
+    if not isinstance(value, list):
+        raise JqError(f"{describe(value)} cannot be {name}-formatted, only array")
+    return value
+
+
+def _csv(value: Value) -> str:
+    return ",".join(
+        '"' + item.replace('"', '""') + '"' if isinstance(item, str) else _scalar(item, "is not valid in a csv row")
+        for item in _row(value, "csv")
+    )
+
+
+_TSV = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
+
+
+def _tsv(value: Value) -> str:
+    return "\t".join(
+        item.translate(_TSV) if isinstance(item, str) else _scalar(item, "is not valid in a csv row") for item in _row(value, "tsv")
+    )
+
+
+_HTML = str.maketrans({"<": "&lt;", ">": "&gt;", "&": "&amp;", "'": "&apos;", '"': "&quot;"})
+
+
+def _html(text: str) -> str:
+    return text.translate(_HTML)
+
+
+_SAFE = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._~-"
+_ESCAPED = [chr(byte) if byte in _SAFE else f"%{byte:02X}" for byte in range(256)]
+_LONGEST = 4 << 20
+"""Characters that an escaped text may have: longer ones take too long in one piece."""
+
+
+def _uri(text: str) -> str:
+    data = encode(text)
+    if len(data) + 2 * len(data.translate(None, _SAFE)) > _LONGEST:
+        raise LimitReached("value_bytes")
+    return "".join(map(_ESCAPED.__getitem__, data))
+
+
+_PERCENT = re.compile(rb"%(?:([0-9A-Fa-f]{2})|)")
+
+
+_LONGER = re.compile(r"[^\x00-\x7f]+")
+
+
+def _urid(text: str) -> str:
+    good = True
+
+    def byte(found: re.Match[bytes]) -> bytes:
+        nonlocal good
+        if found[1] is None:
+            good = False
+            return b"%"
+        return bytes([int(found[1], 16)])
+
+    if not text.isascii():  # it is copied byte by byte, and no byte of a longer character is one
+        text = _LONGER.sub(lambda found: "\ufffd" * len(encode(found[0])), text)
+    data = _PERCENT.sub(byte, encode(text))
+    if good:
+        try:
+            return str(data, "utf-8")
+        except UnicodeDecodeError:
+            pass
+    raise JqError(f"{describe(text)} is not a valid uri encoding")
+
+
+def _sh(value: Value) -> str:
+    items = value if isinstance(value, list) else [value]
+    words: list[str] = []
+    for item in items:
+        if isinstance(item, CONTAINERS):
+            raise JqError(f"{describe(item)} can not be escaped for shell")
+        words.append("'" + item.replace("'", "'\\''").replace("\0", "\\0") + "'" if isinstance(item, str) else dump(item))
+    return " ".join(words)
+
+
+def _base64(text: str) -> str:
+    return str(base64.b64encode(encode(text)), "ascii")
+
+
+_BASE64 = re.compile(r"[A-Za-z0-9+/]*=*")
+
+
+def _base64d(text: str) -> str:
+    if not _BASE64.fullmatch(text):
+        raise JqError(f"{describe(text)} is not valid base64 data")
+    digits = text.rstrip("=")
+    if len(digits) % 4 == 1:
+        raise JqError(f"{describe(text)} trailing base64 byte found")
+    return utf8(binascii.a2b_base64(digits + "=" * (-len(digits) % 4)))
+
+
+def _base32(text: str) -> str:
+    return str(base64.b32encode(encode(text)), "ascii")
+
+
+def _base32d(text: str) -> str:
+    digits = text.rstrip("=")
+    try:
+        return utf8(base64.b32decode(digits + "=" * (-len(digits) % 8)))
+    except (binascii.Error, ValueError):
+        raise JqError(f"{describe(text)} is not valid base32 data") from None
+
+
+_OF_VALUES: dict[str, Callable[[Value], str]] = {"csv": _csv, "tsv": _tsv, "sh": _sh}
+_OF_TEXTS: dict[str, Callable[[str], str]] = {
+    "html": _html,
+    "uri": _uri,
+    "urid": _urid,
+    "base64": _base64,
+    "base64d": _base64d,
+    "base32": _base32,
+    "base32d": _base32d,
+}
+
+
+def find_format(name: str, check: Callable[[int], None]) -> Callable[[Value], str]:
+    """The escape of that name; one that fails when called if there is none, as in jq. `check` refuses JSON that becomes too long."""
+    if name == "json":
+        return lambda value: dump_within(value, check)
+
+    def text(value: Value) -> str:
+        return value if type(value) is str else dump(value) if type(value) is int else dump_within(value, check)
+
+    if name == "text":
+        return text
+    of_text, of_value = _OF_TEXTS.get(name), _OF_VALUES.get(name)
+    if of_text is not None:
+        return lambda value: of_text(text(value))
+    if of_value is not None:
+        return of_value
+
+    def unknown(value: Value) -> str:
+        raise JqError(f"{name} is not a valid format")
+
+    return unknown

@@ -1,0 +1,139 @@
+"""What one run of a jq program can see and use: budget, environment, inputs, clock, diagnostics."""
+
+from __future__ import annotations
+
+from agentsandbox.commands.jq.json_text import JsonError
+from agentsandbox.commands.jq.values import JqError
+from agentsandbox.commands.jq.weight import weigh
+from agentsandbox.errors import LimitReached
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from typing import TypeVar
+
+    from agentsandbox.commands.jq.values import Value
+    from agentsandbox.limits import Budget
+
+    T = TypeVar("T")
+
+__all__ = ["Break", "Halt", "Machine"]
+
+
+_WEIGHT = 12
+"""So many values of the largest size may all that a program keeps take together."""
+
+_FRAMES = 9000
+"""Generators within generators take stack of the host's thread: half of what 8 MiB bear."""
+
+_WAITING = 50_000
+"""Calls that may wait for more to be asked of them: when a program is ended, each has to be ended by itself, in some ten µs."""
+
+
+class Break(Exception):
+    """`break $label`: unwinds to the `label` that made the token."""
+
+    def __init__(self, token: object) -> None:
+        self.token = token
+        super().__init__()
+
+
+class Halt(Exception):
+    """`halt` and `halt_error`: ends the program with a status, after printing `message` to stderr."""
+
+    def __init__(self, status: int, message: bytes = b"") -> None:
+        self.status = status
+        self.message = message
+        super().__init__()
+
+
+class Machine:
+    """The world of one program. `named` holds what --arg and the like gave."""
+
+    def __init__(
+        self,
+        budget: Budget,
+        *,
+        environment: Mapping[str, str],
+        clock: Callable[[], float],
+        warn: Callable[[str], None],
+        named: dict[str, Value] | None = None,
+    ) -> None:
+        self.budget = budget
+        self.environment = environment
+        self.clock = clock
+        self.warn = warn
+        self.named = named or {}
+        self.inputs: Iterator[Value] = iter(())
+        self.more_inputs: Callable[[], Iterator[Value]] = lambda: iter(())
+        """What there is behind an input that was wrong."""
+        self.filename: Callable[[], str | None] = lambda: None
+        self.line: Callable[[], int | None] = lambda: None
+        self.search_list: list[str] = []
+        self.frames = 0
+        """Python frames that recursion takes now, roughly."""
+        self.waiting = 0
+        self.made = 0
+        """Memory that values took since they were weighed, in pieces of 16 bytes, whether it is used still or not."""
+        self.roots: list[tuple[Value, ...]] = []
+        """What the expressions at work build and can still see: they end in the order in which they began."""
+        self.suspended: dict[object, tuple[Value, ...]] = {}
+        """The same of expressions that wait between two outputs."""
+        self._slice = budget.value_bytes // 4
+
+    def deeper(self, frames: int) -> None:
+        """A call nests so many frames deeper; the caller takes them back."""
+        self.frames += frames
+        if self.frames > _FRAMES:
+            self.frames -= frames
+            raise LimitReached("depth")
+
+    def nested(self, outputs: Iterable[T], frames: int, *roots: Value) -> Iterator[T]:
+        """The same outputs; `frames` counts while they are being made, not while they are used. `roots` are needed for them."""
+        self.budget.step()
+        self.deeper(frames)
+        self.waiting += 1
+        if self.waiting > _WAITING:
+            self.frames -= frames
+            self.waiting -= 1
+            raise LimitReached("depth")
+        running = True
+        token = object()
+        if roots:
+            self.suspended[token] = roots
+        try:
+            for output in outputs:
+                self.frames -= frames
+                running = False
+                yield output
+                self.frames += frames
+                running = True
+        finally:
+            self.waiting -= 1
+            self.suspended.pop(token, None)
+            if running:
+                self.frames -= frames
+
+    def hold(self, pieces: int) -> None:
+        """Count pieces of 16 bytes that were made; when they are many, weigh all that is still in use."""
+        self.made += pieces
+        if self.made > self._slice:
+            self.made = 0
+            most = _WEIGHT * self.budget.value_bytes
+            if weigh((*self.roots, *self.suspended.values()), most, self.budget) > most:
+                raise LimitReached("value_bytes")
+
+    def charge_text(self, size: int) -> None:
+        """Refuse a string that is too long, and count it."""
+        self.budget.charge(size)
+        self.hold(size >> 4)
+
+    def next_input(self) -> Value:
+        """The next value of the input; the error "break" at the end."""
+        try:
+            for value in self.inputs:
+                return value
+        except JsonError as error:
+            self.inputs = self.more_inputs()
+            raise JqError(str(error)) from None
+        raise JqError("break")

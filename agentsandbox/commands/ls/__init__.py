@@ -1,0 +1,1 @@
+"""ls, dir and vdir."""

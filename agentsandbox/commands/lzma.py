@@ -1,3 +1,0 @@
-from agentsandbox.commands.xz import lzma
-
-__all__ = ["lzma"]

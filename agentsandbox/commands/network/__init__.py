@@ -1,0 +1,1 @@
+"""curl and wget, which say that there is no network."""

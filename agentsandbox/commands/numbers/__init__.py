@@ -1,0 +1,1 @@
+"""Numbers: seq, numfmt, factor, expr."""

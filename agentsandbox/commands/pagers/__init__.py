@@ -1,0 +1,1 @@
+"""less, more and man."""

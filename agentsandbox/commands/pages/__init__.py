@@ -1,0 +1,1 @@
+"""Text in lines and pages: fold, fmt, pr."""

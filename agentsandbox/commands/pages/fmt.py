@@ -1,0 +1,97 @@
+"""`fmt` (GNU coreutils): reformat paragraphs so that lines have nearly equal lengths (Knuth and Plass's way)."""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.commands._suites import COREUTILS
+from agentsandbox.commands._text.lines import read_all
+from agentsandbox.commands._text.quoting import quote_always
+from agentsandbox.commands._text.sizes import parse_number
+from agentsandbox.commands.pages.paragraphs import Formatter
+from agentsandbox.contract.command import Arguments, CommandContext, command
+from agentsandbox.contract.manners import Manners
+from agentsandbox.errors import UsageError
+from agentsandbox.kernel.streams import InputError, encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_MAX_WIDTH = 2500
+_OBSOLETE = re.compile(r"-([0-9].*)", re.DOTALL)
+_DIGIT = re.compile(r"-[su]*([0-9])")
+
+
+def _rewrite(words: Sequence[str]) -> Sequence[str]:
+    """`-60` as the first word."""
+    found = _OBSOLETE.match(words[0]) if words else None
+    if found is None:
+        for word in words:
+            if word == "--":
+                break
+            if (digit := _DIGIT.match(word)) is not None:
+                raise UsageError(f"invalid option -- {digit[1]}; -WIDTH is recognized only when it is the first\noption; use -w N instead")
+        return words
+    return [f"-w{found[1]}", *words[1:]]
+
+
+@command(
+    "fmt",
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="""
+            crown-margin prefix split-only tagged-paragraph uniform-spacing width goal
+            help version
+        """,
+        read_error=("NAME: read error", 1),
+        closing_error="NAME: closing standard input: REASON",
+    ),
+    rewrite=_rewrite,
+    usage="""
+    Usage: fmt [-WIDTH] [OPTION]... [FILE]...
+    Reformat each paragraph in the FILEs, writing to standard output.
+
+    With no FILE, or when FILE is -, read standard input.
+
+      -p, --prefix=STRING     reformat only lines that begin with STRING
+      -s, --split-only        split long lines, but do not join short ones
+      -u, --uniform-spacing   one space between words, two after sentences
+      -w, --width=WIDTH       at most WIDTH columns (75)
+      -g, --goal=WIDTH        aim at WIDTH columns (93% of the width)
+          --help              display this help and exit
+    """,
+)
+def fmt(ctx: CommandContext, args: Arguments) -> int:
+    width_text, goal_text = args.value("width"), args.value("goal")
+    width = 75
+    if width_text is not None:
+        width = parse_number(width_text, "width", high=_MAX_WIDTH)
+    if goal_text is not None:
+        goal = parse_number(goal_text, "width", high=width if width_text is not None else 75)
+        if width_text is None:
+            width = goal + 10
+    else:
+        goal = width * 187 // 200
+    formatter = Formatter(
+        ctx,
+        width=width,
+        goal=goal,
+        prefix=encode(args.value("prefix", "") or ""),
+        split_only=args.flag("split-only"),
+        uniform=args.flag("uniform-spacing"),
+    )
+    for name in args.operands or ["-"]:
+        try:
+            data = read_all(ctx.budget, ctx.open_input(name))
+        except InputError:
+            raise
+        except IsADirectoryError:
+            ctx.warn("read error")
+            continue
+        except OSError as error:
+            ctx.warn(f"cannot open {quote_always(name)} for reading: {error.strerror}")
+            continue
+        formatter.run(data)
+    return ctx.status

@@ -1,0 +1,1 @@
+"""Paths as text and as names: basename, dirname, realpath, readlink, pathchk, pwd."""

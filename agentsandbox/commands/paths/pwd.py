@@ -1,0 +1,36 @@
+"""`pwd` (POSIX 1003.1-2017, GNU coreutils): the current directory; the shell's builtin of that name comes first."""
+
+from __future__ import annotations
+
+from agentsandbox.contract.command import Arguments, CommandContext, command
+from agentsandbox.contract.manners import Manners
+
+__all__ = ["pwd"]
+
+
+@command(
+    "pwd",
+    manners=Manners(pure=True, long_options="logical physical help version"),
+    usage="""
+    Usage: pwd [OPTION]...
+    Print the name of the current directory.
+
+      -L, --logical   $PWD from the environment, if it is right, even if it holds links
+      -P, --physical  without links (default)
+          --help      display this help and exit
+    """,
+)
+def pwd(ctx: CommandContext, args: Arguments) -> int:
+    if args.operands:
+        ctx.warn("ignoring non-option arguments", ctx.status)
+    logical = ctx.env.get("PWD", "")
+    physical = ctx.fs.realpath(ctx.cwd)
+    if args.last("logical", "physical") == "logical" and logical.startswith("/") and not {".", ".."} & set(logical.split("/")):
+        try:
+            if ctx.fs.realpath(logical) == physical:
+                ctx.print(logical)
+                return 0
+        except OSError:
+            pass
+    ctx.print(physical)
+    return 0

@@ -1,0 +1,1 @@
+"""chmod, chown, chgrp."""

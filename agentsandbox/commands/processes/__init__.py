@@ -1,0 +1,1 @@
+"""Processes: ps, pgrep, pkill, kill, watch."""

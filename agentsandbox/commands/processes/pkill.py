@@ -1,0 +1,3 @@
+from agentsandbox.commands.processes.pgrep import pkill
+
+__all__ = ["pkill"]

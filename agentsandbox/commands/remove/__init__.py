@@ -1,0 +1,1 @@
+"""rm, rmdir, unlink, shred."""

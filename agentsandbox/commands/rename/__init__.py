@@ -1,0 +1,1 @@
+"""rename: names changed by an expression."""

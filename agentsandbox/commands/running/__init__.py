@@ -1,0 +1,1 @@
+"""Programs run in another way: env, timeout, nohup, nice, xargs."""

@@ -1,0 +1,174 @@
+"""How `xargs` cuts its input into arguments: blanks and quotes, whole lines for -I, a delimiter for -0 and -d."""
+
+from __future__ import annotations
+
+import re
+from itertools import chain
+
+from agentsandbox.errors import CommandError
+from agentsandbox.kernel.streams import BytesReader, encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from agentsandbox.kernel.streams import ByteReader
+    from agentsandbox.limits import Budget
+
+    Argument = tuple[bytes, bool]
+    """An argument, and whether its input line ends with it (for -L)."""
+
+__all__ = ["UnmatchedQuoteError", "delimited", "parse_delimiter", "whole_lines", "word_lists", "words"]
+
+_SPECIAL = re.compile(rb"[\\'\"\0]")
+_TOKEN = re.compile(rb"[^\\'\" \t\n]+|\\(?s:.)|'[^'\n]*'|\"[^\"\n]*\"|[ \t]+|\n|(?s:.)")
+_BLANKS = re.compile(rb"[ \t]+")
+_ESCAPES = {"a": 7, "b": 8, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11, "\\": 92}
+
+
+class UnmatchedQuoteError(CommandError):
+    """A quote is not closed on its line; what was read before is still run."""
+
+    def __init__(self, mark: bytes, read: int) -> None:
+        kind = "single" if mark == b"'" else "double"
+        self.read = read
+        """How many bytes of the argument were read before that was noticed."""
+        super().__init__(f"unmatched {kind} quote; by default quotes are special to xargs unless you use the -0 option")
+
+
+def parse_delimiter(text: str) -> int:
+    """The byte that `-d` names."""
+    if len(encode(text)) == 1:
+        return encode(text)[0]
+    if not text.startswith("\\"):
+        raise CommandError(
+            f"Invalid input delimiter specification {text}: the delimiter must be either a single character "
+            "or an escape sequence starting with \\."
+        )
+    if text[1:2] in _ESCAPES:
+        return _ESCAPES[text[1:2]]
+    wrong = f"Invalid escape sequence {text} in input delimiter specification"
+    found = re.fullmatch(r"\\(?:x([0-9a-fA-F]+)|([0-7]+))(.*)", text, re.DOTALL)
+    if found is None:
+        raise CommandError(f"{wrong}.")
+    hexadecimal, octal, rest = found.groups()
+    digits = (octal or hexadecimal).lstrip("0")
+    value = int(digits[:20] or "0", 8 if octal else 16)
+    if value > 255:
+        raise CommandError(f"{wrong}; character values must not exceed {'377' if octal else 'ff'}.")
+    if rest:
+        raise CommandError(f"{wrong}; trailing characters {rest} not recognised.")
+    return value
+
+
+def delimited(source: ByteReader, end: int, budget: Budget) -> Iterator[Argument]:
+    """Arguments that end with one byte each; nothing is special in them."""
+    mark = bytes([end])
+    for line in source.lines(mark):
+        budget.step()
+        text = line[:-1] if line.endswith(mark) else line
+        nul = text.find(b"\0")
+        yield (text if nul < 0 else text[:nul]), True
+
+
+def word_lists(source: ByteReader, budget: Budget) -> Iterator[list[bytes]]:
+    """Yield what `words` gives, many at a time as long as nothing in them is special."""
+    blocks = source.line_blocks()
+    for block in blocks:
+        if _SPECIAL.search(block):
+            lines = (line for part in chain([block], blocks) for line in BytesReader(part).lines())
+            yield from ([word] for word, _ in words(lines, budget))
+            return
+        budget.step(len(block) // 64 + 1)
+        parts = block.replace(b"\n", b" ").replace(b"\t", b" ").split(b" ")
+        yield [part for part in parts if part]
+
+
+def _logical_lines(lines: Iterable[bytes], budget: Budget) -> Iterator[bytes]:
+    """Lines; one whose newline is escaped goes on in the next."""
+    pending = b""
+    for line in lines:
+        budget.step()
+        whole = pending + line
+        if whole.endswith(b"\\\n") and _ends_escaped(whole, budget):
+            budget.charge(len(whole))
+            pending = whole
+            continue
+        pending = b""
+        yield whole
+    if pending:
+        yield pending
+
+
+def _ends_escaped(line: bytes, budget: Budget) -> bool:
+    """Whether the last newline belongs to a backslash that is not itself quoted or escaped."""
+    if not _SPECIAL.search(line, 0, len(line) - 2):
+        return True
+    last = b""
+    for found in _TOKEN.finditer(line):
+        budget.step()
+        last = found[0]
+    return last == b"\\\n"
+
+
+def _quoted_words(line: bytes, budget: Budget) -> Iterator[tuple[bytes, bool]]:
+    """Yield (word, whether a blank follows it) of a line that holds quotes or backslashes."""
+    word: list[bytes] = []
+    for found in _TOKEN.finditer(line):
+        budget.step()
+        token = found[0]
+        first = token[:1]
+        if token in (b"'", b'"'):
+            raise _unmatched(line, found, word)
+        if first in (b" ", b"\t", b"\n"):
+            if word:
+                yield b"".join(word), first != b"\n"
+                word = []
+            continue
+        if first == b"\\":
+            token = token[1:]
+        elif first in (b"'", b'"'):
+            token = token[1:-1]
+        word.append(token)
+    if any(word):  # an empty one counts only if something follows
+        yield b"".join(word), False
+
+
+def _unmatched(line: bytes, mark: re.Match[bytes], before: list[bytes]) -> UnmatchedQuoteError:
+    return UnmatchedQuoteError(mark[0], sum(map(len, before)) + len(line.rstrip(b"\n")) - mark.end())
+
+
+def words(lines: Iterable[bytes], budget: Budget) -> Iterator[Argument]:
+    """Yield words between blanks and newlines; a line that ends with a blank continues in the next."""
+    for line in _logical_lines(lines, budget):
+        if _SPECIAL.search(line):
+            for word, goes_on in _quoted_words(line, budget):
+                yield word, not goes_on
+            continue
+        text = line.rstrip(b"\n")
+        goes_on = text.endswith((b" ", b"\t"))
+        fields = [part for part in _BLANKS.split(text) if part]
+        budget.step(len(fields))
+        for at, part in enumerate(fields, 1):
+            yield part, at == len(fields) and not goes_on
+
+
+def whole_lines(source: ByteReader, budget: Budget) -> Iterator[Argument]:
+    """For -I: each line without its leading blanks; quotes and backslashes are still special."""
+    for line in _logical_lines(source.lines(), budget):
+        text = line.rstrip(b"\n").lstrip(b" \t\v\f\r")
+        if not text:
+            continue
+        if _SPECIAL.search(text):
+            parts: list[bytes] = []
+            for found in _TOKEN.finditer(text):
+                budget.step()
+                token = found[0]
+                if token in (b"'", b'"'):
+                    raise _unmatched(text, found, parts)
+                first = token[:1]
+                parts.append(token[1:] if first == b"\\" else token[1:-1] if first in (b"'", b'"') else token)
+            text = b"".join(parts)
+            if not text and not any(parts) and not line.endswith(b"\n"):
+                continue
+        yield text, True

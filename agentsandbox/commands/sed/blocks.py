@@ -1,0 +1,345 @@
+"""Scripts whose commands look at one line only run on whole blocks: the usual `s`, `d`, `p` and `y` of a pipeline."""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.commands.sed.columns import column_replacer
+from agentsandbox.commands.sed.nodes import Command, Script, Substitution
+from agentsandbox.commands.sed.runtime import Settings
+from agentsandbox.commands.sed.substitution import build_replacer
+from agentsandbox.kernel.regexps import PosixRegex
+from agentsandbox.kernel.regexps.lines import LineSearch
+from agentsandbox.kernel.streams import decode, encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agentsandbox.limits import Budget
+
+    Step = Callable[[str], str | None]
+    Kernel = Callable[[bytes], tuple[str | None, bool]]
+
+__all__ = ["compile_blocks"]
+
+_LONG = 1 << 20
+"""A block is longer only because of a line, which is then changed match by match."""
+_PIECES = 1 << 16
+"""Pieces of a long line that are kept before they are joined."""
+_SAMPLE = 1000
+_RARE = 3
+"""One line of so many matches at most where lines are looked for."""
+_GROWTH = 50
+"""A block may become so many times as long."""
+
+
+class UnfitError(Exception):
+    """The script needs the line-by-line editor."""
+
+
+def compile_blocks(script: Script, settings: Settings, budget: Budget) -> Kernel | None:
+    """A function from a block of lines to (what is printed or None, whether it ends in a newline); None if there is none."""
+    if settings.null_lines or not script.commands or len(script.commands) > 20:
+        return None
+    try:
+        steps = _Compiler(settings, budget).steps(script.commands)
+    except UnfitError:
+        return None
+
+    def edit(block: bytes) -> tuple[str | None, bool]:
+        complete = block.endswith(b"\n")
+        view = memoryview(block)
+        text: str | None = decode(view[:-1] if complete else view)
+        budget.charge(len(block))
+        budget.step(len(block) // 1024 + 1)
+        for step in steps:
+            assert text is not None
+            text = step(text)
+            if text is None:
+                return None, True
+        return text, complete
+
+    return edit
+
+
+def _adds_newline(substitution: Substitution) -> bool:
+    return any(kind == "text" and "\n" in str(value) for kind, value in substitution.replacement.pieces)
+
+
+class _Compiler:
+    """Makes the steps; raises `UnfitError` at the first command that has none."""
+
+    def __init__(self, settings: Settings, budget: Budget) -> None:
+        self.settings = settings
+        self.budget = budget
+
+    def steps(self, commands: list[Command]) -> list[Step]:
+        if self.settings.quiet:
+            return self._quiet(commands)
+        steps = []
+        for command in commands:
+            if command.substitution is not None and command is not commands[-1] and _adds_newline(command.substitution):
+                raise UnfitError  # the next command sees one pattern space of two lines
+            if command.name == "s" and command.first is None and not command.negated:
+                steps.append(self._substitute(command))
+            elif command.name == "s" and not command.negated:
+                steps.append(self._substitute_selected(command))
+            elif command.name == "y" and command.first is None and not command.negated:
+                steps.append(self._transliterate(command))
+            elif command.name == "d" and command.first is not None and command is commands[-1]:
+                steps.append(self._select(command, keep=command.negated))
+            else:
+                raise UnfitError
+        return steps
+
+    def _quiet(self, commands: list[Command]) -> list[Step]:
+        """For -n: `/…/p`, `s/…/…/p`, `/…/s/…/…/p` and `/…/{s/…/…/;p}`."""
+        if len(commands) == 1 and commands[0].name == "p" and commands[0].first is not None:
+            return [self._select(commands[0], keep=not commands[0].negated)]
+        steps: list[Step] = []
+        opening = commands[0]
+        if opening.name == "{":
+            if opening.target != len(commands) or opening.negated or len(commands) < 2:
+                raise UnfitError
+            steps.append(self._select(opening, keep=True))
+            commands = commands[1:]
+        last = commands[-1]
+        before = commands[:-1]
+        for command in before:
+            follows = command is not before[-1] or last.name != "p"
+            if command.name != "s" or command.first is not None or command.negated or command.substitution is None:
+                raise UnfitError
+            if follows and _adds_newline(command.substitution):
+                raise UnfitError
+            steps.append(self._substitute(command))
+        if last.name == "p" and before and last.first is None and not last.negated:
+            if opening.name != "{":
+                raise UnfitError
+            return steps
+        if last.name != "s" or last.negated or last.substitution is None or last.substitution.prints != 1:
+            raise UnfitError
+        if last.first is not None:
+            steps.append(self._select(last, keep=True))
+        elif before and opening.name != "{":
+            raise UnfitError
+        return [*steps, *self._print_changed(last.substitution)]
+
+    def _print_changed(self, substitution: Substitution) -> list[Step]:
+        """`s/…/…/p`: only the lines in which something was replaced."""
+        silent = Substitution(substitution.regex, substitution.replacement)
+        silent.number, silent.everywhere = substitution.number, substitution.everywhere
+        silent.evaluate, silent.file = substitution.evaluate, substitution.file
+        command = Command("s", None, None, negated=False)
+        command.substitution = silent
+        change = self._substitute(command)
+        search = LineSearch([self._line_regex(substitution.regex)], [], self.budget)
+
+        def kept(block: str) -> str | None:
+            lines = search.filter(block)
+            return "\n".join(lines) if lines else None
+
+        return [kept, change]
+
+    def _line_regex(self, regex: PosixRegex | None) -> PosixRegex:
+        """The pattern in its form for blocks."""
+        if regex is None:
+            raise UnfitError
+        return regex.for_blocks()
+
+    def _select(self, command: Command, *, keep: bool) -> Step:
+        """Lines that match, or those that do not."""
+        search = self._search(command)
+
+        def kept(block: str) -> str | None:
+            lines = search.filter(block)
+            return "\n".join(lines) if lines else None
+
+        def dropped(block: str) -> str | None:
+            places = search.places(block)
+            if not places:
+                return block
+            pieces: list[str] = []
+            position = 0
+            for start, stop in places:
+                if start > position:
+                    pieces.append(block[position : start - 1])
+                position = stop + 1
+            if position <= len(block):
+                pieces.append(block[position:])
+            return "\n".join(pieces) if pieces else None
+
+        return kept if keep else dropped
+
+    def _substitute(self, command: Command) -> Step:
+        substitution = command.substitution
+        assert substitution is not None
+        regex, text = substitution.regex, substitution.replacement.text
+        if regex is None or substitution.number or substitution.prints or substitution.file is not None or substitution.evaluate:
+            raise UnfitError
+        literal = regex.literal
+        if literal and text is not None and substitution.everywhere and "\n" not in literal:
+            return self._replace_text(literal, text)
+        if regex.pattern_source in ("^", "$") and text is not None:
+            return self._add_text(text, before=regex.pattern_source == "^")
+        blocks = self._line_regex(regex)
+        run = blocks.edge_run() if text == "" else None
+        if run is not None:
+            return self._strip(blocks, *run)
+        if not blocks.exact or (not blocks.shortest and not blocks.empty):
+            raise UnfitError
+        replacer = build_replacer(substitution.replacement)
+        if substitution.replacement.growth(_SAMPLE, blocks.shortest) > _GROWTH * _SAMPLE:
+            raise UnfitError
+        if substitution.everywhere or blocks.once_per_line:
+            return self._replace_all(blocks, text, replacer, column_replacer(blocks, substitution.replacement))
+        first = self._replace_first_text(literal, text) if literal and text is not None else self._replace_first(blocks, replacer)
+        return self._change_few(LineSearch([blocks], [], self.budget), first)
+
+    def _change_few(self, search: LineSearch, change: Step) -> Step:
+        """A change that other lines do not mind: where few lines match, only those are changed. The first block tells."""
+        selected = self._change_selected(search, change)
+        chosen: Step | None = None
+
+        def step(block: str) -> str | None:
+            nonlocal chosen
+            if chosen is None:
+                chosen = selected if len(search.places(block)) * _RARE < block.count("\n") else change
+            return chosen(block)
+
+        return step
+
+    def _search(self, command: Command) -> LineSearch:
+        address = command.first
+        if address is None or command.second is not None or address.kind != "regex" or address.regex is None:
+            raise UnfitError
+        return LineSearch([self._line_regex(address.regex)], [], self.budget)
+
+    def _substitute_selected(self, command: Command) -> Step:
+        """A substitution in the lines that match an address."""
+        return self._change_selected(self._search(command), self._substitute(command))
+
+    def _change_selected(self, search: LineSearch, change: Step) -> Step:
+        """A change of the lines that match."""
+
+        def step(block: str) -> str:
+            pieces: list[str] = []
+            position = 0
+            for start, stop in search.places(block):
+                pieces.append(block[position:start])
+                pieces.append(change(block[start:stop]) or "")
+                position = stop
+            pieces.append(block[position:])
+            return "".join(pieces)
+
+        return step
+
+    def _strip(self, regex: PosixRegex, characters: str, anchor: str) -> Step:
+        """The run of characters at one end of each line goes."""
+        budget = self.budget
+
+        def step(block: str) -> str:
+            lines = block.split("\n")
+            budget.step(len(lines) // 16 + 1)
+            if not block.isascii():
+                return "\n".join([_replace_line(regex, lambda _match: "", line, budget, 1) for line in lines])
+            if anchor == "^":
+                return "\n".join([line.lstrip(characters) for line in lines])
+            return "\n".join([line.rstrip(characters) for line in lines])
+
+        return step
+
+    def _transliterate(self, command: Command) -> Step:
+        table = command.table
+        if 10 in table or "\n" in table.values():
+            raise UnfitError
+        if all(code < 128 and target < "\x80" for code, target in table.items()):
+            codes = bytes(ord(table.get(code, chr(code))) if code < 128 else code for code in range(256))
+            return lambda block: decode(encode(block).translate(codes))
+        return lambda block: block.translate(table)
+
+    def _replace_text(self, literal: str, text: str) -> Step:
+        budget = self.budget
+
+        def step(block: str) -> str:
+            if len(text) > len(literal):
+                budget.charge(len(block) + (len(text) - len(literal)) * block.count(literal))
+            return block.replace(literal, text)
+
+        return step
+
+    def _replace_first_text(self, literal: str, text: str) -> Step:
+        """As `_replace_text`, once in each line."""
+        budget = self.budget
+
+        def step(block: str) -> str:
+            lines = block.split("\n")
+            budget.step(len(lines) // 16 + 1)
+            if len(text) > len(literal):
+                budget.charge(len(block) + (len(text) - len(literal)) * len(lines))
+            return "\n".join([line.replace(literal, text, 1) for line in lines])
+
+        return step
+
+    def _add_text(self, text: str, *, before: bool) -> Step:
+        """The text before or after each line."""
+        budget = self.budget
+
+        def step(block: str) -> str:
+            budget.charge(len(block) + len(text) * (block.count("\n") + 1))
+            return text + block.replace("\n", f"\n{text}") if before else block.replace("\n", f"{text}\n") + text
+
+        return step
+
+    def _replace_all(
+        self,
+        regex: PosixRegex,
+        text: str | None,
+        replacer: Callable[[re.Match[str]], str],
+        columns: Callable[[re.Pattern[str], str], str] | None,
+    ) -> Step:
+        budget = self.budget
+
+        def step(block: str) -> str:
+            if len(block) > _LONG or regex.has_long_line(block):
+                return "\n".join([_replace_line(regex, replacer, line, budget) for line in block.split("\n")])
+            pattern = regex.for_text(block)
+            if text is not None and "\\" not in text:
+                return pattern.sub(text, block)
+            if columns is not None:
+                return columns(pattern, block)
+            return pattern.sub(replacer, block)
+
+        return step
+
+    def _replace_first(self, regex: PosixRegex, replacer: Callable[[re.Match[str]], str]) -> Step:
+        budget = self.budget
+
+        def step(block: str) -> str:
+            if regex.has_long_line(block):
+                return "\n".join([_replace_line(regex, replacer, line, budget, 1) for line in block.split("\n")])
+            sub = regex.for_text(block).sub
+            return "\n".join([sub(replacer, line, 1) for line in block.split("\n")])
+
+        return step
+
+
+def _replace_line(regex: PosixRegex, replacer: Callable[[re.Match[str]], str], line: str, budget: Budget, count: int = 0) -> str:
+    """One line that is too long for `re` to be safe."""
+    done: list[str] = []
+    out: list[str] = []
+    position = size = 0
+    for match in regex.finditer(line, 0, budget):
+        start, end = match.span()
+        out.append(line[position:start])
+        out.append(replacer(match))  # type: ignore[arg-type]
+        position = end
+        if len(out) >= _PIECES:
+            done.append("".join(out))
+            out.clear()
+            size += len(done[-1])
+            budget.charge(size)
+        if count:
+            break
+    out.append(line[position:])
+    return "".join(done + out)

@@ -1,0 +1,259 @@
+"""The files of one sed: inputs, the files of r, R, w and W, and those edited in place."""
+
+from __future__ import annotations
+
+import errno
+import os
+import posixpath
+import string
+
+from agentsandbox.commands.sed.nodes import Script, SedError
+from agentsandbox.commands.sed.runtime import Editor, Output, Program, Settings
+from agentsandbox.contract.command import CommandContext, describe_os_error
+from agentsandbox.errors import LimitReached
+from agentsandbox.kernel.fs.base import File
+from agentsandbox.kernel.streams import BLOCK, Buffer, BytesReader, LateWriter, decode, encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from agentsandbox.kernel.fs.base import Stat
+    from agentsandbox.kernel.streams import ByteReader, Stream
+
+__all__ = ["Files", "Original"]
+
+_LETTERS = string.ascii_letters + string.digits
+
+
+class Original:
+    """A file that is edited in place, open for reading: its name and path, and what `stat` tells of what is there."""
+
+    __slots__ = ("info", "is_link", "name", "path", "reader")
+
+    def __init__(self, name: str, path: str, info: Stat, reader: Stream, *, is_link: bool) -> None:
+        self.name = name
+        self.path = path
+        self.info = info
+        self.reader = reader
+        self.is_link = is_link
+
+
+class Files:
+    """Everything that one run has open. `status` is 2 after a missing input, 4 after one that cannot be read."""
+
+    def __init__(self, ctx: CommandContext, settings: Settings, *, late: bool) -> None:
+        self.ctx = ctx
+        self.settings = settings
+        self.end = "\0" if settings.null_lines else "\n"
+        self._late = LateWriter(ctx.stdout) if late else None
+        self.standard_output = Output(self._late or ctx.stdout, self.end)
+        self.outputs: dict[str, Output] = {}
+        self.status = 0
+        self._open: list[File] = []
+        self._readers: dict[str, ByteReader | None] = {}
+        self._result: Buffer | None = None
+        self._result_output: Output | None = None
+        self._writable = ""
+        """The directory of the file edited last."""
+
+    # outputs of w
+
+    def open_outputs(self, script: Script) -> None:
+        """Open the files that w, W and s///w write: they are emptied even if nothing is written."""
+        for command in script.commands:
+            if command.name in "wW":
+                self._open_output(command.text)
+            elif command.substitution is not None and command.substitution.file is not None:
+                self._open_output(command.substitution.file)
+
+    def _open_output(self, name: str) -> None:
+        if name in self.outputs:
+            return
+        ctx = self.ctx
+        if name == "/dev/stdout":
+            self.outputs[name] = Output(self.standard_output.writer, self.end, self.standard_output)
+        elif name == "/dev/stderr":
+            self.outputs[name] = Output(ctx.stderr, self.end)
+        else:
+            try:
+                file = ctx.fs.open(ctx.path(name), "w", permissions=0o666 & ~ctx.umask)
+            except OSError as error:
+                raise SedError(f"couldn't open file {describe_os_error(error, name)}", 4) from None
+            self._open.append(file)
+            self.outputs[name] = Output(file, self.end)
+
+    def flush(self) -> None:
+        """Hand all output to the writers."""
+        self.standard_output.flush()
+        for output in self.outputs.values():
+            output.flush()
+        if self._result_output is not None:
+            self._result_output.flush()
+
+    def close(self) -> None:
+        """Write what was held back, and close what is open."""
+        if self._late is not None:
+            self._late.flush()
+        for file in self._open:
+            file.release()
+        self._open.clear()
+
+    # inputs
+
+    def sources(self, names: Sequence[str]) -> Iterator[tuple[str, ByteReader]]:
+        """Open each operand in turn; report the ones that fail and go on."""
+        ctx = self.ctx
+        for name in names:
+            if name == "-":
+                yield "-", ctx.stdin
+                continue
+            try:
+                file = ctx.fs.open(ctx.path(name), "r")
+            except OSError as error:
+                self._cannot_read(error, name)
+                continue
+            self._open.append(file)
+            yield name, file
+            self._open.remove(file)
+            file.release()
+
+    def _cannot_read(self, error: OSError, name: str) -> None:
+        self.flush()
+        if error.errno == errno.EISDIR:
+            raise SedError(f"read error on {describe_os_error(error, name)}", 4)
+        self.ctx.stderr.write(encode(f"{self.ctx.name}: can't read {name}: {describe_os_error(error, '')}\n"))
+        self.status = 2
+
+    def editor(self, program: Program) -> Editor:
+        """An editor that uses these files; its input and output are still to be set."""
+        editor = Editor(program, self.settings, self.ctx.budget)
+        editor.standard_output = self.standard_output
+        editor.outputs = self.outputs
+        editor.flush_all = self.flush
+        editor.read_file = self._read_file
+        editor.read_line = self._read_line
+        editor.run_shell = self._run_shell
+        return editor
+
+    def _read_file(self, name: str) -> bytes:
+        """What r adds: a file's content, nothing when it cannot be read."""
+        output = self.outputs.get(name)
+        if output is not None:
+            output.flush()
+        try:
+            if name == "/dev/stdin":
+                stdin = self.ctx.stdin
+                again = stdin.reopened("r") if isinstance(stdin, File) else stdin  # a file is read from its beginning
+                return b"".join(list(again.blocks()))
+            path = self.ctx.path(name)
+            self.ctx.budget.charge(self.ctx.fs.stat(path).size)
+            return self.ctx.fs.read_bytes(path)
+        except OSError:
+            return b""
+
+    def rewind_readers(self) -> None:
+        """Let R begin again with the first line of each file."""
+        for reader in self._readers.values():
+            if isinstance(reader, File) and reader is not self.ctx.stdin:
+                reader.seek(0)
+
+    def _read_line(self, name: str) -> str:
+        """The next line of a file for R, its end included; "" at the file's end."""
+        if name not in self._readers:
+            try:
+                if name == "/dev/stdin":
+                    self._readers[name] = self.ctx.stdin
+                else:
+                    file = self.ctx.fs.open(self.ctx.path(name), "r")
+                    self._open.append(file)
+                    self._readers[name] = file
+            except OSError:
+                self._readers[name] = None
+        reader = self._readers[name]
+        return "" if reader is None else decode(reader.readline(encode(self.end)))
+
+    def _run_shell(self, text: str) -> bytes:
+        """What a command prints."""
+        result = Buffer(self.ctx.budget.value_bytes)
+        if self._late is not None:
+            self._late.flush()
+        self.ctx.run(["sh", "-c", text], stdin=BytesReader(b""), stdout=result)
+        return result.getvalue()
+
+    # editing in place
+
+    def open_for_editing(self, name: str, *, follow: bool) -> Original | None:
+        """A file that can be edited; None after a message about one that cannot."""
+        ctx = self.ctx
+        try:
+            path = ctx.path(name)
+            if follow:
+                path = ctx.fs.realpath(path)
+            info = ctx.fs.stat(path, follow=False)
+            is_link = info.is_link
+            if is_link:
+                info = ctx.fs.stat(path)
+            if not info.is_file:
+                ctx.stderr.write(encode(f"{ctx.name}: couldn't edit {name}: not a regular file\n"))
+                self.status = 4
+                return None
+            reader = BytesReader(ctx.fs.read_bytes(path)) if info.size <= BLOCK else ctx.fs.open(path, "r")
+            original = Original(name, path, info, reader, is_link=is_link)
+        except OSError as error:
+            ctx.stderr.write(encode(f"{ctx.name}: can't read {name}: {describe_os_error(error, '')}\n"))
+            self.status = 2
+            return None
+        above = path[: path.rfind("/")] or "/"
+        if above != self._writable and not ctx.fs.access(above, os.W_OK | os.X_OK):
+            directory = posixpath.dirname(self._followed(name) if follow else name) or "."
+            letters = "".join(ctx.host.random.choices(_LETTERS, k=6))
+            raise SedError(f"couldn't open temporary file {directory}/sed{letters}: {os.strerror(errno.EACCES)}", 4)
+        self._writable = above
+        return original
+
+    def _followed(self, name: str) -> str:
+        """Where a link leads, as its text says it."""
+        fs, path = self.ctx.fs, self.ctx.path
+        while fs.stat(path(name), follow=False).is_link:
+            self.ctx.budget.step()
+            name = posixpath.join(posixpath.dirname(name), fs.readlink(path(name)))
+        return name
+
+    def start_result(self) -> Output:
+        """Where the edited text of the next file goes."""
+        self._result = Buffer(self.ctx.budget.limits.file_bytes)
+        self._result_output = Output(self._result, self.end)
+        return self._result_output
+
+    def finish_result(self) -> bytes:
+        """What went to where `start_result` said."""
+        assert self._result is not None
+        assert self._result_output is not None
+        self._result_output.flush()
+        data = self._result.getvalue()
+        self._result = self._result_output = None
+        return data
+
+    def _keep(self, original: Original, target: str) -> None:
+        try:
+            self.ctx.fs.rename(original.path, target)
+        except OSError as error:
+            raise SedError(f"cannot rename {describe_os_error(error, original.name)}", 4) from None
+
+    def replace(self, original: Original, data: bytes, suffix: str) -> None:
+        """Put the edited text in the file's place, after a backup if a suffix is given."""
+        path, fs = original.path, self.ctx.fs
+        if len(data) > self.ctx.budget.limits.file_bytes:
+            raise LimitReached("value_bytes")
+        try:
+            if suffix:
+                directory, slash, base = path.rpartition("/")
+                backup = suffix.replace("*", base) if "*" in suffix else base + suffix
+                target = self.ctx.path(backup) if "/" in backup else f"{directory}{slash}{backup}"
+                self._keep(original, target)
+            elif original.is_link or original.info.nlink > 1 or not original.info.permissions & 0o200:
+                fs.unlink(path)
+            fs.write_bytes(path, data, permissions=original.info.permissions)
+        except OSError as error:
+            raise SedError(f"couldn't open file {describe_os_error(error, original.name)}", 4) from None

@@ -1,0 +1,1 @@
+"""shuf: lines in random order."""

@@ -1,0 +1,1 @@
+"""sort: keys, values and runs."""

@@ -1,0 +1,347 @@
+"""Sorting any number of lines in steps that are each short, and with little memory: sorted runs, merged piece by piece.
+
+No single call may hold the event loop for long, so lines are sorted in runs. A finished run is packed: as objects its
+lines would take several times as much as their text. Pieces of all runs that lie between two splitters are then
+unpacked, concatenated and sorted again, which for presorted runs is a merge in C.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from itertools import compress, count, islice, repeat
+from operator import eq, ne
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Any, TypeAlias
+
+    from agentsandbox.contract.command import CommandContext
+    from agentsandbox.limits import Budget
+
+    _Values: TypeAlias = Callable[[Sequence[Any]], list[Any]]
+
+__all__ = ["KeySorter", "LineSorter", "run_size", "sort_by"]
+
+_RUN = 1 << 17
+"""Lines that are sorted at a time."""
+_SHORT_RUN = 1 << 13
+"""The same where an event loop waits."""
+
+_SAMPLE = 1 << 11
+_CHUNK = 1 << 9
+"""Lines of a run that are packed together."""
+_LINEAR = 32
+"""So many equal keys are counted one by one."""
+
+
+def run_size(ctx: CommandContext) -> int:
+    """How many lines may be sorted in one go."""
+    return _RUN if ctx.host.scheduler.pause is None else _SHORT_RUN
+
+
+class _Run:
+    """Sorted lines in packed chunks, given away from either end. `firsts` is what the first line of each compares by."""
+
+    __slots__ = ("_chunks", "_end", "_high", "_low", "_open", "_paired", "_values", "firsts")
+
+    def __init__(self, keys: list[Any], lines: list[Any], end: Any, values: _Values | None, *, paired: bool) -> None:
+        self._paired = paired
+        self.firsts = list(zip(keys[::_CHUNK], lines[::_CHUNK], strict=True)) if paired else keys[::_CHUNK]
+        self._chunks = [end.join(lines[start : start + _CHUNK]) for start in range(0, len(lines), _CHUNK)]
+        self._end = end
+        self._values = values
+        self._low, self._high = 0, len(self._chunks)
+        self._open: list[Any] = []
+
+    def _unpack(self, low: int, high: int) -> list[Any]:
+        lines: list[Any] = []
+        for at in range(low, high):
+            lines += self._chunks[at].split(self._end)
+            self._chunks[at] = None
+        return lines
+
+    def _cut(self, keys: list[Any], lines: list[Any], splitter: Any) -> int:
+        """How many lines come before the splitter: a value, or one and a line."""
+        if not self._paired:
+            return bisect_left(keys, splitter)
+        key, line = splitter
+        start = bisect_left(keys, key)
+        return bisect_left(lines, line, start, bisect_right(keys, key, start))
+
+    def below(self, splitter: Any) -> tuple[list[Any], list[Any]]:
+        """(values, lines) of what comes before the splitter; None is behind all."""
+        high = self._high if splitter is None else bisect_left(self.firsts, splitter, self._low, self._high)
+        lines = self._open + self._unpack(self._low, high)
+        self._low = high
+        keys = lines if self._values is None else self._values(lines)
+        cut = len(keys) if splitter is None else self._cut(keys, lines, splitter)
+        self._open = lines[cut:]
+        return keys[:cut], lines[:cut]
+
+    def above(self, splitter: Any) -> tuple[list[Any], list[Any]]:
+        """(values, lines) of what does not come before the splitter; None is before all."""
+        low = 0 if splitter is None else max(bisect_left(self.firsts, splitter, 0, self._high) - 1, 0)
+        lines = self._unpack(low, self._high) + self._open
+        self._high = min(low, self._high)
+        keys = lines if self._values is None else self._values(lines)
+        cut = 0 if splitter is None else self._cut(keys, lines, splitter)
+        self._open = lines[:cut]
+        return keys[cut:], lines[cut:]
+
+
+class _Sorter:
+    """What both have in common: lines are gathered, sorted in runs, and come out in pieces."""
+
+    __slots__ = ("_budget", "_end", "_reverse", "_runs", "_size", "_unique", "_waiting")
+
+    def __init__(self, budget: Budget, size: int, end: Any, *, reverse: bool, unique: bool) -> None:
+        self._budget = budget
+        self._size = size
+        self._end = end
+        self._reverse = reverse
+        self._unique = unique
+        self._waiting: list[Any] = []
+        self._runs: list[_Run] = []
+
+    def add(self, lines: list[Any]) -> None:
+        """More lines: those that make a run are sorted and packed."""
+        self._waiting += lines
+        while len(self._waiting) > self._size:
+            run, self._waiting = self._waiting[: self._size], self._waiting[self._size :]
+            self._breathe(len(run))
+            self._close(run)
+
+    def pieces(self) -> Iterator[list[Any]]:
+        """All lines in order, in pieces; the sorter is used up."""
+        raise NotImplementedError
+
+    def _close(self, run: list[Any]) -> None:
+        raise NotImplementedError
+
+    def _breathe(self, lines: int) -> None:
+        self._budget.check_time()
+        self._budget.breathe()
+        self._budget.step(lines // 16 + 1)
+
+    def _pack(self, keys: list[Any], lines: list[Any], values: _Values | None = None, *, paired: bool = False) -> None:
+        if lines:
+            self._runs.append(_Run(keys, lines, self._end, values, paired=paired))
+
+    def _splitters(self) -> list[Any]:
+        """Values between which about as many lines lie as may be sorted at a time, in the order of the pieces; at last None."""
+        samples = sorted([first for run in self._runs for first in run.firsts])
+        step = max(1, self._size // _CHUNK)
+        splitters = samples[step::step]
+        if self._reverse:
+            splitters.reverse()
+        return [*splitters, None]
+
+    def _parts(self, splitter: Any) -> Iterator[tuple[list[Any], list[Any]]]:
+        """Of every run the part that lies in the piece that ends at the splitter."""
+        for run in self._runs:
+            yield run.above(splitter) if self._reverse else run.below(splitter)
+
+
+class LineSorter(_Sorter):
+    """Sorts lines of one type, str or bytes, by themselves; `end` is of that type and in none of them.
+
+    Lines that occur often are counted, so that only the different ones are kept.
+    """
+
+    __slots__ = ("_counts",)
+
+    def __init__(self, budget: Budget, size: int, end: Any, *, reverse: bool = False, unique: bool = False) -> None:
+        super().__init__(budget, size, end, reverse=reverse, unique=unique)
+        self._counts: Counter[Any] = Counter()
+
+    def _close(self, run: list[Any]) -> None:
+        if self._unique:
+            run = list(dict.fromkeys(run))
+            if len(run) * 2 < self._size:
+                self._waiting = run + self._waiting
+                return
+        elif len(self._counts) < self._size and _is_repetitive(run):
+            self._counts.update(run)
+            return
+        run.sort()
+        self._pack(run, run)
+
+    def pieces(self) -> Iterator[list[Any]]:
+        """All lines in order, in pieces; the sorter is used up."""
+        waiting, self._waiting = self._waiting, []
+        self._breathe(len(waiting))
+        if self._unique:
+            waiting = list(dict.fromkeys(waiting))
+        elif _is_repetitive(waiting):
+            self._counts.update(waiting)
+            waiting = []
+        waiting.sort()
+        if self._runs:
+            self._pack(waiting, waiting)
+            waiting = []
+        distinct = sorted(self._counts)
+        for splitter in self._splitters():
+            lines = waiting if splitter is None else []
+            for _, part in self._parts(splitter):
+                lines += part
+            self._breathe(len(lines))
+            lines.sort()
+            if self._unique:
+                lines = list(dict.fromkeys(lines))
+            cut = bisect_left(distinct, splitter) if splitter is not None else 0 if self._reverse else len(distinct)
+            counted = distinct[cut:] if self._reverse else distinct[:cut]
+            distinct = distinct[:cut] if self._reverse else distinct[cut:]
+            yield from self._interleaved(lines, counted)
+
+    def _interleaved(self, lines: list[Any], counted: list[Any]) -> Iterator[list[Any]]:
+        """The lines, and each counted one as often as it occurs."""
+        cuts = [bisect_left(lines, line) for line in counted]
+        stretches = list(zip([0, *cuts], [None, *counted], [*cuts, len(lines)], strict=True))
+        piece: list[Any] = []
+        for low, line, high in reversed(stretches) if self._reverse else stretches:
+            times = self._counts.get(line, 0)
+            if self._reverse:
+                piece += lines[low:high][::-1]
+            while times > 0:
+                piece += repeat(line, min(times, self._size))
+                times -= self._size
+                if len(piece) >= self._size:
+                    self._breathe(len(piece))
+                    yield piece
+                    piece = []
+            if not self._reverse:
+                piece += lines[low:high]
+        yield piece
+
+
+def _is_repetitive(lines: list[Any]) -> bool:
+    """Whether most lines seem to occur often."""
+    return len(lines) > 4 * _SAMPLE and len(set(lines[:: len(lines) // _SAMPLE])) * 2 < _SAMPLE
+
+
+class KeySorter(_Sorter):
+    """Sorts lines by the values that a function gives for them; equal ones by the lines unless `stable`."""
+
+    __slots__ = ("_stable", "_values")
+
+    def __init__(
+        self, budget: Budget, size: int, end: bytes, values: _Values, *, reverse: bool = False, unique: bool = False, stable: bool = False
+    ) -> None:
+        super().__init__(budget, size, end, reverse=reverse, unique=unique)
+        self._values = values
+        self._stable = stable
+
+    def _sorted(self, run: list[bytes]) -> tuple[list[Any], list[bytes]]:
+        if self._reverse:
+            run.reverse()  # backwards is forwards read backwards, stability included
+        keys: list[Any] = []
+        for start in range(0, len(run), _SHORT_RUN):  # values may take long to make
+            self._breathe(_SHORT_RUN)
+            keys += self._values(run[start : start + _SHORT_RUN])
+        return sort_by(keys, run)
+
+    def _close(self, run: list[bytes]) -> None:
+        self._pack_ordered(*self._sorted(run))
+
+    def _pack_ordered(self, keys: list[Any], lines: list[bytes]) -> None:
+        """Pack a run: where lines decide between equal keys they decide between pieces, too, so that none becomes too large."""
+        if not self._stable:
+            self._sort_ties(keys, lines)
+        elif self._unique:
+            keys, lines = self._without_repeats(keys, lines)
+        self._pack(keys, lines, self._values, paired=not self._stable)
+
+    def pieces(self) -> Iterator[list[bytes]]:
+        """All lines in order, in pieces; the sorter is used up."""
+        waiting, self._waiting = self._waiting, []
+        self._breathe(4 * len(waiting))
+        keys, lines = self._sorted(waiting)
+        if not self._runs:
+            yield self._finished(keys, lines)
+            return
+        self._pack_ordered(keys, lines)
+        if self._reverse:
+            self._runs.reverse()
+        for splitter in self._splitters():
+            keys, lines = [], []
+            for part_keys, part in self._parts(splitter):
+                keys += part_keys
+                lines += part
+            self._breathe(4 * len(lines))
+            yield self._finished(*sort_by(keys, lines))
+
+    def _finished(self, keys: list[Any], lines: list[bytes]) -> list[bytes]:
+        """A piece that is in order but for lines with equal keys."""
+        if not self._stable:
+            self._sort_ties(keys, lines)
+        if self._unique:
+            keys, lines = self._without_repeats(keys, lines)
+        if self._reverse:
+            lines.reverse()
+        return lines
+
+    def _without_repeats(self, keys: list[Any], lines: list[bytes]) -> tuple[list[Any], list[bytes]]:
+        """Of lines with equal keys the one that came first: the last here where everything runs backwards."""
+        differs = list(map(ne, keys, islice(keys, 1, None)))
+        chosen = [*differs, True] if self._reverse else [True, *differs]
+        return list(compress(keys, chosen)), list(compress(lines, chosen))
+
+    def _sort_ties(self, keys: list[Any], lines: list[bytes]) -> None:
+        """Order lines with equal keys by their bytes, in place."""
+        same = list(compress(count(), map(eq, keys, islice(keys, 1, None))))
+        same.append(-2)
+        at = 0
+        last = len(same) - 1
+        budget = self._budget
+        while at < last:
+            budget.left -= 1
+            if budget.left < 0:
+                budget.tick()
+            start = same[at]
+            at += 1
+            end = start + 2
+            while same[at] == end - 1 and end - start < _LINEAR:
+                at += 1
+                end += 1
+            if end == start + 2:
+                if lines[start + 1] < lines[start]:
+                    lines[start], lines[start + 1] = lines[start + 1], lines[start]
+                continue
+            if end - start == _LINEAR:
+                first = at - 1
+                at = _run_end(same, first)
+                end += at - first - 1
+            if end - start <= self._size:
+                group = lines[start:end]
+                group.sort()
+                lines[start:end] = group
+                continue
+            many = LineSorter(budget, self._size, self._end)
+            many.add(lines[start:end])
+            for piece in many.pieces():
+                lines[start : start + len(piece)] = piece
+                start += len(piece)
+
+
+def sort_by(keys: list[Any], lines: list[bytes]) -> tuple[list[Any], list[bytes]]:
+    """Both in the order of the keys; equal ones stay as they are."""
+    order = sorted(range(len(keys)), key=keys.__getitem__)
+    return list(map(keys.__getitem__, order)), list(map(lines.__getitem__, order))
+
+
+def _run_end(places: list[int], first: int) -> int:
+    """Where the run of consecutive numbers that begins at `first` ends: galloping, then by halves."""
+    offset = places[first] - first
+    step = 1
+    while first + step < len(places) and places[first + step] - first - step == offset:
+        step *= 2
+    low, high = first + step // 2, min(first + step, len(places))
+    while high - low > 1:
+        middle = (low + high) // 2
+        if places[middle] - middle == offset:
+            low = middle
+        else:
+            high = middle
+    return high

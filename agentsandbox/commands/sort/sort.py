@@ -1,0 +1,361 @@
+"""`sort` (POSIX 1003.1-2017, GNU coreutils): sort, merge and check lines."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from itertools import islice
+from operator import itemgetter, lt
+
+from agentsandbox.commands._suites import COREUTILS
+from agentsandbox.commands._text.choices import choose
+from agentsandbox.commands._text.lines import is_regular, line_blocks, shown_name, split_lines
+from agentsandbox.commands._text.quoting import quote, quote_always
+from agentsandbox.commands.sort.keys import SortKey, parse_key
+from agentsandbox.commands.sort.runs import KeySorter, LineSorter, run_size
+from agentsandbox.contract.command import Arguments, CommandContext, command
+from agentsandbox.contract.manners import Manners
+from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.kernel.streams import encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Any
+
+    from agentsandbox.kernel.streams import ByteReader, ByteWriter
+
+_LONG_ORDERINGS = {
+    "ignore-leading-blanks": "b",
+    "dictionary-order": "d",
+    "ignore-case": "f",
+    "general-numeric-sort": "g",
+    "human-numeric-sort": "h",
+    "ignore-nonprinting": "i",
+    "month-sort": "M",
+    "numeric-sort": "n",
+    "random-sort": "R",
+    "reverse": "r",
+    "version-sort": "V",
+}
+_SORT_WORDS = {"general-numeric": "g", "human-numeric": "h", "month": "M", "numeric": "n", "random": "R", "version": "V"}
+_WRITE_LINES = 1 << 13
+_MERGE_LINES = 1 << 9
+_INPUT_SHARE = 6
+"""So many values of the largest size may the input take that comes through pipes."""
+
+
+class _Order:
+    """How two lines compare: the keys, and whether the lines themselves decide in the end."""
+
+    __slots__ = ("general", "keys", "random", "reverse", "stable", "tab", "terminator", "unique")
+
+    def __init__(self, args: Arguments) -> None:
+        self.general = general = SortKey()
+        """The options outside of the keys."""
+        self.keys: list[SortKey] = []
+        self.terminator = b"\0" if args.flag("zero-terminated") else b"\n"
+        self.unique = args.flag("unique")
+        self.stable = args.flag("stable") or self.unique
+        for name, value in args.given:
+            if name in _LONG_ORDERINGS:
+                general.set_letter(_LONG_ORDERINGS[name], start=True, end=True)
+            elif name == "sort":
+                general.set_letter(_sort_word(value or ""), start=True, end=True)
+            elif name == "key":
+                self.keys.append(parse_key(value or ""))
+        self.tab = _tab(args.values("field-separator"))
+        for key in self.keys:
+            if key.is_default() and not key.reverse:
+                key.inherit(general)
+        if not self.keys and not general.is_default():
+            self.keys.append(general)
+        self.reverse = general.reverse
+        for key in self.keys:
+            key.check()
+        self.random = any("R" in key.flags for key in self.keys)
+
+    def values(self, ctx: CommandContext) -> Callable[[Sequence[bytes]], list[Any]]:
+        """A function from lines to what they compare by, before the lines themselves."""
+        salt = ctx.host.random.randbytes(16) if self.random else b""
+        end = b"" if ctx.is_bytewise("LC_COLLATE") else b"\0"
+        columns = [key.column(self.tab, (salt, end), invert=key.reverse != self.reverse, terminator=self.terminator) for key in self.keys]
+        if len(columns) == 1:
+            return columns[0]
+        return lambda found: list(zip(*[column(found) for column in columns], strict=True))
+
+    def pair_values(self, ctx: CommandContext) -> Callable[[Sequence[bytes]], list[Any]]:
+        """As `values`, the line itself included where it decides."""
+        if not self.keys:
+            return list
+        values = self.values(ctx)
+        if self.stable:
+            return values
+        return lambda found: list(zip(values(found), found, strict=True))
+
+
+def _sort_word(value: str) -> str:
+    return _SORT_WORDS[_choose(value, "--sort", [(word,) for word in _SORT_WORDS])]
+
+
+def _choose(value: str, option: str, choices: Sequence[Sequence[str]]) -> str:
+    try:
+        return choose(value, option, choices)
+    except UsageError as error:
+        raise UsageError(error.message, 1) from None
+
+
+def _tab(given: list[str]) -> bytes | None:
+    tab: bytes | None = None
+    for text in given:
+        if not text:
+            raise CommandError("empty tab", 2)
+        new = b"\0" if text == "\\0" else encode(text)
+        if len(new) > 1:
+            raise CommandError(f"multi-character tab {quote(text)}", 2)
+        if tab not in (None, new):
+            raise CommandError("incompatible tabs", 2)
+        tab = new
+    return tab
+
+
+def _check_size(text: str) -> None:
+    """Check the value of -S, which asks nothing of a sort in memory."""
+    if not re.fullmatch("[0-9]+[%bkKmMgGtTPEZY]?", text):
+        raise CommandError(f"invalid -S argument '{text}'", 2)
+
+
+def _check_parallel(text: str) -> None:
+    if not re.fullmatch("[0-9]+", text):
+        raise CommandError(f"invalid --parallel argument '{text}'", 2)
+    if not text.strip("0"):
+        raise CommandError("number in parallel must be nonzero", 2)
+
+
+def _open(ctx: CommandContext, name: str, problem: str = "cannot read") -> ByteReader:
+    try:
+        return ctx.open_input(name)
+    except IsADirectoryError as error:
+        raise CommandError(f"read failed: {shown_name(name)}: {error.strerror}", 2) from None
+    except OSError as error:
+        raise CommandError(f"{problem}: {shown_name(name)}: {error.strerror}", 2) from None
+
+
+def _sorter(ctx: CommandContext, order: _Order) -> KeySorter | LineSorter:
+    """Without keys lines are text of one character a byte, which Python compares quicker than bytes."""
+    size = run_size(ctx)
+    if not order.keys:
+        return LineSorter(ctx.budget, size, str(order.terminator, "latin-1"), reverse=order.reverse, unique=order.unique)
+    values = order.values(ctx)
+    return KeySorter(ctx.budget, size, order.terminator, values, reverse=order.reverse, unique=order.unique, stable=order.stable)
+
+
+def _sorted_pieces(ctx: CommandContext, sources: Sequence[ByteReader], order: _Order) -> Iterator[list[Any]]:
+    """All lines of all files, which are read at once, in the wanted order."""
+    sorter = _sorter(ctx, order)
+    end = str(order.terminator, "latin-1")
+    waiting = 0
+    for source in sources:
+        for block in line_blocks(ctx.budget, source, order.terminator):
+            if not is_regular(source):
+                waiting += len(block)
+                ctx.budget.charge(waiting // _INPUT_SHARE)
+            found: list[Any] = block.split(order.terminator) if order.keys else str(block, "latin-1").split(end)
+            if not found[-1]:
+                found.pop()
+            ctx.budget.step(len(found) // 16 + 1)
+            ctx.budget.breathe()
+            sorter.add(found)
+    return sorter.pieces()
+
+
+def _write_lines(ctx: CommandContext, out: ByteWriter, found: list[Any], terminator: bytes) -> None:
+    end = str(terminator, "latin-1")
+    for start in range(0, len(found), _WRITE_LINES):
+        part = found[start : start + _WRITE_LINES]
+        ctx.budget.step(len(part) // 16 + 1)
+        ctx.budget.breathe()
+        if isinstance(part[0], str):
+            part.append("")
+            out.write(end.join(part).encode("latin-1"))
+        else:
+            part.append(b"")
+            out.write(terminator.join(part))
+
+
+def _merge(ctx: CommandContext, sources: Sequence[ByteReader], order: _Order) -> Iterator[list[bytes]]:
+    """`-m`: the files are sorted already."""
+    from heapq import merge
+
+    values = order.pair_values(ctx)
+
+    def read(source: ByteReader) -> Iterator[tuple[Any, bytes]]:
+        for block in line_blocks(ctx.budget, source, order.terminator):
+            found = split_lines(block, order.terminator)
+            yield from zip(values(found), found, strict=True)
+
+    last: list[Any] = []
+    merged = merge(*map(read, sources), key=itemgetter(0), reverse=order.reverse)
+    while part := list(islice(merged, _MERGE_LINES)):
+        ctx.budget.step(len(part))
+        ctx.budget.breathe()
+        lines = []
+        for key, line in part:
+            if not order.unique or [key] != last:
+                lines.append(line)
+            last = [key]
+        if lines:
+            yield lines
+
+
+def _check(ctx: CommandContext, name: str, order: _Order, *, quiet: bool) -> int:
+    """`-c` and `-C`: whether the lines are in order; the first that is not is shown."""
+    values = order.pair_values(ctx)
+    line_number = 0
+    last: list[Any] = []
+    for block in line_blocks(ctx.budget, _open(ctx, name, "open failed"), order.terminator):
+        found = split_lines(block, order.terminator)
+        ctx.budget.step(len(found) // 16 + 1)
+        keys = last + values(found)
+        pair = (keys, keys[1:]) if order.reverse != order.unique else (keys[1:], keys)
+        marks = list(map(lt, *pair))  # of -u those in order, else those out of it
+        if (mark := not order.unique) in marks:
+            if not quiet:
+                at = marks.index(mark) + 1 - len(last)
+                shown = encode(f"{ctx.name}: {name}:{line_number + at + 1}: disorder: ") + found[at]
+                ctx.stderr.write(shown + b"\n")
+            return 1
+        line_number += len(found)
+        last = keys[-1:]
+    return 0
+
+
+def _output(ctx: CommandContext, name: str) -> ByteWriter:
+    try:
+        return ctx.fs.open(ctx.path(name), "w", permissions=0o666 & ~ctx.umask)
+    except OSError as error:
+        raise CommandError(f"open failed: {shown_name(name)}: {error.strerror}", 2) from None
+
+
+def _check_output(ctx: CommandContext, name: str) -> None:
+    """Refuse an output that cannot be written before anything is read; a new one is made."""
+    try:
+        ctx.fs.open(ctx.path(name), "a", permissions=0o666 & ~ctx.umask).release()
+    except OSError as error:
+        raise CommandError(f"open failed: {shown_name(name)}: {error.strerror}", 2) from None
+
+
+def _check_word(text: str) -> str:
+    return _choose(text, "--check", [("quiet", "silent"), ("diagnose-first",)])
+
+
+def _check_mode(args: Arguments) -> str | None:
+    """ "c", "C" or None for a sort."""
+    modes = []
+    for name, value in args.given:
+        if name in ("c", "C"):
+            modes.append(name)
+        elif name == "check":
+            value = value and _check_word(value)
+            modes.append("c" if value in (None, "diagnose-first") else "C")
+    if "c" in modes and "C" in modes:
+        raise CommandError("options '-cC' are incompatible", 2)
+    if modes and args.flag("output"):
+        raise CommandError(f"options '-{modes[0]}o' are incompatible", 2)
+    return modes[0] if modes else None
+
+
+@command(
+    "sort",
+    manners=Manners(
+        COREUTILS,
+        pure=True,
+        bytewise=True,
+        long_options="""
+            ignore-leading-blanks check compress-program debug dictionary-order
+            ignore-case files0-from general-numeric-sort ignore-nonprinting key merge
+            month-sort numeric-sort human-numeric-sort version-sort random-sort
+            random-source sort output reverse stable batch-size buffer-size
+            field-separator temporary-directory unique zero-terminated parallel help
+            version
+        """,
+        read_error=("NAME: read failed: -: REASON", 2),
+        write_error=("NAME: fflush failed: 'standard output': REASON\nsort: write error", 2),
+    ),
+    values={
+        "key": parse_key,
+        "field-separator": lambda text: _tab([text]),
+        "sort": _sort_word,
+        "check": _check_word,
+        "buffer-size": _check_size,
+        "parallel": _check_parallel,
+    },
+    usage_status=2,
+    usage="""
+    Usage: sort [OPTION]... [FILE]...
+    Write the lines of all FILEs in order to standard output.
+
+    With no FILE, or when FILE is -, read standard input. Lines are compared byte by byte.
+
+    Ordering options:
+      -b, --ignore-leading-blanks  ignore blanks before keys
+      -d, --dictionary-order       consider only blanks, letters and digits
+      -f, --ignore-case            compare lower case as upper case
+      -g, --general-numeric-sort   compare as floating point numbers
+      -i, --ignore-nonprinting     consider only printable characters
+      -M, --month-sort             compare (unknown) < 'JAN' < ... < 'DEC'
+      -h, --human-numeric-sort     compare numbers with units (2K 1G)
+      -n, --numeric-sort           compare by number
+      -R, --random-sort            shuffle, but keep equal keys together
+      -r, --reverse                reverse the result of comparisons
+          --sort=WORD              general-numeric -g, human-numeric -h, month -M, numeric -n, random -R, version -V
+      -V, --version-sort           compare version numbers in the text
+
+    Other options:
+      -c                           check whether the input is sorted
+      -C                           like -c, but do not show the first line out of order
+          --check[=WHEN]           diagnose-first (-c) or quiet (-C)
+      -k, --key=KEYDEF             sort by a key: F[.C][OPTS][,F[.C][OPTS]], counted from 1
+      -m, --merge                  merge files that are sorted already
+      -o, --output=FILE            write to FILE, which may be one of the input files
+      -s, --stable                 keep the order of lines with equal keys
+      -S, --buffer-size=SIZE       memory to use (nothing depends on it here)
+      -t, --field-separator=SEP    SEP separates fields, not the change from non-blank to blank
+      -T, --temporary-directory=D  for temporary files (none are used here)
+          --parallel=N             sorts to run at a time (nothing depends on it here)
+      -u, --unique                 print only the first of lines with equal keys
+      -z, --zero-terminated        lines end with NUL, not newline
+          --help                   display this help and exit
+    """,
+)
+def sort(ctx: CommandContext, args: Arguments) -> int:
+    order = _Order(args)
+    outputs = set(args.values("output"))
+    if len(outputs) > 1:
+        raise CommandError("multiple output files specified", 2)
+    mode = _check_mode(args)
+    names = args.operands or ["-"]
+    if mode is not None:
+        if len(names) > 1:
+            raise CommandError(f"extra operand {quote_always(names[1])} not allowed with -{mode}", 2)
+        return _check(ctx, names[0], order, quiet=mode == "C")
+    for name in names:
+        if name != "-" and name and not ctx.fs.exists(ctx.path(name)):
+            _open(ctx, name)  # what is missing is told before anything is read
+    for name in outputs:
+        _check_output(ctx, name)
+    sources = [_open(ctx, name) for name in names]
+    if names[0] == "-" and sources[0].unreadable == errno.EBADF and not args.flag("merge"):
+        raise CommandError(f"stat failed: -: {os.strerror(errno.EBADF)}", 2)
+    pieces = _merge(ctx, sources, order) if args.flag("merge") else _sorted_pieces(ctx, sources, order)
+    out: ByteWriter = ctx.stdout
+    if outputs:
+        if args.flag("merge"):
+            pieces = iter(list(pieces))  # the output may be one of the files
+        out = _output(ctx, outputs.pop())
+    for piece in pieces:
+        _write_lines(ctx, out, piece, order.terminator)
+    if out is not ctx.stdout:
+        out.release()  # type: ignore[attr-defined]
+    return 0

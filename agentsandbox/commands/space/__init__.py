@@ -1,0 +1,1 @@
+"""Room on the filesystem: df, du, stat."""

@@ -1,0 +1,1 @@
+"""sqlite3: the shell of SQLite over databases in the sandbox."""

@@ -1,0 +1,445 @@
+"""A database in memory, made from and stored to a file of the sandbox, that cannot reach anything else."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+
+from agentsandbox.commands.sqlite3.files import DatabaseFile, OpenError, parse_attach, parse_detach, parse_vacuum
+from agentsandbox.commands.sqlite3.memory import MemoryWatch
+from agentsandbox.commands.sqlite3.output import sql_literal
+from agentsandbox.contract.command import CommandContext
+from agentsandbox.errors import LimitReached, Unwind
+from agentsandbox.kernel.streams import decode, encode
+from agentsandbox.limits import VALUES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    Parameter = None | int | float | str | bytes
+
+__all__ = ["Database", "SqlError", "is_complete", "statements"]
+
+_STEPS = 100
+"""Virtual machine instructions between two looks at the budget: a few rows, each of which may be as large as a value."""
+_FORBIDDEN_PRAGMAS = frozenset(
+    (
+        "temp_store", "temp_store_directory", "data_store_directory", "max_page_count", "hard_heap_limit", "soft_heap_limit",
+        "mmap_size", "threads", "trusted_schema", "writable_schema", "cache_size", "default_cache_size", "cell_size_check",
+        "lock_proxy_file",
+    )
+)  # fmt: skip
+_FORBIDDEN_FUNCTIONS = frozenset(("load_extension", "edit", "fts3_tokenizer", "fsdir", "lsdir"))
+_PAGE = 4096
+_BINDINGS = re.compile("The current statement uses ([0-9]+)")
+_NAMED = re.compile("[:@$][A-Za-z_]")
+_WIDTH = re.compile("[0-9]{7,}")
+
+
+_STRAY = re.compile("[\ud800-\udfff]")
+_NO_CODE = re.compile(r"'(?:[^']|'')*'|--[^\n]*|/\*.*?\*/", re.DOTALL)
+"""Texts and comments: what an error names does not stand there."""
+
+
+_TEXT = re.compile(r"'(?>(?:[^']++|'')*)'")
+
+
+def _as_bytes(found: re.Match[str]) -> str:
+    """A text as SQL; one that is not UTF-8, which Python's SQLite would not take, by its bytes."""
+    if not _STRAY.search(found[0]):
+        return found[0]
+    return f"CAST(x'{encode(found[0][1:-1].replace(chr(39) * 2, chr(39))).hex()}' AS TEXT)"
+
+
+def is_complete(text: str) -> bool:
+    """Whether SQLite sees a whole statement."""
+    return sqlite3.complete_statement(text if text.isascii() else _STRAY.sub("?", text))
+
+
+def _without_texts(statement: str) -> str:
+    return _NO_CODE.sub(lambda found: " " * len(found[0]), statement)
+
+
+class SqlError(Exception):
+    """A statement failed. `prepared` tells whether it failed while running, `code` is SQLite's primary code."""
+
+    def __init__(self, message: str, code: int, *, running: bool, offset: int = -1) -> None:
+        self.message = message
+        self.code = code
+        self.running = running
+        self.offset = offset
+        super().__init__(message)
+
+
+class _Parameters(dict[str, "Parameter"]):
+    """Values of named parameters, looked up without the sign before the name; NULL for one that has none."""
+
+    def __missing__(self, name: str) -> Parameter:
+        for sign in ":@$?":
+            if sign + name in self:
+                return self[sign + name]
+        return None
+
+
+class Database:
+    """One open database file, and those that are attached to it. Raises `OpenError`."""
+
+    def __init__(self, ctx: CommandContext, name: str, *, read_only: bool = False) -> None:
+        self.ctx = ctx
+        self.pending: BaseException | None = None
+        self.files = {"main": DatabaseFile(ctx, name, read_only=read_only)}
+        """The files by the names of their databases."""
+        main = self.files["main"]
+        self.read_only = main.read_only
+        self.journal = "wal" if main.logged else "delete" if main.path else "memory"
+        """What `PRAGMA journal_mode` says: the database itself is always in memory."""
+        self.parameters: dict[str, Parameter] = {}
+        self.complaint = ""
+        """Why a function of ours failed: SQLite's message does not tell."""
+        limits = ctx.budget.limits
+        self.memory = MemoryWatch(VALUES * limits.value_bytes + 2 * limits.file_bytes)
+        self.connection = sqlite3.connect(":memory:", isolation_level=None, cached_statements=0)
+        self._fence()
+        if main.original:
+            try:
+                self.connection.deserialize(main.content())
+            except BaseException:
+                self.connection.close()
+                raise
+        connection = self.connection
+        for pragma in ["temp_store=MEMORY", f"max_page_count={self._most_pages()}"] + ["query_only=1"] * self.read_only:
+            try:
+                connection.execute(f"PRAGMA {pragma}")
+            except sqlite3.DatabaseError:
+                break  # no database: the first statement will say so
+        connection.set_authorizer(self._authorize)
+
+    def _most_pages(self) -> int:
+        return max(self.ctx.budget.limits.file_bytes // _PAGE, 10)
+
+    def _fence(self) -> None:
+        connection, most = self.connection, self.ctx.budget.value_bytes
+        connection.text_factory = decode
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, most)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, min(most, 1_000_000))
+        connection.setlimit(sqlite3.SQLITE_LIMIT_EXPR_DEPTH, 500)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_WORKER_THREADS, 0)
+        connection.set_progress_handler(self._progress, _STEPS)
+
+        def format_values(*values: object) -> str | None:
+            """SQLite's own function pads without end before it finds the result too long: widths are looked at first."""
+            template = str(values[0]) if values else ""
+            given = "*" in template and any(isinstance(value, int) and abs(value) > most for value in values[1:])
+            if given or any(int(width[:12]) > most for width in _WIDTH.findall(template)):
+                raise sqlite3.DataError("string or blob too big")
+            formatter = sqlite3.connect(":memory:", cached_statements=0)
+            try:
+                formatter.text_factory = decode
+                formatter.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, most)
+                marks = ",".join("?" * len(values))
+                result: str | None = formatter.execute(f"SELECT printf({marks})", values).fetchone()[0]
+            finally:
+                formatter.close()
+            return result
+
+        for name in ("printf", "format"):
+            connection.create_function(name, -1, format_values, deterministic=True)
+        connection.create_function("regexp", 2, self._matches, deterministic=True)
+        connection.create_function("readfile", 1, self._read_file)
+        connection.create_function("writefile", 2, self._write_file)
+
+    def _matches(self, pattern: object, text: object) -> int | None:
+        """`text REGEXP pattern`"""
+        from agentsandbox.kernel.regexps import RegexError, compile_perl
+
+        if pattern is None or text is None:
+            return None
+        try:
+            found = compile_perl(str(pattern)).search(str(text), budget=self.ctx.budget)
+        except RegexError as error:
+            self.complaint = str(error)
+            raise sqlite3.DataError(str(error)) from None
+        except Unwind as unwind:
+            self.pending = unwind
+            raise sqlite3.DataError(str(unwind)) from None
+        return 1 if found is not None else 0
+
+    def _read_file(self, name: object) -> bytes | None:
+        try:
+            return self.ctx.fs.read_bytes(self.ctx.path(str(name)))
+        except OSError:
+            return None
+
+    def _write_file(self, name: object, data: object) -> int | None:
+        content = data if isinstance(data, bytes) else b"" if data is None else encode(str(data))
+        try:
+            self.ctx.fs.write_bytes(self.ctx.path(str(name)), content, permissions=0o666 & ~self.ctx.umask)
+        except OSError:
+            return None
+        return len(content)
+
+    def _progress(self) -> int:
+        try:
+            self.ctx.budget.step(_STEPS // 2)
+            self.memory.look()
+        except Unwind as unwind:
+            self.pending = unwind
+            return 1
+        return 0
+
+    def _authorize(self, action: int, first: str | None, second: str | None, _schema: str | None, _trigger: str | None) -> int:
+        if action == sqlite3.SQLITE_ATTACH:
+            # VACUUM attaches a database without a name for its own use
+            return sqlite3.SQLITE_OK if first in ("", ":memory:") else sqlite3.SQLITE_DENY
+        if action == sqlite3.SQLITE_PRAGMA and (first or "").lower() in _FORBIDDEN_PRAGMAS and second is not None:
+            return sqlite3.SQLITE_DENY
+        if action == sqlite3.SQLITE_FUNCTION and (second or "").lower() in _FORBIDDEN_FUNCTIONS:
+            return sqlite3.SQLITE_DENY
+        return sqlite3.SQLITE_OK
+
+    def execute(self, statement: str) -> sqlite3.Cursor:
+        """Run one statement. Raises `SqlError`."""
+        if not statement.isascii():
+            statement = _TEXT.sub(_as_bytes, statement)
+        attached = parse_attach(statement)
+        if attached is not None and attached[0] not in (":memory:", ""):
+            return self._attach(*attached)
+        detached = parse_detach(statement)
+        if detached is not None and detached.lower() in self.files and detached.lower() != "main":
+            return self._detach(detached, statement)
+        copied = parse_vacuum(statement)
+        if copied is not None and copied[0].lower() in self.files and not self.connection.in_transaction:
+            return self._copy(*copied)
+        return self._execute(statement)
+
+    def _open(self, name: str, *, read_only: bool) -> DatabaseFile:
+        try:
+            return DatabaseFile(self.ctx, name, read_only=read_only)
+        except OpenError:
+            raise SqlError(f"unable to open database: {name}", 14, running=True) from None
+
+    def _copy(self, schema: str, name: str) -> sqlite3.Cursor:
+        """`VACUUM schema INTO name`"""
+        file = self._open(name, read_only=False)
+        if file.original:
+            raise SqlError("output file already exists", 1, running=True)
+        copy = sqlite3.connect(":memory:", isolation_level=None)
+        try:
+            copy.set_progress_handler(self._progress, _STEPS)
+            copy.execute("PRAGMA temp_store=MEMORY")  # else VACUUM would use a file of the host
+            if data := self.content(schema):
+                copy.deserialize(data)
+            copy.execute("VACUUM")
+            file.store(copy.serialize())
+        except sqlite3.DatabaseError as error:
+            raise self.explain(error, "", running=True) from None
+        finally:
+            copy.close()
+        return self._execute("SELECT 1 WHERE 0")
+
+    def _attach(self, name: str, schema: str) -> sqlite3.Cursor:
+        """`ATTACH name AS schema`: the content of the file, in memory until it is detached or all is closed."""
+        file = self._open(name, read_only=self.read_only)
+        if file.path and any(file.path == other.path for other in self.files.values()):
+            raise SqlError("database is locked", 5, running=True)
+        if file.read_only and not self.read_only:
+            raise SqlError(f"an attached database cannot be read-only here: {name}", 1, running=True)
+        cursor = self._execute(f"ATTACH ':memory:' AS {sql_literal(schema)}")
+        quoted = '"' + schema.replace('"', '""') + '"'
+        connection = self.connection
+        connection.set_authorizer(None)  # it attaches what it reads
+        try:
+            if file.original:
+                connection.deserialize(file.content(), name=schema)
+            connection.execute(f"PRAGMA {quoted}.max_page_count={self._most_pages()}")
+            connection.execute(f"SELECT 1 FROM {quoted}.sqlite_schema").close()
+        except sqlite3.DatabaseError as error:
+            connection.execute(f"DETACH {quoted}")
+            raise self.explain(error, "", running=True) from None
+        finally:
+            connection.set_authorizer(self._authorize)
+        self.files[schema.lower()] = file
+        return cursor
+
+    def _detach(self, schema: str, statement: str) -> sqlite3.Cursor:
+        data = self.content(schema)
+        cursor = self._execute(statement)
+        self.files.pop(schema.lower()).store(data)
+        return cursor
+
+    def databases(self) -> list[tuple[int, str, str]]:
+        """(number, name, path) of each database, as `PRAGMA database_list` tells."""
+        rows = self.connection.execute("PRAGMA database_list").fetchall()
+        return [(number, name, self.files[name.lower()].path if name.lower() in self.files else "") for number, name, _ in rows]
+
+    def _execute(self, statement: str) -> sqlite3.Cursor:
+        try:
+            try:
+                return self.connection.execute(statement)
+            except sqlite3.ProgrammingError as error:
+                count = _BINDINGS.search(str(error))
+                if count is None:
+                    raise
+                return self._execute_bound(statement, int(count[1]))
+        except (sqlite3.Error, sqlite3.Warning) as error:
+            raise self.explain(error, statement) from None
+        except UnicodeEncodeError:
+            raise SqlError("statements must be UTF-8", 1, running=False) from None
+        except (ValueError, OverflowError) as error:
+            raise SqlError(str(error), 1, running=False) from None
+
+    def _execute_bound(self, statement: str, count: int) -> sqlite3.Cursor:
+        """Run a statement with parameters; those without a value are NULL."""
+        if _NAMED.search(statement) is None:
+            return self.connection.execute(statement, [self.parameters.get(f"?{number}") for number in range(1, count + 1)])
+        return self.connection.execute(statement, _Parameters(self.parameters))
+
+    def journal_mode(self, wanted: str) -> str:
+        """What `PRAGMA journal_mode` answers, with or without a new mode."""
+        mode = wanted.lower()
+        main = self.files["main"]
+        known = ("delete", "truncate", "persist", "memory", "wal", "off") if main.path else ("memory", "off")
+        if mode in known and not self.read_only:
+            self.journal = mode
+            main.logged = mode == "wal"
+        return self.journal
+
+    def content(self, schema: str = "main") -> bytes:
+        """A database as the bytes of its file; none as long as it is empty."""
+        try:
+            return self.connection.serialize(name=schema)
+        except sqlite3.OperationalError:
+            return b""
+
+    def replace(self, data: bytes, schema: str = "main") -> None:
+        """Take other content, if it is a database."""
+        before = self.content(schema)
+        self.connection.set_authorizer(None)  # it attaches what it reads
+        try:
+            self.connection.deserialize(data, name=schema)
+            try:
+                self.connection.execute(f"SELECT 1 FROM {sql_literal(schema)}.sqlite_schema").close()
+            except sqlite3.DatabaseError:
+                if before:
+                    self.connection.deserialize(before, name=schema)
+                raise
+        except sqlite3.DatabaseError as error:
+            raise self.explain(error, "", running=True) from None
+        finally:
+            self.connection.set_authorizer(self._authorize)
+
+    def rows(self, cursor: sqlite3.Cursor, statement: str) -> Iterator[tuple[object, ...]]:
+        """The rows, as they come. Raises `SqlError`."""
+        while True:
+            try:
+                found = cursor.fetchmany(64)
+            except (sqlite3.Error, sqlite3.Warning) as error:
+                raise self.explain(error, statement, running=True) from None
+            if not found:
+                return
+            self.ctx.budget.step(len(found))
+            yield from found
+
+    def explain(self, error: Exception, statement: str, *, running: bool = False) -> SqlError:
+        """What went wrong, in the words of the command-line shell; a limit that stopped it is raised instead."""
+        if self.pending is not None:
+            pending, self.pending = self.pending, None
+            raise pending
+        code = getattr(error, "sqlite_errorcode", 1) & 0xFF
+        message, self.complaint = self.complaint or str(error), ""
+        if code == 18 or "too big" in message:
+            raise LimitReached("value_bytes") from None
+        if not running and code != 26:
+            running = self._prepares(statement)
+        offset = -1 if running else self._offset(message, statement)
+        return SqlError(message, code, running=running, offset=offset)
+
+    def _prepares(self, statement: str) -> bool:
+        try:
+            self.connection.execute("EXPLAIN " + statement).close()
+        except (sqlite3.Error, sqlite3.Warning):
+            return False
+        return True
+
+    def _offset(self, message: str, statement: str) -> int:
+        """Where in the statement the error is, -1 if SQLite would not tell."""
+        near = re.fullmatch(r'near "(.*)": syntax error', message, re.DOTALL)
+        if near is not None:
+            return self._offset_near(near[1], statement)
+        statement = _without_texts(statement)
+        arguments = re.fullmatch(r"wrong number of arguments to function (.*)\(\)", message, re.DOTALL)
+        if arguments is not None:
+            called = re.search(rf"(?<!\w){re.escape(arguments[1])}(?=\s*\()", statement, re.IGNORECASE)
+            return called.start() if called is not None else -1
+        token = re.fullmatch(r'unrecognized token: "(.*)"', message, re.DOTALL)
+        if token is not None:
+            return statement.find(token[1])
+        named = re.match(r"(?:no such (?:column|function): |table )(\S+)(?: already exists)?$", message)
+        if named is None or message.startswith("table ") != message.endswith("already exists"):
+            return -1
+        name = re.search(rf"(?<!\w){re.escape(named[1])}(?!\w)", statement, re.IGNORECASE)
+        return name.start() if name is not None else -1
+
+    def _offset_near(self, token: str, statement: str) -> int:
+        """The first place of the token at which the text so far is wrong already."""
+        code = _without_texts(statement)
+        if token not in code:
+            code = statement
+        at = code.find(token)
+        last = at
+        for _ in range(50):
+            if at < 0:
+                break
+            last = at
+            try:
+                self.connection.execute("EXPLAIN " + statement[: at + len(token)]).close()
+            except (sqlite3.Error, sqlite3.Warning) as error:
+                if "syntax error" in str(error):
+                    return at
+            at = code.find(token, at + 1)
+        return last
+
+    def close(self) -> None:
+        """Store the databases that changed."""
+        connection = self.connection
+        try:
+            if connection.in_transaction:
+                connection.rollback()
+            if self.pending is None:
+                for schema, file in self.files.items():
+                    file.store(self.content(schema))
+        finally:
+            connection.set_progress_handler(None, 0)
+            connection.close()
+
+
+def statements(text: str, ctx: CommandContext) -> Iterator[tuple[str, int]]:
+    """Each complete statement of a text with the offset of its start; the rest at the end, if it is not blank."""
+    start = at = 0
+    while True:
+        at = text.find(";", at)
+        if at < 0:
+            break
+        at += 1
+        ctx.budget.step(1 + (at - start) // 1000)
+        if is_complete(text[start:at]):
+            yield text[start:at], start
+            start = at
+    if _code(text[start:]):
+        yield text[start:], start
+
+
+_COMMENT = re.compile(r"\s+|--[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
+
+
+def _code(text: str) -> bool:
+    """Whether there is anything but blanks and comments."""
+    at = 0
+    while at < len(text):
+        found = _COMMENT.match(text, at)
+        if found is None:
+            return True
+        at = found.end()
+    return False

@@ -1,0 +1,336 @@
+"""The output modes of `sqlite3`."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from agentsandbox.commands.sqlite3.numbers import exact_text, number_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    Value = None | int | float | str | bytes
+    Row = Sequence[Value]
+
+__all__ = ["Printer", "insert_literal", "quote_name", "sql_literal"]
+
+_COLUMNAR = frozenset(("column", "table", "box", "markdown"))
+
+
+def sql_literal(value: Value, *, escape_newlines: bool = False) -> str:
+    """A value as SQL text."""
+    if value is None:
+        return "NULL"
+    if isinstance(value, bytes):
+        return f"X'{value.hex()}'"
+    if isinstance(value, float):
+        return exact_text(value)
+    if isinstance(value, int):
+        return str(value)
+    text = "'" + value.replace("'", "''") + "'"
+    if escape_newlines and ("\n" in value or "\r" in value):
+        return _replace_newlines(text)
+    return text
+
+
+def insert_literal(value: Value, *, escape_newlines: bool = True) -> str:
+    """A value as it stands in an INSERT statement: whole numbers in full."""
+    if isinstance(value, float) and math.isfinite(value) and abs(value) < 2**63 and value == int(value):
+        return f"{int(value)}.0"
+    return sql_literal(value, escape_newlines=escape_newlines)
+
+
+def _replace_newlines(text: str) -> str:
+    for character, name, code in (("\n", "\\n", 10), ("\r", "\\r", 13)):
+        if character in text:
+            sign = name if name not in text else f"({name}0)"
+            text = f"replace({text.replace(character, sign)},'{sign}',char({code}))"
+    return text
+
+
+_KEYWORDS = frozenset(
+    """
+    ABORT ACTION ADD AFTER ALL ALTER ALWAYS ANALYZE AND AS ASC ATTACH AUTOINCREMENT BEFORE BEGIN BETWEEN BY CASCADE CASE CAST
+    CHECK COLLATE COLUMN COMMIT CONFLICT CONSTRAINT CREATE CROSS CURRENT CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP DATABASE
+    DEFAULT DEFERRABLE DEFERRED DELETE DESC DETACH DISTINCT DO DROP EACH ELSE END ESCAPE EXCEPT EXCLUDE EXCLUSIVE EXISTS EXPLAIN
+    FAIL FILTER FIRST FOLLOWING FOR FOREIGN FROM FULL GENERATED GLOB GROUP GROUPS HAVING IF IGNORE IMMEDIATE IN INDEX INDEXED
+    INITIALLY INNER INSERT INSTEAD INTERSECT INTO IS ISNULL JOIN KEY LAST LEFT LIKE LIMIT MATCH MATERIALIZED NATURAL NO NOT
+    NOTHING NOTNULL NULL NULLS OF OFFSET ON OR ORDER OTHERS OUTER OVER PARTITION PLAN PRAGMA PRECEDING PRIMARY QUERY RAISE RANGE
+    RECURSIVE REFERENCES REGEXP REINDEX RELEASE RENAME REPLACE RESTRICT RETURNING RIGHT ROLLBACK ROW ROWS SAVEPOINT SELECT SET
+    TABLE TEMP TEMPORARY THEN TIES TO TRANSACTION TRIGGER UNBOUNDED UNION UNIQUE UPDATE USING VACUUM VALUES VIEW VIRTUAL WHEN
+    WHERE WINDOW WITH WITHOUT
+    """.split()
+)
+_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+
+
+def quote_name(name: str) -> str:
+    """An identifier, in quotes when it needs them."""
+    return name if _PLAIN_NAME.match(name) and name.upper() not in _KEYWORDS else '"' + name.replace('"', '""') + '"'
+
+
+_JSON = re.compile(r'["\\\x00-\x1f]')
+_JSON_NAMES = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_BREAK = re.compile("[\n\t\r]")
+_CSV = re.compile("[\x00-\x20\"'\x7f-\U0010ffff]")
+_HTML = str.maketrans({"<": "&lt;", ">": "&gt;", "&": "&amp;", '"': "&quot;", "'": "&#39;"})
+
+
+def _json_string(text: str) -> str:
+    return '"' + _JSON.sub(lambda found: _JSON_NAMES.get(found[0]) or f"\\u{ord(found[0]):04x}", text) + '"'
+
+
+_SEPARATORS = {
+    "list": ("|", "\n"), "csv": (",", "\r\n"), "ascii": ("\x1f", "\x1e"), "quote": (",", "\n"),
+}  # fmt: skip
+
+
+def _next_line(text: str, start: int, limit: int) -> tuple[str, int]:
+    """The line of a cell that begins at `start`, and where the next one does; -1 if there is none."""
+    at, column, size = start, 0, len(text)
+    while at < size and (not limit or column < limit):
+        character = text[at]
+        if character == "\t":
+            column = min(column // 8 * 8 + 8, limit or column + 8)
+        elif character < " ":
+            break
+        else:
+            column += 1
+        at += 1
+    line = text[start:at].expandtabs(8)[: limit or None]
+    if limit and column >= limit and text[at : at + 1] >= " ":
+        return line, at
+    at += 2 if text.startswith("\r\n", at) else 1
+    return line, at if at < size else -1
+
+
+class Printer:
+    """How rows are printed. `write` takes text; `charge` refuses cells that are too wide."""
+
+    def __init__(self, write: Callable[[str], None], charge: Callable[[int], None], step: Callable[[int], None]) -> None:
+        self.write = write
+        self.charge = charge
+        self.step = step
+        self.mode = "list"
+        self.headers = False
+        self.headers_set = False
+        self.column_separator = "|"
+        self.row_separator = "\n"
+        self.null = ""
+        self.widths: list[int] = []
+        self.table = "table"
+        self.wrap = 0
+        """Columns of a cell without a width of its own, in the modes with columns; 0 for any number."""
+        self.quote = False
+        self._json_names: list[str] = []
+        """The names of the columns that are printed, as JSON begins a pair."""
+
+    def set_mode(self, mode: str, table: str | None = None) -> None:
+        """Choose a mode, with the separators and headers that go with it."""
+        self.mode = mode
+        if mode == "tabs":  # the row separator stays
+            self.column_separator = "\t"
+        elif mode in _SEPARATORS:
+            self.column_separator, self.row_separator = _SEPARATORS[mode]
+        elif mode in ("line", "column"):
+            self.row_separator = "\n"
+        if mode == "tabs":
+            self.mode = "list"
+        if mode == "column" and not self.headers_set:
+            self.headers = True
+        if mode == "insert":
+            self.table = table or "table"
+
+    def text(self, value: Value) -> str:
+        """A value as plain text."""
+        if isinstance(value, str):
+            return value.partition("\0")[0] if "\0" in value else value
+        if value is None:
+            return self.null
+        if isinstance(value, bytes):
+            return str(value.partition(b"\0")[0], "utf-8", "surrogateescape")
+        return number_text(value) if isinstance(value, float) else str(value)
+
+    def print(self, names: Sequence[str], rows: Iterator[Row]) -> None:
+        """All rows of one statement; nothing at all when there are none."""
+        if self.mode in _COLUMNAR:
+            self._columnar(names, [list(row) for row in rows])
+            return
+        one_row: dict[str, Callable[[Sequence[str], Row, int], None]] = {
+            "list": self._list,
+            "ascii": self._list,
+            "csv": self._csv,
+            "quote": self._quoted,
+            "line": self._line,
+            "html": self._html,
+            "insert": self._insert,
+            "json": self._json,
+        }
+        show = one_row[self.mode]
+        count = 0
+        for row in rows:
+            show(names, row, count)
+            count += 1
+        if self.mode == "json" and count:
+            self.write("]\n")
+
+    def _join(self, cells: Sequence[str]) -> None:
+        self.write(self.column_separator.join(cells) + self.row_separator)
+
+    def _list(self, names: Sequence[str], row: Row, count: int) -> None:
+        if not count and self.headers:
+            self._join(names)
+        self._join(list(map(self.text, row)))
+
+    def _csv_cell(self, text: str) -> str:
+        if not text or _CSV.search(text) or self.column_separator in text:
+            return '"' + text.replace('"', '""') + '"' if text else ""
+        return text
+
+    def _csv(self, names: Sequence[str], row: Row, count: int) -> None:
+        if not count and self.headers:
+            self._join([self._csv_cell(name) for name in names])
+        self._join([self.null if value is None else self._csv_cell(self.text(value)) or '""' for value in row])
+
+    def _quoted(self, names: Sequence[str], row: Row, count: int) -> None:
+        if not count and self.headers:
+            self._join([sql_literal(name) for name in names])
+        self._join([sql_literal(value) for value in row])
+
+    def _line(self, names: Sequence[str], row: Row, count: int) -> None:
+        width = max([5, *map(len, names)])
+        if count:
+            self.write("\n")
+        for name, value in zip(names, row, strict=True):
+            self.write(f"{name.rjust(width)} = {self.text(value)}\n")
+
+    def _html(self, names: Sequence[str], row: Row, count: int) -> None:
+        if not count and self.headers:
+            self.write("<TR>" + "".join(f"<TH>{name.translate(_HTML)}</TH>\n" for name in names) + "</TR>\n")
+        self.write("<TR>" + "".join(f"<TD>{self.text(value).translate(_HTML)}</TD>\n" for value in row) + "</TR>\n")
+
+    def _insert(self, names: Sequence[str], row: Row, count: int) -> None:
+        columns = f"({','.join(quote_name(name) for name in names)})" if self.headers else ""
+        values = ",".join(insert_literal(value) for value in row)
+        self.write(f"INSERT INTO {quote_name(self.table)}{columns} VALUES({values});\n")
+
+    def _json(self, names: Sequence[str], row: Row, count: int) -> None:
+        if not count:
+            self._json_names = [f"{_json_string(name)}:" for name in names]
+        cells = []
+        for name, value in zip(self._json_names, row, strict=True):
+            if value is None:
+                text = "null"
+            elif isinstance(value, float):
+                text = exact_text(value)
+            elif isinstance(value, int):
+                text = str(value)
+            else:
+                text = _json_string(str(value, "utf-8", "surrogateescape") if isinstance(value, bytes) else value)
+            cells.append(name + text)
+        self.write(("[{" if not count else ",\n{") + ",".join(cells) + "}")
+
+    # columns
+
+    def _split_cell(self, text: str, column: int) -> list[str]:
+        """A cell's lines, cut at the width of the column if one is set, or else of all columns."""
+        own = abs(self.widths[column]) if column < len(self.widths) else 0
+        limit = own or self.wrap
+        if (not limit or len(text) <= limit) and not _BREAK.search(text):
+            return [text]
+        lines: list[str] = []
+        at = 0
+        while at >= 0:
+            self.step(1 + (limit or len(text)) // 64)
+            line, at = _next_line(text, at, limit)
+            lines.append(line)
+        return lines
+
+    def _quoted_cell(self, value: Value) -> str:
+        if isinstance(value, bytes):
+            return f"x'{value.hex()}'"
+        return number_text(value) if isinstance(value, float) else sql_literal(value)
+
+    def _columnar(self, names: Sequence[str], rows: list[list[Value]]) -> None:
+        if not rows:
+            return
+        shown = self._quoted_cell if self.quote else self.text
+        cells: list[list[list[str]]] = []
+        for row in rows:
+            self.step(4 * len(row))
+            cells.append([self._split_cell(shown(value), at) for at, value in enumerate(row)])
+        heads = [self._split_cell(name, at)[:1] for at, name in enumerate(names)]
+        widths: list[int] = []
+        for at in range(len(names)):
+            longest = max([len(line) for line in heads[at]] + [len(line) for row in cells for line in row[at]])
+            widths.append(max(longest, abs(self.widths[at]) if at < len(self.widths) else 0))
+        self.charge(sum(widths) * len(rows))
+        self.widths += [0] * (len(names) - len(self.widths))
+        several = any(len(cell) > 1 for row in cells for cell in row)
+        style = {"column": self._columns, "markdown": self._markdown, "table": self._ruled}.get(self.mode, self._boxed)
+        style(heads, cells, widths, several)
+
+    def _pad(self, text: str, at: int, width: int) -> str:
+        return text.rjust(width) if at < len(self.widths) and self.widths[at] < 0 else text.ljust(width)
+
+    def _rows(self, cell_lines: list[list[str]], widths: list[int], left: str, between: str, right: str, *, centre: bool = False) -> None:
+        pad = self._pad
+        self.step(2 * len(widths))
+        if not centre and max(map(len, cell_lines)) == 1:
+            shown = [pad(cell[0], at, width) for at, (cell, width) in enumerate(zip(cell_lines, widths, strict=True))]
+            self.write(left + between.join(shown) + right + "\n")
+            return
+        for number in range(max(map(len, cell_lines))):
+            shown = []
+            for at, width in enumerate(widths):
+                text = cell_lines[at][number] if number < len(cell_lines[at]) else ""
+                if centre:
+                    before = (width - len(text)) // 2
+                    shown.append(" " * before + text + " " * (width - len(text) - before))
+                else:
+                    shown.append(pad(text, at, width))
+            self.write(left + between.join(shown) + right + "\n")
+
+    def _columns(self, heads: list[list[str]], cells: list[list[list[str]]], widths: list[int], several: bool) -> None:
+        if self.headers:
+            self._rows(heads, widths, "", "  ", "")
+            self.write("  ".join("-" * width for width in widths) + "\n")
+        for number, row in enumerate(cells):
+            if several and number:
+                self.write("\n")
+            self._rows(row, widths, "", "  ", "")
+
+    def _markdown(self, heads: list[list[str]], cells: list[list[list[str]]], widths: list[int], several: bool) -> None:
+        self._rows(heads, widths, "| ", " | ", " |", centre=True)
+        self.write("|" + "|".join("-" * (width + 2) for width in widths) + "|\n")
+        for row in cells:
+            self._rows(row, widths, "| ", " | ", " |")
+
+    def _ruled(self, heads: list[list[str]], cells: list[list[list[str]]], widths: list[int], several: bool) -> None:
+        rule = "+" + "+".join("-" * (width + 2) for width in widths) + "+\n"
+        self._framed(heads, cells, widths, several, (rule, rule, rule), "|")
+
+    def _boxed(self, heads: list[list[str]], cells: list[list[list[str]]], widths: list[int], several: bool) -> None:
+        bars = ["─" * (width + 2) for width in widths]
+        rules = ("┌" + "┬".join(bars) + "┐\n", "├" + "┼".join(bars) + "┤\n", "└" + "┴".join(bars) + "┘\n")
+        self._framed(heads, cells, widths, several, rules, "│")
+
+    def _framed(
+        self,
+        heads: list[list[str]],
+        cells: list[list[list[str]]],
+        widths: list[int],
+        several: bool,
+        rules: tuple[str, str, str],
+        bar: str,
+    ) -> None:
+        self.write(rules[0])
+        self._rows(heads, widths, f"{bar} ", f" {bar} ", f" {bar}", centre=True)
+        self.write(rules[1])
+        for number, row in enumerate(cells):
+            if several and number:
+                self.write(rules[1])
+            self._rows(row, widths, f"{bar} ", f" {bar} ", f" {bar}")
+        self.write(rules[2])

@@ -1,0 +1,559 @@
+"""The shell around a database: SQL and dot commands, where output goes."""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.commands.sqlite3.database import Database, SqlError, is_complete, statements
+from agentsandbox.commands.sqlite3.dump import dump
+from agentsandbox.commands.sqlite3.files import DatabaseFile, OpenError
+from agentsandbox.commands.sqlite3.output import Printer, sql_literal
+from agentsandbox.commands.sqlite3.schema import list_databases, list_indexes, list_tables, print_schema
+from agentsandbox.commands.sqlite3.targets import PipeOutput, read_source, set_once, set_output
+from agentsandbox.commands.sqlite3.words import DotError, one_word, split_options, split_words
+from agentsandbox.contract.command import CommandContext, describe_os_error
+from agentsandbox.kernel.streams import decode, encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agentsandbox.kernel.fs.base import File
+
+__all__ = ["Quit", "Shell"]
+
+_HELP = """\
+.backup ?DB? FILE        Write the database to a file
+.bail on|off             Stop after the first error
+.cd DIRECTORY            Change the working directory
+.changes on|off          Show number of rows changed by SQL
+.databases               Names and files of the databases
+.dump ?TABLE?            The content as SQL
+.echo on|off             Show commands before they run
+.eqp on|off              Show the plan of each query
+.exit ?CODE?             Leave, with a status
+.headers on|off          Show column names
+.help                    This list
+.import FILE TABLE       Read rows from a file or a command, "|CMD"
+.indexes ?TABLE?         Names of indexes
+.mode ?MODE?             The form of the output
+.nullvalue STRING        What stands for NULL
+.once FILE               Send the next output to a file or a command, "|CMD"
+.open FILE               Close this database and open another
+.output ?FILE?           Send output to a file or a command, "|CMD"
+.parameter CMD ...       Values of parameters: clear, init, list, set, unset
+.print STRING...         Write a text
+.quit                    Leave
+.read FILE               Run the commands of a file or those that a command prints, "|CMD"
+.restore ?DB? FILE       Take the content of a file instead of the database
+.save FILE               As .backup
+.schema ?PATTERN?        The CREATE statements
+.separator COL ?ROW?     What stands between columns and rows
+.show                    The settings
+.shell CMD ARGS...       Run a command
+.system CMD ARGS...      Run a command
+.tables ?PATTERN?        Names of tables
+.timeout MS              Accepted: nobody else has the database open
+.width NUM1 NUM2 ...     Widths of columns
+"""
+_READ_DEPTH = 20
+
+
+_JOURNAL = re.compile(r"pragma\s+(?:main\.)?journal_mode\s*(?:=\s*|\(\s*)?['\"]?(\w*)['\"]?\s*\)?\s*;?", re.IGNORECASE)
+_DATABASE_LIST = re.compile(r"pragma\s+database_list\s*;?", re.IGNORECASE)
+_MODES = ("line", "column", "list", "html", "csv", "tabs", "insert", "quote", "ascii", "markdown", "table", "box", "json")
+"""The order in which a beginning of a name is looked up."""
+_WRAP = 60
+"""Columns of a cell in the modes with columns, if `.mode` chose one."""
+_PARAMETER_HELP = """\
+.parameter CMD ...       Manage SQL parameter bindings
+   clear                   Erase all bindings
+   init                    Initialize the TEMP table that holds bindings
+   list                    List the current parameter bindings
+   set PARAMETER VALUE     Given SQL parameter PARAMETER a value of VALUE
+                           PARAMETER should start with one of: $ : @ ?
+   unset PARAMETER         Remove PARAMETER from the binding table
+"""
+
+
+class Quit(Exception):
+    """`.quit` and `.exit`."""
+
+    def __init__(self, status: int) -> None:
+        self.status = status
+        super().__init__()
+
+
+class Shell:
+    """One run of `sqlite3`."""
+
+    def __init__(self, ctx: CommandContext, database: str, *, read_only: bool) -> None:
+        self.ctx = ctx
+        self.database_name = database
+        self.read_only = read_only
+        self._database: Database | None = None
+        self.held: list[str] = []
+        self.printer = Printer(self.write, ctx.budget.charge, ctx.budget.step)
+        self.output: File | PipeOutput | None = None
+        self.output_name = "stdout"
+        self.once = False
+        self.bail = False
+        self.echo = False
+        self.changes = False
+        self.plans = False
+        self.depth = 0
+        self.errors = 0
+
+    @property
+    def database(self) -> Database:
+        """The database, opened when first needed. Raises `SqlError`."""
+        self.touch_database()
+        assert self._database is not None
+        return self._database
+
+    def touch_database(self) -> None:
+        """Open the database, so that its file is there in the end."""
+        if self._database is None:
+            self._database = Database(self.ctx, self.database_name, read_only=self.read_only)
+
+    def close(self) -> None:
+        """Write what is held back and store the database."""
+        try:
+            self.flush()
+            self.end_output()
+        finally:
+            if self._database is not None:
+                self._database.close()
+                self._database = None
+
+    # output
+
+    def write(self, text: str) -> None:
+        """Text for stdout or the file of .output."""
+        self.held.append(text)
+        if len(self.held) > 512:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what is held back."""
+        if self.held:
+            data = encode("".join(self.held))
+            self.held.clear()
+            (self.output or self.ctx.stdout).write(data)
+
+    def complain(self, text: str) -> None:
+        """A message on stderr, after all output so far."""
+        self.flush()
+        self.ctx.stderr.write(encode(text + "\n"))
+        self.errors += 1
+
+    def end_output(self) -> None:
+        """Output goes to stdout again."""
+        self.flush()
+        output, self.output, self.output_name = self.output, None, "stdout"
+        if output is not None:
+            output.release()
+
+    # running
+
+    def run_word(self, word: str) -> int:
+        """A command given as an operand; its status, 0 to go on."""
+        if word.startswith("."):
+            return 0 if self.run_dot(word) else 1
+        self.touch_database()
+        for statement, start in statements(word, self.ctx):
+            try:
+                self.run_sql(statement)
+            except SqlError as error:
+                shown = word[start:].lstrip() if start else word
+                if not start and error.offset >= 0:  # blanks before the first statement are shown
+                    error.offset += len(word) - len(word.lstrip())
+                kind = "stepping" if error.running else "in prepare"
+                code = f" ({error.code})" if error.code > 1 else ""
+                self.complain(f"Error: {kind}, {error.message}{code}{_pointer(error, shown)}")
+                return error.code
+        return 0
+
+    def run_text(self, text: str) -> None:
+        """Commands of a file or of stdin, line by line, each up to a NUL; an error does not stop it without .bail."""
+        lines = re.sub("\0[^\n]*\n?", "", text).split("\n")
+        if not lines[-1]:
+            lines.pop()
+        pending = ""
+        first = 0
+        for number, line in enumerate(lines, 1):
+            self.ctx.budget.step()
+            if not pending.strip() and line.startswith((".", "#")):
+                if self.echo:
+                    self.write(line + "\n")
+                if line.startswith(".") and not self.run_dot(line) and self.bail:
+                    raise Quit(1)
+                pending = ""
+                continue
+            if line.strip().lower() in ("/", "go") and (not pending.strip() or is_complete(pending + ";")):
+                line = ";"  # as other shells have it
+            if not pending.strip():
+                first, pending = number, line
+                if not line.strip():
+                    continue
+            else:
+                pending += "\n" + line
+            if ";" in line:
+                self.ctx.budget.step(len(pending) // 1000)
+                if is_complete(pending):
+                    self._run_lines(pending, first)
+                    pending = ""
+        self._run_lines(pending, first)
+
+    def _run_lines(self, text: str, line: int) -> None:
+        """Run the statements of the lines that belong together, up to one that fails."""
+        for statement, start in statements(text, self.ctx):
+            if not self._run_statement(statement, line, text[start:]):
+                break
+
+    def _run_statement(self, statement: str, line: int, rest: str) -> bool:
+        """Run one statement, which an error shows with the `rest` of its lines; whether it worked."""
+        if self.echo:
+            self.write(statement.strip() + "\n")
+        try:
+            self.run_sql(statement)
+            if self.changes:
+                self.write("changes: {}   total_changes: {}\n".format(*self.query("SELECT changes(), total_changes()")[0]))
+            if self.once:
+                self.once = False
+                self.end_output()
+        except SqlError as error:
+            kind = "Runtime" if error.running else "Parse"
+            code = f" ({error.code})" if error.code > 1 else ""
+            self.complain(f"{kind} error near line {line}: {error.message}{code}{_pointer(error, rest.lstrip())}")
+            if self.bail:
+                raise Quit(1) from None
+            return False
+        return True
+
+    def run_sql(self, statement: str) -> None:
+        """One statement, its rows printed. Raises `SqlError`."""
+        statement = statement.strip()
+        if not statement.strip(";").strip():
+            return
+        database = self.database
+        journal = _JOURNAL.fullmatch(statement)
+        if journal is not None:
+            self.printer.print(["journal_mode"], iter([(database.journal_mode(journal[1]),)]))
+            return
+        if _DATABASE_LIST.fullmatch(statement):
+            self.printer.print(["seq", "name", "file"], iter(database.databases()))
+            return
+        if self.plans and not statement.lower().startswith("explain"):
+            self._print_plan(self.query("EXPLAIN QUERY PLAN " + statement))
+        cursor = database.execute(statement)
+        if cursor.description is not None:
+            names = [column[0] for column in cursor.description]
+            if statement.lstrip().lower().startswith("explain query plan"):
+                self._print_plan(list(database.rows(cursor, statement)))
+            else:
+                self.printer.print(names, database.rows(cursor, statement))  # type: ignore[arg-type]
+
+    def _print_plan(self, rows: list[tuple[object, ...]]) -> None:
+        if not rows:
+            return
+        self.write("QUERY PLAN\n")
+        children: dict[object, list[tuple[object, ...]]] = {}
+        for row in rows:
+            children.setdefault(row[1], []).append(row)
+        pending = [(row, "", at == 0) for at, row in enumerate(reversed(children.get(0, [])))]
+        while pending:
+            row, indent, last = pending.pop()
+            self.write(f"{indent}{'`--' if last else '|--'}{row[3]}\n")
+            deeper = indent + ("   " if last else "|  ")
+            pending.extend((child, deeper, at == 0) for at, child in enumerate(reversed(children.get(row[0], []))))
+
+    # dot commands
+
+    def run_dot(self, line: str) -> bool:
+        """One dot command; false if it failed."""
+        words = split_words(line[1:])
+        if not words:
+            return True
+        name = words[0]
+        matches = [command for command in _COMMANDS if command.startswith(name)]
+        command = name if name in _COMMANDS else _LETTERS.get(name) or (matches[0] if len(name) > 1 and matches else None)
+        try:
+            if command is None:
+                raise DotError(f'Error: unknown command or invalid arguments:  "{name}". Enter ".help" for help')
+            _COMMANDS[command](self, words[1:])
+        except DotError as error:
+            if str(error):
+                self.complain(str(error))
+            return False
+        except SqlError as error:
+            self.complain(f"Error: {error.message}")
+            return False
+        except OSError as error:
+            self.complain(f"Error: {describe_os_error(error)}")
+            return False
+        return True
+
+    def query(self, sql: str) -> list[tuple[object, ...]]:
+        """All rows of a query of our own."""
+        return list(self.database.rows(self.database.execute(sql), sql))
+
+    def is_on(self, text: str) -> bool:
+        """The value of a switch; what is neither is off, with a message."""
+        if text.lower() in ("on", "yes", "1"):
+            return True
+        if text.lower() not in ("off", "no", "0"):
+            if text.isdecimal():
+                return True
+            self.flush()
+            self.ctx.stderr.write(encode(f'ERROR: Not a boolean value: "{text}". Assuming "no".\n'))
+        return False
+
+    def set_plans(self, words: list[str]) -> None:
+        self.plans = self.is_on(one_word(words, "eqp off|on|trace|trigger|full"))
+
+    def set_bail(self, words: list[str]) -> None:
+        self.bail = self.is_on(one_word(words, "bail on|off"))
+
+    def set_echo(self, words: list[str]) -> None:
+        self.echo = self.is_on(one_word(words, "echo on|off"))
+
+    def set_changes(self, words: list[str]) -> None:
+        self.changes = self.is_on(one_word(words, "changes on|off"))
+
+    def set_headers(self, words: list[str]) -> None:
+        self.printer.headers = self.is_on(one_word(words, "headers on|off"))
+        self.printer.headers_set = True
+
+    def set_null(self, words: list[str]) -> None:
+        self.printer.null = one_word(words, "nullvalue STRING")
+
+    def set_separator(self, words: list[str]) -> None:
+        if not 1 <= len(words) <= 2:
+            raise DotError("Usage: .separator COL ?ROW?")
+        self.printer.column_separator = words[0]
+        if len(words) > 1:
+            self.printer.row_separator = words[1]
+
+    def set_widths(self, words: list[str]) -> None:
+        self.printer.widths = [max(-10000, min(10000, int(word[:8]))) if word.lstrip("-").isdecimal() else 0 for word in words]
+
+    def set_mode(self, words: list[str]) -> None:
+        if not words:
+            self.write(f"current output mode: {self._mode()}\n")
+            return
+        if len(words) > 2 or words[-1].startswith("-"):
+            raise DotError(f'extra argument: "{words[-1]}"')
+        name, quote = ("box", True) if words[0] == "qbox" else (words[0], False)
+        mode = name if name in _MODES else next((mode for mode in _MODES if f"{mode}s".startswith(name)), None)
+        if mode is None:
+            raise DotError(f"Error: mode should be one of: {' '.join(sorted((*_MODES, 'qbox')))}")
+        self.printer.set_mode(mode, words[1] if len(words) > 1 else None)
+        self.printer.wrap, self.printer.quote = _WRAP, quote
+
+    def _mode(self) -> str:
+        """Return the mode as it is shown, with its options."""
+        printer = self.printer
+        if printer.mode not in ("column", "table", "box", "markdown"):
+            return printer.mode
+        quote = "quote" if printer.quote else "noquote"
+        return f"{printer.mode} --wrap {printer.wrap} --wordwrap off --{quote}"
+
+    def show(self, words: list[str]) -> None:
+        if words:
+            raise DotError("Usage: .show")
+        printer = self.printer
+        names = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\x1f": "\\037", "\x1e": "\\036", '"': '\\"', "\\": "\\\\"}
+
+        def shown(text: str) -> str:
+            return '"' + "".join(names.get(character, character) for character in text) + '"'
+
+        lines = (
+            ("echo", "on" if self.echo else "off"),
+            ("eqp", "on" if self.plans else "off"),
+            ("explain", "auto"),
+            ("headers", "on" if printer.headers else "off"),
+            ("mode", self._mode()),
+            ("nullvalue", shown(printer.null)),
+            ("output", self.output_name),
+            ("colseparator", shown(printer.column_separator)),
+            ("rowseparator", shown(printer.row_separator)),
+            ("stats", "off"),
+            ("width", "".join(f"{width} " for width in printer.widths)),
+            ("filename", self.database_name),
+        )
+        for name, value in lines:
+            self.write(f"{name:>12}: {value}\n")
+
+    def print_text(self, words: list[str]) -> None:
+        self.write(" ".join(words) + "\n")
+
+    def print_help(self, words: list[str]) -> None:
+        shown = [line for line in _HELP.splitlines(keepends=True) if not words or line.startswith(f".{words[0].lstrip('.')}")]
+        self.write("".join(shown) or f"Nothing matches '{words[0]}'\n")
+
+    def leave(self, words: list[str]) -> None:
+        raise Quit(int(words[0][:9]) & 255 if words and words[0].isdecimal() else 0)
+
+    def change_directory(self, words: list[str]) -> None:
+        name = one_word(words, "cd DIRECTORY")
+        if not self.ctx.fs.is_dir(self.ctx.path(name)):
+            raise DotError(f'Cannot change to directory "{name}"')
+        self.ctx.cwd = self.ctx.fs.realpath(self.ctx.path(name))
+
+    def open_database(self, words: list[str]) -> None:
+        options, names = split_options(words, ("new", "readonly", "nofollow"))
+        if len(names) > 1:
+            raise DotError(f'extra argument: "{names[1]}"')
+        self.flush()
+        if self._database is not None:
+            self._database.close()
+            self._database = None
+        self.database_name = names[0] if names else ":memory:"
+        self.read_only = "readonly" in options
+        if "new" in options and names and self.ctx.fs.exists(self.ctx.path(names[0])):
+            self.ctx.fs.unlink(self.ctx.path(names[0]))
+
+    def read_file(self, words: list[str]) -> None:
+        name = one_word(words, "read FILE")
+        text = decode(read_source(self, name))
+        self.depth += 1
+        if self.depth > _READ_DEPTH:
+            raise DotError("Input nesting limit reached at line 1. Check recursion.")
+        before = self.errors
+        self.run_text(text)
+        self.depth -= 1
+        if self.errors > before:
+            raise DotError("")
+
+    def read_first(self, name: str, *, is_there: bool) -> None:
+        """Run the commands of the file of -init, or of ~/.sqliterc if it is there."""
+        try:
+            text = decode(self.ctx.fs.read_bytes(self.ctx.path(name)))
+        except OSError:
+            if not is_there:
+                self.ctx.stderr.write(encode(f'cannot open: "{name}"\n'))
+            return
+        self.run_text(text)
+
+    # other files
+
+    def back_up(self, words: list[str]) -> None:
+        _, names = split_options(words, ("append", "async"))
+        if not names:
+            raise DotError("missing FILENAME argument on .backup")
+        if len(names) > 2:
+            raise DotError("Usage: .backup ?DB? ?OPTIONS? FILENAME")
+        try:
+            file = DatabaseFile(self.ctx, names[-1])
+        except OpenError:
+            raise DotError(f'Error: cannot open "{names[-1]}"') from None
+        file.store(self.database.content(self._schema(names[:-1])))
+
+    def _schema(self, words: list[str]) -> str:
+        """The database that a dot command names, "main" if none."""
+        name = words[0] if words else "main"
+        if all(name.lower() != known.lower() for _, known, _ in self.database.databases()):
+            raise DotError(f"Error: unknown database {name}")
+        return name
+
+    def restore(self, words: list[str]) -> None:
+        if not 1 <= len(words) <= 2:
+            raise DotError("Usage: .restore ?DB? FILE")
+        try:
+            data = self.ctx.fs.read_bytes(self.ctx.path(words[-1]))
+        except OSError:
+            raise DotError(f'Error: cannot open "{words[-1]}"') from None
+        self.database.replace(data, self._schema(words[:-1]))
+
+    def run_shell(self, words: list[str]) -> None:
+        if not words:
+            raise DotError("Usage: .system COMMAND")
+        self.flush()
+        line = " ".join(f'"{word}"' if " " in word else word for word in words)
+        status = self.ctx.run(["sh", "-c", line], cwd=self.ctx.cwd)
+        if status:
+            self.ctx.stderr.write(encode(f"System command returns {status << 8}\n"))
+
+    # parameters
+
+    def set_parameter(self, words: list[str]) -> None:
+        kind = words[0] if words else ""
+        values = self.database.parameters
+        if kind == "set" and len(words) == 3:
+            try:
+                values[words[1]] = self.query(f"SELECT {words[2]}")[0][0]  # type: ignore[assignment]
+            except (SqlError, IndexError):
+                values[words[1]] = words[2]
+        elif kind == "unset" and len(words) == 2:
+            values.pop(words[1], None)
+        elif kind == "clear" and len(words) == 1:
+            values.clear()
+        elif kind == "list" and len(words) == 1:
+            width = max(map(len, values), default=0)
+            for name in sorted(values):
+                self.write(f"{name:<{width}} {sql_literal(values[name])}\n")
+        elif kind != "init":
+            self.write(_PARAMETER_HELP)
+
+    def import_file(self, words: list[str]) -> None:
+        from agentsandbox.commands.sqlite3.importing import import_file
+
+        import_file(self, words)
+
+
+def _pointer(error: SqlError, sql: str) -> str:
+    """The statement with a mark under the error, if its place is known."""
+    at = error.offset
+    if at < 0 or at >= len(sql):
+        return ""
+    if at > 50:
+        sql, at = sql[at - 50 :], 50
+    shown = "".join(" " if character.isspace() else character for character in sql[:78])
+    return f"\n  {shown}\n  {' ' * at}^--- error here" if at < 25 else f"\n  {shown}\n  {' ' * (at - 14)}error here ---^"
+
+
+def _accept(shell: Shell, words: list[str]) -> None:
+    """`.timeout`: nobody else has the database open."""
+
+
+_LETTERS = {
+    "d": "dump", "e": "echo", "h": "headers", "i": "import", "m": "mode", "n": "nullvalue", "o": "open", "q": "quit",
+    "t": "tables", "w": "width",
+}  # fmt: skip
+"""What one letter stands for."""
+_COMMANDS: dict[str, Callable[[Shell, list[str]], None]] = {
+    "backup": Shell.back_up,
+    "bail": Shell.set_bail,
+    "cd": Shell.change_directory,
+    "changes": Shell.set_changes,
+    "databases": list_databases,
+    "dump": dump,
+    "echo": Shell.set_echo,
+    "eqp": Shell.set_plans,
+    "exit": Shell.leave,
+    "headers": Shell.set_headers,
+    "help": Shell.print_help,
+    "import": Shell.import_file,
+    "indexes": list_indexes,
+    "indices": list_indexes,
+    "mode": Shell.set_mode,
+    "nullvalue": Shell.set_null,
+    "once": set_once,
+    "open": Shell.open_database,
+    "output": set_output,
+    "parameter": Shell.set_parameter,
+    "print": Shell.print_text,
+    "quit": Shell.leave,
+    "read": Shell.read_file,
+    "restore": Shell.restore,
+    "save": Shell.back_up,
+    "schema": print_schema,
+    "separator": Shell.set_separator,
+    "shell": Shell.run_shell,
+    "show": Shell.show,
+    "system": Shell.run_shell,
+    "tables": list_tables,
+    "timeout": _accept,
+    "width": Shell.set_widths,
+}

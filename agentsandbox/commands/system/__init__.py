@@ -1,0 +1,1 @@
+"""The machine: uname, arch, hostname, nproc, getconf, uptime, free, locale."""

@@ -1,0 +1,1 @@
+"""tar: archives of the ustar, GNU and pax formats."""

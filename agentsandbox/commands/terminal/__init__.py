@@ -1,0 +1,1 @@
+"""The terminal: tput, clear, reset, stty, tty."""

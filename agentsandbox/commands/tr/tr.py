@@ -1,0 +1,210 @@
+"""`tr` (POSIX 1003.1-2017, GNU coreutils): translate, squeeze and delete bytes."""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.commands._suites import COREUTILS
+from agentsandbox.commands._text.lines import blocks
+from agentsandbox.commands._text.quoting import quote
+from agentsandbox.commands.tr.sets import ByteSet, parse_set
+from agentsandbox.contract.command import Arguments, CommandContext, command
+from agentsandbox.contract.manners import Manners
+from agentsandbox.errors import CommandError, UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_ALL = bytes(range(256))
+_BLOCK = 1 << 16
+
+
+def _operands(args: Arguments, *, delete: bool, squeeze: bool) -> list[str]:
+    """STRING1 and STRING2, as many as the options ask for."""
+    words = args.operands
+    least = 1 if delete != squeeze else 2
+    most = 1 if delete and not squeeze else 2
+    if len(words) < least:
+        if not words:
+            raise UsageError("missing operand")
+        reason = "when both deleting and squeezing repeats" if squeeze else "when translating"
+        raise UsageError(f"missing operand after {quote(words[-1])}\nTwo strings must be given {reason}.")
+    if len(words) > most:
+        message = f"extra operand {quote(words[most])}"
+        if len(words) == 2:
+            message += "\nOnly one string may be given when deleting without squeezing repeats."
+        raise UsageError(message)
+    return words
+
+
+def _translation(first: ByteSet, second: ByteSet, *, complement: bool, truncate: bool) -> tuple[bytes, bytes]:
+    """(from, to) of equal length."""
+    if second.equivalents:
+        raise CommandError("[=c=] expressions may not appear in string2 when translating")
+    if second.other_classes:
+        raise CommandError("when translating, the only character classes that may appear in\nstring2 are 'upper' and 'lower'")
+    source = bytes([byte for byte in range(256) if byte not in first.content()]) if complement else first.content()
+    second.fill(len(source))
+    if complement:
+        target = second.content()
+    else:
+        source, target = first.align_cases(second, source)
+    if not truncate and source and not target:
+        raise CommandError("when not truncating set1, string2 must be non-empty")
+    even = len(set(target)) == 1 and not (truncate and len(target) < len(source))
+    if len(target) < len(source):
+        if truncate:
+            source = source[: len(target)]
+        else:
+            if second.ends_with_class:
+                raise CommandError(
+                    "when translating with string1 longer than string2,\nthe latter string must not end with a character class"
+                )
+            target += target[-1:] * (len(source) - len(target))
+    if complement and first.has_class and not even:
+        raise CommandError("when translating with complemented character classes,\nstring2 must map all characters in the domain to one")
+    return source, target[: len(source)]
+
+
+def _table(source: bytes, target: bytes) -> bytes:
+    """The translation of each byte; of several for one byte the last holds."""
+    table = bytearray(_ALL)
+    for before, after in zip(source, target, strict=True):
+        table[before] = after
+    return bytes(table)
+
+
+def _squeezer(squeezed: bytes) -> Callable[[bytes], bytes]:
+    """A function that squeezes runs in a block, and a run that goes on from the block before."""
+    if not squeezed:
+        return lambda block: block
+    letters = b"".join([b"\\x%02x" % byte for byte in sorted(set(squeezed))])
+    pattern = re.compile(rb"([" + letters + rb"])\1+", re.DOTALL)
+    one = bytes(squeezed[:1]) if len(set(squeezed)) == 1 else None
+    last = b""
+    members = frozenset(squeezed)
+
+    def squeeze(block: bytes) -> bytes:
+        nonlocal last
+        if last and block.startswith(last) and last[0] in members:
+            block = block.lstrip(last)
+        if not block:
+            return block
+        last = block[-1:]
+        if one is not None:
+            return _squeeze_one(block, one)
+        return pattern.sub(rb"\1", block)
+
+    return squeeze
+
+
+_WHITE = (b" ", b"\t", b"\n", b"\r", b"\v", b"\f", b"\x1c", b"\x1d", b"\x1e", b"\x1f", b"\x85", b"\xa0")
+"""What `str.split` takes for white space in text of one character a byte."""
+
+_MARKS = tuple(bytes([mark]) for mark in (*range(1, 9), *range(14, 28), *range(127, 256)) if bytes([mark]) not in _WHITE)
+
+
+def _hiding(block: bytes, byte: bytes) -> tuple[bytes, bytes] | None:
+    """What to translate, and to what, so that a byte is the only white space of a block; None if too few bytes are free for it."""
+    hidden = [white for white in _WHITE if white != byte and white in block]
+    free = [mark for mark in _MARKS if mark not in block and mark != byte][: len(hidden)]
+    if len(free) < len(hidden):
+        return None
+    return b"".join([*hidden, byte]), b"".join([*free, b" "])
+
+
+def _squeeze_one(block: bytes, byte: bytes) -> bytes:
+    """Halve runs until none is left: `replace` is much faster than a pattern, and `split` where nothing else is white space."""
+    pairs = block.count(byte + byte)
+    if not pairs:
+        return block
+    if pairs * 32 > len(block) and (hiding := _hiding(block, byte)) is not None:
+        shown, hidden = hiding
+        words = str(block.translate(bytes.maketrans(shown, hidden)), "latin-1").split()  # short texts are made quicker than bytes
+        if not words:
+            return byte
+        between = " ".join(words).encode("latin-1").translate(bytes.maketrans(hidden, shown))
+        return (byte if block.startswith(byte) else b"") + between + (byte if block.endswith(byte) else b"")
+    long_run = byte * 16
+    while long_run in block:
+        block = block.replace(long_run, byte)
+    pair = byte + byte
+    while pair in block:
+        block = block.replace(pair, byte)
+    return block
+
+
+def _input(ctx: CommandContext) -> Iterator[bytes]:
+    try:
+        yield from blocks(ctx.budget, ctx.stdin, _BLOCK)
+    except IsADirectoryError as error:
+        raise CommandError(f"read error: {error.strerror}") from None
+
+
+@command(
+    "tr",
+    manners=Manners(
+        COREUTILS,
+        pure=True,
+        long_options="complement delete squeeze-repeats truncate-set1 help version",
+        read_error=("NAME: read error: REASON", 1),
+    ),
+    permute=False,
+    usage="""
+    Usage: tr [OPTION]... STRING1 [STRING2]
+    Translate, squeeze or delete bytes of standard input, writing to standard output.
+
+      -c, -C, --complement    use the complement of STRING1
+      -d, --delete            delete the bytes in STRING1
+      -s, --squeeze-repeats   replace each run of a byte that is in the last STRING by one
+      -t, --truncate-set1     first truncate STRING1 to the length of STRING2
+          --help              display this help and exit
+
+    Strings are bytes, ranges and classes:
+
+      \\NNN \\\\ \\a \\b \\f \\n \\r \\t \\v    a byte by its octal value, or by its name
+      a-z                           all bytes from a to z, ascending
+      [a*] [a*5]                    in STRING2: a as often as needed, or five times
+      [:alnum:] [:alpha:] [:blank:] [:cntrl:] [:digit:] [:graph:]
+      [:lower:] [:print:] [:punct:] [:space:] [:upper:] [:xdigit:]
+      [=a=]                         the bytes equivalent to a
+    """,
+)
+def tr(ctx: CommandContext, args: Arguments) -> int:
+    delete, squeeze = args.flag("delete"), args.flag("squeeze-repeats")
+    complement, truncate = args.flag("complement"), args.flag("truncate-set1")
+    words = _operands(args, delete=delete, squeeze=squeeze)
+    first = parse_set(ctx, words[0])
+    second = parse_set(ctx, words[1]) if len(words) > 1 else None
+    if second is not None and second.fills > 1:
+        raise CommandError("only one [c*] repeat construct may appear in string2")
+    if first.fills:
+        raise CommandError("the [c*] repeat construct may not appear in string1")
+    if second is not None and second.fills and delete:
+        raise CommandError("the [c*] construct may appear in string2 only when translating")
+    chosen = first.content()
+    if complement:
+        chosen = bytes([byte for byte in range(256) if byte not in chosen])
+    table: bytes | None = None
+    deleted = squeezed = b""
+    if delete:
+        deleted = chosen
+        if squeeze and second is not None:
+            squeezed = second.content()
+    elif second is None:
+        squeezed = chosen
+    else:
+        source, target = _translation(first, second, complement=complement, truncate=truncate)
+        table = _table(source, target)
+        if squeeze:
+            squeezed = second.content()
+    squeezer = _squeezer(squeezed) if squeeze else None
+    for block in _input(ctx):
+        if table is not None or deleted:
+            block = block.translate(table, deleted)
+        if squeezer is not None:
+            block = squeezer(block)
+        if block:
+            ctx.stdout.write(block)
+    return ctx.status

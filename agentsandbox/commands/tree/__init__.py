@@ -1,0 +1,1 @@
+"""tree: a directory drawn as a tree."""

@@ -1,0 +1,301 @@
+"""`tree` (version 2.1): directories as drawings. Names are in the order of their code points."""
+
+from __future__ import annotations
+
+import posixpath
+
+from agentsandbox.commands._files.copying import join
+from agentsandbox.commands._text.versions import version_key
+from agentsandbox.commands.tree.forms import Drawing, Json, Node, TreeOptions
+from agentsandbox.contract.command import Arguments, CommandContext, command, normalize
+from agentsandbox.contract.manners import SILENT, Manners
+from agentsandbox.errors import CommandError
+from agentsandbox.kernel.fs.base import Stat
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agentsandbox.commands._files.ignore_rules import IgnoreRules
+    from agentsandbox.kernel.fs.base import Stat
+    from agentsandbox.kernel.patterns.filenames import GlobMatcher
+
+_SORT_NAMES = ("name", "version", "mtime", "ctime", "size", "none")
+_SORTS: dict[str, Callable[[Node], object] | None] = {
+    "name": None,
+    "none": None,
+    "version": lambda node: version_key(node.name),
+    "mtime": lambda node: int(node.info.mtime),
+    "ctime": lambda node: int(node.info.ctime),
+    "size": lambda node: -node.info.size,
+}
+
+
+class _Reader:
+    """Reads trees into nodes and counts what is shown."""
+
+    def __init__(self, ctx: CommandContext, options: TreeOptions) -> None:
+        self.ctx = ctx
+        self.options = options
+        self.directories = 0
+        self.files = 0
+        self.size = 0
+        self._rules: dict[str, IgnoreRules | None] = {}
+        """The rules of the .gitignore files that hold in each directory, by its path."""
+
+    def read(self, name: str) -> Node | None:
+        """Return a starting point with all below it, None for a name that does not exist."""
+        info = self._stat_top(name)
+        if info is None:
+            return None
+        path = name.rstrip("/") or name
+        shown = path if self.options.full_path else name
+        top = Node(name, path, self.ctx.fs.stat(self.ctx.path(shown), follow=False))
+        top.is_dir, top.target_info = info.is_dir, info
+        if not info.is_dir:
+            top.comment = "error opening dir"
+            self.files += 1
+            return top
+        order: list[tuple[Node, Node]] = []
+        pending: list[tuple[Node, int]] = [(top, 0)]
+        seen: set[int] = set()
+        while pending:
+            node, depth = pending.pop()
+            self.ctx.budget.step()
+            ino = (node.target_info or node.info).ino
+            if node.target is not None and ino in seen:
+                node.comment = "recursive, not followed"
+                continue
+            seen.add(ino)
+            if self._fill(node, depth):
+                below = [child for child in node.children or () if child.leads_to_directory]
+                order += [(node, child) for child in below]
+                pending += [(child, depth + 1) for child in reversed(below) if child.is_dir]
+        self._finish(top, order)
+        if top.children or top.comment:
+            self.directories += 1
+        return top
+
+    def _stat_top(self, name: str) -> Stat | None:
+        for follow in (True, False):
+            try:
+                return self.ctx.fs.stat(self.ctx.path(name), follow=follow)
+            except OSError:
+                pass
+        return None
+
+    def _read_link(self, node: Node) -> None:
+        path = self.ctx.path(node.path)
+        node.target = self.ctx.fs.readlink(path)
+        try:
+            node.target_info = self.ctx.fs.stat(path)
+        except OSError:
+            node.target_info = None
+
+    def _rules_of(self, path: str) -> IgnoreRules | None:
+        """Return what .gitignore files say in a directory."""
+        if not self.options.git_ignore:
+            return None
+        from agentsandbox.commands._files.ignore_rules import IgnoreRules, read_rules
+
+        absolute = normalize(self.ctx.path(path))
+        rules = read_rules(self.ctx.fs, join(absolute, ".gitignore"))
+        return IgnoreRules(absolute, rules, self._rules.get(posixpath.dirname(path)))
+
+    def _fill(self, node: Node, depth: int) -> bool:
+        """Read what is in a directory, if it is to be entered; whether it was."""
+        if self.options.level and depth >= self.options.level:
+            return False
+        try:
+            names = self.ctx.fs.listdir(self.ctx.path(node.path))
+        except OSError:
+            self._refuse(node, depth, "error opening dir")
+            return False
+        self._rules[node.path] = self._rules_of(node.path)
+        children = [child for name in names if (child := self._examine(node, name)) is not None]
+        if self.options.file_limit and len(children) > self.options.file_limit:
+            self._refuse(node, depth, f"{len(children)} entries exceeds filelimit, not opening dir")
+            return False
+        node.children = self._sorted(children)
+        return True
+
+    def _refuse(self, node: Node, depth: int, why: str) -> None:
+        node.comment = why
+        if depth:
+            self.ctx.status = 2
+
+    def _examine(self, parent: Node, name: str) -> Node | None:
+        """Return the node of a directory's entry, None for one that is left out."""
+        options = self.options
+        if name.startswith(".") and not options.all:
+            return None
+        self.ctx.budget.step()
+        path = join(parent.path, name)
+        absolute = self.ctx.path(path)
+        try:
+            node = Node(name, path, self.ctx.fs.stat(absolute, follow=False))
+        except OSError:
+            return None
+        rules = self._rules.get(parent.path)
+        if rules is not None and rules.ignores(normalize(absolute), is_dir=node.is_dir):
+            return None
+        node.free = parent.free
+        if node.info.is_link:
+            self._read_link(node)
+            if options.follow and node.leads_to_directory:
+                node.is_dir = True
+                node.path = posixpath.join(parent.path, node.target or "")
+        if options.directories_only and not node.leads_to_directory:
+            return None
+        return node if self._passes(node) else None
+
+    def _passes(self, node: Node) -> bool:
+        leads = node.leads_to_directory
+        if _matches(self.options.ignored, node.name, is_dir=leads):
+            return False
+        if not self.options.patterns or node.free or (node.is_dir and not self.options.match_directories):
+            return True
+        matched = _matches(self.options.patterns, node.name, is_dir=leads)
+        node.free = node.is_dir and matched
+        return node.is_dir or matched
+
+    def _sorted(self, nodes: list[Node]) -> list[Node]:
+        key = _SORTS[self.options.sort]
+        if key is not None:
+            nodes.sort(key=key)  # type: ignore[arg-type]
+        if self.options.reverse:
+            nodes.reverse()
+        first = self.options.first
+        if first is not None:
+            nodes.sort(key=lambda node: node.leads_to_directory is (first == "filesfirst"))
+        return nodes
+
+    def _finish(self, top: Node, order: list[tuple[Node, Node]]) -> None:
+        """Remove empty directories and add up sizes, from the leaves up; then count."""
+        options = self.options
+        for parent, child in reversed(order):
+            if options.prune and not options.directories_only and not child.children and not child.comment:
+                assert parent.children is not None
+                parent.children.remove(child)
+            elif options.usage:
+                child.size += sum([each.size for each in child.children or ()])
+        if options.usage:
+            top.size += sum([each.size for each in top.children or ()])
+        pending = [top]
+        while pending:
+            for child in pending.pop().children or ():
+                self.ctx.budget.step()
+                self.size += child.size
+                if child.leads_to_directory:
+                    self.directories += 1
+                else:
+                    self.files += 1
+                pending.append(child)
+
+
+def _matches(patterns: list[tuple[GlobMatcher, bool]], name: str, *, is_dir: bool) -> bool:
+    return any(pattern.match(name) and (is_dir or not only) for pattern, only in patterns)
+
+
+def _check_level(text: str) -> None:
+    if not text.isdecimal() or int(text[:9]) < 1:
+        raise CommandError("Invalid level, must be greater than 0.")
+
+
+def _check_sort(text: str) -> None:
+    if text not in _SORTS:
+        listed = ",".join(_SORT_NAMES)
+        raise CommandError(f"Sort type '{text}' not valid, should be one of: {listed}")
+
+
+def _check_charset(text: str) -> None:
+    if text.lower() not in ("ascii", "us-ascii", "utf-8", "utf8"):
+        raise CommandError(f"Character set '{text}' not available, should be one of: ascii,utf-8")
+
+
+@command(
+    "tree",
+    values={"L": _check_level, "sort": _check_sort, "charset": _check_charset},
+    usage="""
+    Usage: tree [OPTION]... [DIRECTORY]...
+    Draw the contents of directories.
+
+    Files:
+      -a                 show all files, also hidden ones
+      -d                 show directories only
+      -l                 follow links to directories
+      -L LEVEL           descend LEVEL levels
+      -P PATTERN         show only files that match (alternatives are separated by |)
+      -I PATTERN         show nothing that matches
+          --ignore-case  ignore case in patterns
+          --matchdirs    apply -P to directories, too
+          --prune        leave out empty directories
+          --filelimit N  do not enter directories with more than N entries
+      -x                 stay on the filesystem (there is one)
+          --gitignore    leave out what .gitignore files name
+
+    Facts:
+      -p                 permissions
+      -u                 user
+      -g                 group
+      -s                 size in bytes
+      -h                 size in powers of 1024
+          --si           size in powers of 1000
+          --du           size of directories with all below
+      -D                 time of the last change
+          --timefmt FORMAT  the same in a format of date
+          --inodes       inode number
+      -F                 append /, *, =, | to names
+
+    Names and order:
+      -f                 show full paths
+      -Q                 show names in double quotes
+      -q                 show ? for what does not print
+      -N                 show names as they are
+      -v                 sort by version
+      -t                 sort by time
+      -c                 sort by time of status change
+      -U                 do not sort
+      -r                 reverse the order
+          --sort NAME    sort by name, version, size, mtime, ctime or none
+          --dirsfirst    directories before files
+          --filesfirst   files before directories
+
+    Form:
+      -i                 no lines before names
+      -C                 colours
+      -n                 no colours
+          --charset X    lines of ascii or utf-8
+      -J                 write JSON
+      -o FILE            write to FILE
+          --noreport     no report at the end
+          --version      show the release that this command follows
+          --help         display this help and exit
+    """,
+    manners=Manners(unreadable_is_empty=("", ""), write_error=SILENT),
+)
+def tree(ctx: CommandContext, args: Arguments) -> int:
+    if args.flag("version"):
+        ctx.print("tree v2.1.0 (as agentsandbox draws it)")
+        return 0
+    options = TreeOptions(ctx, args)
+    file = None
+    if (output := args.value("o")) is not None:
+        file = ctx.fs.open(ctx.path(output), "w", permissions=0o666 & ~ctx.umask)
+    try:
+        form_type = Json if args.flag("J") else Drawing
+        form = form_type(ctx, options, ctx.stdout if file is None else file)
+        reader = _Reader(ctx, options)
+        form.begin()
+        names = args.operands or ["."]
+        for number, name in enumerate(names):
+            node = reader.read(name)
+            shown = node.path if options.full_path and node is not None else name
+            form.top(node, shown, last=number == len(names) - 1)
+            if node is None:
+                ctx.status = 2
+        form.end(reader.directories, reader.files, reader.size)
+    finally:
+        if file is not None:
+            file.release()
+    return ctx.status

@@ -1,3 +1,0 @@
-from agentsandbox.commands.zstd import unzstd
-
-__all__ = ["unzstd"]

@@ -1,3 +1,0 @@
-from agentsandbox.commands.xz import xzcat
-
-__all__ = ["xzcat"]

@@ -1,0 +1,425 @@
+"""An archive that `zip` makes or changes: its members by name, old and new."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import stat as stat_module
+import zlib
+
+from agentsandbox.commands._time.times import nanoseconds
+from agentsandbox.commands.zip.format import (
+    BLOCK,
+    DEFLATED,
+    STORED,
+    Entry,
+    ZipFormatError,
+    build_archive,
+    dos_time,
+    raw_data,
+    read_directory,
+)
+from agentsandbox.commands.zip.listing import percent, visible
+from agentsandbox.kernel.patterns.filenames import compile_glob
+from agentsandbox.kernel.streams import Buffer, BytesReader, encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agentsandbox.contract.command import Arguments, CommandContext
+    from agentsandbox.kernel.fs.base import Stat
+    from agentsandbox.kernel.patterns.filenames import ExtendedGlob
+    from agentsandbox.kernel.streams import ByteReader
+
+__all__ = ["Archive", "FailureError"]
+
+_TEXT = bytes([9, 10, 13, *range(32, 256)])
+_BINARY = bytes([*range(7), *range(14, 26), *range(28, 32)])
+_PACKED = ".Z:.zip:.zoo:.arc:.lzh:.arj"
+"""What is compressed already."""
+
+_FIFO = "ignoring FIFO (Named Pipe) - use -FI to read: "
+_DAMAGED = (
+    "\tzip warning: missing end signature--probably not a zip file (did you\n"
+    "\tzip warning: remember to use binary mode when you transferred it?)\n"
+    "\tzip warning: (if you are trying to read a damaged archive try -F)\n"
+)
+
+
+class FailureError(Exception):
+    """The archive cannot be made: "zip error: MESSAGE", and the status."""
+
+    def __init__(self, message: str, status: int) -> None:
+        self.message = message
+        self.status = status
+        super().__init__(message)
+
+
+def _is_text(data: bytes) -> bool:
+    """Whether it holds printing characters and no control characters that texts do not have."""
+    return len(data.translate(None, _BINARY)) == len(data) > len(data.translate(None, _TEXT))
+
+
+class Archive:
+    """One archive: its members by name, in order, old and new."""
+
+    def __init__(
+        self, ctx: CommandContext, args: Arguments, archive: str, include: Sequence[str], exclude: Sequence[str], words: Sequence[str]
+    ) -> None:
+        self.ctx = ctx
+        self.args = args
+        self.words = words
+        """The command line as it was given, without the lists of -x and -i."""
+        self.archive = archive
+        self.zone = ctx.env.get("TZ", "")
+        self.include = [compile_glob(name, extglob=False) for name in include]
+        self.exclude = [compile_glob(name, extglob=False) for name in exclude]
+        level = args.last(*"0123456789")
+        self.level = 6 if level is None else int(level)
+        self.entries: dict[str, Entry] = {}
+        self.old: frozenset[str] = frozenset()
+        self.comment = b""
+        self.path = "" if archive == "-" else ctx.path(archive)
+        self.removals: list[tuple[str, bool]] = []
+        self.changed = 0
+        self.output = ctx.stderr if archive == "-" else ctx.stdout
+        suffixes = args.value("suffixes")
+        self.suffixes = tuple(part for part in (_PACKED if suffixes is None else suffixes).replace(";", ":").split(":") if part)
+        self.seen: set[str] = set()
+        self.sources: dict[str, str] = {}
+        """The files that names in the archive come from."""
+
+    def tell(self, text: str) -> None:
+        if not self.args.flag("quiet"):
+            self.output.write(encode(text))
+
+    def warn(self, message: str) -> None:
+        if not self.args.flag("quiet"):
+            self.output.write(encode(f"\tzip warning: {message}\n"))
+
+    def read_old(self) -> None:
+        """The members that the archive has already."""
+        if not self.path or not self.ctx.fs.exists(self.path):
+            return
+        data = self.ctx.fs.read_bytes(self.path)
+        try:
+            entries, self.comment = read_directory(data, self.ctx.budget, self.zone)
+            for entry in entries:
+                start, end = raw_data(data, entry)
+                entry.data = (data[start:end],)
+                self.entries[entry.name] = entry
+        except ZipFormatError as error:
+            if error.problem == "entries":
+                self.warn("expected {} entries but found {}".format(*error.counts))
+            else:
+                self.output.write(encode(_DAMAGED))
+            raise FailureError(f"Zip file structure invalid ({self.archive})", 3) from None
+        self.old = frozenset(self.entries)
+
+    # choosing
+
+    def wanted(self, name: str) -> bool:
+        self.ctx.budget.step(1 + len(self.include) + len(self.exclude))
+        if self.include and not _any(self.include, name):
+            return False
+        return not _any(self.exclude, name)
+
+    def add_operand(self, name: str) -> None:
+        """Add a file, or a directory with what is below it if -r was given."""
+        if name == "-":
+            self.add_stdin()
+            return
+        try:
+            info = self.stat(name)
+        except OSError:
+            return
+        pending: list[tuple[str, Stat]] = [(name.rstrip("/") or "/", info)]
+        while pending:
+            self.ctx.budget.step()
+            here, info = pending.pop()
+            if info.is_dir:
+                self.add_directory(here, info)
+                if self.args.flag("recurse-paths"):
+                    entries = reversed(self.ctx.fs.listdir(self.ctx.path(here)))
+                    below = [posixpath.join(here, entry) for entry in entries]
+                    pending.extend([(path, self.stat(path)) for path in below if self.stat_or_none(path)])
+            elif info.is_file or info.is_link:
+                self.add_file(here, info)
+            elif stat_module.S_ISFIFO(info.mode) and here != name:
+                self.warn(_FIFO + here)
+
+    def check_operand(self, name: str) -> None:
+        """Tell of a name that is not there before anything is added."""
+        try:
+            if name != "-" and stat_module.S_ISFIFO(self.stat(name).mode):
+                self.warn(_FIFO + name)
+        except OSError as error:
+            if name in self.old:
+                return
+            self.warn(f"name not matched: {name}")
+            if self.args.flag("must-match"):
+                self.output.write(b"zip I/O error: No such file or directory")
+                raise FailureError(f"File not found or no read permission ({name})", 18) from error
+
+    def stat(self, name: str) -> Stat:
+        return self.ctx.fs.stat(self.ctx.path(name), follow=not self.args.flag("symlinks"))
+
+    def stat_or_none(self, name: str) -> bool:
+        try:
+            self.stat(name)
+        except OSError:
+            self.warn(f"could not open for reading: {name}")
+            return False
+        return True
+
+    def stored_name(self, name: str) -> str:
+        if self.args.flag("junk-paths"):
+            return posixpath.basename(name)
+        parts = [part for part in name.split("/") if part not in ("", ".")]
+        return "/".join(parts)
+
+    def is_needed(self, name: str, info: Stat) -> bool:
+        """By -u and -f: whether the file is newer than the member, or there is none."""
+        self.seen.add(name)
+        old = self.entries.get(name)
+        if old is None:
+            return not self.args.flag("freshen")
+        if self.args.flag("filesync"):
+            return int(info.mtime) != old.mtime or (info.is_file and info.size != old.size)
+        if self.args.flag("freshen") or self.args.flag("update"):
+            return int(info.mtime) > old.mtime
+        return True
+
+    # adding
+
+    def add_directory(self, name: str, info: Stat) -> None:
+        stored = self.stored_name(name)
+        if not stored or self.args.flag("no-dir-entries") or self.args.flag("junk-paths"):
+            return
+        entry = self.entry(f"{stored}/", info)
+        if self.wanted(entry.name) and self.is_needed(entry.name, info):
+            self.keep(entry)
+            self.removals.append((name, True))
+
+    def entry(self, name: str, info: Stat) -> Entry:
+        entry = Entry(name)
+        entry.mode = info.mode
+        entry.mtime = nanoseconds(info.mtime) // 1_000_000_000
+        entry.stamp = dos_time(entry.mtime, self.zone)
+        entry.extra = not self.args.flag("strip-extra")
+        return entry
+
+    def add_file(self, name: str, info: Stat) -> None:
+        stored = self.stored_name(name)
+        is_archive = posixpath.normpath(self.ctx.path(name)) == self.path
+        if is_archive or not self.wanted(stored) or not self.is_needed(stored, info):
+            return
+        if self.sources.setdefault(stored, name) != name and self.args.flag("junk-paths"):
+            self.warn(
+                f"  first full name: {self.sources[stored]}\n{'':22}second full name: {name}\n"
+                f"{'':21}name in zip file repeated: {stored}\n{'':21}this may be a result of using -j"
+            )
+            raise FailureError("Invalid command arguments (cannot repeat names in zip file)", 16)
+        entry = self.entry(stored, info)
+        if info.is_link:
+            data = encode(self.ctx.fs.readlink(self.ctx.path(name)))
+            entry.data, entry.size, entry.compressed, entry.crc = (data,), len(data), len(data), zlib.crc32(data)
+        else:
+            try:
+                self.read_content(entry, name)
+            except OSError as error:
+                self.warn(f"could not open for reading: {name} ({error.strerror})")
+                return
+        self.keep(entry)
+        self.removals.append((name, False))
+
+    def read_content(self, entry: Entry, name: str) -> None:
+        path = self.ctx.path(name)
+        file = self.ctx.fs.open(path, "r")
+        store = bool(self.suffixes) and name.endswith(self.suffixes)
+        try:
+            plain = self.squeeze(entry, file, store=store)
+        finally:
+            file.release()
+        if plain:
+            data = self.ctx.fs.read_bytes(path)
+            entry.data, entry.compressed, entry.method, entry.flags = (data,), len(data), STORED, 0
+
+    def squeeze(self, entry: Entry, reader: ByteReader, *, store: bool = False) -> bool:
+        """Compress into the entry; whether it is better stored as it is."""
+        stream = zlib.compressobj(max(self.level, 1), zlib.DEFLATED, -15)
+        store = store or not self.level
+        parts: list[bytes] = []
+        first = True
+        for block in reader.blocks(BLOCK // 2):
+            self.ctx.budget.step(200)
+            if first:
+                entry.text = _is_text(block)
+                first = False
+            entry.crc = zlib.crc32(block, entry.crc)
+            entry.size += len(block)
+            if not store:
+                parts.append(stream.compress(block))
+        parts.append(stream.flush())
+        entry.compressed = sum(map(len, parts))
+        entry.data, entry.method = parts, DEFLATED
+        entry.flags = 2 if self.level in (8, 9) else 4 if self.level in (1, 2) else 0
+        return store or entry.compressed >= entry.size
+
+    def add_stdin(self) -> None:
+        entry = Entry("-")
+        entry.mtime = int(self.ctx.host.clock())
+        entry.stamp = dos_time(entry.mtime, self.zone)
+        entry.mode = 0o010600
+        parts: list[bytes] = []
+        size = 0
+        for block in self.ctx.stdin.blocks(BLOCK):
+            size += len(block)
+            self.ctx.budget.charge(size)
+            parts.append(block)
+        data = b"".join(parts)
+        if self.squeeze(entry, BytesReader(data)):
+            entry.data, entry.compressed, entry.method, entry.flags = (data,), len(data), STORED, 0
+        self.keep(entry)
+
+    def keep(self, entry: Entry) -> None:
+        """Put the entry into the archive and tell of it."""
+        verb = "freshening" if self.args.flag("freshen") else "updating" if entry.name in self.old else "  adding"
+        if entry.name in self.entries and entry.name not in self.old:
+            return
+        old = self.entries.get(entry.name)
+        entry.comment = old.comment if old is not None else b""
+        self.entries[entry.name] = entry
+        self.changed += 1
+        how = f"deflated {percent(entry.size, entry.compressed)}%" if entry.method else "stored 0%"
+        sizes = f"\t(in={entry.size}) (out={entry.compressed})" if self.args.flag("verbose") else ""
+        self.tell(f"{verb}: {visible(entry.name)}{sizes} ({how})\n")
+
+    # the rest
+
+    def delete(self, names: Sequence[str]) -> None:
+        for name in names:
+            pattern = compile_glob(name, extglob=False)
+            hits = [known for known in self.entries if pattern.match(known)]
+            if not hits:
+                self.warn(f"name not matched: {name}")
+            for hit in hits:
+                self.ctx.budget.step()
+                self.changed += 1
+                self.tell(f"deleting: {visible(hit)}\n")
+                del self.entries[hit]
+
+    def drop_unseen(self) -> None:
+        """`-FS`: what is no file any more goes."""
+        for name in [name for name in self.entries if name in self.old and name not in self.seen]:
+            self.changed += 1
+            self.tell(f"deleting: {visible(name)}\n")
+            del self.entries[name]
+
+    def write(self) -> None:
+        """Write the archive."""
+        if not self.path:
+            for part in build_archive(list(self.entries.values()), self.comment, self.ctx.budget):
+                self.ctx.stdout.write(part)
+            return
+        if not self.entries:
+            self.warn("zip file empty")
+        file = self.ctx.fs.open(self.path, "w", permissions=0o666 & ~self.ctx.umask)
+        try:
+            for part in build_archive(list(self.entries.values()), self.comment, self.ctx.budget):
+                file.write(part)
+        finally:
+            file.release()
+
+    def remove_added(self) -> None:
+        for name, is_dir in reversed(self.removals):
+            self.ctx.budget.step()
+            try:
+                if is_dir:
+                    self.ctx.fs.rmdir(self.ctx.path(name))
+                else:
+                    self.ctx.fs.unlink(self.ctx.path(name))
+            except OSError:
+                continue
+
+    def add_operands(self, operands: Sequence[str]) -> None:
+        """Add all operands. With -j nothing is told before it is sure that no name comes twice."""
+        output, held = self.output, Buffer(self.ctx.budget.value_bytes)
+        if self.args.flag("junk-paths"):
+            self.output = held
+        try:
+            for name in operands:
+                self.add_operand(name)
+        except FailureError:
+            output.write(b"".join([line for line in held.getvalue().splitlines(keepends=True) if not line.startswith(b"  adding: ")]))
+            raise
+        finally:
+            self.output = output
+        output.write(held.getvalue())
+
+    def test(self) -> int:
+        """`-T`: whether `unzip` finds the archive good."""
+        if self.ctx.run(["unzip", "-tqq", self.archive], stdout=self.output):
+            self.output.write(encode(f"test of {self.archive} FAILED\n"))
+            raise FailureError("Zip file invalid, could not spawn unzip, or wrong unzip (original files unmodified)", 8)
+        self.tell(f"test of {self.archive} OK\n")
+        return 0
+
+    def run(self, names: Sequence[str]) -> int:
+        self.read_old()
+        if self.args.flag("encrypt"):
+            raise FailureError("Invalid command arguments (stderr is not a tty)", 16)
+        if self.path and not self.ctx.fs.is_dir(posixpath.dirname(self.path)):
+            self.output.write(b"zip I/O error: No such file or directory")
+            raise FailureError(f"Could not create output file ({self.archive})", 15)
+        for verb in ("delete", "freshen", "update"):
+            if self.args.flag(verb) and not self.old:
+                self.warn(f"{self.archive} not found or empty")
+        if self.args.flag("freshen") and not self.old:
+            return 12
+        if self.args.flag("delete"):
+            if self.old:
+                self.delete(names)
+        else:
+            operands = names or (sorted(self.old) if self.args.flag("freshen") or self.args.flag("update") else ())
+            for name in operands:
+                self.ctx.budget.step()
+                self.check_operand(name)
+            self.add_operands(operands)
+            if self.args.flag("filesync") and (self.seen or not names):
+                self.drop_unseen()
+        if self.args.flag("test") and not names and self.old:
+            return self.test()
+        if not self.changed and self.args.flag("filesync") and self.old and self.seen:
+            self.tell("Archive is current\n")
+            return 0
+        if not self.changed:
+            if (self.args.flag("freshen") or self.args.flag("update")) and self.old:
+                return 12
+            self.check_nothing(names)
+        self.write()
+        if self.args.flag("verbose"):
+            size = sum(entry.size for entry in self.entries.values())
+            compressed = sum(entry.compressed for entry in self.entries.values())
+            self.tell(f"total bytes={size}, compressed={compressed} -> {percent(size, compressed)}% savings\n")
+        if self.args.flag("test"):
+            self.test()
+        if self.args.flag("move"):
+            self.remove_added()
+        return 0
+
+    def check_nothing(self, names: Sequence[str]) -> None:
+        """Nothing was added: an error, unless -i says which names there may be and there is no archive yet."""
+        if self.include and not self.old:
+            return
+        hint = self.archive
+        if self.args.flag("recurse-paths") and names and not self.exclude and not self.include:
+            operands = list(self.args.operands)
+            asked = [word for word in self.words if not (operands and word == operands[0] and operands.pop(0))]
+            hint = f"try: zip {' '.join(asked)} {self.args.operands[0]} . -i {' '.join(names)}"
+        raise FailureError(f"Nothing to do! ({hint})", 12)
+
+
+def _any(patterns: Sequence[re.Pattern[str] | ExtendedGlob], name: str) -> bool:
+    return any(pattern.match(name) for pattern in patterns)

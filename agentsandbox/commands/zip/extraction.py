@@ -1,0 +1,433 @@
+"""An archive that `unzip` lists, tests and extracts, into the directory and nowhere else."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import zlib
+
+from agentsandbox.commands.zip.format import DEFLATED, STORED, ZipFormatError, expand, read_members
+from agentsandbox.commands.zip.listing import list_short, list_verbose, visible
+from agentsandbox.kernel.fs.base import Timestamp
+from agentsandbox.kernel.patterns.filenames import compile_glob
+from agentsandbox.kernel.streams import decode, encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agentsandbox.commands.zip.format import Entry
+    from agentsandbox.contract.command import Arguments, CommandContext
+    from agentsandbox.kernel.fs.base import Stat
+    from agentsandbox.kernel.streams import ByteWriter
+
+__all__ = ["Unzip"]
+
+_PROMPT = "replace {}? [y]es, [n]o, [A]ll, [N]one, [r]ename: "
+_PROBLEMS = {
+    "directory": "bad zipfile offset (local header sig)",
+    "method": "unsupported compression method",
+    "password": "unable to get password",
+    "data": "invalid compressed data to inflate",
+}
+
+
+_VERBS = {STORED: " extracting"}
+_EXPANDED = (STORED, DEFLATED)
+
+
+def _padded(name: str) -> str:
+    """A name in 22 columns, counted in bytes."""
+    return name + " " * max(0, 22 - len(encode(name)))
+
+
+def _files(count: int) -> str:
+    return "1 file" if count == 1 else f"{count} files"
+
+
+_NO_START = """\
+error [{}]:  start of central directory not found;
+  zipfile corrupt.
+"""
+_NO_HEADER = "error:  expected central file header signature not found (file #{}).\n"
+_ADVICE = """\
+  (please check that you have transferred or created the zipfile in the
+  appropriate BINARY mode and that you have compiled UnZip properly)
+"""
+
+
+class Unzip:
+    """One archive and what is done with its members. Statuses: 1 warnings, 2 corrupt, 11 nothing matched, 81 not supported."""
+
+    def __init__(self, ctx: CommandContext, args: Arguments, name: str, data: bytes) -> None:
+        self.ctx = ctx
+        self.args = args
+        self.name = name
+        self.data = data
+        self.quiet = sum(key == "q" for key, _ in args.given)
+        self.zone = ctx.env.get("TZ", "")
+        directory = args.value("d")
+        self.prefix = "" if directory is None else f"{directory.rstrip('/')}/" if directory.rstrip("/") else directory
+        self.policy = args.last("n", "o") or ""
+        self.unknown = self.encrypted = 0
+        """Members that cannot be expanded: by their method, for want of a password."""
+        self.numbers: dict[int, int] = {}
+        """Which of the chosen members each one is, by its place in the directory."""
+        self.unused: list[str] = []
+        """What -x names that is not there."""
+        self.deferred: list[tuple[str, str]] = []
+        self.directories: list[tuple[str, Entry]] = []
+
+    def out(self, text: str, quiet: int = 1) -> None:
+        """Tell on stdout, unless -q was given `quiet` times."""
+        if self.quiet < quiet:
+            self.ctx.stdout.write(encode(text))
+
+    def warn(self, text: str, status: int = 1) -> None:
+        self.ctx.stderr.write(encode(text))
+        self.ctx.status = max(self.ctx.status, status)
+
+    # choosing
+
+    def choose(self, entries: list[Entry], names: Sequence[str], excluded: Sequence[str]) -> tuple[list[Entry], list[str]]:
+        """The members meant, and the operands that matched none."""
+        ignore_case = self.args.flag("C")
+        wanted = [(name, compile_glob(name, ignore_case=ignore_case, extglob=False)) for name in names]
+        unwanted = [compile_glob(name, ignore_case=ignore_case, extglob=False) for name in excluded]
+        found: set[str] = set()
+        hit: set[int] = set()
+        chosen: list[Entry] = []
+        for entry in entries:
+            self.ctx.budget.step(1 + len(wanted) + len(unwanted))
+            hits = [name for name, pattern in wanted if pattern.match(entry.name)]
+            found.update(hits)
+            out = {at for at, pattern in enumerate(unwanted) if pattern.match(entry.name)}
+            hit |= out
+            if (hits or not wanted) and not out:
+                chosen.append(entry)
+        self.unused = [name for at, name in enumerate(excluded) if at not in hit]
+        return chosen, [name for name in names if name not in found]
+
+    # testing and printing
+
+    def is_there(self, entry: Entry) -> bool:
+        """Whether the member stands where the directory says; if not, that is told."""
+        if self.data[entry.offset : entry.offset + 4] == b"PK\3\4":
+            return True
+        out = self.ctx.stdout if self.args.flag("t") else self.ctx.stderr
+        beyond = entry.offset + 4 > len(self.data)
+        where = f"({'EOF' if beyond else 'local header sig'}):  {entry.offset}"
+        out.write(encode(f"file #{self.numbers[entry.place]}:  bad zipfile offset {where}\n"))
+        self.ctx.status = max(self.ctx.status, 3 if beyond else 2)
+        return False
+
+    def check(self, entry: Entry) -> str:
+        """Whether the content is as promised: "OK", or what is wrong."""
+        crc = 0
+        try:
+            for block in expand(self.data, entry, self.ctx.budget):
+                crc = zlib.crc32(block, crc)
+        except ZipFormatError as error:
+            return _PROBLEMS[error.problem]
+        return "OK" if crc == entry.crc else f"bad CRC {crc:08x}  (should be {entry.crc:08x})"
+
+    def test(self, entries: list[Entry], missing: list[str], *, failed: bool) -> None:
+        for entry in entries:
+            if not self.is_there(entry):
+                failed = True
+                continue
+            if self.is_locked(entry):
+                continue
+            result = self.check(entry)
+            if result != "OK":
+                failed = True
+                self.ctx.status = max(self.ctx.status, 2)
+                if self.quiet:
+                    self.ctx.stdout.write(encode(f"{visible(entry.name):<22}  {result}\n"))
+            self.out(f"    testing: {_padded(visible(entry.name))}  {' OK' if result == 'OK' else ' ' + result}\n")
+        for name in missing:
+            self.out(f"caution: filename not matched:  {name}\n", 3)
+        tested = len(entries)
+        if failed or self.encrypted:
+            self.out(f"At least one error was detected in {self.name}.\n", 2)
+        elif not self.unknown:
+            self.out(f"No errors detected in compressed data of {self.name}.\n", 2)
+        elif tested:
+            self.out(f"No errors detected in {self.name} for the {_files(tested)} tested.\n", 2)
+        else:
+            self.out(f"Caution:  zero files tested in {self.name}.\n", 2)
+        if self.unknown:
+            self.out(f"{_files(self.unknown)} skipped because of unsupported compression or encoding.\n", 2)
+
+    def print_content(self, entry: Entry) -> None:
+        """`-p` and `-c`."""
+        crc = 0
+        try:
+            for block in expand(self.data, entry, self.ctx.budget):
+                crc = zlib.crc32(block, crc)
+                self.ctx.stdout.write(block)
+        except ZipFormatError as error:
+            self.warn(f"{entry.name:<22}  {_PROBLEMS[error.problem]}\n", 2)
+            return
+        if crc != entry.crc:
+            self.warn(f"{entry.name:<22}  bad CRC {crc:08x}  (should be {entry.crc:08x})\n", 2)
+
+    # extracting
+
+    def safe_name(self, entry: Entry) -> str:
+        """The name without what would lead out of the directory."""
+        name = entry.name
+        if name.startswith("/"):
+            self.warn(f"warning:  stripped absolute path spec from {name}\n")
+            name = name.lstrip("/")
+        parts = name.split("/")
+        if ".." in parts:
+            self.out(f'warning:  skipped "../" path component(s) in {entry.name}\n', 3)
+            self.ctx.status = max(self.ctx.status, 1)
+        kept = [part for part in parts if part not in ("", "..", ".")]
+        name = "/".join(kept)
+        if self.args.flag("j"):
+            name = kept[-1] if kept else ""
+        return "".join([character for character in name if character >= " " and character != "\x7f"])
+
+    def extract(self, entry: Entry) -> None:
+        name = self.safe_name(entry)
+        if not name:
+            return
+        shown = self.prefix + name
+        path = self.ctx.path(shown)
+        try:
+            if entry.is_dir:
+                if not self.args.flag("j"):
+                    self.make_directory(entry, shown, path)
+                return
+            if self.is_locked(entry):
+                return
+            existing = self.existing(path)
+            if existing is not None:
+                replaced = self.replace(entry, shown, existing)
+                if replaced is None:
+                    return
+                shown = replaced
+                path = self.ctx.path(shown)
+            elif self.args.flag("f"):
+                return
+            self.ctx.fs.makedirs(posixpath.dirname(path), 0o777 & ~self.ctx.umask)
+            self.write(entry, shown, path)
+        except OSError as error:
+            self.warn(f"error:  cannot create {shown}\n        {os.strerror(error.errno or 5)}\n", 50 if error.errno == 28 else 2)
+
+    def existing(self, path: str) -> Stat | None:
+        try:
+            return self.ctx.fs.stat(path, follow=False)
+        except OSError:
+            return None
+
+    def replace(self, entry: Entry, shown: str, existing: Stat) -> str | None:
+        """The name to write to instead of an existing file, None to leave it alone."""
+        if (self.args.flag("f") or self.args.flag("u")) and existing.mtime // 1 >= entry.mtime:
+            return None
+        if self.policy == "n":
+            return None
+        if self.policy != "o":
+            return self.ask(shown)
+        return shown
+
+    def ask(self, shown: str) -> str | None:
+        while True:
+            self.ctx.stderr.write(encode(_PROMPT.format("\0").replace("\0", shown)))
+            answer = decode(self.ctx.stdin.readline())
+            if not answer:
+                self.ctx.stderr.write(b' NULL\n(EOF or read error, treating as "[N]one" ...)\n')
+                self.policy = "n"
+                self.ctx.status = max(self.ctx.status, 1)
+                return None
+            letter = answer[:1]
+            if letter in "AN":
+                self.policy = "o" if letter == "A" else "n"
+            if letter in "yYA":
+                return shown
+            if letter in "nN":
+                return None
+            if letter in "rR":
+                self.ctx.stderr.write(b"new name: ")
+                fresh = decode(self.ctx.stdin.readline()).rstrip("\n")
+                if fresh and ".." not in fresh.split("/"):
+                    return self.prefix + fresh.lstrip("/")
+            else:
+                self.ctx.stderr.write(encode(f"error:  invalid response [{answer.rstrip()[:40]}]\n"))
+
+    def make_directory(self, entry: Entry, shown: str, path: str) -> None:
+        if not self.ctx.fs.is_dir(path):
+            self.ctx.fs.makedirs(path, 0o777 & ~self.ctx.umask)
+            self.out(f"   creating: {shown}/\n")
+            self.directories.append((path, entry))
+
+    def write(self, entry: Entry, shown: str, path: str) -> None:
+        fs = self.ctx.fs
+        if entry.is_link:
+            self.defer_link(entry, shown, path)
+            return
+        self.out(f"{_VERBS.get(entry.method, '  inflating')}: {_padded(shown)}  ")
+        info = self.existing(path)
+        if info is not None and not info.is_dir:
+            fs.unlink(path)
+        file = fs.open(path, "x", permissions=0o644)
+        crc = 0
+        try:
+            for block in expand(self.data, entry, self.ctx.budget):
+                crc = zlib.crc32(block, crc)
+                file.write(block)
+        except ZipFormatError as error:
+            self.warn(f"{_PROBLEMS[error.problem]}\n", 2)
+            return
+        finally:
+            file.release()
+        if crc != entry.crc:
+            named = f"{shown:<22} " if self.quiet else ""
+            self.warn(f"{named} bad CRC {crc:08x}  (should be {entry.crc:08x})\n", 2)
+        else:
+            self.out("\n")
+        mode = entry.mode & 0o777 or 0o644
+        fs.chmod(path, mode & ~self.ctx.umask)
+        fs.utime(path, Timestamp.from_ns(entry.mtime * 1_000_000_000))
+
+    def is_locked(self, entry: Entry) -> bool:
+        """Whether the member is encrypted: it is skipped then, which is told."""
+        if not entry.flags & 1:
+            return False
+        self.encrypted += 1
+        out = self.ctx.stdout if self.args.flag("t") else self.ctx.stderr
+        name = _padded(visible(entry.name))
+        out.write(encode(f"   skipping: {name}  {_PROBLEMS['password']}\n"))
+        return True
+
+    def defer_link(self, entry: Entry, shown: str, path: str) -> None:
+        """Links are made when all files are there, so that no member is written through one."""
+        self.ctx.budget.charge(entry.size)
+        try:
+            target = decode(b"".join(expand(self.data, entry, self.ctx.budget)))
+        except ZipFormatError as error:
+            self.warn(f"{_PROBLEMS[error.problem]}\n", 2)
+            return
+        self.out(f"    linking: {shown:<22}  -> {target} \n")
+        if self.existing(path) is not None:
+            self.ctx.fs.unlink(path)
+        self.ctx.fs.open(path, "x", permissions=0o600).release()
+        self.deferred.append((shown, target))
+
+    def finish(self) -> None:
+        """Make the links; give directories their times, the deepest first."""
+        if self.deferred:
+            self.out("finishing deferred symbolic links:\n")
+        for shown, target in self.deferred:
+            path = self.ctx.path(shown)
+            self.out(f"  {shown:<22} -> {target}\n")
+            try:
+                self.ctx.fs.unlink(path)
+                self.ctx.fs.symlink(target, path)
+            except OSError as error:
+                self.warn(f"warning:  symbolic link ({shown}) failed: {os.strerror(error.errno or 5)}\n")
+        for path, entry in sorted(self.directories, key=lambda pair: -pair[0].count("/")):
+            self.ctx.budget.step()
+            if entry.mode & 0o777:
+                self.ctx.fs.chmod(path, entry.mode & 0o777 & ~self.ctx.umask)
+            self.ctx.fs.utime(path, Timestamp.from_ns(entry.mtime * 1_000_000_000))
+
+    def run(self, names: Sequence[str], excluded: Sequence[str]) -> int:
+        """Do what the options say."""
+        args = self.args
+        entries, comment, count = read_members(self.data, self.ctx.budget, self.zone)
+        whole = len(entries) == count
+        chosen, missing = self.choose(entries, names, excluded)
+        self.numbers = {entry.place: number for number, entry in enumerate(chosen, 1)}
+        pipe = args.flag("p")
+        if not pipe:
+            self.out(f"Archive:  {self.name}\n")
+            if comment:
+                self.out(decode(comment.replace(b"\r\n", b"\n")) + "\n", 9 if args.flag("z") else 1)
+        if args.flag("z"):
+            return self.ctx.status
+        out = self.ctx.stdout if args.flag("t") else self.ctx.stderr
+        self.check_start(entries, out)
+        if not entries and not whole:
+            return self.tell_broken(0, out)
+        if not entries:
+            self.warn(f"warning [{self.name}]:  zipfile is empty\n")
+            return 1
+        listed = args.flag("l") or args.flag("v")
+        if not listed:
+            chosen = self.without_unknown(chosen, out)
+        if not whole and not listed:
+            self.tell_broken(len(chosen) + 1, out)
+        self.work(chosen, missing, whole=whole)
+        if not whole and listed:
+            return self.tell_broken(len(entries) + 1, out)
+        if self.unknown and self.ctx.status <= 1:
+            self.ctx.status = 81
+        if self.encrypted:
+            self.ctx.status = max(self.ctx.status, 5)
+        if args.flag("l") or args.flag("v"):
+            self.ctx.status = max(self.ctx.status, 11 if missing and not chosen else 0)
+        elif missing and not args.flag("t"):
+            for name in missing:
+                self.warn(f"caution: filename not matched:  {name}\n", 11 if whole else 3)
+        elif missing:
+            self.ctx.status = max(self.ctx.status, 11 if whole else 3)
+        for name in () if args.flag("l") or args.flag("v") else self.unused:
+            self.warn(f"caution: excluded filename not matched:  {name}\n", 0)
+        return self.ctx.status
+
+    def without_unknown(self, chosen: list[Entry], out: ByteWriter) -> list[Entry]:
+        """The members that can be expanded; of the others is told that they are skipped."""
+        known: list[Entry] = []
+        for entry in chosen:
+            if entry.method in _EXPANDED:
+                known.append(entry)
+                continue
+            self.unknown += 1
+            if not self.quiet and not self.args.flag("p"):
+                out.write(encode(f"   skipping: {_padded(visible(entry.name))}  unsupported compression method {entry.method}\n"))
+        return known
+
+    def tell_broken(self, number: int, out: ByteWriter) -> int:
+        """Say that the directory has no more than the members before `number`; the status."""
+        text = _NO_HEADER.replace("{}", str(number)) if number else _NO_START.replace("{}", self.name)
+        out.write(encode(text + _ADVICE))
+        self.ctx.status = max(self.ctx.status, 3)
+        return self.ctx.status
+
+    def check_start(self, entries: Sequence[Entry], out: ByteWriter) -> None:
+        """Warn of bytes before the first member."""
+        extra = min((entry.offset for entry in entries), default=0)
+        if extra and self.data[:4] != b"PK\3\4":
+            text = f"warning [{self.name}]:  {extra} extra bytes at beginning or within zipfile\n  (attempting to process anyway)\n"
+            out.write(encode(text))
+            self.ctx.status = max(self.ctx.status, 1)
+
+    def work(self, chosen: list[Entry], missing: list[str], *, whole: bool) -> None:
+        args = self.args
+        if args.flag("l") or args.flag("v"):
+            lister = list_verbose if args.flag("v") else list_short
+            lister(chosen, self.zone, self.quiet, self.ctx.print, summed=whole)
+        elif args.flag("t"):
+            self.test(chosen, missing, failed=bool(missing) or not whole)
+        elif args.flag("p") or args.flag("c"):
+            for entry in chosen:
+                if not self.is_there(entry) or self.is_locked(entry):
+                    continue
+                if args.flag("c"):
+                    self.out(f"{_VERBS.get(entry.method, '  inflating')}: {_padded(visible(entry.name))}  \n")
+                self.print_content(entry)
+                if args.flag("c"):
+                    self.out("\n", 1)
+        else:
+            if self.prefix:
+                self.ctx.fs.makedirs(self.ctx.path(self.prefix.rstrip("/") or "/"), 0o777 & ~self.ctx.umask)
+            try:
+                for entry in chosen:
+                    self.ctx.budget.step()
+                    if self.is_there(entry):
+                        self.extract(entry)
+            finally:
+                self.finish()

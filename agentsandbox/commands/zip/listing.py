@@ -1,0 +1,102 @@
+"""How `unzip -l`, `-v` and `-Z` list an archive."""
+
+from __future__ import annotations
+
+from agentsandbox.commands._files.modes import format_mode
+from agentsandbox.kernel.formats.strftime import strftime
+from agentsandbox.kernel.streams import decode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from agentsandbox.commands.zip.format import Entry
+
+__all__ = ["list_long", "list_short", "list_verbose", "percent", "totals", "visible"]
+
+_DEFLATED = 8
+_METHODS = {0: ("Stored", "stor"), 12: ("BZip2", "bzp2"), 14: ("LZMA", "lzma")}
+
+
+_CONTROLS = {code: f"^{chr(code + 64)}" for code in range(32)}
+
+
+def visible(name: str) -> str:
+    """A name with control characters as people type them."""
+    return name if name.isprintable() else name.translate(_CONTROLS)
+
+
+def percent(size: int, compressed: int) -> int:
+    """The part saved, in whole percent, as Info-ZIP rounds it."""
+    if not size:
+        return 0
+    doubled = 200 * abs(size - compressed) // size
+    doubled = doubled if size >= compressed else -doubled
+    return int((1 + doubled) / 2)
+
+
+def _files(count: int) -> str:
+    return f"{count} file{'' if count == 1 else 's'}"
+
+
+def list_short(entries: Sequence[Entry], zone: str, quiet: int, show: Callable[[str], None], *, summed: bool = True) -> None:
+    """`unzip -l`."""
+    if quiet < 2:
+        show("  Length      Date    Time    Name")
+        show("---------  ---------- -----   ----")
+    for entry in entries:
+        show(f"{entry.size:9d}  {strftime(entry.mtime, '%Y-%m-%d %H:%M', zone)}   {visible(entry.name)}")
+        _comment(entry, show)
+    if quiet < 2 and summed:
+        show("---------                     -------")
+        show(f"{sum(entry.size for entry in entries):9d}                     {_files(len(entries))}")
+
+
+def list_verbose(entries: Sequence[Entry], zone: str, quiet: int, show: Callable[[str], None], *, summed: bool = True) -> None:
+    """`unzip -v`."""
+    if quiet < 2:
+        show(" Length   Method    Size  Cmpr    Date    Time   CRC-32   Name")
+        show("--------  ------  ------- ---- ---------- ----- --------  ----")
+    for entry in entries:
+        method = _method(entry)[0]
+        saved = percent(entry.size, entry.compressed)
+        time = strftime(entry.mtime, "%Y-%m-%d %H:%M", zone)
+        show(f"{entry.size:8d}  {method:<6}{entry.compressed:9d} {saved:3d}% {time} {entry.crc:08x}  {visible(entry.name)}")
+        _comment(entry, show)
+    if quiet < 2 and summed:
+        size, compressed = sum(entry.size for entry in entries), sum(entry.compressed for entry in entries)
+        show("--------          -------  ---                            -------")
+        show(f"{size:8d}         {compressed:8d} {percent(size, compressed):3d}%                            {_files(len(entries))}")
+
+
+def list_long(entries: Sequence[Entry], zone: str, form: str, show: Callable[[str], None]) -> None:
+    """`zipinfo -s`, `-m` and `-l`."""
+    for entry in entries:
+        mode = format_mode(entry.mode if entry.mode & 0o170000 else entry.mode | (0o040000 if entry.is_dir else 0o100000))
+        kind = ("T" if entry.text else "B") if entry.flags & 1 else ("t" if entry.text else "b")
+        extra = "x" if entry.extra else "-"
+        version, system = ("3.0", "unx") if entry.unix else ("2.0", "fat")
+        time = strftime(entry.mtime, "%y-%b-%d %H:%M", zone)
+        between = {"m": f" {percent(entry.size, entry.compressed):2d}%", "l": f" {entry.compressed:8d}"}.get(form, "")
+        show(f"{mode}  {version} {system} {entry.size:8d} {kind}{extra}{between} {_method(entry)[1]} {time} {visible(entry.name)}")
+
+
+def totals(entries: Sequence[Entry]) -> str:
+    """The last line of `zipinfo`."""
+    size, compressed = sum(entry.size for entry in entries), sum(entry.compressed for entry in entries)
+    saved = (1000 * (size - compressed) + (size >> 1)) // size if size else 0
+    tenths = f"{'-' if saved < 0 else ''}{abs(saved) // 10}.{abs(saved) % 10}"
+    return f"{_files(len(entries))}, {size} bytes uncompressed, {compressed} bytes compressed:  {tenths}%"
+
+
+def _method(entry: Entry) -> tuple[str, str]:
+    """The method of compression in long and in short."""
+    if entry.method == _DEFLATED:
+        letter = "NXFS"[entry.flags >> 1 & 3]
+        return f"Defl:{letter}", f"def{letter}"
+    return _METHODS.get(entry.method, (f"Unk:{entry.method:03d}", f"u{entry.method:03d}"))
+
+
+def _comment(entry: Entry, show: Callable[[str], None]) -> None:
+    if entry.comment:
+        show(decode(entry.comment))

@@ -1,0 +1,3 @@
+from agentsandbox.commands.zip.unzip import zipinfo
+
+__all__ = ["zipinfo"]

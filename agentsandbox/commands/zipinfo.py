@@ -1,3 +1,0 @@
-from agentsandbox.commands.unzip import zipinfo
-
-__all__ = ["zipinfo"]

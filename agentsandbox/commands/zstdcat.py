@@ -1,3 +1,0 @@
-from agentsandbox.commands.zstd import zstdcat
-
-__all__ = ["zstdcat"]

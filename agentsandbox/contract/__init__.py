@@ -1,0 +1,1 @@
+"""What a command is, and what it may declare about itself."""

@@ -1,0 +1,551 @@
+"""The contract of a command: words and streams in, a status out.
+
+    @command("nl", usage=\"\"\"
+    Usage: nl [OPTION]... [FILE]...
+    Number the lines of each FILE.
+
+      -w, --number-width=NUM  columns for the number
+    \"\"\")
+    def nl(ctx: CommandContext, args: Arguments) -> int: ...
+
+The usage text gives `--help`, the option parser, the wording of errors and the documentation. A command lets `OSError`
+and `CommandError` fly: `Command.run` words them. It writes bytes to `ctx.stdout`, reads bytes from `ctx.stdin`, and
+draws on `ctx.budget` in every loop over untrusted length.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import posixpath
+import textwrap
+
+from agentsandbox.contract.manners import DEFAULT_MANNERS
+from agentsandbox.contract.usage import Arguments, OptionParser
+from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.kernel.streams import ByteWriter, Closed, InputError, LateWriter, Null, OutputError, bytewise, decode, encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+    from random import Random
+    from typing import Any, Protocol
+
+    from agentsandbox.contract.manners import Manners
+    from agentsandbox.kernel.fs.base import File, FileSystem
+    from agentsandbox.kernel.processes import Process, Scheduler
+    from agentsandbox.kernel.streams import ByteReader, Stream
+    from agentsandbox.limits import Budget
+    from agentsandbox.network import NetworkPolicy
+
+    class RunCommand(Protocol):
+        """Runs another command of the sandbox, as `execvp` would find it: a command, a script on the PATH, a path.
+
+        Streams, environment, directory and the signals that it ignores default to the caller's. Returns the status; 127 not found, 126 not
+        executable, both with a message on stderr.
+        """
+
+        def __call__(
+            self,
+            words: Sequence[str],
+            *,
+            stdin: ByteReader | None = None,
+            stdout: ByteWriter | None = None,
+            stderr: ByteWriter | None = None,
+            env: Mapping[str, str] | None = None,
+            cwd: str | None = None,
+            ignoring: Collection[int] | None = None,
+        ) -> int: ...
+
+    class StartCommand(Protocol):
+        """As `RunCommand`, but beside the caller: returns the process at once; `ctx.host.scheduler.wait(process)`."""
+
+        def __call__(
+            self,
+            words: Sequence[str],
+            *,
+            stdin: ByteReader | None = None,
+            stdout: ByteWriter | None = None,
+            stderr: ByteWriter | None = None,
+            env: Mapping[str, str] | None = None,
+            cwd: str | None = None,
+            ignoring: Collection[int] | None = None,
+        ) -> Process: ...
+
+    class Function(Protocol):
+        """What `@command` decorates; an `async def` is awaited in the host's event loop."""
+
+        __name__: str
+
+        def __call__(self, ctx: CommandContext, args: Arguments, /) -> int | Awaitable[int]: ...
+
+
+__all__ = ["Arguments", "Command", "CommandContext", "Host", "command", "describe_os_error", "normalize"]
+
+
+_HINT = "Try 'NAME --help' for more information."
+_OPENING, _REPORT = 4, 10
+"""Steps that a file costs, and a complaint: with very many operands nothing else may look at the clock."""
+
+
+class Host:
+    """What the machine looks like from inside: clock, chance, user, terminal, network."""
+
+    __slots__ = ("_make_random", "_random", "clock", "columns", "commands", "hostname", "locks", "network", "scheduler", "started", "user")
+
+    def __init__(
+        self,
+        *,
+        clock: Callable[[], float],
+        random: Callable[[], Random],
+        scheduler: Scheduler,
+        user: str = "agent",
+        hostname: str = "sandbox",
+        columns: int = 80,
+        network: NetworkPolicy | None = None,
+        commands: Callable[[], Sequence[str]] = tuple,
+    ) -> None:
+        self.clock = clock
+        """Seconds since the epoch; the sandbox's only clock (deadlines run on the budget's own)."""
+        self._make_random = random
+        self._random: Random | None = None
+        self.scheduler = scheduler
+        self.user = user
+        self.hostname = hostname
+        self.columns = columns
+        self.network = network
+        self.commands = commands
+        """The names of all commands there are."""
+        self.started = clock()
+        self.locks: dict[int, list[tuple[Stream, bool]]] = {}
+        """Advisory locks on files, by inode: who holds each, and whether it is shared. A closed stream holds nothing."""
+
+    @property
+    def random(self) -> Random:
+        """Chance, made when it is first needed: its state takes 3 KB."""
+        if self._random is None:
+            self._random = self._make_random()
+        return self._random
+
+    def random_state(self) -> tuple[object, ...] | None:
+        """What `random.setstate` takes to go on from here; None where no chance was asked for yet."""
+        return None if self._random is None else self._random.getstate()
+
+
+class CommandContext:
+    """All that a command can see or touch."""
+
+    __slots__ = (
+        "budget", "cwd", "env", "fs", "host", "manners", "name", "opened", "run", "start", "status",
+        "stderr", "stdin", "stdout", "umask", "words",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        name: str,
+        words: Sequence[str],
+        *,
+        stdin: ByteReader,
+        stdout: ByteWriter,
+        stderr: ByteWriter,
+        fs: FileSystem,
+        cwd: str,
+        env: Mapping[str, str],
+        budget: Budget,
+        run: RunCommand,
+        start: StartCommand,
+        host: Host,
+        umask: int = 0o022,
+    ) -> None:
+        self.name = name
+        self.words = words
+        """The operands and options, the name not among them."""
+        self.stdin = stdin
+        self.stdout = stdout
+        self.stderr = stderr
+        self.fs = fs
+        self.cwd = cwd
+        self.env = env
+        self.budget = budget
+        self.run = run
+        self.start = start
+        self.host = host
+        self.manners = DEFAULT_MANNERS
+        """Those of the command that runs."""
+        self.umask = umask
+        self.opened: list[File] | None = None
+        """Closed when the command ends."""
+        self.status = 0
+        """What `warn` recorded: the status to return at the end."""
+
+    def path(self, name: str) -> str:
+        """The absolute path that an operand names. "" raises ENOENT, as every system call does."""
+        if not name.isascii():
+            name = decode(encode(name))  # it may come from a script read byte by byte
+        if name.startswith("/"):
+            return name
+        if not name:
+            raise FileNotFoundError(2, os.strerror(2), name)
+        return f"{self.cwd}/{name}" if self.cwd != "/" else f"/{name}"
+
+    def at_hand(self, names: Sequence[str]) -> list[bytes | None]:
+        """The bytes of those operands that are regular files and at hand; None tells nothing. None of them is empty."""
+        return self.fs.at_hand(self.cwd, names if "".join(names).isascii() else [decode(encode(name)) for name in names])
+
+    def is_bytewise(self, category: str = "LC_CTYPE") -> bool:
+        """Whether the environment chooses the locale C: characters are bytes. What names no locale is UTF-8, as in the shell."""
+        env = self.env
+        return (env.get("LC_ALL") or env.get(category) or env.get("LANG")) in ("C", "POSIX")
+
+    def print(self, text: str = "", end: str = "\n") -> None:
+        """Write text and `end` to stdout."""
+        self.stdout.write(encode(text + end))
+
+    def warn(self, message: str, status: int = 1) -> None:
+        """Report "name: message" on stderr, go on, and remember `status`."""
+        self.budget.step(_REPORT)
+        self.stderr.write(encode(f"{self.name}: {message}\n"))
+        self.status = status
+
+    def warn_os(self, error: OSError, name: str | None = None, prefix: str = "") -> None:
+        """Report an `OSError` as Unix tools do: "name: [prefix]operand: reason"."""
+        if isinstance(error, InputError) and name == "-":
+            from agentsandbox.contract.broken_streams import input_failure
+
+            line, self.status = input_failure(self.manners, self.name, error)
+            self.stderr.write(line)
+            return
+        self.warn(f"{prefix}{describe_os_error(error, name)}" if name != "" else f"{prefix}: {describe_os_error(error, '')}")
+
+    def open_input(self, name: str) -> ByteReader:
+        """Open one operand for reading, stdin for "-"; a directory raises EISDIR. It is closed when the command ends."""
+        self.budget.step(_OPENING)
+        if name == "-":
+            if self.stdin.unreadable == errno.EISDIR:
+                raise self.stdin.input_error()
+            return self.stdin
+        source = self.keep(self.fs.open(self.path(name), "r"))
+        if source.unreadable == errno.EISDIR:
+            raise source.input_error(name)
+        return source
+
+    def keep(self, file: File) -> File:
+        """The open file itself, which is closed when the command ends."""
+        if self.opened is None:
+            self.opened = [file]
+        else:
+            self.opened.append(file)
+        return file
+
+    def inputs(self, names: Sequence[str]) -> Iterator[tuple[str, ByteReader]]:
+        """Open each operand in turn, stdin for "-" or for none; report the ones that fail and go on."""
+        for name in names or ("-",):
+            try:
+                source = self.open_input(name)
+            except OSError as error:
+                self.warn_os(error, name)
+                continue
+            yield name, source
+
+
+def describe_os_error(error: OSError, name: str | None = None) -> str:
+    """ "operand: reason", in the words of strerror; `name` is how the user called the file."""
+    shown = name if name is not None else error.filename
+    reason = os.strerror(error.errno) if error.errno else (error.strerror or "Input/output error")
+    return f"{shown}: {reason}" if shown else reason
+
+
+class _PlainQuotes(ByteWriter):
+    """Messages as the locale C has them: with the quotation marks of ASCII."""
+
+    __slots__ = ("target",)
+
+    def __init__(self, target: ByteWriter) -> None:
+        self.target = target
+
+    def write(self, data: bytes) -> None:
+        self.target.write(data.replace(b"\xe2\x80\x98", b"'").replace(b"\xe2\x80\x99", b"'"))
+
+
+def _reads_its_output(ctx: CommandContext) -> bool:
+    """Whether standard input or an operand is the file that standard output adds to."""
+    written = getattr(ctx.stdout, "path", None)
+    if written is None:
+        return False
+    written = normalize(written)
+    read = getattr(ctx.stdin, "path", None)
+    return (read is not None and normalize(read) == written) or any(word and normalize(ctx.path(word)) == written for word in ctx.words)
+
+
+class Command:
+    """A command as the table knows it. `raw` commands parse their own words: `args.operands` holds them all."""
+
+    __slots__ = (
+        "_parser", "advice", "check", "digits", "function", "hint", "late", "manners", "name", "permute", "raw", "rewrite", "summary",
+        "tells_release", "usage", "usage_status", "values",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        name: str,
+        function: Function,
+        usage: str,
+        *,
+        raw: bool = False,
+        permute: bool = True,
+        digits: str | None = None,
+        usage_status: int = 1,
+        rewrite: Callable[[Sequence[str]], Sequence[str]] | None = None,
+        hint: str = _HINT,
+        late: bool = False,
+        advice: Callable[[CommandContext, UsageError], None] | None = None,
+        values: Mapping[str, Callable[[str], object]] | None = None,
+        check: Callable[[Sequence[tuple[str, str | None]]], object] | None = None,
+        manners: Manners = DEFAULT_MANNERS,
+    ) -> None:
+        self.name = name
+        self.manners = manners
+        self.advice = advice
+        self.values = values
+        self.check = check
+        self.hint = hint
+        self.late = late
+        self.function = function
+        self.usage = usage
+        if manners.release is not None and not (raw and "--help" not in usage):
+            self.usage = manners.release.declare_in(usage)
+        self.tells_release = self.usage is not usage
+        """Whether --version is answered here, not by the function."""
+        self.raw = raw
+        self.permute = permute
+        self.digits = digits
+        self.usage_status = usage_status
+        self.rewrite = rewrite
+        lines = [line for line in usage.splitlines() if line.strip() and not line.lower().startswith(("usage:", "  or:"))]
+        self.summary = lines[0].strip() if lines else ""
+        self._parser: OptionParser | None = None
+
+    def parser(self) -> OptionParser:
+        """The parser that the usage text specifies, made when first needed."""
+        if self._parser is None:
+            self._parser = OptionParser(
+                self.usage,
+                name=self.name,
+                permute=self.permute,
+                digits=self.digits,
+                usage_status=self.usage_status,
+                values=self.values,
+                check=self.check,
+                long_options=self.manners.long_options,
+                fatal_options=self.manners.fatal_options,
+            )
+        return self._parser
+
+    def version(self) -> str:
+        """Return what `--version` prints; "" for a command without a release."""
+        release = self.manners.release
+        return "" if release is None else release.lines(self.name)
+
+    def run(self, ctx: CommandContext) -> int:
+        """Run it; errors are worded here and nowhere else."""
+        ctx.manners = manners = self.manners
+        if ctx.is_bytewise():
+            ctx.stderr = _PlainQuotes(ctx.stderr)
+            if manners.bytewise:
+                ctx.words = [bytewise(word) for word in ctx.words]
+        if ctx.stdin.unreadable or ctx.stdout.unwritable or ctx.stderr.unwritable:
+            return self._run_broken(ctx)
+        if ctx.stdout.append and not manners.checks_output and _reads_its_output(ctx):
+            return self._run_behind(ctx)
+        return self._run(ctx)
+
+    def _run_behind(self, ctx: CommandContext) -> int:
+        """Run it with an output that is held back as by C's stdio: what reads the file it adds to gets to its end."""
+        stdout, run, start = ctx.stdout, ctx.run, ctx.start
+        ctx.stdout = late = LateWriter(stdout)
+
+        def run_after(*words: Any, **streams: Any) -> int:
+            late.flush()
+            return run(*words, **streams)
+
+        def start_after(*words: Any, **streams: Any) -> Process:
+            late.flush()
+            return start(*words, **streams)
+
+        ctx.run, ctx.start = run_after, start_after
+        try:
+            return self._run(ctx)
+        finally:
+            ctx.stdout = stdout
+            late.flush()
+
+    def _run_broken(self, ctx: CommandContext) -> int:
+        """Run it with an unusable standard stream, and say so as the tool would."""
+        from agentsandbox.contract.broken_streams import (
+            BrokenInput,
+            BrokenOutput,
+            EmptyInput,
+            buffered_output,
+            complaint,
+            empty_input,
+            output_failure,
+        )
+
+        manners = self.manners
+        empty = empty_input(manners, ctx.name, ctx.stdin.unreadable) if ctx.stdin.unreadable else None
+        closed = isinstance(ctx.stdin, Closed)
+        if isinstance(ctx.stderr, Closed):
+            ctx.stderr = Null()
+        if empty is not None:
+            ctx.stdin = empty
+        elif closed:
+            ctx.stdin = BrokenInput()
+        if ctx.stdout.unwritable:
+            ctx.stdout = buffered_output(ctx.stdout, manners) or ctx.stdout
+        status = self._run(ctx)
+        if empty is not None and empty.tried and empty.line:
+            ctx.stderr.write(empty.line)
+            status = status or 1
+        if closed and isinstance(ctx.stdin, (BrokenInput, EmptyInput)) and ctx.stdin.tried and manners.closing_error:
+            ctx.stderr.write(complaint(manners.closing_error, ctx.name, errno.EBADF))
+            status = status or 1
+        if isinstance(ctx.stdout, BrokenOutput) and ctx.stdout.size:
+            failure = output_failure(manners, ctx.name, ctx.stdout.number)
+            if failure is not None:
+                line, status = failure
+                ctx.stderr.write(line)
+        return status
+
+    def _run(self, ctx: CommandContext) -> int:
+        try:
+            if self.raw:
+                if ctx.words and ctx.words[0] == "--version" and self.tells_release:
+                    ctx.stdout.write(encode(self.version()))
+                    return 0
+                args = Arguments()
+                args.operands = list(ctx.words)
+            else:
+                found = self._arguments(ctx)
+                if found is None or found.flag("help"):
+                    ctx.stdout.write(encode(self.usage))
+                    return 0
+                args = found
+                if self.tells_release and args.flag("version"):
+                    ctx.stdout.write(encode(self.version()))
+                    return 0
+            status = self._call_late(ctx, args) if self.late else self.function(ctx, args)
+            if type(status) is int:
+                return status
+            if hasattr(status, "__await__"):
+                status = ctx.host.scheduler.await_(status)
+            if not isinstance(status, int):
+                raise CommandError(f"the command returned {type(status).__name__}, not an int", 1)
+            return status
+        except UsageError as error:
+            status = error.status if error.has_status else self.usage_status
+            ctx.stderr.write(encode(f"{ctx.name}: {error.message}\n{self.hint.replace('NAME', ctx.name)}\n"))
+            return status
+        except CommandError as error:
+            if error.message:
+                ctx.stderr.write(encode(f"{ctx.name}: {error.message}\n"))
+            return error.status
+        except InputError as error:
+            from agentsandbox.contract.broken_streams import input_failure
+
+            line, status = input_failure(self.manners, ctx.name, error)
+            ctx.stderr.write(line)
+            return status
+        except OSError as error:
+            return self._output_failed(ctx, error)
+        finally:
+            if ctx.opened is not None:
+                for source in ctx.opened:
+                    if source.references > 0:
+                        source.release()
+
+    def _call_late(self, ctx: CommandContext, args: Arguments) -> int | Awaitable[int]:
+        """Call the function with an output that is held back."""
+        stdout = ctx.stdout
+        ctx.stdout = late = LateWriter(stdout)
+        try:
+            return self.function(ctx, args)
+        finally:
+            ctx.stdout = stdout
+            late.flush()
+
+    def _output_failed(self, ctx: CommandContext, error: OSError) -> int:
+        """Word an error that nobody else worded: of standard output or of any file."""
+        stdout = ctx.stdout
+        if isinstance(error, OutputError) or (error.errno == errno.ENOSPC and error.filename == getattr(stdout, "path", None)):
+            from agentsandbox.contract.broken_streams import BrokenOutput, output_failure
+
+            if isinstance(stdout, BrokenOutput):
+                return 1  # it is reported at the end
+            failure = output_failure(self.manners, ctx.name, error.errno or 0)
+            if failure is None:
+                return 0
+            line, status = failure
+            ctx.stderr.write(line)
+            return status
+        ctx.stderr.write(encode(f"{ctx.name}: {describe_os_error(error)}\n"))
+        return self.usage_status
+
+    def _arguments(self, ctx: CommandContext) -> Arguments | None:
+        """What the words say; None where they are not in order but ask for help."""
+        words = ctx.words
+        try:
+            posix = "POSIXLY_CORRECT" in ctx.env and bool(self.manners.long_options)
+            return self.parser().parse(self.rewrite(words) if self.rewrite is not None else words, posix=posix)
+        except CommandError as error:
+            if words and words[0] == "--help":
+                return None
+            if self.advice is not None and isinstance(error, UsageError):
+                self.advice(ctx, error)
+            raise
+
+
+def command(
+    name: str,
+    usage: str,
+    *,
+    raw: bool = False,
+    permute: bool = True,
+    digits: str | None = None,
+    usage_status: int = 1,
+    rewrite: Callable[[Sequence[str]], Sequence[str]] | None = None,
+    hint: str = _HINT,
+    late: bool = False,
+    advice: Callable[[CommandContext, UsageError], None] | None = None,
+    values: Mapping[str, Callable[[str], object]] | None = None,
+    check: Callable[[Sequence[tuple[str, str | None]]], object] | None = None,
+    manners: Manners = DEFAULT_MANNERS,
+) -> Callable[[Function], Command]:
+    """Make a function the command `name`.
+
+    usage         help text and option specification (see `usage`); dedented here.
+    raw           the words have a grammar of their own: no option parsing, no automatic --help.
+    permute       options may stand after operands, as GNU allows; false for `env`, `xargs`, `timeout` …
+    digits        the option that "-5" means (`head -5`).
+    usage_status  the status of a usage error: 1, or 2 for `ls`, `grep`, `sort`, `diff` …
+    rewrite       puts obsolete forms (`tail +2`, `head -1c`) into today's words before they are parsed.
+    hint          the line after a usage error; NAME stands for the name.
+    late          what it prints is held back as by C's stdio: its messages come first.
+    advice        called with an error in the options, whose message it may add to.
+    values        by the key of an option a function that reads its value, for the error it raises (see `usage`).
+    check         called with the options so far after each word, for the error it raises where they contradict each other.
+    manners       how it behaves where tools differ: its release, its words about broken streams, purity (see `manners`).
+    """
+
+    def decorate(function: Function) -> Command:
+        text = textwrap.dedent(usage).strip("\n") + "\n"
+        return Command(
+            name, function, text, raw=raw, permute=permute, digits=digits, usage_status=usage_status, rewrite=rewrite, hint=hint, late=late,
+            advice=advice, values=values, check=check, manners=manners,
+        )  # fmt: skip
+
+    return decorate
+
+
+def normalize(path: str) -> str:
+    """An absolute path without empty, "." and ".." components, textually: for display, not for opening."""
+    return posixpath.normpath(path) if not path.startswith("//") else posixpath.normpath(path)[1:] or "/"

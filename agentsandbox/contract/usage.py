@@ -1,0 +1,351 @@
+"""The help text is the option specification.
+
+`parse_usage` reads lines such as "  -w, --number-width=NUM   columns for the number" from a command's usage text;
+`OptionParser.parse` then parses words by them exactly as GNU getopt_long does: clusters, attached and separate values,
+"=", permutation, unambiguous abbreviations, "--". What the text does not name is refused by name.
+
+Forms in the text, at the start of an indented line:
+
+    -n, --lines=[-]NUM      a value is required ("=" or a blank before the placeholder)
+    -s SUFFIX               the same for a short option alone
+    --color[=WHEN]          the value is optional and must be attached
+    -q, --quiet, --silent   several spellings of one option
+    -NUM                    digits alone are short for the option named in `@command(..., digits="lines")`
+
+An option is known by its first long spelling, or by its letter if it has none. Values that a command gives a function for
+are read as they come: what is wrong with one is told before anything that stands behind it, and also where a later one counts.
+A function under the key with a dash before it reads the value of the option that is given by its letter. One more function
+may check whether the options so far can stand together.
+"""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.kernel.streams import bytewise
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+__all__ = ["Arguments", "Option", "OptionParser", "parse_usage"]
+
+_NONE, _REQUIRED, _OPTIONAL = 0, 1, 2
+_FEW = 64
+"""Options that are looked through one by one."""
+_SHORT_LINE, _SHORT_TEXT, _KEPT = 8, 256, 64
+"""Fewer words, fewer characters than these are remembered; so many command lines of a command."""
+
+_SPELLING = re.compile(
+    r"(?P<name>--[A-Za-z0-9][A-Za-z0-9-]*|-[A-Za-z0-9?@#%:,.])"
+    r"(?P<value>\[=[^\]]*\]|=\S+|\[[A-Z][^\]\s]*\]| (?![ -])(?:[A-Z][A-Z0-9_.:,|-]*|<[^>]+>|\[[^\]]+\]|'[^']+')(?=\s|,|$))?"
+)
+
+
+class Option:
+    """One option: its key, its spellings and whether it takes a value."""
+
+    __slots__ = ("key", "spellings", "takes")
+
+    def __init__(self, key: str, spellings: tuple[str, ...], takes: int) -> None:
+        self.key = key
+        self.spellings = spellings
+        self.takes = takes
+
+
+class Arguments:
+    """What was given: options by key in order, and the operands."""
+
+    __slots__ = ("_counted", "_places", "given", "operands")
+
+    def __init__(self) -> None:
+        self.given: list[tuple[str, str | None]] = []
+        """(key, value) in the order given; the value is None for an option without one."""
+        self.operands: list[str] = []
+        self._places: dict[str, list[int]] = {}
+        """Where each key stands, if there are many: a command may ask as often as there are options."""
+        self._counted = 0
+
+    def _indexed(self) -> dict[str, list[int]]:
+        if self._counted != len(self.given):
+            self._counted = len(self.given)
+            self._places = {}
+            for place, (key, _) in enumerate(self.given):
+                self._places.setdefault(key, []).append(place)
+        return self._places
+
+    def flag(self, key: str) -> bool:
+        """Whether the option was given at all."""
+        if len(self.given) > _FEW:
+            return key in self._indexed()
+        for name, _ in self.given:  # noqa: SIM110 - any() costs three times as much
+            if name == key:
+                return True
+        return False
+
+    def value(self, key: str, default: str | None = None) -> str | None:
+        """The last value given for the option, `default` if it was not given ("" for an omitted optional value)."""
+        for name, value in reversed(self.given):
+            if name == key:
+                return "" if value is None else value
+        return default
+
+    def values(self, key: str) -> list[str]:
+        """Every value given for the option, in order."""
+        if len(self.given) > _FEW:
+            return [self.given[place][1] or "" for place in self._indexed().get(key, ())]
+        return [value or "" for name, value in self.given if name == key]
+
+    def last(self, *keys: str) -> str | None:
+        """Which of these options was given last; None if none was: for options that override each other."""
+        for name, _ in reversed(self.given):
+            if name in keys:
+                return name
+        return None
+
+
+def parse_usage(text: str) -> list[Option]:
+    """The options that a usage text declares."""
+    options: list[Option] = []
+    for line in text.splitlines():
+        stripped = line.lstrip()
+        if len(line) == len(stripped) or not stripped.startswith("-"):
+            continue
+        spellings: list[str] = []
+        takes = _NONE
+        position = 0
+        while found := _SPELLING.match(stripped, position):
+            spellings.append(found["name"])
+            value = found["value"]
+            if value:
+                takes = _OPTIONAL if value.startswith("[") else _REQUIRED
+            position = found.end()
+            separator = re.compile(r", ?(?=-)").match(stripped, position)
+            if separator is None:
+                break
+            position = separator.end()
+        if spellings and (position == len(stripped) or stripped[position] in " \t"):
+            long = [name[2:] for name in spellings if name.startswith("--")]
+            options.append(Option(long[0] if long else spellings[0][1:], tuple(spellings), takes))
+    return options
+
+
+class OptionParser:
+    """Parses a command's words by its usage text. For `long_options` and `fatal_options` see `manners`."""
+
+    __slots__ = (
+        "_parsed",
+        "_wrong",
+        "check",
+        "digits",
+        "fatal_options",
+        "long",
+        "long_options",
+        "name",
+        "permute",
+        "short",
+        "usage_status",
+        "values",
+    )
+
+    def __init__(
+        self,
+        usage: str,
+        *,
+        name: str = "",
+        permute: bool = True,
+        digits: str | None = None,
+        usage_status: int = 1,
+        values: Mapping[str, Callable[[str], object]] | None = None,
+        check: Callable[[Sequence[tuple[str, str | None]]], object] | None = None,
+        long_options: str = "",
+        fatal_options: tuple[str, ...] | None = None,
+    ) -> None:
+        self.name = name
+        self.long_options = long_options
+        self.fatal_options = fatal_options
+        self.values = values
+        self.check = check
+        self.short: dict[str, Option] = {}
+        self.long: dict[str, Option] = {}
+        self.permute = permute
+        self.digits = digits
+        self.usage_status = usage_status
+        self._wrong: list[str] = []
+        """What was wrong with the words so far."""
+        self._parsed: dict[tuple[str, ...], tuple[list[tuple[str, str | None]], list[str]]] = {}
+        """What a few short command lines gave: scripts repeat themselves."""
+        for option in parse_usage(usage):
+            for spelling in option.spellings:
+                if spelling.startswith("--"):
+                    self.long[spelling[2:]] = option
+                else:
+                    self.short[spelling[1:]] = option
+
+    def parse(self, words: Sequence[str], *, in_order: bool = False, posix: bool = False) -> Arguments:
+        """Options and operands of `words` (the command's name not among them); `UsageError` in GNU's words.
+
+        With `posix` options end at the first operand, as getopt has it where POSIXLY_CORRECT is set. With `in_order` operands
+        stand among the options in `given` as well, under the key "": for `tar`, whose options apply to the operands after them.
+        """
+        line = tuple(words)
+        plain = not in_order and not posix
+        known = self._parsed.get(line) if plain and len(line) < _SHORT_LINE else None
+        if known is not None:
+            arguments = Arguments()
+            arguments.given = known[0].copy()
+            arguments.operands = known[1].copy()
+            return arguments
+        try:
+            arguments = self._parse(words, in_order=in_order, permute=self.permute and not posix)
+        except CommandError as error:
+            error.message = f"\n{self.name}: ".join([*self._wrong, error.message])
+            raise
+        if plain and len(line) < _SHORT_LINE and sum(map(len, line)) < _SHORT_TEXT:
+            if len(self._parsed) >= _KEPT:
+                self._parsed.clear()
+            self._parsed[line] = arguments.given.copy(), arguments.operands.copy()
+        return arguments
+
+    def _parse(self, words: Sequence[str], *, in_order: bool, permute: bool) -> Arguments:
+        arguments = Arguments()
+        given, operands = arguments.given, arguments.operands
+        self._wrong = []
+        position, count, read = 0, len(words), 0
+        last_dash = _place_of_last_dash(words) if count >= _SHORT_LINE else count
+        while position < count:
+            word = words[position]
+            position += 1
+            if len(word) < 2 or word[0] != "-":
+                if not permute:
+                    operands.append(word)
+                    break
+                operands.append(word)
+                if in_order:
+                    given.append(("", word))
+                elif position >= last_dash:
+                    break
+            elif word == "--":
+                break
+            elif word[1] == "-":
+                position = self._long(word, words, position, given)
+            elif self.digits and word[1].isdecimal() and word[1] not in self.short:
+                position = self._cluster_of_digits(word, words, position, given)
+            else:
+                position = self._cluster(word[1:], words, position, given)
+            if self.check is not None and len(given) > read:
+                self.check(given)
+            if self.values is not None and len(given) > read:
+                self._read_values(self.values, given[read:], "" if word.startswith("--") else "-")
+                read = len(given)
+        if self._wrong:
+            raise UsageError(self._wrong.pop(), self.usage_status)
+        operands.extend(words[position:])
+        if in_order:
+            given.extend([("", word) for word in words[position:]])
+        return arguments
+
+    def _read_values(self, readers: Mapping[str, Callable[[str], object]], given: list[tuple[str, str | None]], dash: str) -> None:
+        for key, value in given:
+            reader = readers.get(dash + key) or readers.get(key)
+            if reader is None or value is None:
+                continue
+            try:
+                reader(value)
+            except UsageError as error:
+                if self.fatal_options is None or key in self.fatal_options:
+                    raise
+                self._wrong.append(error.message)
+
+    def _refuse(self, wrong: str) -> None:
+        if self.fatal_options is None:
+            raise UsageError(wrong, self.usage_status)
+        self._wrong.append(wrong)
+
+    def _cluster_of_digits(self, word: str, words: Sequence[str], position: int, given: list[tuple[str, str | None]]) -> int:
+        digits = re.match(r"-(\d+)", word)
+        assert digits is not None and self.digits is not None
+        reader = self.values.get(self.digits) if self.values is not None else None
+        if reader is not None:
+            reader(digits[1])
+        given.append((self.digits, digits[1]))
+        rest = word[digits.end() :]
+        return self._cluster(rest, words, position, given) if rest else position
+
+    def _cluster(self, letters: str, words: Sequence[str], position: int, given: list[tuple[str, str | None]]) -> int:
+        for at, letter in enumerate(letters):
+            option = self.short.get(letter)
+            if option is None and self.digits is not None and letter.isdecimal():
+                return self._cluster_of_digits(f"-{letters[at:]}", words, position, given)
+            if option is None:
+                self._refuse(f"invalid option -- '{bytewise(letter)[0]}'")
+                continue
+            if option.takes == _NONE:
+                given.append((option.key, None))
+                continue
+            rest = letters[at + 1 :]
+            if option.takes == _OPTIONAL:
+                given.append((option.key, rest or None))
+                return position
+            if rest:
+                given.append((option.key, rest))
+                return position
+            if position < len(words):
+                given.append((option.key, words[position]))
+                return position + 1
+            self._refuse(f"option requires an argument -- '{letter}'")
+        return position
+
+    def _long(self, word: str, words: Sequence[str], position: int, given: list[tuple[str, str | None]]) -> int:
+        try:
+            return self._read_long(word, words, position, given)
+        except UsageError as error:
+            self._refuse(error.message)
+            return position
+
+    def _read_long(self, word: str, words: Sequence[str], position: int, given: list[tuple[str, str | None]]) -> int:
+        name, equals, value = word[2:].partition("=")
+        option = self._find_long(name, word)
+        full = next(s for s in option.spellings if s.startswith("--") and s[2:].startswith(name))
+        if self.long.get(name) is option:
+            full = f"--{name}"
+        if option.takes == _NONE:
+            if equals:
+                raise UsageError(f"option '{full}' doesn't allow an argument", self.usage_status)
+            given.append((option.key, None))
+        elif equals:
+            given.append((option.key, value))
+        elif option.takes == _OPTIONAL:
+            given.append((option.key, None))
+        elif position >= len(words):
+            raise UsageError(f"option '{full}' requires an argument", self.usage_status)
+        else:
+            given.append((option.key, words[position]))
+            position += 1
+        return position
+
+    def _find_long(self, name: str, word: str) -> Option:
+        option = self.long.get(name)
+        if option is not None:
+            return option
+        candidates = [full for full in self.long if name and full.startswith(name)]
+        found = {id(self.long[full]) for full in candidates}
+        order = self.long_options.split() if not name or len(found) > 1 else []
+        if order and not name:
+            possible = " ".join([f"'--{full}'" for full in order])
+            raise UsageError(f"option '{word}' is ambiguous; possibilities: {possible}", self.usage_status)
+        if not candidates:
+            raise UsageError(f"unrecognized option '--{name}'" if "=" not in word else f"unrecognized option '{word}'", self.usage_status)
+        if len(found) > 1:
+            first, *others = sorted(candidates, key=lambda full: order.index(full) if full in order else -1)
+            others = [other for other in others if self.long[other] is not self.long[first]]
+            possible = " ".join(f"'--{full}'" for full in [first, *others])
+            raise UsageError(f"option '{word}' is ambiguous; possibilities: {possible}", self.usage_status)
+        return self.long[candidates[0]]
+
+
+def _place_of_last_dash(words: Sequence[str]) -> int:
+    """How many words there are up to the last that may be an option."""
+    text = "\0".join(["", *words])
+    return text.count("\0", 0, text.rfind("\0-") + 1)

@@ -1,0 +1,1 @@
+"""What everything stands on: streams, processes, budgets, filesystems, patterns, quoting."""

@@ -1,0 +1,1 @@
+"""Formats that the shell's builtins and the programs of the same name share: printf, echo, test, dates."""

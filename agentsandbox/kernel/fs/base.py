@@ -1,0 +1,444 @@
+"""The contract of a filesystem. Implement the abstract methods; the rest is built on them.
+
+Paths are absolute POSIX strings. An implementation resolves symbolic links and "..", as a kernel does: a path that
+passes through a file gives ENOTDIR, a missing directory ENOENT, more than 40 links ELOOP, a trailing slash asks for a
+directory. Errors are `OSError` with errno, strerror and `filename` (the path as the caller gave it); `strerror` is the
+phrase that Unix tools print.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import posixpath
+import stat as stat_module
+from abc import ABC, abstractmethod
+
+from agentsandbox.kernel.streams import Stream, decode, encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Literal
+
+    Mode = Literal["r", "w", "a", "x", "r+"]
+
+__all__ = [
+    "MAX_LINKS",
+    "MAX_STEPS",
+    "NAME_MAX",
+    "PATH_MAX",
+    "File",
+    "FileSystem",
+    "HostFolder",
+    "PositionedFile",
+    "Stat",
+    "Timestamp",
+    "ends_in_dots",
+    "nanoseconds",
+    "os_error",
+]
+
+MAX_LINKS = 40
+MAX_STEPS = 8192
+"""Components of the links on one path together; the kernel has no such limit, but it is quicker."""
+NAME_MAX = 255
+PATH_MAX = 4096
+
+
+def os_error(number: int, path: str | None = None) -> OSError:
+    """The `OSError` subclass for an errno, worded by strerror."""
+    return OSError(number, os.strerror(number), path)
+
+
+def ends_in_dots(path: str) -> bool:
+    """Whether the last name of a path is no name: "." or "..", or nothing but slashes."""
+    return path.rstrip("/").rpartition("/")[2] in ("", ".", "..")
+
+
+class Timestamp(float):
+    """Seconds since the epoch that know their nanoseconds: a float of this century is right to 240 of them only."""
+
+    __slots__ = ("ns",)
+
+    ns: int
+
+    @classmethod
+    def from_ns(cls, ns: int) -> Timestamp:
+        """The time of a whole number of nanoseconds."""
+        made = cls(ns / 1_000_000_000)
+        made.ns = ns
+        return made
+
+
+def nanoseconds(seconds: float) -> int:
+    """A time in whole nanoseconds, as exactly as it is known."""
+    if isinstance(seconds, Timestamp):
+        return seconds.ns
+    whole = int(seconds // 1)
+    return whole * 1_000_000_000 + int((seconds - whole) * 1_000_000_000)
+
+
+class Stat:
+    """What `stat` tells. `mode` holds type and permission bits as in `stat.S_IFMT`; times are seconds since the epoch."""
+
+    __slots__ = ("atime", "ctime", "gid", "ino", "mode", "mtime", "nlink", "rdev", "size", "uid")
+
+    def __init__(
+        self,
+        mode: int,
+        size: int,
+        mtime: float,
+        ino: int = 0,
+        nlink: int = 1,
+        uid: int = 1000,
+        gid: int = 1000,
+        ctime: float | None = None,
+        atime: float | None = None,
+    ) -> None:
+        self.mode = mode
+        self.size = size
+        self.mtime = mtime
+        self.ino = ino
+        self.nlink = nlink
+        self.uid = uid
+        self.gid = gid
+        self.ctime = mtime if ctime is None else ctime
+        self.atime = mtime if atime is None else atime
+        self.rdev = 0
+        """Of a device: 256 times its major number, and its minor number."""
+
+    @property
+    def is_dir(self) -> bool:
+        return stat_module.S_ISDIR(self.mode)
+
+    @property
+    def is_file(self) -> bool:
+        return stat_module.S_ISREG(self.mode)
+
+    @property
+    def is_link(self) -> bool:
+        return stat_module.S_ISLNK(self.mode)
+
+    @property
+    def permissions(self) -> int:
+        """The twelve permission bits."""
+        return self.mode & 0o7777
+
+    def __repr__(self) -> str:
+        return f"Stat(mode={self.mode:#o}, size={self.size}, mtime={self.mtime}, ino={self.ino}, nlink={self.nlink})"
+
+
+class File(Stream):
+    """An open file: bytes at a position. Also a context manager, for host code."""
+
+    __slots__ = ()
+
+    def truncate(self, size: int) -> None:
+        """Cut the file, or fill it with zeros, to `size` bytes."""
+        raise os_error(errno.EINVAL)
+
+    def stat(self) -> Stat:
+        """The file's `Stat`, also after its name is gone."""
+        raise os_error(errno.EBADF)
+
+    def __enter__(self) -> File:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+
+class PositionedFile(File):
+    """An open file description of a regular file, with a position that all its holders share."""
+
+    __slots__ = ("append", "offset", "path", "readable", "writable")
+
+    append: bool
+    offset: int
+    path: str
+    readable: bool
+    writable: bool
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        if whence == os.SEEK_CUR:
+            offset += self.offset
+        elif whence == os.SEEK_END:
+            offset += self.stat().size
+        elif whence != os.SEEK_SET:
+            raise os_error(errno.EINVAL, self.path)
+        if not 0 <= offset < 1 << 63:
+            raise os_error(errno.EINVAL, self.path)
+        self.offset = offset
+        return offset
+
+
+class HostFolder:
+    """A folder of the host that scripts reach through a filesystem.
+
+    lineage   (device, inode) of the folder and of each directory above it, from the inside out
+    writable  whether scripts can change the folder itself
+    """
+
+    __slots__ = ("lineage", "writable")
+
+    def __init__(self, lineage: Sequence[tuple[int, int]], *, writable: bool) -> None:
+        self.lineage = tuple(lineage)
+        self.writable = writable
+
+    def overlaps(self, other: HostFolder) -> bool:
+        """Whether they are the same folder, or one is within the other."""
+        return self.lineage[0] in other.lineage or other.lineage[0] in self.lineage
+
+    def endangers(self, other: HostFolder) -> bool:
+        """Whether scripts can change through one of them what the other one shows."""
+        return (self.writable or other.writable) and self.overlaps(other)
+
+
+class FileSystem(ABC):
+    """Files by path."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def stat(self, path: str, *, follow: bool = True) -> Stat:
+        """What is known of a file; of the link itself with `follow=False`."""
+
+    @abstractmethod
+    def listdir(self, path: str) -> list[str]:
+        """The names in a directory, sorted by code point, without "." and ".."."""
+
+    @abstractmethod
+    def open(self, path: str, mode: Mode = "r", *, permissions: int = 0o644) -> File:
+        """Open a file's bytes: "r" read, "w" create or empty, "a" create and append, "x" create, "r+" both, existing.
+
+        `permissions` are those of a file that is created; the caller applies its umask.
+        """
+
+    @abstractmethod
+    def mkdir(self, path: str, mode: int = 0o755) -> None:
+        """Create a directory; EEXIST when there is something, ENOENT without its parent."""
+
+    @abstractmethod
+    def rmdir(self, path: str) -> None:
+        """Remove an empty directory."""
+
+    @abstractmethod
+    def unlink(self, path: str) -> None:
+        """Remove a name that is not a directory (EISDIR)."""
+
+    @abstractmethod
+    def rename(self, source: str, target: str) -> None:
+        """Move atomically, replacing a file or an empty directory; EXDEV across filesystems."""
+
+    @abstractmethod
+    def symlink(self, text: str, path: str) -> None:
+        """Create a symbolic link at `path` that says `text`."""
+
+    @abstractmethod
+    def link(self, source: str, path: str) -> None:
+        """Create a hard link; EPERM for a directory, EXDEV across filesystems."""
+
+    @abstractmethod
+    def readlink(self, path: str) -> str:
+        """What a symbolic link says; EINVAL for anything else."""
+
+    @abstractmethod
+    def chmod(self, path: str, mode: int) -> None:
+        """Set the permission bits, following links."""
+
+    @abstractmethod
+    def utime(self, path: str, mtime: float, *, atime: float | None = None, follow: bool = True) -> None:
+        """Set the time of the last change, in seconds since the epoch, and that of the last access, where it is kept."""
+
+    def mkfifo(self, path: str, mode: int = 0o644) -> None:
+        """Create a named pipe, where the filesystem knows them."""
+        raise os_error(errno.EPERM, path)
+
+    def realpath(self, path: str) -> str:
+        """The path without symbolic links, "." and ".."; every component must exist."""
+        hops = steps = 0
+        done = "/"
+        todo = [part for part in path.split("/") if part][::-1]
+        while todo:
+            part = todo.pop()
+            if part == ".":
+                continue
+            if part == "..":
+                done = posixpath.dirname(done)
+                continue
+            here = posixpath.join(done, part)
+            info = self.stat(here, follow=False)
+            if not info.is_link:
+                if todo and not info.is_dir:
+                    raise os_error(errno.ENOTDIR, path)
+                done = here
+                continue
+            hops += 1
+            if hops > MAX_LINKS:
+                raise os_error(errno.ELOOP, path)
+            text = self.readlink(here)
+            if text.startswith("/"):
+                done = "/"
+            todo.extend([piece for piece in text.split("/") if piece][::-1])
+            steps += len(text) // 2
+            if steps > MAX_STEPS:
+                raise os_error(errno.ELOOP, path)
+        if path.endswith("/") and not self.stat(done).is_dir:
+            raise os_error(errno.ENOTDIR, path)
+        return done
+
+    def host_folders(self) -> list[HostFolder]:
+        """Return the folders of the host behind it, also behind filesystems that it wraps."""
+        return []
+
+    # built on those
+
+    def scan(self, path: str) -> tuple[list[str], list[int]]:
+        """The names in a directory, sorted, and the type of each as `stat.S_IFMT` tells it; links are not followed."""
+        prefix = path if path.endswith("/") else f"{path}/"
+        names = self.listdir(path)
+        return names, [stat_module.S_IFMT(self.stat(prefix + name, follow=False).mode) for name in names]
+
+    def examine(self, path: str, names: Sequence[str]) -> list[Stat | None]:
+        """The `Stat` of names in a directory, links not followed; None where it takes a `stat` to know."""
+        del path
+        return [None] * len(names)
+
+    def contents(self, path: str) -> tuple[list[str], list[int], list[bytes | None]]:
+        """As `scan`, and the bytes of each regular file that is at hand; else, or if it may not be read, None."""
+        names, kinds = self.scan(path)
+        return names, kinds, [None] * len(names)
+
+    def at_hand(self, directory: str, paths: Sequence[str]) -> list[bytes | None]:
+        """The bytes of those that are regular files and at hand; None tells nothing. Relative paths begin at the directory."""
+        del directory
+        return [None] * len(paths)
+
+    def program(self, path: str) -> bytes | None:
+        """The bytes of a regular file that is at hand and that anyone may read and execute; None tells nothing."""
+        del path
+        return None
+
+    def access(self, path: str, bits: int) -> bool:
+        """Whether the user (1000) may read (4), write (2) or execute (1) it; false as well when there is nothing."""
+        try:
+            info = self.stat(path)
+        except OSError:
+            return False
+        return (info.mode >> 6 if info.uid == 1000 else info.mode) & bits == bits
+
+    def exists(self, path: str, *, follow: bool = True) -> bool:
+        """Whether there is something; a dangling link is nothing when followed."""
+        try:
+            self.stat(path, follow=follow)
+        except OSError:
+            return False
+        return True
+
+    def is_dir(self, path: str) -> bool:
+        """Whether it is a directory, or a link to one."""
+        try:
+            return self.stat(path).is_dir
+        except OSError:
+            return False
+
+    def is_file(self, path: str) -> bool:
+        """Whether it is a regular file, or a link to one."""
+        try:
+            return self.stat(path).is_file
+        except OSError:
+            return False
+
+    def read_bytes(self, path: str) -> bytes:
+        """All bytes of a file."""
+        file = self.open(path, "r")
+        try:
+            return file.read()
+        finally:
+            file.release()
+
+    def read_text(self, path: str) -> str:
+        """A file as text: UTF-8, invalid bytes kept as surrogates (`streams.decode`)."""
+        return decode(self.read_bytes(path))
+
+    def write_bytes(self, path: str, data: bytes, *, permissions: int = 0o644) -> None:
+        """Create the file or replace its content."""
+        file = self.open(path, "w", permissions=permissions)
+        try:
+            file.write(bytes(data))
+        finally:
+            file.release()
+
+    def write_text(self, path: str, text: str) -> None:
+        """Create the file or replace its content, as UTF-8."""
+        self.write_bytes(path, encode(text))
+
+    def makedirs(self, path: str, mode: int = 0o755) -> None:
+        """Create a directory and its missing parents; nothing happens when it is there."""
+        missing: list[str] = []
+        here = path.rstrip("/") or "/"
+        while not self.is_dir(here):
+            missing.append(here)
+            parent = posixpath.dirname(here)
+            if parent == here:
+                break
+            here = parent
+        for directory in reversed(missing):
+            self.mkdir(directory, mode)
+
+    def walk(self, path: str) -> Iterator[tuple[str, list[str], list[str]]]:
+        """(directory, names of directories in it, other names) from the top down; links are not followed."""
+        pending = [path]
+        while pending:
+            here = pending.pop()
+            directories: list[str] = []
+            others: list[str] = []
+            for name in self.listdir(here):
+                child = posixpath.join(here, name)
+                (directories if self.stat(child, follow=False).is_dir else others).append(name)
+            yield here, directories, others
+            pending.extend(posixpath.join(here, name) for name in reversed(directories))
+
+    def copy_tree(self, source: str, target: str) -> None:
+        """Copy a file or a directory with all below it; `target` must not exist, nor be inside `source` (EINVAL)."""
+        if self.stat(source, follow=False).is_dir:
+            inside = f"{self.realpath(source).rstrip('/')}/"
+            parent = posixpath.dirname(target.rstrip("/")) or "/"
+            if self.is_dir(parent) and f"{self.realpath(parent).rstrip('/')}/".startswith(inside):
+                raise os_error(errno.EINVAL, target)
+        pending = [(source, target)]
+        narrow: list[tuple[str, int]] = []
+        while pending:
+            here, there = pending.pop()
+            info = self.stat(here, follow=False)
+            if info.is_link:
+                self.symlink(self.readlink(here), there)
+            elif info.is_dir:
+                self.mkdir(there, info.permissions | 0o700)
+                if info.permissions & 0o700 != 0o700:
+                    narrow.append((there, info.permissions))
+                pending.extend((posixpath.join(here, name), posixpath.join(there, name)) for name in reversed(self.listdir(here)))
+            else:
+                self.write_bytes(there, self.read_bytes(here), permissions=info.permissions)
+        for directory, permissions in reversed(narrow):
+            self.chmod(directory, permissions)
+
+    def remove_tree(self, path: str) -> None:
+        """Remove a file, or a directory with all below it."""
+        if not self.stat(path, follow=False).is_dir:
+            self.unlink(path)
+            return
+        pending = [path]
+        emptied: list[str] = []
+        while pending:
+            here = pending.pop()
+            emptied.append(here)
+            for name in self.listdir(here):
+                child = posixpath.join(here, name)
+                if self.stat(child, follow=False).is_dir:
+                    pending.append(child)
+                else:
+                    self.unlink(child)
+        for directory in reversed(emptied):
+            self.rmdir(directory)

@@ -1,0 +1,171 @@
+"""The character devices of a sandbox (null, zero, full, random, urandom, tty), and descriptors by name."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat as stat_module
+
+from agentsandbox.errors import LimitReached
+from agentsandbox.kernel.fs.base import File, Stat, os_error
+from agentsandbox.kernel.streams import BLOCK
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from random import Random
+
+    from agentsandbox.kernel.streams import Stream
+
+__all__ = ["DEVICES", "Borrowed", "NullDevice", "open_device"]
+
+DEVICES = ("full", "null", "random", "tty", "urandom", "zero")
+"""The names that `open_device` knows."""
+
+
+class Borrowed(File):
+    """A descriptor of the running process opened again by name (/dev/fd/3): it reads and writes there, and owns nothing."""
+
+    __slots__ = ("stream",)
+
+    def __init__(self, stream: Stream) -> None:
+        super().__init__()
+        self.stream = stream
+
+    def read(self, size: int = -1) -> bytes:
+        return self.stream.read(size)
+
+    def readline(self, end: bytes = b"\n") -> bytes:
+        return self.stream.readline(end)
+
+    def write(self, data: bytes) -> None:
+        self.stream.write(data)
+
+    def stat(self) -> Stat:
+        return self.stream.stat() if isinstance(self.stream, File) else Stat(stat_module.S_IFIFO | 0o600, 0, 0.0)
+
+    def reopened(self, mode: str) -> Stream:
+        return self.stream.reopened(mode) if isinstance(self.stream, File) and self.stream.stat().is_file else self
+
+    def truncate(self, size: int) -> None:
+        if not isinstance(self.stream, File):
+            raise os_error(errno.EINVAL)
+        self.stream.truncate(size)
+
+    def has_input(self) -> bool:
+        """Whether a read would not wait."""
+        ready = getattr(self.stream, "has_input", None)
+        return True if ready is None else bool(ready())
+
+
+class NullDevice(File):
+    """/dev/null: nothing to read; what is written is dropped."""
+
+    __slots__ = ("info", "path")
+
+    def __init__(self, path: str, info: Stat) -> None:
+        super().__init__()
+        self.path = path
+        self.info = info
+
+    def read(self, size: int = -1) -> bytes:
+        return b""
+
+    def readline(self, end: bytes = b"\n") -> bytes:
+        return b""
+
+    def write(self, data: bytes) -> None:
+        pass
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        return 0
+
+    def stat(self) -> Stat:
+        return self.info
+
+
+class _EndlessDevice(NullDevice):
+    """A device without end. Reading all of it stops a script, and is EFBIG for the host."""
+
+    __slots__ = ("for_script",)
+
+    def __init__(self, path: str, info: Stat, *, for_script: bool) -> None:
+        super().__init__(path, info)
+        self.for_script = for_script
+
+    def _endless(self) -> BaseException:
+        return LimitReached("value_bytes") if self.for_script else os_error(errno.EFBIG, self.path)
+
+
+class ZeroDevice(_EndlessDevice):
+    """/dev/zero: zeros, and no end of a line among them."""
+
+    __slots__ = ()
+
+    def read(self, size: int = -1) -> bytes:
+        if size < 0:
+            raise self._endless()
+        return bytes(min(size, BLOCK))
+
+    def readline(self, end: bytes = b"\n") -> bytes:
+        if end == b"\0":
+            return b"\0"
+        raise self._endless()
+
+    def line_blocks(self) -> Iterator[bytes]:
+        raise self._endless()
+
+
+class FullDevice(ZeroDevice):
+    """/dev/full: zeros to read, no space to write."""
+
+    __slots__ = ()
+
+    unwritable = errno.ENOSPC
+
+    def write(self, data: bytes) -> None:
+        if data:
+            raise os_error(errno.ENOSPC, self.path)
+
+
+class RandomDevice(_EndlessDevice):
+    """/dev/random and /dev/urandom: bytes of the sandbox's own chance, so that a seed makes them repeatable."""
+
+    __slots__ = ("random", "rest")
+
+    def __init__(self, path: str, info: Stat, random: Random | None, *, for_script: bool) -> None:
+        super().__init__(path, info, for_script=for_script)
+        self.random = random
+        self.rest = b""
+
+    def _more(self, size: int) -> bytes:
+        return os.urandom(size) if self.random is None else self.random.randbytes(size)
+
+    def read(self, size: int = -1) -> bytes:
+        if size < 0:
+            raise self._endless()
+        size = min(size, BLOCK)
+        taken = self.rest[:size]
+        self.rest = self.rest[size:]
+        return taken + self._more(size - len(taken)) if len(taken) < size else taken
+
+    def readline(self, end: bytes = b"\n") -> bytes:
+        line = self.rest
+        while end not in line:
+            line += self._more(512)
+        cut = line.index(end) + 1
+        self.rest = line[cut:]
+        return line[:cut]
+
+
+def open_device(name: str, path: str, info: Stat, random: Random | None = None, *, for_script: bool = False) -> File:
+    """Open one of `DEVICES`; ENXIO for the terminal, which a sandbox doesn't have."""
+    if name == "null":
+        return NullDevice(path, info)
+    if name == "zero":
+        return ZeroDevice(path, info, for_script=for_script)
+    if name == "full":
+        return FullDevice(path, info, for_script=for_script)
+    if name in ("random", "urandom"):
+        return RandomDevice(path, info, random, for_script=for_script)
+    raise os_error(errno.ENXIO, path)

@@ -1,0 +1,592 @@
+"""The filesystem of a sandbox: a tree of nodes with copy-on-write, so that snapshot, fork and restore cost nothing.
+
+The parts, each built on the one before: `resolution` (finding), `ledger` (owning and accounting), `names` (changing
+directories), `subtrees` (many at once), `grafts` (other trees), and here content and versions.
+"""
+
+from __future__ import annotations
+
+import errno
+import time
+from _thread import get_ident
+
+from agentsandbox.kernel.fs.base import File, Stat, ends_in_dots, os_error
+from agentsandbox.kernel.fs.handles import MemoryFile
+from agentsandbox.kernel.fs.mounted_calls import inside
+from agentsandbox.kernel.fs.mounts import Grafts
+from agentsandbox.kernel.fs.nodes import (
+    DEVICE,
+    DIR,
+    FIFO,
+    FILE,
+    GRAFT,
+    HARD,
+    INNER,
+    LINK,
+    MOUNT,
+    Device,
+    Dir,
+    Fifo,
+    Graft,
+    Inner,
+    InnerLink,
+    number_of,
+    regular_mode,
+)
+from agentsandbox.kernel.fs.nodes import File as FileNode
+from agentsandbox.kernel.fs.resolution import SPECIAL, is_ordinary
+from agentsandbox.limits import DEFAULT_LIMITS, Limits
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from random import Random
+
+    from agentsandbox.kernel.fs.base import FileSystem, Mode
+    from agentsandbox.kernel.fs.changes import Change
+    from agentsandbox.kernel.fs.nodes import Entry, Own, Plain
+    from agentsandbox.kernel.fs.resolution import Place
+    from agentsandbox.kernel.fs.trees import FrozenTree
+    from agentsandbox.kernel.streams import Stream
+
+__all__ = ["MemoryFileSystem", "Snapshot"]
+
+_TYPES = {FILE: 0o100000, DIR: 0o040000, LINK: 0o120000, DEVICE: 0o020000, FIFO: 0o010000, GRAFT: 0o040000, MOUNT: 0o040000, HARD: 0}
+_DESCRIPTORS = ("/dev/fd/", "/dev/std", "/proc/self/fd/")
+_SHOWING_DESCRIPTORS = ("/dev", "/proc")
+_WANTED = {"r": 4, "r+": 6, "w": 2, "a": 2, "x": 2}
+
+
+class Snapshot:
+    """A filesystem as it was; opaque, immutable, shares everything with its origin."""
+
+    __slots__ = ("free_bytes", "free_nodes", "hard", "mounted", "nodes", "root", "used")
+
+    def __init__(
+        self,
+        root: Dir,
+        hard: dict[int, Plain],
+        used: int,
+        nodes: int,
+        free_bytes: int,
+        free_nodes: int,
+        mounted: tuple[tuple[str, FileSystem], ...],
+    ) -> None:
+        self.root = root
+        self.hard = hard
+        self.used = used
+        self.nodes = nodes
+        self.free_bytes = free_bytes
+        self.free_nodes = free_nodes
+        self.mounted = mounted
+
+
+class MemoryFileSystem(Grafts):
+    """Files in memory, with the semantics and the error numbers of Linux.
+
+    limits   `file_bytes` → EFBIG, `total_bytes` and `files` → ENOSPC.
+    clock    seconds since the epoch, for the times of files.
+    base     a frozen tree to start from; it doesn't count against the limits.
+    uid      the user whose permissions are checked, and who owns what is made. Set to 0 later, everything is allowed.
+    random   where /dev/urandom takes its bytes from; None is the operating system.
+
+    A script may wait for a named pipe, and a device without end stops it with a limit. The host
+    gets an `OSError` from either at once: ENXIO and EFBIG. The sandbox says in `script_thread`
+    which of the two is calling.
+    """
+
+    __slots__ = ("descriptors", "open_fifo", "random", "script_thread")
+
+    def __init__(
+        self,
+        limits: Limits = DEFAULT_LIMITS,
+        clock: Callable[[], float] = time.time,
+        base: FrozenTree | None = None,
+        uid: int = 1000,
+        random: Random | None = None,
+    ) -> None:
+        self.limits = limits
+        self.clock = clock
+        self.random = random
+        self.open_fifo: Callable[[int, str, Mode], Stream] | None = None
+        """Opens a named pipe for a script (inode number, path, mode); EPERM without it."""
+        self.script_thread = 0
+        """The thread in which a script is running, 0 while only the host uses the filesystem."""
+        self.token = self._hard_token = object()
+        self.descriptors: Callable[[str], File | None] | None = None
+        """Opens /dev/fd/N and its kin for a script; None for a path that is not one of them."""
+        self._uid = self.maker = uid
+        self._dirs = {}
+        self._hard = {}
+        self.opened = {}
+        self.orphans = set()
+        self.mounted = ()
+        if base is None:
+            self._root = Dir(self.token, 0o040755, clock(), uid)
+            self.used = self.nodes = 0
+        else:
+            self._root = base.root
+            self.used = base.size
+            self.nodes = base.nodes
+        self.max_bytes = self.used + limits.total_bytes
+        self.max_nodes = self.nodes + limits.files
+
+    @property
+    def uid(self) -> int:
+        """The user whose permissions are checked; 0 may do everything."""
+        return self._uid
+
+    @uid.setter
+    def uid(self, uid: int) -> None:
+        if self.maker == 0 or uid not in (0, self.maker) or self._uid not in (0, self.maker):
+            self._dirs.clear()
+        self._uid = uid
+
+    @property
+    def used_bytes(self) -> int:
+        """Bytes that count against `total_bytes`."""
+        return self.used - (self.max_bytes - self.limits.total_bytes)
+
+    @property
+    def used_files(self) -> int:
+        """Files, directories and links that count against `files`."""
+        return self.nodes - (self.max_nodes - self.limits.files)
+
+    # asking
+
+    def stat(self, path: str, *, follow: bool = True) -> Stat:
+        cut = path.rfind("/")
+        directory = self._dirs.get(path[:cut])
+        if directory is not None:
+            entry = directory.entries.get(path[cut + 1 :])
+            if entry is not None and (entry.kind == FILE or entry.kind == DIR):
+                return self.stat_of(entry)
+        if self.descriptors is not None and path.startswith(_DESCRIPTORS) and (stream := self._descriptor(path)) is not None:
+            if not follow:
+                return Stat(0o120500, 64, self.clock())
+            info = stream.stat()
+            return info if info.ino else Stat(0o010600, 0, self.clock())
+        node = self._find(path, follow=follow)
+        return node.info if isinstance(node, (Inner, InnerLink)) else self.stat_of(node)
+
+    def exists(self, path: str, *, follow: bool = True) -> bool:
+        if self.descriptors is not None and path.startswith(_DESCRIPTORS):
+            try:
+                self.stat(path, follow=follow)
+            except OSError:
+                return False
+            return True
+        cut = path.rfind("/")
+        directory = self._dirs.get(path[:cut])
+        if directory is not None:
+            name = path[cut + 1 :]
+            entry = directory.entries.get(name)
+            if entry is None:
+                if name not in SPECIAL:
+                    return False
+            elif entry.kind == FILE or entry.kind == DIR:
+                return True
+        try:
+            self._find(path, follow=follow)
+        except OSError:
+            return False
+        return True
+
+    def is_dir(self, path: str) -> bool:
+        try:
+            node = self._find(path)
+        except OSError:
+            return False
+        return node.info.is_dir if node.kind == INNER else node.kind == DIR
+
+    def is_file(self, path: str) -> bool:
+        try:
+            node = self._find(path)
+        except OSError:
+            return False
+        return node.info.is_file if node.kind == INNER else node.kind == FILE
+
+    def access(self, path: str, bits: int) -> bool:
+        if not bits & 2:
+            try:
+                found = self._find(path)
+            except OSError:
+                return False
+            return found.filesystem.access(found.path, bits) if isinstance(found, (Inner, InnerLink)) else self._may(found, bits)
+        try:
+            place = self._walk(path)
+        except OSError:
+            return False
+        node = place.node
+        if node is None:
+            return False
+        if isinstance(node, (Inner, InnerLink)):
+            return node.filesystem.access(node.path, bits)
+        read_only = place.mount is not None or type(place.entry) is Graft
+        return self._may(node, bits) and not (bits & 2 and read_only)
+
+    def realpath(self, path: str) -> str:
+        place = self._walk(path)
+        if place.node is None:
+            raise os_error(errno.ENOENT, path)
+        return place.path
+
+    def readlink(self, path: str) -> str:
+        node = self._find(path, follow=False)
+        if node.kind != LINK:
+            raise os_error(errno.EINVAL, path)
+        return node.text
+
+    def _listed(self, path: str) -> Dir | Inner:
+        node = self._find(path)
+        if type(node) is Dir:
+            if not self._may(node, 4):
+                raise os_error(errno.EACCES, path)
+            return node
+        if type(node) is Inner:
+            return node
+        raise os_error(errno.ENOTDIR, path)
+
+    def listdir(self, path: str) -> list[str]:
+        node = self._listed(path)
+        if type(node) is Inner:
+            return inside(path, node.filesystem.listdir, node.path)
+        assert type(node) is Dir
+        return node.in_order()[0]
+
+    def scan(self, path: str) -> tuple[list[str], list[int]]:
+        node = self._listed(path)
+        if type(node) is Inner:
+            return inside(path, node.filesystem.scan, node.path)
+        assert type(node) is Dir
+        types = _TYPES
+        names, entries = node.in_order()
+        kinds = [types[entry.kind] for entry in entries]
+        if self._hard:
+            for index, entry in enumerate(entries):
+                if entry.kind == HARD:
+                    kinds[index] = types[self._hard[entry.number].kind]
+        return names, kinds
+
+    def examine(self, path: str, names: Sequence[str]) -> list[Stat | None]:
+        try:
+            node = self._find(path)
+        except OSError:
+            return super().examine(path, names)
+        if type(node) is not Dir or not self._may(node, 1) or path.startswith(_SHOWING_DESCRIPTORS):
+            return super().examine(path, names)
+        found: list[Stat | None] = []
+        for name in names:
+            entry = node.entries.get(name)
+            if entry is not None and entry.kind == HARD:
+                entry = self._hard[entry.number]
+            found.append(None if entry is None or entry.kind == GRAFT or entry.kind == MOUNT else self.stat_of(entry))
+        return found
+
+    def contents(self, path: str) -> tuple[list[str], list[int], list[bytes | None]]:
+        node = self._listed(path)
+        if type(node) is not Dir or not self._may(node, 1):
+            return super().contents(path)
+        names, entries = node.in_order()
+        if not [mode for mode in {entry.mode for entry in entries} if mode & 0o170404 != 0o100404]:
+            content: list[bytes | None] = [entry.data for entry in entries]  # type: ignore[union-attr, misc]  # all are files
+            if set(map(type, content)) <= {bytes}:
+                return names, [_TYPES[FILE]] * len(names), content
+        kinds = [_TYPES[self._hard[entry.number].kind if entry.kind == HARD else entry.kind] for entry in entries]
+        return names, kinds, [self._at_hand(entry) for entry in entries]
+
+    def _at_hand(self, entry: Entry) -> bytes | None:
+        """The content of a regular file that may be read."""
+        if entry.kind != FILE or not (entry.mode & 0o404 == 0o404 or self._may(entry, 4)):
+            return None
+        if type(entry.data) is not bytes:
+            entry.data = bytes(entry.data)
+        return entry.data
+
+    # attributes
+
+    def _change(self, path: str, *, follow: bool = True) -> Own | Inner | InnerLink:
+        """The node to change the attributes of, our own if it isn't in a mount."""
+        place = self._walk(path, follow=follow)
+        node = place.node
+        if node is None:
+            raise os_error(errno.ENOENT, path)
+        if isinstance(node, (Inner, InnerLink)):
+            return node
+        if place.mount is not None or type(place.entry) is Graft:
+            raise os_error(errno.EROFS, path)
+        if self._uid not in (0, node.uid):
+            raise os_error(errno.EPERM, path)
+        if not place.name:
+            return self.own(place)
+        return self.own_node(self.own(place), place.name)
+
+    def chmod(self, path: str, mode: int) -> None:
+        node = self._change(path)
+        if isinstance(node, (Inner, InnerLink)):
+            inside(path, node.filesystem.chmod, node.path, mode)
+            return
+        node.mode = node.mode & ~0o7777 | mode & 0o7777
+        node.ctime = self.clock()
+        if node.kind == DIR:
+            self._dirs.clear()
+
+    def utime(self, path: str, mtime: float, *, atime: float | None = None, follow: bool = True) -> None:
+        node = self._change(path, follow=follow)
+        if isinstance(node, (Inner, InnerLink)):
+            inside(path, node.filesystem.utime, node.path, mtime, atime=atime, follow=follow)
+            return
+        node.mtime = mtime
+        node.atime = atime
+        node.ctime = self.clock()
+
+    # content
+
+    def open(self, path: str, mode: Mode = "r", *, permissions: int = 0o644) -> File:
+        cut = path.rfind("/")
+        directory = self._dirs.get(path[:cut])
+        if directory is not None:
+            name = path[cut + 1 :]
+            entry = directory.entries.get(name)
+            if entry is None:
+                if mode != "r" and mode != "r+" and self._may_create(directory, name, 0):
+                    node = self._make(directory, name, permissions, b"")
+                    return MemoryFile(self, node, path, readable=False, writable=True, append=mode == "a")
+            elif entry.kind == FILE and self._may(entry, _WANTED[mode]):
+                if mode == "r":
+                    return MemoryFile(self, entry, path, readable=True, writable=False, append=False)
+                if entry.owner is self.token and mode != "x":
+                    return self._opened(entry, path, mode)
+        return self._open(path, mode, permissions)
+
+    def _may_create(self, directory: Dir, name: str, size: int) -> bool:
+        """Whether a new file of this size surely fits and may be made here, and its name is an ordinary one."""
+        return (
+            directory.owner is self.token
+            and ((directory.uid == self._uid and directory.mode & 0o200 != 0) or self._uid == 0)
+            and self.nodes < self.max_nodes
+            and is_ordinary(name)
+            and size <= self.room(0)
+        )
+
+    def _make(self, directory: Dir, name: str, permissions: int, data: bytes) -> FileNode:
+        """A new file in our own directory."""
+        now = self.clock()
+        node = directory.entries[name] = FileNode(self.token, regular_mode(permissions), now, self.maker, data)
+        directory.mtime = directory.ctime = now
+        directory.atime = None
+        self.nodes += 1
+        self.used += len(data)
+        return node
+
+    def _opened(self, node: FileNode, path: str, mode: Mode) -> File:
+        """An open file on a node that may be used so."""
+        if mode == "w":
+            self.used -= len(node.data)
+            node.data = b""
+            node.mtime = node.ctime = self.clock()
+            node.atime = None
+        wanted = _WANTED[mode]
+        return MemoryFile(self, node, path, readable=wanted & 4 != 0, writable=wanted & 2 != 0, append=mode == "a")
+
+    def _open(self, path: str, mode: Mode, permissions: int) -> File:
+        if self.descriptors is not None and path.startswith(_DESCRIPTORS):
+            stream = self._descriptor(path)
+            if stream is not None:
+                return stream.reopened(mode)  # type: ignore[return-value]  # of the shell: it stands where a file stands
+        creates = mode in ("w", "a", "x")
+        if creates and path.endswith("/"):
+            self._walk(path.rstrip("/") or "/", path, follow=False)
+            raise os_error(errno.EEXIST if mode == "x" and ends_in_dots(path) else errno.EISDIR, path)
+        place = self._walk(path, follow=mode != "x")
+        node = place.node
+        if mode == "x" and node is not None:
+            raise os_error(errno.EEXIST, path)
+        if node is None:
+            if not creates:
+                raise os_error(errno.ENOENT, path)
+            return self._create(path, place, mode, permissions)
+        if isinstance(node, (Inner, InnerLink)):
+            return inside(path, node.filesystem.open, node.path, mode, permissions=permissions)
+        wanted = _WANTED[mode]
+        if node.kind == DIR:
+            raise os_error(errno.EISDIR if wanted & 2 or self._may(node, 4) else errno.EACCES, path)
+        if wanted & 2 and place.mount is not None and node.kind == FILE:
+            raise os_error(errno.EROFS, path)
+        if not self._may(node, wanted):
+            raise os_error(errno.EACCES, path)
+        if node.kind != FILE:
+            return self._open_special(node, path, mode)
+        if wanted & 2:
+            owned = self.own_node(self.own(place), place.name)
+            assert owned.kind == FILE
+            node = owned
+        else:
+            self._remember(path)
+        return self._opened(node, path, mode)
+
+    def _create(self, path: str, place: Place, mode: Mode, permissions: int) -> File:
+        if place.slashed:
+            raise os_error(errno.EISDIR, path)
+        if "\0" in path:
+            raise os_error(errno.EINVAL, path)
+        here = place.stack[-1]
+        if type(here) is Inner:
+            return inside(path, here.filesystem.open, here.child(place.name), mode, permissions=permissions)
+        self.check_writable(place, path)
+        self.own(place)
+        node = FileNode(self.token, regular_mode(permissions), self.clock(), self.maker)
+        self.put(place, node, path)
+        self._remember(path)
+        return MemoryFile(self, node, path, readable=False, writable=True, append=mode == "a")
+
+    def _descriptor(self, path: str) -> File | None:
+        """What /dev/fd/N is for the script that is running; the host has no descriptors here."""
+        if self.descriptors is None or self.script_thread != get_ident():
+            return None
+        return self.descriptors(path)
+
+    def _open_special(self, node: Own, path: str, mode: Mode) -> File:
+        for_script = self.script_thread == get_ident()
+        if type(node) is Fifo:
+            if self.open_fifo is None:
+                raise os_error(errno.EPERM, path)
+            if not for_script:
+                raise os_error(errno.ENXIO, path)
+            return self.open_fifo(number_of(node), path, mode)  # type: ignore[return-value]  # the same
+        from agentsandbox.kernel.fs.devices import open_device
+
+        assert type(node) is Device
+        return open_device(node.device, path, self.stat_of(node), self.random, for_script=for_script)
+
+    def at_hand(self, directory: str, paths: Sequence[str]) -> list[bytes | None]:
+        found: list[bytes | None] = []
+        last = mark = ""
+        entries: dict[str, Entry] | None = None
+        for path in paths:
+            above, slash, name = path.rpartition("/")
+            if above != last or slash != mark or entries is None:
+                entries = self._entries_of(f"{directory.rstrip('/')}/{path}" if path[0] != "/" else path)
+                last, mark = above, slash
+            node = entries.get(name)
+            if node is not None and node.mode & 0o170404 == 0o100404 and type(node.data) is bytes:  # type: ignore[union-attr]  # a file
+                found.append(node.data)  # type: ignore[union-attr]
+            else:
+                found.append(None if node is None else self._at_hand(node))
+        return found
+
+    def program(self, path: str) -> bytes | None:
+        cut = path.rfind("/")
+        directory = self._dirs.get(path[:cut])
+        node = None if directory is None else directory.entries.get(path[cut + 1 :])
+        if node is not None and node.kind == FILE and node.mode & 0o505 == 0o505 and type(node.data) is bytes:
+            return node.data
+        return None
+
+    def _entries_of(self, path: str) -> dict[str, Entry]:
+        """What is in the directory of a path, if it is one of ours and may be entered."""
+        above = path[: path.rfind("/")]
+        if above not in self._dirs:
+            try:
+                self._remember(path)
+            except OSError:
+                return {}
+        directory = self._dirs.get(above)
+        return {} if directory is None else directory.entries
+
+    def read_bytes(self, path: str) -> bytes:
+        cut = path.rfind("/")
+        directory = self._dirs.get(path[:cut])
+        if directory is not None:
+            node = directory.entries.get(path[cut + 1 :])
+            if node is not None and node.kind == FILE and (node.mode & 0o404 == 0o404 or self._may(node, 4)):
+                data = node.data
+                if type(data) is not bytes:
+                    data = node.data = bytes(data)
+                return data
+        return super().read_bytes(path)
+
+    def write_bytes(self, path: str, data: bytes, *, permissions: int = 0o644) -> None:
+        cut = path.rfind("/")
+        name = path[cut + 1 :]
+        directory = self._dirs.get(path[:cut])
+        if directory is None or type(data) is not bytes:
+            super().write_bytes(path, data, permissions=permissions)
+            return
+        entry = directory.entries.get(name)
+        size = len(data)
+        if entry is None:
+            if self._may_create(directory, name, size):
+                self._make(directory, name, permissions, data)
+                return
+        elif entry.kind == FILE and entry.owner is self.token and self._may(entry, 2):
+            old = len(entry.data)
+            if size <= self.room(old):
+                entry.data = data
+                entry.mtime = entry.ctime = self.clock()
+                entry.atime = None
+                self.used += size - old
+                return
+        super().write_bytes(path, data, permissions=permissions)
+
+    # versions
+
+    def snapshot(self) -> Snapshot:
+        """The filesystem as it is now; mounted filesystems are not part of it."""
+        self.token = object()
+        orphaned = sum([len(node.data) for node in self.orphans])
+        free_bytes, free_nodes = self.max_bytes - self.limits.total_bytes, self.max_nodes - self.limits.files
+        return Snapshot(self._root, self._hard, self.used - orphaned, self.nodes, free_bytes, free_nodes, self.mounted)
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Back to what it was; ENOSPC if that is more than the limits allow here."""
+        kept = {node for node in self.orphans if node.links == 0}
+        used = snapshot.used + sum([len(node.data) for node in kept])
+        if used - snapshot.free_bytes > self.limits.total_bytes or snapshot.nodes - snapshot.free_nodes > self.limits.files:
+            raise os_error(errno.ENOSPC)
+        self.token = object()
+        self._root = snapshot.root
+        self._hard = snapshot.hard
+        self.mounted = snapshot.mounted
+        self.orphans = kept
+        self.used = used
+        self.nodes = snapshot.nodes
+        self.max_bytes = self.limits.total_bytes + snapshot.free_bytes
+        self.max_nodes = self.limits.files + snapshot.free_nodes
+        self._dirs.clear()
+
+    def fork(self) -> MemoryFileSystem:
+        """Another filesystem with the same content; each copies what it changes. Open files stay with this one."""
+        self.token = object()  # from now on a change copies, here as in the twin
+        twin = MemoryFileSystem.__new__(MemoryFileSystem)
+        twin.limits, twin.clock, twin.random = self.limits, self.clock, self.random
+        twin.open_fifo = twin.descriptors = None
+        twin.script_thread = 0
+        twin.token, twin._hard_token = object(), self.token
+        twin._uid, twin.maker = self._uid, self.maker
+        twin._dirs, twin.opened, twin.orphans = {}, {}, set()
+        twin._root, twin._hard = self._root, self._hard
+        twin.mounted = self.mounted
+        twin.used = self.used
+        if self.orphans:
+            twin.used -= sum([len(node.data) for node in self.orphans])
+        twin.nodes = self.nodes
+        twin.max_bytes = self.max_bytes
+        twin.max_nodes = self.max_nodes
+        return twin
+
+    def adopt(self, file: MemoryFile) -> MemoryFile:
+        """Open in this fork what is open in the filesystem it was made from just now: the same node and position."""
+        node = file.node
+        if node in file.fs.orphans and node not in self.orphans:
+            self.orphans.add(node)
+            self.used += len(node.data)
+        twin = MemoryFile(self, node, file.path, readable=file.readable, writable=file.writable, append=file.append)
+        twin.offset = file.offset
+        return twin
+
+    def diff(self, snapshot: Snapshot) -> list[Change]:
+        """What changed since: sorted by path; mounted filesystems are left out."""
+        from agentsandbox.kernel.fs.changes import compare
+
+        return compare(snapshot.root, snapshot.hard, self._root, self._hard)

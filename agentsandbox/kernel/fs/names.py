@@ -1,0 +1,285 @@
+"""Making, moving and removing names in the tree in memory."""
+
+from __future__ import annotations
+
+import errno
+
+from agentsandbox.kernel.fs.base import os_error
+from agentsandbox.kernel.fs.mounted_calls import inside
+from agentsandbox.kernel.fs.nodes import DIR, FILE, HARD, LINK, Dir, Fifo, Graft, Inner, InnerLink, Link, Mount
+from agentsandbox.kernel.fs.ownership import Ledger
+from agentsandbox.kernel.streams import encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.kernel.fs.nodes import Entry
+    from agentsandbox.kernel.fs.resolution import Place
+
+__all__ = ["Names"]
+
+_LINK_MAX = 4096
+
+
+class Names(Ledger):
+    """The part of `MemoryFileSystem` that changes directories."""
+
+    __slots__ = ()
+
+    # what may be changed
+
+    def _last(self, path: str) -> Place:
+        """Where the last name of a path stands: a slash behind it doesn't follow a link here."""
+        return self._walk(path.rstrip("/") or "/", path, follow=False)
+
+    def check_writable(self, place: Place, path: str) -> None:
+        """Whether names may be made and removed in the place's directory."""
+        if place.mount is not None:
+            raise os_error(errno.EROFS, path)
+        here = place.stack[-1]
+        if type(here) is Dir and not self._may(here, 3):
+            raise os_error(errno.EACCES, path)
+
+    def _check_removable(self, place: Place, path: str) -> None:
+        """As `check_writable`, and the sticky bit: others' files are theirs."""
+        self.check_writable(place, path)
+        directory, node = place.stack[-1], place.node
+        assert type(directory) is Dir
+        assert node is not None
+        assert not isinstance(node, (Inner, InnerLink))
+        if directory.mode & 0o1000 and self._uid not in (0, directory.uid, node.uid):
+            raise os_error(errno.EPERM, path)
+
+    def _check_last(self, place: Place, path: str) -> None:
+        """Refuse to remove "." (EINVAL), ".." (ENOTEMPTY) and the root (EBUSY)."""
+        if not place.name:
+            last = path.rstrip("/").rpartition("/")[2]
+            raise os_error({".": errno.EINVAL, "..": errno.ENOTEMPTY}.get(last, errno.EBUSY), path)
+
+    # making
+
+    def _new(self, path: str, *, directory: bool = False) -> Place:
+        """The place for something new: EEXIST if taken. Its directory is our own, unless it is in a mount."""
+        place = self._last(path)
+        if place.node is not None:
+            raise os_error(errno.EEXIST, path)
+        if path.endswith("/") and not directory:
+            raise os_error(errno.ENOENT, path)
+        if "\0" in path:
+            raise os_error(errno.EINVAL, path)
+        if type(place.stack[-1]) is Dir:
+            self.check_writable(place, path)
+            if self.nodes >= self.max_nodes:
+                raise os_error(errno.ENOSPC, path)
+            self.own(place)
+        return place
+
+    def put(self, place: Place, entry: Entry, path: str, size: int = 0) -> None:
+        """Enter something new into its directory, which is our own."""
+        self.charge(path, size)
+        directory = place.stack[-1]
+        assert type(directory) is Dir
+        directory.entries[place.name] = entry
+        directory.mtime = directory.ctime = self.clock()
+        directory.atime = None
+        if entry.kind == DIR:
+            directory.links += 1
+
+    def mkdir(self, path: str, mode: int = 0o755) -> None:
+        place = self._new(path, directory=True)
+        here = place.stack[-1]
+        if type(here) is Inner:
+            inside(path, here.filesystem.mkdir, here.child(place.name), mode)
+        elif type(here) is Dir:
+            kept = here.mode & 0o2000  # a set-group-ID directory hands that on
+            self.put(place, Dir(self.token, 0o040000 | mode & 0o7777 | kept, self.clock(), self.maker), path)
+
+    def symlink(self, text: str, path: str) -> None:
+        if not text:
+            raise os_error(errno.ENOENT, path)
+        if "\0" in text:
+            raise os_error(errno.EINVAL, path)
+        size = len(encode(text))
+        if size >= _LINK_MAX:
+            raise os_error(errno.ENAMETOOLONG, path)
+        place = self._new(path)
+        here = place.stack[-1]
+        if type(here) is Inner:
+            inside(path, here.filesystem.symlink, text, here.child(place.name))
+        else:
+            self.put(place, Link(self.token, text, self.clock(), self.maker), path, size)
+
+    def mkfifo(self, path: str, mode: int = 0o644) -> None:
+        place = self._new(path)
+        here = place.stack[-1]
+        if type(here) is Inner:
+            inside(path, here.filesystem.mkfifo, here.child(place.name), mode)
+        else:
+            self.put(place, Fifo(self.token, 0o010000 | mode & 0o7777, self.clock(), self.maker), path)
+
+    def link(self, source: str, path: str) -> None:
+        origin = self._walk(source, follow=False)
+        node = origin.node
+        if node is None:
+            raise os_error(errno.ENOENT, source)
+        place = self._new(path)
+        here = place.stack[-1]
+        behind_mount = type(origin.entry) is Graft or type(origin.entry) is Mount
+        if origin.mount is not place.mount or behind_mount:
+            raise os_error(errno.EXDEV, path)
+        if type(here) is Inner:
+            if isinstance(node, (Inner, InnerLink)):
+                inside(path, here.filesystem.link, node.path, here.child(place.name))
+            return
+        if node.kind == DIR:
+            raise os_error(errno.EPERM, source)
+        origin = self._walk(source, follow=False)
+        directory = self.own(origin)
+        entry = self.share(directory, origin.name)
+        place = self._new(path)
+        self.put(place, entry, path)
+        linked = self.own_node(directory, origin.name)
+        linked.links += 1
+        linked.ctime = self.clock()
+
+    # removing
+
+    def unlink(self, path: str) -> None:
+        cut = path.rfind("/")
+        directory = self._dirs.get(path[:cut])
+        if directory is not None and directory.owner is self.token:
+            entry = directory.entries.get(path[cut + 1 :])
+            if entry is not None and entry.kind == FILE and directory.uid == self._uid and directory.mode & 0o200:
+                self._remove(directory, path[cut + 1 :])
+                return
+        place = self._last(path)
+        node = place.node
+        if node is None:
+            raise os_error(errno.ENOENT, path)
+        if isinstance(node, (Inner, InnerLink)):
+            if type(place.entry) is Mount:
+                raise os_error(errno.EISDIR, path)
+            inside(path, node.filesystem.unlink, node.path + _slash(path))
+            return
+        if node.kind == DIR and (not place.name or path.endswith("/") or type(place.entry) is Graft):
+            raise os_error(errno.EISDIR, path)
+        if path.endswith("/"):
+            raise os_error(errno.ENOTDIR, path)
+        self._check_removable(place, path)
+        if node.kind == DIR:
+            raise os_error(errno.EISDIR, path)
+        self._remove(self.own(place), place.name)
+
+    def _remove(self, directory: Dir, name: str) -> None:
+        """Remove a name that is no directory from one of our own."""
+        entry = directory.entries.pop(name)
+        directory.mtime = directory.ctime = self.clock()
+        directory.atime = None
+        self.drop(entry)
+        if entry.kind == LINK or entry.kind == HARD:
+            self._dirs.clear()
+
+    def rmdir(self, path: str) -> None:
+        place = self._last(path)
+        node = place.node
+        if node is None:
+            raise os_error(errno.ENOENT, path)
+        self._check_last(place, path)
+        if isinstance(node, (Inner, InnerLink)):
+            if type(place.entry) is Mount:
+                raise os_error(errno.EBUSY, path)
+            inside(path, node.filesystem.rmdir, node.path)
+            return
+        if type(node) is Dir and place.entry is not node:
+            raise os_error(errno.EBUSY, path)
+        self._check_removable(place, path)
+        if type(node) is not Dir:
+            raise os_error(errno.ENOTDIR, path)
+        if node.entries:
+            raise os_error(errno.ENOTEMPTY, path)
+        directory = self.own(place)
+        self.drop(directory.entries.pop(place.name))
+        directory.links -= 1
+        directory.mtime = directory.ctime = self.clock()
+        directory.atime = None
+        self._dirs.clear()
+
+    # moving
+
+    def rename(self, source: str, target: str) -> None:
+        origin = self._last(source)
+        place = self._last(target)
+        if not origin.name or not place.name:
+            raise os_error(errno.EBUSY, source)
+        if origin.mount is not place.mount:
+            raise os_error(errno.EXDEV, source)
+        if origin.node is None:
+            raise os_error(errno.ENOENT, source)
+        if "\0" in target:
+            raise os_error(errno.EINVAL, target)
+        here, there = origin.stack[-1], place.stack[-1]
+        if type(here) is Inner and type(there) is Inner:
+            old, new = here.child(origin.name) + _slash(source), there.child(place.name) + _slash(target)
+            inside(source, here.filesystem.rename, old, new)
+            return
+        if any(type(each.entry) is Graft or type(each.entry) is Mount for each in (origin, place)):
+            raise os_error(errno.EBUSY, source)
+        self._check_rename(origin, place, source, target)
+        if origin.node is place.node:
+            return
+        self.own(origin)
+        place = self._last(target)
+        self.own(place)
+        self._move(self._last(source), place)
+
+    def _check_rename(self, origin: Place, place: Place, source: str, target: str) -> None:
+        """All that may speak against a rename inside this filesystem, in the kernel's order."""
+        node, old = origin.node, place.node
+        assert node is not None
+        if origin.mount is not None:
+            raise os_error(errno.EROFS, source)
+        is_dir = node.kind == DIR
+        if not is_dir and (source.endswith("/") or target.endswith("/")):
+            raise os_error(errno.ENOTDIR, source)
+        if is_dir and any(each is node for each in place.stack):
+            raise os_error(errno.EINVAL, source)
+        if old is not None and any(each is old for each in origin.stack):
+            raise os_error(errno.ENOTEMPTY, source)
+        if old is node:
+            return
+        self._check_removable(origin, source)
+        if old is None:
+            self.check_writable(place, target)
+        else:
+            self._check_removable(place, target)
+            if is_dir and old.kind != DIR:
+                raise os_error(errno.ENOTDIR, source)
+            if not is_dir and old.kind == DIR:
+                raise os_error(errno.EISDIR, source)
+        if type(node) is Dir and origin.stack[-1] is not place.stack[-1] and not self._may(node, 2):
+            raise os_error(errno.EACCES, source)  # its ".." changes
+        if type(old) is Dir and old.entries:
+            raise os_error(errno.ENOTEMPTY, source)
+
+    def _move(self, origin: Place, place: Place) -> None:
+        """Carry a rename out; both directories are our own."""
+        here, there = origin.stack[-1], place.stack[-1]
+        assert type(here) is Dir
+        assert type(there) is Dir
+        entry = here.entries.pop(origin.name)
+        old = there.entries.pop(place.name, None)
+        there.entries[place.name] = entry
+        if old is not None:
+            there.links -= old.kind == DIR
+            self.drop(old)
+        if entry.kind == DIR:
+            here.links -= 1
+            there.links += 1
+        here.mtime = here.ctime = there.mtime = there.ctime = self.clock()
+        here.atime = there.atime = None
+        if entry.kind != FILE or (old is not None and old.kind != FILE):
+            self._dirs.clear()
+
+
+def _slash(path: str) -> str:
+    """The slash that a path may end in."""
+    return "/" if path.endswith("/") else ""

@@ -1,0 +1,246 @@
+"""Who owns which node, and what all of them weigh."""
+
+from __future__ import annotations
+
+import errno
+
+from agentsandbox.kernel.fs.base import Stat, os_error
+from agentsandbox.kernel.fs.nodes import DEVICE, DIR, FILE, GRAFT, HARD, LINK, MOUNT, Dir, File, Hard, number_of
+from agentsandbox.kernel.fs.resolution import Tree
+from agentsandbox.kernel.streams import encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agentsandbox.kernel.fs.handles import MemoryFile
+    from agentsandbox.kernel.fs.nodes import Entry, Own, Plain
+    from agentsandbox.kernel.fs.resolution import Place
+    from agentsandbox.limits import Limits
+
+__all__ = ["Ledger"]
+
+_DIR_SIZE = 4096
+_DEVICE_NUMBERS = {"null": 0x103, "zero": 0x105, "full": 0x107, "random": 0x108, "urandom": 0x109, "tty": 0x500}
+
+
+class Ledger(Tree):
+    """The part of `MemoryFileSystem` that makes nodes ours and keeps the account.
+
+    token      the owner of the nodes that may be changed in place; a new one is taken at each snapshot.
+    used       bytes of all files and links, also of files without a name that are still open.
+    nodes      names in the tree.
+    max_…      how far they may grow: the limits, and what came from outside and doesn't count.
+    opened     the open files of each node.
+    orphans    nodes without a name that are kept by an open file, and weigh on.
+    """
+
+    __slots__ = ("_hard_token", "clock", "limits", "max_bytes", "max_nodes", "nodes", "opened", "orphans", "token", "used")
+
+    token: object
+    used: int
+    nodes: int
+    max_bytes: int
+    max_nodes: int
+    limits: Limits
+    clock: Callable[[], float]
+    opened: dict[File, list[MemoryFile]]
+    orphans: set[File]
+    _hard_token: object
+
+    # ownership
+
+    def own(self, place: Place) -> Dir:
+        """The place's directory, ready to be changed: it and all above it belong to us."""
+        token = self.token
+        stack = place.stack
+        here = stack[-1]
+        assert type(here) is Dir
+        if here.owner is token:
+            return here
+        parent: Dir | None = None
+        for index, node in enumerate(stack):
+            assert type(node) is Dir
+            if node.owner is not token:
+                node = node.copy(token)
+                if parent is None:
+                    self._root = node
+                else:
+                    parent.entries[place.names[index - 1]] = node
+                stack[index] = node
+            parent = node
+        self._dirs.clear()
+        assert parent is not None
+        return parent
+
+    def own_node(self, directory: Dir, name: str) -> Own:
+        """What a name in our own directory refers to, ready to be changed."""
+        entry = directory.entries[name]
+        if entry.kind == HARD:
+            return self._own_hard(entry)
+        assert entry.kind != GRAFT
+        assert entry.kind != MOUNT
+        if entry.owner is not self.token:
+            entry = directory.entries[name] = self._clone(entry)
+        return entry
+
+    def _own_table(self) -> dict[int, Plain]:
+        if self._hard_token is not self.token:
+            self._hard = self._hard.copy()
+            self._hard_token = self.token
+        return self._hard
+
+    def _own_hard(self, entry: Hard) -> Plain:
+        table = self._own_table()
+        node = table[entry.number]
+        if node.owner is not self.token:
+            twin = self._clone(node)
+            assert twin.kind != DIR
+            node = table[entry.number] = twin
+        return node
+
+    def share(self, directory: Dir, name: str) -> Hard:
+        """Make a name in our own directory one that other names may stand beside."""
+        entry = directory.entries[name]
+        if entry.kind != HARD:
+            node = self.own_node(directory, name)
+            assert node.kind != DIR
+            entry = directory.entries[name] = Hard(number_of(node))
+            self._own_table()[entry.number] = node
+        return entry
+
+    def _clone(self, node: Own) -> Own:
+        """A copy of our own, to be put in the node's place; open files move to it."""
+        twin = node.copy(self.token)
+        if node.kind == DIR:
+            self._dirs.clear()
+        elif node.kind == FILE and node in self.opened:
+            assert twin.kind == FILE
+            self._move_opened(node, twin)
+        return twin
+
+    def _move_opened(self, node: File, twin: File) -> None:
+        files = self.opened.pop(node)
+        for file in files:
+            file.node = twin
+        self.opened[twin] = files
+
+    def own_open(self, file: MemoryFile) -> File:
+        """The node of an open file, ready to be changed, also after a snapshot: copied where its name stands, or apart."""
+        node = file.node
+        if node.owner is self.token:
+            return node
+        place = self._place_of(node, file.path or "")
+        if place is not None:
+            twin = self.own_node(self.own(place), place.name)
+            assert twin.kind == FILE
+            return twin
+        size = 0 if node in self.orphans else len(node.data)
+        if self.used + size > self.max_bytes:
+            raise os_error(errno.ENOSPC, file.path)
+        self.used += size
+        twin = node.copy(self.token)
+        twin.links = 0
+        self.orphans.discard(node)
+        self.orphans.add(twin)
+        self._move_opened(node, twin)
+        return twin
+
+    def _place_of(self, node: File, path: str) -> Place | None:
+        """Where a node stands: at the path that it was opened by, or wherever its name was moved to."""
+        if node.links == 0:
+            return None
+        uid, self._uid = self._uid, 0
+        try:
+            place = self._walk(path)
+            if place.node is node and place.name and place.mount is None:
+                return place
+        except OSError:
+            pass
+        try:
+            found = self._search(node)
+            return None if found is None else self._walk(found, follow=False)
+        except OSError:
+            return None
+        finally:
+            self._uid = uid
+
+    def _search(self, node: File) -> str | None:
+        pending = [("", self._root)]
+        while pending:
+            path, directory = pending.pop()
+            for name, entry in directory.entries.items():
+                if entry is node or (entry.kind == HARD and self._hard[entry.number] is node):
+                    return f"{path}/{name}"
+                if entry.kind == DIR:
+                    pending.append((f"{path}/{name}", entry))
+        return None
+
+    def close(self, file: MemoryFile) -> None:
+        """An open file is closed: free a node that has no name any more."""
+        node = file.node
+        files = self.opened[node]
+        if len(files) > 1:
+            files.remove(file)
+            return
+        del self.opened[node]
+        if node in self.orphans:
+            self.orphans.remove(node)
+            self.used -= len(node.data)
+
+    # the account
+
+    def room(self, size: int) -> int:
+        """How large a file of `size` bytes may become."""
+        left = self.max_bytes - self.used + size
+        largest = self.limits.file_bytes
+        return min(largest, left)
+
+    def charge(self, path: str, size: int = 0) -> None:
+        """Count one more name, and the bytes behind it."""
+        if self.nodes >= self.max_nodes or self.used + size > self.max_bytes:
+            raise os_error(errno.ENOSPC, path)
+        self.nodes += 1
+        self.used += size
+
+    def drop(self, entry: Entry) -> None:
+        """Count a name that left the tree; a file that is open weighs on until it is closed."""
+        self.nodes -= 1
+        if entry.kind == HARD:
+            node = self._own_hard(entry)
+            if node.links > 1:
+                node.links -= 1
+                node.ctime = self.clock()
+                return
+            del self._hard[entry.number]
+            self._forget(node)
+        else:
+            self._forget(entry)
+
+    def _forget(self, node: Entry) -> None:
+        """The last name of a node is gone."""
+        if node.kind == FILE:
+            if node in self.opened:
+                if node.owner is self.token:
+                    node.links = 0
+                self.orphans.add(node)
+            else:
+                self.used -= len(node.data)
+        elif node.kind == LINK:
+            self.used -= len(encode(node.text))
+
+    # description
+
+    def stat_of(self, node: Own) -> Stat:
+        """What is known of a node."""
+        if node.kind == FILE:
+            size = len(node.data)
+        elif node.kind == DIR:
+            size = _DIR_SIZE
+        else:
+            size = len(encode(node.text)) if node.kind == LINK else 0
+        uid = node.uid
+        info = Stat(node.mode, size, node.mtime, node.ino or number_of(node), node.links, uid, uid, node.ctime, node.atime)
+        if node.kind == DEVICE:
+            info.rdev = _DEVICE_NUMBERS.get(node.device, 0)
+        return info

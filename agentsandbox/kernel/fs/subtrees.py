@@ -1,0 +1,154 @@
+"""Whole subtrees of the tree in memory at once: what takes one node at a time elsewhere takes none here."""
+
+from __future__ import annotations
+
+import errno
+import posixpath
+
+from agentsandbox.kernel.fs.base import FileSystem, os_error
+from agentsandbox.kernel.fs.names import Names
+from agentsandbox.kernel.fs.nodes import DIR, FILE, GRAFT, LINK, MOUNT, Dir, File, Link
+from agentsandbox.kernel.streams import encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from agentsandbox.kernel.fs.nodes import Entry
+
+__all__ = ["Subtrees"]
+
+_DIRECTORIES = frozenset((DIR, GRAFT, MOUNT))
+
+
+class Subtrees(Names):
+    """The part of `MemoryFileSystem` that walks, copies and removes directories with all below them."""
+
+    __slots__ = ()
+
+    def walk(self, path: str) -> Iterator[tuple[str, list[str], list[str]]]:
+        node = self._find(path)
+        if type(node) is not Dir:
+            yield from FileSystem.walk(self, path)
+            return
+        pending: list[tuple[str, Dir]] = [(path, node)]
+        while pending:
+            here, node = pending.pop()
+            if not self._may(node, 4):
+                raise os_error(errno.EACCES, here)
+            directories: list[str] = []
+            others: list[str] = []
+            for name, entry in zip(*node.in_order(), strict=True):
+                (directories if entry.kind in _DIRECTORIES else others).append(name)
+            yield here, directories, others
+            for name in reversed(directories):
+                child = node.entries.get(name)
+                below = posixpath.join(here, name)
+                if child is None:
+                    continue
+                if child.kind == DIR:
+                    pending.append((below, child))
+                elif child.kind == GRAFT:
+                    pending.append((below, child.root))
+                else:
+                    yield from FileSystem.walk(self, below)
+
+    def copy_tree(self, source: str, target: str) -> None:
+        node = self._find(source, follow=False)
+        if type(node) is Dir and self._is_plain(node):
+            place = self._new(target, directory=True)
+            here = place.stack[-1]
+            if type(here) is Dir and not here.mode & 0o2000:
+                node = self._find(source, follow=False)
+                assert type(node) is Dir
+                if any(each is node for each in place.stack):
+                    raise os_error(errno.EINVAL, target)
+                self._copy_plain(node, source, target)
+                return
+        FileSystem.copy_tree(self, source, target)
+
+    def _copy_plain(self, node: Dir, source: str, target: str) -> None:
+        twin, names, size = self._duplicate(node)
+        if self.nodes + names > self.max_nodes or self.used + size > self.max_bytes:
+            FileSystem.copy_tree(self, source, target)
+            return
+        self.put(self._new(target, directory=True), twin, target, size)
+        self.nodes += names - 1
+
+    def _is_plain(self, top: Dir) -> bool:
+        """Whether the user may read all of it, and there is nothing but directories, files and links."""
+        pending = [top]
+        while pending:
+            directory = pending.pop()
+            if not self._may(directory, 5):
+                return False
+            for entry in directory.entries.values():
+                if entry.kind == DIR:
+                    pending.append(entry)
+                elif entry.kind == FILE:
+                    if not entry.mode & 0o400 and not self._may(entry, 4):
+                        return False
+                elif entry.kind != LINK:
+                    return False
+        return True
+
+    def _duplicate(self, top: Dir) -> tuple[Dir, int, int]:
+        """A copy of our own with new times: (the top, how many names, how many bytes)."""
+        token, uid, now = self.token, self.maker, self.clock()
+        copy = Dir(token, top.mode, now, uid)
+        pending = [(top, copy)]
+        names, size = 1, 0
+        while pending:
+            old, new = pending.pop()
+            new.links = old.links
+            names += len(old.entries)
+            entries: dict[str, Entry] = new.entries
+            for name, entry in old.entries.items():
+                if entry.kind == FILE:
+                    data = entry.data
+                    if type(data) is not bytes:
+                        data = entry.data = bytes(data)
+                    entries[name] = File(token, entry.mode, now, uid, data)
+                    size += len(data)
+                elif entry.kind == DIR:
+                    below = entries[name] = Dir(token, entry.mode, now, uid)
+                    pending.append((entry, below))
+                elif entry.kind == LINK:
+                    entries[name] = Link(token, entry.text, now, uid)
+                    size += len(encode(entry.text))
+        return copy, names, size
+
+    def remove_tree(self, path: str) -> None:
+        place = self._walk(path, follow=False)
+        node = place.node
+        if type(node) is not Dir or not place.name or place.slashed or place.entry is not node or not self._may_remove(node):
+            FileSystem.remove_tree(self, path)
+            return
+        self._check_removable(place, path)
+        directory = self.own(place)
+        del directory.entries[place.name]
+        directory.links -= 1
+        directory.mtime = directory.ctime = self.clock()
+        directory.atime = None
+        self._dirs.clear()
+        pending = [node]
+        self.drop(node)
+        while pending:
+            for entry in pending.pop().entries.values():
+                self.drop(entry)
+                if entry.kind == DIR:
+                    pending.append(entry)
+
+    def _may_remove(self, top: Dir) -> bool:
+        """Whether nothing below stands against it: a directory that may not be read or written, a sticky one, a mount."""
+        pending = [top]
+        while pending:
+            directory = pending.pop()
+            if not self._may(directory, 7) or directory.mode & 0o1000:
+                return False
+            for entry in directory.entries.values():
+                if entry.kind == DIR:
+                    pending.append(entry)
+                elif entry.kind == GRAFT or entry.kind == MOUNT:
+                    return False
+        return True

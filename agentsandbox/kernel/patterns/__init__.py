@@ -1,0 +1,1 @@
+"""Shell patterns: matchers, wildcards in linear time, names of files."""

@@ -1,0 +1,492 @@
+"""The cooperative scheduler: processes are greenlets, started late, in one OS thread, in a repeatable order.
+
+The running script is a process on the caller's own stack. A second one is made only when it is needed: a background
+job, a coproc, a process substitution, or the reading side of a pipeline whose pipe is full. A process gives way where it
+waits (`block`) and at the budget's ticks (`turn`), nowhere else. Processes never run between two executions.
+"""
+
+from __future__ import annotations
+
+import sys
+from _thread import TIMEOUT_MAX, allocate_lock, get_ident
+from time import monotonic
+
+from agentsandbox.errors import Exit, Interrupted, Killed, LimitReached, PipeClosed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+    from types import FrameType
+    from typing import Any, Protocol
+
+    from greenlet import greenlet
+
+    from agentsandbox.kernel.streams import Stream
+    from agentsandbox.limits import Budget
+
+    class SignalHandler(Protocol):
+        """What a process does with signals."""
+
+        def __call__(self, signal: int) -> str | None: ...
+        def ignores(self, signal: int) -> bool: ...
+
+
+__all__ = ["EVENT_LOOP_SECONDS", "IGNORED_BY_DEFAULT", "SIGNALS", "SIGNAL_NUMBERS", "Deferred", "Process", "Scheduler"]
+
+SIGNALS: dict[int, str] = dict(
+    enumerate(
+        "HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM STKFLT CHLD CONT STOP TSTP TTIN TTOU URG "
+        "XCPU XFSZ VTALRM PROF WINCH IO PWR SYS".split(),
+        1,
+    )
+)
+"""The signals of Linux on x86 and ARM, by number, without SIG; those for real time as well."""
+SIGNALS |= {34 + n: f"RTMIN+{n}" if n else "RTMIN" for n in range(16)} | {64 - n: f"RTMAX-{n}" if n else "RTMAX" for n in range(14, -1, -1)}
+SIGNAL_NUMBERS = {name: number for number, name in SIGNALS.items()}
+IGNORED_BY_DEFAULT = frozenset((SIGNAL_NUMBERS["CHLD"], SIGNAL_NUMBERS["CONT"], SIGNAL_NUMBERS["URG"], SIGNAL_NUMBERS["WINCH"]))
+
+EVENT_LOOP_SECONDS = 0.005
+"""How long a script may keep the host's event loop waiting."""
+
+MAX_PROCESSES = 256
+_FEW = 3
+"""Processes that are not worth a look at the memory."""
+_PEAK_UNIT = 1 if sys.platform == "darwin" else 1024
+
+
+class Process:
+    """One thread of control in the sandbox. `status` is None while it runs, then 0…255."""
+
+    __slots__ = (
+        "_greenlet",
+        "_ready",
+        "_wake",
+        "blocked",
+        "descriptors",
+        "is_job",
+        "killed_by",
+        "name",
+        "niceness",
+        "on_signal",
+        "pid",
+        "signals",
+        "status",
+        "thread",
+    )
+
+    def __init__(self, pid: int, name: str) -> None:
+        self.pid = pid
+        self.name = name
+        self.status: int | None = None
+        self.killed_by = 0
+        """The signal that ended it, until that has been told."""
+        self.is_job = False
+        """Whether it may outlive the execution that started it: a background job."""
+        self.signals: list[int] = []
+        self.blocked: frozenset[int] = frozenset()
+        """Signals that never arrive; what it starts inherits them."""
+        self.niceness = 0
+        """What `nice` set; it makes no difference to the turns that processes take."""
+        self.descriptors: Mapping[int, Stream] | None = None
+        """What its running command's descriptors refer to."""
+        self.on_signal: SignalHandler | None = None
+        """Asked for each signal before it kills: what the process does instead, "" for nothing, None to be killed."""
+        self._greenlet: greenlet | None = None
+        self._ready: Callable[[], bool] | None = None
+        self._wake: float | None = None
+        self.thread = get_ident()
+
+    def kill(self, signal: int, *, group: bool = False) -> None:
+        """Send a signal, to the command it runs too with `group`; it arrives when the process next runs."""
+        if self.status is None and signal not in self.blocked:
+            self.signals.append(-signal if group else signal)
+
+    def ignored(self) -> set[int]:
+        """The signals that it ignores now."""
+        return set() if self.on_signal is None else {number for number in SIGNALS if self.on_signal.ignores(number)}
+
+    def finished(self) -> bool:
+        """Whether it has ended."""
+        return self.status is not None
+
+    def suspended_frame(self) -> FrameType | None:
+        """Where it waits, None while it runs or has not begun."""
+        return None if self._greenlet is None else self._greenlet.gr_frame
+
+    def _runnable(self, now: float) -> bool:
+        if self._ready is None or self.signals:
+            return True
+        return (self._wake is not None and now >= self._wake) or self._ready()
+
+
+class Deferred:
+    """The rest of a pipeline that will run on the first stage's stack unless somebody must wait for it earlier."""
+
+    __slots__ = ("name", "pid", "process", "run")
+
+    def __init__(self, run: Callable[[], int], name: str) -> None:
+        self.run = run
+        self.name = name
+        self.pid = 0
+        self.process: Process | None = None
+
+
+class Scheduler:
+    """Every process of one sandbox. The host gives `budget` for each execution and `pause` where it has an event loop."""
+
+    __slots__ = (
+        "_peak",
+        "_yielded",
+        "budget",
+        "closing",
+        "current",
+        "deferred",
+        "elsewhere",
+        "failure",
+        "last_pid",
+        "main",
+        "pause",
+        "processes",
+    )
+
+    def __init__(self, budget: Budget, first_pid: int = 1000) -> None:
+        self.budget = budget
+        self.main = Process(first_pid, "bash")
+        self.current = self.main
+        self.processes: list[Process] = []
+        self.elsewhere: list[Process] = []
+        """Background jobs that another thread started: a greenlet cannot leave its thread, so they wait for a call from there."""
+        self.deferred: list[Deferred] = []
+        self.failure: BaseException | None = None
+        self.pause: Callable[[float | None, Awaitable[Any] | None], Any] | None = None
+        """Given by an event loop's driver: (seconds or None, something to await or None) → the awaited result."""
+        self.closing = False
+        self.last_pid = first_pid
+        self._yielded = 0.0
+        self._peak = 0
+
+    def new_pid(self) -> int:
+        """The next process number."""
+        self.last_pid += 1
+        return self.last_pid
+
+    def begin(self, budget: Budget) -> None:
+        """An execution starts on the calling stack."""
+        self.budget = budget
+        budget.turn = self.turn
+        budget.rest = self.rest if self.pause is not None else None
+        main = self.main
+        main.status = None
+        main.signals.clear()
+        main._ready = main._wake = None
+        self.current = main
+        self.deferred.clear()
+        self.failure = None
+        self._yielded = monotonic()
+        main._greenlet = None
+        if self.processes or self.elsewhere or self.pause is not None:
+            from greenlet import getcurrent
+
+            main._greenlet = getcurrent()
+            here = get_ident()
+            everyone = [*self.processes, *self.elsewhere]
+            self.processes = [process for process in everyone if process.thread == here]
+            self.elsewhere = [process for process in everyone if process.thread != here]
+
+    def charge(self, size: int) -> None:
+        """Refuse a value that is too large, as `Budget.charge`."""
+        self.budget.charge(size)
+
+    # starting
+
+    def start(self, run: Callable[[], int], name: str, pid: int | None = None, *, give_up: Callable[[], None] | None = None) -> Process:
+        """A new process that runs when somebody next gives way. Its stack starts empty.
+
+        `give_up` frees what `run` would free at its end: it is called if a signal kills the process before it begins.
+        """
+        from greenlet import getcurrent, greenlet
+
+        if len(self.processes) >= MAX_PROCESSES:
+            raise LimitReached("processes")
+        if self.main._greenlet is None:
+            self.main._greenlet = getcurrent()
+        process = Process(self.new_pid() if pid is None else pid, name)
+        process.blocked, process.niceness = self.current.blocked, self.current.niceness
+
+        def body(_: object = None) -> None:  # started by the end of another one, it is given that one's result
+            try:
+                self._run(process, run, give_up)
+            finally:
+                following = self._choose(process)
+                getcurrent().parent = following._greenlet  # type: ignore[assignment]
+                self.current = following
+
+        process._greenlet = greenlet(body, self.main._greenlet)  # one parent for all, so that no cycle can arise
+        self.processes.append(process)
+        return process
+
+    def _run(self, process: Process, run: Callable[[], int], give_up: Callable[[], None] | None) -> None:
+        from greenlet import GreenletExit
+
+        depth = self.budget.depth
+        status = 1
+        try:
+            try:
+                self._deliver(process)
+            except BaseException:
+                if give_up is not None:
+                    give_up()
+                raise
+            status = run()
+        except Exit as end:
+            status = end.status
+        except Killed as end:
+            status = 128 + end.signal
+            process.killed_by = end.signal
+        except PipeClosed:
+            status = 141
+        except GreenletExit:
+            status = 137
+        except BaseException as end:  # noqa: BLE001 - a limit, a cancelled task, a bug: the execution as a whole ends with it
+            self.failure = end
+        finally:
+            process.status = status & 255
+            process._ready = None
+            if process in self.processes:
+                self.processes.remove(process)
+            self.budget.depth = depth
+
+    def defer(self, run: Callable[[], int], name: str) -> Deferred:
+        """Announce work that `start_deferred` may have to start before its turn comes; take it back with `undefer`."""
+        deferred = Deferred(run, name)
+        self.deferred.append(deferred)
+        return deferred
+
+    def undefer(self, deferred: Deferred) -> bool:
+        """Take deferred work back to run it here; false when it has been started already."""
+        if deferred.process is not None:
+            return False
+        self.deferred.remove(deferred)
+        return True
+
+    # waiting
+
+    def block(self, ready: Callable[[], bool], timeout: float | None = None) -> bool:
+        """Let others run until `ready()`; false when `timeout` seconds have passed first."""
+        process = self.current
+        wake = None if timeout is None else monotonic() + timeout
+        while True:
+            self._deliver(process)
+            if ready():
+                process._ready = process._wake = None
+                return True
+            if wake is not None and monotonic() >= wake:
+                process._ready = process._wake = None
+                return False
+            process._ready, process._wake = ready, wake
+            following = self._choose(process)
+            if following is not process:
+                self._switch(following)
+
+    def sleep(self, seconds: float) -> None:
+        """Wait for `seconds`."""
+        self.block(_never, seconds)
+
+    def wait(self, process: Process, timeout: float | None = None) -> int | None:
+        """Wait for a process to end; its status, or None after `timeout` seconds."""
+        self.block(process.finished, timeout)
+        return process.status
+
+    def turn(self) -> None:
+        """Called at every tick of the budget: signals, other processes, the event loop."""
+        process = self.current
+        self._deliver(process)
+        if self.processes:
+            now = monotonic()
+            others = self._others(process)
+            for other in others:
+                if other._runnable(now):
+                    process._ready = process._wake = None
+                    self._switch(self._earliest(other, now))
+                    self._deliver(process)
+                    break
+        if self.pause is not None and monotonic() - self._yielded > EVENT_LOOP_SECONDS:
+            self.yield_to_host()
+
+    def rest(self) -> None:
+        """As `turn`, for the event loop alone: no other process of the sandbox runs."""
+        if monotonic() - self._yielded > EVENT_LOOP_SECONDS:
+            self.yield_to_host()
+
+    def yield_to_host(self) -> None:
+        """Give the host's event loop a turn, if there is one."""
+        if self.pause is not None:
+            self.pause(0.0, None)
+            self._yielded = monotonic()
+            self.budget.check_time()
+
+    def await_(self, awaitable: Awaitable[Any]) -> Any:
+        """Wait in the host's event loop for what a custom command returned."""
+        if self.pause is None:
+            from agentsandbox.errors import CommandError
+
+            if hasattr(awaitable, "close"):
+                awaitable.close()
+            raise CommandError("this command is asynchronous: use 'await sandbox.aexecute(…)'", 126)
+        result = self.pause(None, awaitable)
+        self._yielded = monotonic()
+        return result
+
+    def _deliver(self, process: Process) -> None:
+        if process is self.main and self.failure is not None:
+            failure, self.failure = self.failure, None
+            raise failure
+        while process.signals:
+            sent = process.signals.pop(0)
+            signal = abs(sent)
+            handled = process.on_signal(signal) if process.on_signal is not None else None
+            if handled is not None:
+                if handled and sent < 0 and process.descriptors is not None:
+                    raise Interrupted(signal)
+                continue
+            if signal not in IGNORED_BY_DEFAULT:
+                raise Killed(signal)
+
+    def _others(self, process: Process) -> list[Process]:
+        """All other processes, those after `process` first: round robin."""
+        everyone = [self.main, *self.processes]
+        if process in everyone:
+            at = everyone.index(process)
+            return everyone[at + 1 :] + everyone[:at]
+        return everyone
+
+    def _choose(self, process: Process) -> Process:
+        """Who runs next; starts deferred work or idles when nobody can."""
+        while True:
+            if self.failure is not None or self.closing:
+                return self.main
+            now = monotonic()
+            for other in self._others(process):
+                if other._runnable(now):
+                    return self._earliest(other, now)
+            if process.status is None and process._runnable(now):
+                return process
+            if self.deferred:
+                deferred = self.deferred.pop()
+                deferred.process = self.start(deferred.run, deferred.name, deferred.pid or None)
+                continue
+            self._idle([self.main, *self.processes])
+
+    def _earliest(self, found: Process, now: float) -> Process:
+        """Of those whose time has come, the one whose time came first, however late it is by now."""
+        if found._wake is None or now < found._wake or found is self.main:
+            return found
+        due = [process for process in self.processes if process._wake is not None and now >= process._wake]
+        return min(due, key=lambda process: process._wake or 0.0)
+
+    def _idle(self, everyone: list[Process]) -> None:
+        wakes = [process._wake for process in everyone if process._wake is not None]
+        remaining = self.budget.remaining()
+        if not wakes:
+            self.failure = LimitReached("timeout", "every process waits for another one")
+            return
+        seconds = min(max(0.0, min(wakes) - monotonic()), remaining)
+        if self.pause is not None:
+            self.pause(seconds, None)
+            self._yielded = monotonic()
+        elif seconds > 0:
+            _sleep(seconds, self.budget)
+        if self.budget.remaining() <= 0:
+            self.failure = LimitReached("timeout")
+
+    def _switch(self, following: Process) -> None:
+        if len(self.processes) > _FEW and self.failure is None and not self.closing:
+            self._look_at_memory()
+        process = self.current
+        depth = self.budget.depth
+        self.current = following
+        assert following._greenlet is not None
+        self.budget.depth = 0 if following is not self.main else self.budget.depth
+        following._greenlet.switch()
+        self.current = process
+        self.budget.depth = depth
+
+    def _look_at_memory(self) -> None:
+        """Have the scripts' values weighed when the host's process has become larger, for whatever reason."""
+        peak = _peak()
+        if peak - self._peak > 2 * self.budget.value_bytes:
+            self._peak = peak
+            self.budget.take_census()
+
+    # ending
+
+    def drain(self, slices: int = 100) -> None:
+        """Let what can run without waiting run, for at most `slices` turns, before an execution returns."""
+        for _ in range(slices):
+            if not self.processes:
+                return
+            now = monotonic()
+            for other in self.processes:
+                if other._runnable(now):
+                    self.main._ready = None
+                    self._switch(self._earliest(other, now))
+                    self._deliver(self.main)
+                    break
+            else:
+                return
+
+    def kill_all(self, *, jobs: bool = True) -> None:
+        """End every other process at once, running their `finally` blocks; without `jobs` not the background jobs."""
+        if jobs:
+            for process in self.elsewhere:
+                process.status = 137 if process.status is None else process.status
+            self.elsewhere.clear()
+        doomed = [process for process in self.processes if jobs or not process.is_job]
+        if not doomed:
+            return
+        from greenlet import GreenletExit, getcurrent
+
+        self.main._greenlet = getcurrent()
+        here = get_ident()
+        self.closing = True
+        try:
+            for process in doomed:
+                if process._greenlet is not None and not process._greenlet.dead and process.thread == here:
+                    self.current = process
+                    process._greenlet.throw(GreenletExit)
+                process.status = 137 if process.status is None else process.status
+        finally:
+            self.closing = False
+            self.current = self.main
+            self.failure = None
+            self.processes = [process for process in self.processes if process not in doomed]
+
+
+def _peak() -> int:
+    """How large the host's process has been, in bytes; 0 where that isn't known."""
+    try:
+        from resource import RUSAGE_SELF, getrusage
+    except ImportError:
+        return 0
+    return getrusage(RUSAGE_SELF).ru_maxrss * _PEAK_UNIT
+
+
+def _sleep(seconds: float, budget: Budget) -> None:
+    """Sleep until the time is over or another thread cancels the execution."""
+    sleeping = allocate_lock()
+    sleeping.acquire()
+
+    def wake() -> None:
+        if sleeping.locked():
+            sleeping.release()
+
+    budget.wake = wake
+    try:
+        if not budget.cancelled:  # else it was cancelled before there was somebody to wake
+            sleeping.acquire(timeout=min(seconds, TIMEOUT_MAX))
+    finally:
+        budget.wake = None
+
+
+def _never() -> bool:
+    return False

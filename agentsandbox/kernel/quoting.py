@@ -1,0 +1,130 @@
+"""How bash writes a string so that it reads it back: `printf %q`, `${x@Q}`, `declare -p`, `set`, `set -x`."""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.kernel.streams import encode
+
+__all__ = [
+    "ansi_quote",
+    "backslash_quote",
+    "declare_quote_double",
+    "has_metacharacters",
+    "needs_ansi",
+    "quote_glob",
+    "quote_if_needed",
+    "shell_quote_single",
+    "single_quote",
+    "trace_quote",
+]
+
+_NAMED = {
+    "\x1b": "\\E",
+    "\a": "\\a",
+    "\b": "\\b",
+    "\f": "\\f",
+    "\n": "\\n",
+    "\r": "\\r",
+    "\t": "\\t",
+    "\v": "\\v",
+    "\\": "\\\\",
+    "'": "\\'",
+}
+_SPECIAL = re.compile(r"([\s!\"$&'()*,;<>?\[\\\]^`{|}])|(?<![^:=])~", re.ASCII)
+_METACHARACTER = re.compile(r"""[ \t\n'"\\|&;()<>!{}*\[?\]^$`]|^\#|(?<![^:=])~""")
+_UNPRINTABLE = re.compile("[\0-\x1f\x7f-\x9f\ud800-\udfff]")
+_PATTERN = re.compile(r"[*?\[\]\\()|!+@^-]")
+_DOUBLE = re.compile(r'(["$`\\])')
+
+
+def _is_printable(character: str) -> bool:
+    """Whether C's `iswprint` accepts it in a UTF-8 locale: more generous than `str.isprintable`."""
+    if character.isprintable():
+        return True
+    if character < "\xa0" or "\ud800" <= character <= "\udfff" or character in "\u2028\u2029":
+        return False
+    from unicodedata import category  # rarely needed, and slow to load
+
+    return category(character) in ("Cf", "Co", "Zs")
+
+
+def needs_ansi(text: str) -> bool:
+    """Whether only `$'…'` can show the text: it holds control characters or bytes that are not UTF-8."""
+    if text.isprintable():
+        return False
+    return _UNPRINTABLE.search(text) is not None or not all(map(_is_printable, set(text)))
+
+
+def _ansi_character(character: str) -> str:
+    named = _NAMED.get(character)
+    if named is not None:
+        return named
+    if _is_printable(character):
+        return character
+    return "".join([f"\\{byte:03o}" for byte in encode(character)])
+
+
+class _AnsiTable(dict[int, str]):
+    """What stands for each character in `$'…'`, as far as it was asked."""
+
+    def __missing__(self, code: int) -> str:
+        shown = self[code] = _ansi_character(chr(code))
+        return shown
+
+
+def ansi_quote(text: str) -> str:
+    """The `$'…'` form."""
+    return f"$'{text.translate(_AnsiTable())}'"
+
+
+def backslash_quote(text: str) -> str:
+    """`printf %q`: backslashes where needed, `$'…'` for control characters, `''` for nothing."""
+    if not text:
+        return "''"
+    if needs_ansi(text):
+        return ansi_quote(text)
+    quoted = _SPECIAL.sub(r"\\\g<0>", text)
+    return f"\\{quoted}" if quoted[0] == "#" else quoted
+
+
+def single_quote(text: str) -> str:
+    if text == "'":
+        return "\\'"
+    return "'" + text.replace("'", "'\\''") + "'"
+
+
+def shell_quote_single(text: str) -> str:
+    """`${x@Q}`: single quotes, `$'…'` for control characters."""
+    return ansi_quote(text) if needs_ansi(text) else single_quote(text)
+
+
+def declare_quote_double(text: str) -> str:
+    """`declare -p`: double quotes, `$'…'` for control characters."""
+    if needs_ansi(text):
+        return ansi_quote(text)
+    return '"' + _DOUBLE.sub(r"\\\1", text) + '"'
+
+
+def has_metacharacters(text: str) -> bool:
+    """Whether the shell would read the bare text as something else."""
+    return _METACHARACTER.search(text) is not None
+
+
+def quote_if_needed(text: str) -> str:
+    """`set`: as it is when that is safe, else as `shell_quote_single`; nothing stays nothing."""
+    if needs_ansi(text):
+        return ansi_quote(text)
+    return shell_quote_single(text) if has_metacharacters(text) else text
+
+
+def trace_quote(text: str) -> str:
+    """`set -x`: single quotes where needed, `$'…'` only for what no quotes would surround, `''` for nothing."""
+    if not text or has_metacharacters(text):
+        return single_quote(text)
+    return ansi_quote(text) if needs_ansi(text) else text
+
+
+def quote_glob(text: str) -> str:
+    """A pattern that matches just `text`."""
+    return _PATTERN.sub(r"\\\g<0>", text) if _PATTERN.search(text) else text

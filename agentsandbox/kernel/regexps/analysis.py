@@ -1,0 +1,220 @@
+"""Tells from a pattern's tree how much a backtracking matcher may cost, and whether its first match is the longest.
+
+A choice (a loop that may go on or end, a branch) is exclusive when the next character decides it. Loops that are not
+multiply: the cost is a power of the text's length, or exponential when such a choice stands inside another loop.
+"""
+
+from __future__ import annotations
+
+import math
+
+from agentsandbox.kernel.regexps.tree import Alternation, Assertion, BackReference, CharSet, Concatenation, Group, Node, Repeat
+
+__all__ = ["UNBOUNDED", "Analysis", "analyze"]
+
+_STEPS = 2e7
+"""What a single search may cost: about a tenth of a second."""
+_SMALL = 16
+"""A repeat with so few choices counts as a constant factor."""
+_FACTOR = 4096
+UNBOUNDED = 1 << 62
+
+
+class Analysis:
+    """What is known of a pattern.
+
+    `safe_length`  the longest text that `re` may search: 0 when the cost is exponential.
+    `longest`      whether `re` finds the longest match at the leftmost place, as POSIX demands.
+    """
+
+    __slots__ = ("longest", "safe_length")
+
+    def __init__(self, safe_length: int, longest: bool) -> None:
+        self.safe_length = safe_length
+        self.longest = longest
+
+
+def analyze(root: Node, multiline: bool) -> Analysis:
+    """Look at the whole tree once; `multiline`: "$" has several places in a text."""
+    walk = _Walk(root.first)
+    walk.visit(root, 0, in_loop=False, tail=True)
+    return Analysis(_safe_length(walk, root), _unique_end(root, multiline) or not walk.longer or _chain(root))
+
+
+def _safe_length(walk: _Walk, root: Node) -> int:
+    if walk.exponential or walk.factor > _FACTOR:
+        return 0
+    exponent = walk.powers + (1 if walk.rescans else 0)
+    if not exponent:
+        return UNBOUNDED
+    parts = _top(root)
+    if not (parts and isinstance(parts[0], Assertion) and parts[0].kind in "^`"):
+        exponent += 1
+    if exponent == 1:
+        return UNBOUNDED
+    literals = _literal_lengths(parts)
+    return int(math.exp((math.log(_STEPS / walk.factor * literals) + math.lgamma(exponent + 1)) / exponent))
+
+
+def _literal_lengths(parts: list[Node]) -> int:
+    """How much rarer plain text between the loops makes the places to try: the product of its lengths."""
+    product = 1
+    run = 0
+    for part in parts:
+        if isinstance(part, CharSet) and part.literal is not None:
+            run += 1
+        else:
+            product *= max(1, run)
+            run = 0
+    return min(product * max(1, run), 1000)
+
+
+def _top(node: Node) -> list[Node]:
+    """The parts of the top level, groups opened."""
+    if isinstance(node, Group):
+        return _top(node.body)
+    if isinstance(node, Concatenation):
+        return [inner for part in node.parts for inner in _top(part)]
+    return [node]
+
+
+def _unique_end(root: Node, multiline: bool) -> bool:
+    """Whether all matches that begin at one place end at one place."""
+    if root.fixed:
+        return True
+    parts = _top(root)
+    last = parts[-1] if parts else None
+    if isinstance(last, Assertion):
+        return last.kind == "'" or (last.kind == "$" and not multiline)
+    return isinstance(last, Repeat) and last.most is None and isinstance(last.body, CharSet) and _is_any(last.body)
+
+
+def _is_any(node: CharSet) -> bool:
+    return node.negated and not node.ranges and not node.classes
+
+
+def _chain(root: Node) -> bool:
+    """Whether the top level holds nothing but loops over single characters and parts of a fixed length.
+
+    Then the greedy match is the longest: where a later part begins further right, it ends no earlier.
+    """
+    return all(part.fixed or (isinstance(part, Repeat) and _is_single(part.body)) for part in _top(root))
+
+
+def _never_fails(node: Node) -> bool:
+    """Whether it matches at every place, if only the empty string."""
+    if isinstance(node, Repeat):
+        return node.least == 0
+    if isinstance(node, Group):
+        return _never_fails(node.body)
+    return isinstance(node, Concatenation) and all(_never_fails(part) for part in node.parts)
+
+
+def _is_single(node: Node) -> bool:
+    while isinstance(node, Group):
+        node = node.body
+    return isinstance(node, CharSet)
+
+
+class _Walk:
+    """Visits the tree with what may follow each node."""
+
+    def __init__(self, first: int) -> None:
+        self.first = first
+        self.powers = 0
+        """Loops whose end the next character does not decide."""
+        self.rescans = False
+        """Whether a failed match may have read far, and the next one will again."""
+        self.factor = 1.0
+        self.exponential = False
+        self.longer = False
+        """Whether another choice than the first one that succeeds might give a longer match."""
+
+    def visit(self, node: Node, follow: int, *, in_loop: bool, tail: bool) -> None:
+        """`follow`: what may come next; `tail`: nothing that can fail comes after."""
+        if isinstance(node, Group):
+            self.visit(node.body, follow, in_loop=in_loop, tail=tail)
+        elif isinstance(node, Concatenation):
+            self._sequence(node, follow, in_loop, tail)
+        elif isinstance(node, Alternation):
+            self._alternation(node, follow, in_loop)
+            for branch in node.branches:
+                self.visit(branch, follow, in_loop=in_loop, tail=tail)
+        elif isinstance(node, Repeat):
+            self._repeat(node, follow, in_loop, tail)
+        elif isinstance(node, BackReference) and not node.fixed:
+            self.longer = True
+            self.rescans = True
+            if in_loop:
+                self.exponential = True
+
+    def _sequence(self, node: Concatenation, follow: int, in_loop: bool, tail: bool) -> None:
+        for part in reversed(node.parts):
+            self.visit(part, follow, in_loop=in_loop, tail=tail)
+            follow = part.first | (follow if part.low == 0 else 0)
+            tail = tail and _never_fails(part)
+
+    def _alternation(self, node: Alternation, follow: int, in_loop: bool) -> None:
+        branches = node.branches
+        if len(branches) > 200:
+            clash = True
+        else:
+            clash = any(_clash(one, other, follow) for at, one in enumerate(branches) for other in branches[:at])
+        if clash:
+            # the branches of fixed lengths are sorted: with nothing behind them the first that matches is the longest
+            if follow or in_loop or not all(branch.fixed for branch in branches):
+                self.longer = True
+            self.factor *= 2
+            if in_loop:
+                self.exponential = True
+
+    def _repeat(self, node: Repeat, follow: int, in_loop: bool, tail: bool) -> None:
+        body = node.body
+        if node.most == 0:
+            return
+        choices = None if node.most is None else node.most - node.least
+        exclusive = not body.first & follow
+        single = _is_single(body)
+        if not single and (node.most is None or node.most > 1):
+            if body.low == 0:
+                self.exponential = True
+            self.visit(body, body.first | follow, in_loop=True, tail=False)
+        elif not single:
+            self.visit(body, follow, in_loop=in_loop, tail=tail)
+        if choices == 0:
+            return
+        if not exclusive:
+            self.longer = True
+            if in_loop:
+                self.exponential = True
+            elif choices is not None and choices <= _SMALL:
+                self.factor *= choices + 1
+            elif not tail:
+                self.powers += 1
+        elif (choices is None or choices > _SMALL) and not tail and (body.first & self.first or not single):
+            self.rescans = True
+
+
+def _clash(one: Node, other: Node, follow: int) -> bool:
+    """Whether the next characters may fail to tell two branches apart."""
+    if not one.low or not other.low:
+        low, full = (one, other) if not one.low else (other, one)
+        return low.high != 0 or bool(full.first & follow) or not follow
+    if not one.first & other.first:
+        return False
+    ones, others = _masks(one), _masks(other)
+    if ones is None or others is None:
+        return True
+    if any(not a & b for a, b in zip(ones, others, strict=False)):
+        return False
+    if len(ones) == len(others):
+        return True
+    longer = ones if len(ones) > len(others) else others
+    return not follow or bool(longer[min(len(ones), len(others))] & follow)
+
+
+def _masks(node: Node) -> list[int] | None:
+    """What each character of a plain text may be."""
+    parts = _top(node)
+    masks = [part.first for part in parts if isinstance(part, CharSet)]
+    return masks if len(masks) == len(parts) else None

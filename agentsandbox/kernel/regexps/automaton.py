@@ -1,0 +1,298 @@
+"""A lazy deterministic automaton for the patterns that a backtracking matcher must not run: linear time, longest match.
+
+A state is a set of places in the pattern and the kind of the character before it. Whether a match has ended is known one
+character later, when the assertions can look at both sides. States are made when first needed and dropped when too many.
+"""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.kernel.regexps.parser import RegexError
+from agentsandbox.kernel.regexps.translate import set_source
+from agentsandbox.kernel.regexps.tree import Alternation, Assertion, CharSet, Concatenation, Group, Node, Repeat
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.limits import Budget
+
+__all__ = ["MAX_PLACES", "Automaton"]
+
+MAX_PLACES = 20_000
+"""Places of a pattern, counted repeats written out."""
+_MAX_ITEMS = 400_000
+"""Places in all states together, before they are dropped."""
+_CHUNK = 4096
+
+_EDGE, _NEWLINE, _WORD, _OTHER = range(4)
+_KINDS = {"\n": _NEWLINE, "_": _WORD}
+
+_SET, _SPLIT, _ASSERT, _ACCEPT = range(4)
+
+
+def _kind(character: str) -> int:
+    return _KINDS.get(character) or (_WORD if character.isalnum() else _OTHER)
+
+
+class _Program:
+    """The places of a pattern, read forwards or backwards: (operation, argument, next places)."""
+
+    def __init__(self, backwards: bool) -> None:
+        self.backwards = backwards
+        self.operations: list[tuple[int, int | str, tuple[int, ...]]] = [(_ACCEPT, 0, ())]
+        self.sets: dict[str, int] = {}
+        self.tests: list[re.Pattern[str]] = []
+        self.flags = 0
+        self.bytewise = False
+
+    def add(self, operation: int, argument: int | str, following: tuple[int, ...]) -> int:
+        if len(self.operations) > 3 * MAX_PLACES:
+            raise RegexError("Regular expression too big")
+        self.operations.append((operation, argument, following))
+        return len(self.operations) - 1
+
+    def write(self, node: Node, following: int) -> int:
+        """The place at which `node` begins when `following` comes after it."""
+        if isinstance(node, CharSet):
+            return self.add(_SET, self._set(node), (following,))
+        if isinstance(node, Group):
+            return self.write(node.body, following)
+        if isinstance(node, Assertion):
+            return self.add(_ASSERT, node.kind, (following,))
+        if isinstance(node, Alternation):
+            return self.add(_SPLIT, 0, tuple([self.write(branch, following) for branch in node.branches]))
+        if isinstance(node, Concatenation):
+            for part in node.parts if self.backwards else reversed(node.parts):
+                following = self.write(part, following)
+            return following
+        assert isinstance(node, Repeat)
+        return self._repeat(node, following)
+
+    def _repeat(self, node: Repeat, following: int) -> int:
+        if node.most is None:
+            loop = self.add(_SPLIT, 0, ())
+            body = self.write(node.body, loop)
+            self.operations[loop] = (_SPLIT, 0, (body, following))
+            place = loop
+        else:
+            place = following
+            for _ in range(node.most - node.least):
+                place = self.add(_SPLIT, 0, (self.write(node.body, place), following))
+        for _ in range(node.least):
+            place = self.write(node.body, place)
+        return place
+
+    def _set(self, node: CharSet) -> int:
+        source = set_source(node, ascii_only=self.bytewise)
+        if source not in self.sets:
+            self.sets[source] = len(self.tests)
+            self.tests.append(re.compile(source, self.flags | (re.ASCII if self.bytewise else 0)))
+        return self.sets[source]
+
+
+class _State(dict[str, "_State"]):
+    """Maps a character to the next state. `hit`: a match ended before the character that led here."""
+
+    __slots__ = ("closures", "dead", "hit", "kind", "machine", "places")
+
+    def __init__(self, machine: _Machine, places: frozenset[int], kind: int, hit: bool) -> None:
+        super().__init__()
+        self.machine = machine
+        self.places = places
+        self.kind = kind
+        self.hit = hit
+        self.dead = not places and not machine.searching
+        self.closures: dict[int, tuple[tuple[tuple[int, int], ...], bool]] = {}
+
+    def __missing__(self, character: str) -> _State:
+        following = self.machine.follow(self, character)
+        self[character] = following
+        return following
+
+
+class _Machine:
+    """States over one program. `searching`: a match may begin at every place, not only at the first."""
+
+    def __init__(self, program: _Program, start: int, searching: bool, multiline: bool) -> None:
+        self.program = program
+        self.start = start
+        self.searching = searching
+        self.multiline = multiline
+        self.states: dict[tuple[frozenset[int], int, bool], _State] = {}
+        self.items = 0
+        self.members: dict[str, tuple[int, int]] = {}
+        self.budget: Budget | None = None
+
+    def initial(self, kind: int) -> _State:
+        """The state before anything is read, after a character of `kind`."""
+        return self.state(frozenset((self.start,)), kind, hit=False)
+
+    def state(self, places: frozenset[int], kind: int, *, hit: bool) -> _State:
+        key = (places, kind, hit)
+        found = self.states.get(key)
+        if found is None:
+            if self.items > _MAX_ITEMS:
+                for state in self.states.values():
+                    state.clear()
+                    state.closures.clear()
+                self.states.clear()
+                self.items = 0
+            found = self.states[key] = _State(self, places, kind, hit)
+            self.items += len(places) + 8
+        return found
+
+    def follow(self, state: _State, character: str) -> _State:
+        """The state after one more character; "" is the end of the text."""
+        member = self.members.get(character)
+        if member is None:
+            member = self.members[character] = self._classify(character)
+        kind, sets = member
+        closure = state.closures.get(kind)
+        if closure is None:
+            closure = state.closures[kind] = self._close(state.places, state.kind, kind)
+            self.items += len(closure[0])
+        consuming, hit = closure
+        if self.budget is not None:
+            self.budget.step(1 + len(consuming) // 8)
+        following = {after for number, after in consuming if sets >> number & 1}
+        if self.searching:
+            following.add(self.start)
+        return self.state(frozenset(following), kind, hit=hit)
+
+    def _classify(self, character: str) -> tuple[int, int]:
+        if not character:
+            return _EDGE, 0
+        sets = 0
+        for number, test in enumerate(self.program.tests):
+            if test.match(character):
+                sets |= 1 << number
+        return _kind(character), sets
+
+    def _close(self, places: frozenset[int], last: int, current: int) -> tuple[tuple[tuple[int, int], ...], bool]:
+        """The consuming places that can be reached without a character between `last` and `current`."""
+        before, after = (current, last) if self.program.backwards else (last, current)
+        operations = self.program.operations
+        seen = set(places)
+        pending = list(places)
+        consuming: list[tuple[int, int]] = []
+        hit = False
+        while pending:
+            operation, argument, following = operations[pending.pop()]
+            if operation == _SET:
+                consuming.append((int(argument), following[0]))
+            elif operation == _ACCEPT:
+                hit = True
+            elif operation == _SPLIT or self._holds(str(argument), before, after):
+                for place in following:
+                    if place not in seen:
+                        seen.add(place)
+                        pending.append(place)
+        if self.budget is not None:
+            self.budget.step(1 + len(seen) // 8)
+        return tuple(consuming), hit
+
+    def _holds(self, kind: str, before: int, after: int) -> bool:
+        if kind == "^":
+            return before == _EDGE or (self.multiline and before == _NEWLINE)
+        if kind == "$":
+            return after == _EDGE or (self.multiline and after == _NEWLINE)
+        if kind == "`":
+            return before == _EDGE
+        if kind == "'":
+            return after == _EDGE
+        inside, following = before == _WORD, after == _WORD
+        return {
+            "b": inside != following,
+            "B": inside == following,
+            "<": following and not inside,
+            ">": inside and not following,
+            "(": not inside,
+            ")": not following,
+        }[kind]
+
+
+class Automaton:
+    """Finds matches of a pattern without back-references in time linear in the text."""
+
+    def __init__(self, root: Node, flags: int, multiline: bool, *, bytewise: bool = False) -> None:
+        if root.size > MAX_PLACES:
+            raise RegexError("Regular expression too big")
+        self._root = root
+        self._flags = flags
+        self._bytewise = bytewise
+        self._multiline = multiline
+        self._forwards: _Machine | None = None
+        self._exists: _Machine | None = None
+        self._backwards: _Machine | None = None
+        self._text: str | None = None
+        self._starts = bytearray()
+
+    def _machine(self, *, backwards: bool, searching: bool) -> _Machine:
+        program = _Program(backwards)
+        program.flags = self._flags
+        program.bytewise = self._bytewise
+        return _Machine(program, program.write(self._root, 0), searching, self._multiline)
+
+    def matches(self, text: str, position: int = 0, budget: Budget | None = None) -> bool:
+        """Whether there is a match anywhere from `position` on."""
+        machine = self._exists = self._exists or self._machine(backwards=False, searching=True)
+        machine.budget = budget
+        state = machine.initial(_kind(text[position - 1]) if position else _EDGE)
+        for start in range(position, len(text), _CHUNK):
+            if budget is not None:
+                budget.step(4)
+            for character in text[start : start + _CHUNK]:
+                state = state[character]
+                if state.hit:
+                    return True
+        return state[""].hit
+
+    def longest(self, text: str, position: int, budget: Budget | None = None) -> int:
+        """Where the longest match that begins at `position` ends; -1 if there is none."""
+        machine = self._forwards = self._forwards or self._machine(backwards=False, searching=False)
+        machine.budget = budget
+        state = machine.initial(_kind(text[position - 1]) if position else _EDGE)
+        best = -1
+        here = position
+        for start in range(position, len(text), _CHUNK):
+            if budget is not None:
+                budget.step(4)
+            for character in text[start : start + _CHUNK]:
+                state = state[character]
+                if state.hit:
+                    best = here
+                if state.dead:
+                    return best
+                here += 1
+        return len(text) if state[""].hit else best
+
+    def find(self, text: str, position: int, budget: Budget | None = None) -> tuple[int, int] | None:
+        """The leftmost-longest match from `position` on."""
+        if text is not self._text:
+            if not self.matches(text, position, budget):
+                return None
+            self._mark(text, budget)
+        start = self._starts.find(1, position)
+        if start < 0:
+            return None
+        return start, self.longest(text, start, budget)
+
+    def _mark(self, text: str, budget: Budget | None) -> None:
+        """Note every place where a match begins: one pass from the end."""
+        machine = self._backwards = self._backwards or self._machine(backwards=True, searching=True)
+        machine.budget = budget
+        starts = bytearray(len(text) + 1)
+        state = machine.initial(_EDGE)
+        place = len(text)
+        for stop in range(len(text), 0, -_CHUNK):
+            if budget is not None:
+                budget.step(4)
+            for character in reversed(text[max(0, stop - _CHUNK) : stop]):
+                state = state[character]
+                if state.hit:
+                    starts[place] = 1
+                place -= 1
+        if state[""].hit:
+            starts[0] = 1
+        self._text = text
+        self._starts = starts

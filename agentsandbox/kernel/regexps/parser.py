@@ -1,0 +1,525 @@
+"""Reads POSIX basic and extended regular expressions with GNU's extensions, in the dialects of GNU's tools.
+
+The tools give the same parser different switches (`re_set_syntax`); `SYNTAXES` is that table. Messages are regcomp's.
+"""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.kernel.regexps.tree import Alternation, Assertion, BackReference, CharSet, Concatenation, Group, Node, Repeat
+
+__all__ = ["MAX_NESTING", "RegexError", "Tree", "bound_tree", "fixed_tree", "join_trees", "parse"]
+
+MAX_LENGTH = 1 << 15
+MAX_NESTING = 100
+MAX_REPEAT = 32767
+MAX_SIZE = 1_000_000
+_MANY = 12
+
+_TOO_BIG = "Regular expression too big"
+_UNMATCHED_BRACKET = "Unmatched [, [^, [:, [., or [="
+_CLASS_NAMES = frozenset(("alpha", "digit", "alnum", "upper", "lower", "space", "blank", "punct", "print", "graph", "cntrl", "xdigit"))
+_SED_ESCAPES = {"a": "\a", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
+_AWK_ESCAPES = {**_SED_ESCAPES, "b": "\b"}
+_INTERVAL = re.compile(r"(\d*)(,?)(\d*)")
+
+
+class RegexError(Exception):
+    """A pattern is wrong; `message` is worded as GNU's regcomp words it."""
+
+    def __init__(self, message: str) -> None:
+        self.message = message
+        super().__init__(message)
+
+
+class Syntax:
+    """Where the tools differ.
+
+    `leading`        what `*` means where nothing can be repeated: "literal", "error", "drop".
+    `bad_interval`   whether `{` that begins no interval is an ordinary character.
+    `lone_close`     whether `)` that closes nothing is one.
+    `double`         whether `a**` is allowed in a basic expression.
+    `escapes`        escapes for control characters and codes, and "[\\n]": "", "sed" or "awk".
+    `plus`           whether + and ? are operators in a basic expression (emacs).
+    """
+
+    __slots__ = ("bad_interval", "double", "escapes", "leading", "lone_close", "plus")
+
+    def __init__(
+        self, leading: str, *, bad_interval: bool, lone_close: bool, double: bool = True, escapes: str = "", plus: bool = False
+    ) -> None:
+        self.leading = leading
+        self.bad_interval = bad_interval
+        self.lone_close = lone_close
+        self.double = double
+        self.escapes = escapes
+        self.plus = plus
+
+
+_EXTENDED = {
+    "posix": Syntax("error", bad_interval=False, lone_close=True),
+    "grep": Syntax("drop", bad_interval=True, lone_close=True),
+    "sed": Syntax("error", bad_interval=False, lone_close=False, escapes="sed"),
+    "awk": Syntax("literal", bad_interval=True, lone_close=True, escapes="awk"),
+}
+_BASIC = {
+    "posix": Syntax("literal", bad_interval=False, lone_close=False),
+    "grep": Syntax("literal", bad_interval=False, lone_close=False),
+    "sed": Syntax("literal", bad_interval=False, lone_close=False, double=False, escapes="sed"),
+    "emacs": Syntax("literal", bad_interval=True, lone_close=False, plus=True),
+}
+
+
+class Tree:
+    """A parsed pattern: its root, the number of its groups, whether it has back-references, warnings of GNU's dfa."""
+
+    __slots__ = ("back_references", "groups", "ignore_case", "root", "warnings")
+
+    def __init__(self, root: Node, groups: int, warnings: list[str], *, back_references: bool, ignore_case: bool) -> None:
+        self.root = root
+        self.groups = groups
+        self.back_references = back_references
+        self.warnings = warnings
+        self.ignore_case = ignore_case
+
+
+def parse(
+    pattern: str,
+    *,
+    extended: bool,
+    dialect: str = "posix",
+    ignore_case: bool = False,
+    newline_safe: bool = False,
+    empty_ranges: bool = False,
+    within_lines: bool = False,
+) -> Tree:
+    """Read a pattern. Raises `RegexError`."""
+    if len(pattern) > MAX_LENGTH:
+        raise RegexError(_TOO_BIG)
+    table = _EXTENDED if extended else _BASIC
+    parser = _Parser(pattern, extended, dialect, table.get(dialect, table["posix"]), ignore_case, newline_safe)
+    parser.empty_ranges = parser.empty_ranges or empty_ranges
+    parser.across = parser.across and not within_lines
+    return parser.parse()
+
+
+def join_trees(trees: list[Tree]) -> Tree:
+    """A pattern that matches what any of these, which have no back-references, does."""
+    warnings = [warning for tree in trees for warning in tree.warnings]
+    groups = sum(tree.groups for tree in trees)
+    return Tree(Alternation([tree.root for tree in trees]), groups, warnings, back_references=False, ignore_case=trees[0].ignore_case)
+
+
+def bound_tree(tree: Tree, before: str, after: str) -> Tree:
+    """The pattern between two assertions."""
+    inner = tree.root.parts if isinstance(tree.root, Concatenation) else (tree.root,)
+    root = Concatenation([Assertion(before), *inner, Assertion(after)])
+    return Tree(root, tree.groups, tree.warnings, back_references=tree.back_references, ignore_case=tree.ignore_case)
+
+
+def fixed_tree(texts: tuple[str, ...], *, ignore_case: bool) -> Tree:
+    """A pattern for any of these texts. Many share their beginnings, so that each character is looked at once."""
+
+    def literal(character: str) -> Node:
+        return CharSet(((ord(character), ord(character)),), ignore_case=ignore_case)
+
+    words = sorted(set(texts))
+    if len(words) < _MANY or max(map(len, words)) > MAX_NESTING // 2:
+        branches = [_join([literal(character) for character in word]) for word in words]
+        return Tree(branches[0] if len(branches) == 1 else Alternation(branches), 0, [], back_references=False, ignore_case=ignore_case)
+
+    def share(group: list[str], depth: int) -> Node:
+        optional = len(group[0]) == depth
+        if optional:
+            group = group[1:]
+            if not group:
+                return Concatenation([])
+        by_first: dict[str, list[str]] = {}
+        for word in group:
+            by_first.setdefault(word[depth], []).append(word)
+        branches = [_join([literal(first), share(rest, depth + 1)]) for first, rest in by_first.items()]
+        node = branches[0] if len(branches) == 1 else Alternation(branches)
+        return Repeat(node, 0, 1) if optional else node
+
+    return Tree(share(words, 0), 0, [], back_references=False, ignore_case=ignore_case)
+
+
+class _Level:
+    """A group being read: the branches that are complete and the parts of the current one.
+
+    `known`  how many groups were closed before it.
+    `aside`  those closed in its complete branches: the others cannot refer to them.
+    """
+
+    __slots__ = ("aside", "branches", "known", "number", "parts")
+
+    def __init__(self, number: int, known: int = 0) -> None:
+        self.number = number
+        self.known = known
+        self.aside: dict[int, Node] = {}
+        self.branches: list[Node] = []
+        self.parts: list[Node] = []
+
+    def close(self) -> Node:
+        last = _join(self.parts)
+        if not self.branches:
+            return last
+        return Alternation([*self.branches, last])
+
+
+def _join(parts: list[Node]) -> Node:
+    return parts[0] if len(parts) == 1 else Concatenation(parts)
+
+
+class _Parser:
+    """One pass over the pattern with a stack of open groups: nesting costs no recursion."""
+
+    def __init__(self, pattern: str, extended: bool, dialect: str, syntax: Syntax, ignore_case: bool, newline_safe: bool) -> None:
+        self.pattern = pattern
+        self.position = 0
+        self.extended = extended
+        self.dialect = dialect
+        self.syntax = syntax
+        self.ignore_case = ignore_case
+        self.newline = self.across = not newline_safe
+        """Whether anything may match a newline, and whether `.` and `[^…]` may."""
+        self.empty_ranges = dialect == "emacs"
+        """Whether ranges whose end is before their beginning are empty, not wrong."""
+        self.levels = [_Level(0)]
+        self.groups = 0
+        self.closed: dict[int, Node] = {}
+        self.back_references = False
+        self.warnings: list[str] = []
+        self.repeatable = False
+        """Whether the last part can be repeated."""
+        self.after_repeat = False
+
+    def parse(self) -> Tree:
+        pattern = self.pattern
+        end = len(pattern)
+        while self.position < end:
+            character = pattern[self.position]
+            if character == "\\":
+                self._escape()
+            elif character == "[":
+                self._add(self._bracket())
+            elif character == ".":
+                self.position += 1
+                self._add(CharSet((), negated=True, newline=self.across))
+            elif character == "*":
+                self.position += 1
+                self._repeat("*", 0, None)
+            elif character == "^":
+                self._caret()
+            elif character == "$":
+                self._dollar()
+            elif self.extended:
+                self._extended(character)
+            elif self.syntax.plus and character in "+?":
+                self.position += 1
+                self._repeat(character, 1 if character == "+" else 0, None if character == "+" else 1)
+            else:
+                self.position += 1
+                self._literal(character)
+        if len(self.levels) > 1:
+            raise RegexError("Unmatched ( or \\(")
+        root = self.levels[0].close()
+        if root.size > MAX_SIZE:
+            raise RegexError(_TOO_BIG)
+        return Tree(root, self.groups, self.warnings, back_references=self.back_references, ignore_case=self.ignore_case)
+
+    # parts
+
+    def _add(self, node: Node) -> None:
+        self.levels[-1].parts.append(node)
+        self.repeatable = True
+        self.after_repeat = False
+
+    def _literal(self, character: str) -> None:
+        code = ord(character)
+        self._add(CharSet(((code, code),), newline=self.newline, ignore_case=self.ignore_case))
+
+    def _assert(self, kind: str) -> None:
+        self.levels[-1].parts.append(Assertion(kind))
+        self.after_repeat = False
+        self.repeatable = self.dialect == "grep" or kind not in "^$"
+
+    def _extended(self, character: str) -> None:
+        self.position += 1
+        if character == "(":
+            self._open()
+        elif character == ")" and (len(self.levels) > 1 or not self.syntax.lone_close):
+            self._close()
+        elif character == "|":
+            self._branch()
+        elif character in "+?":
+            self._repeat(character, 1 if character == "+" else 0, None if character == "+" else 1)
+        elif character == "{":
+            self._interval("}")
+        else:
+            self._literal(character)
+
+    def _open(self) -> None:
+        if len(self.levels) > MAX_NESTING:
+            raise RegexError(_TOO_BIG)
+        self.groups += 1
+        self.levels.append(_Level(self.groups, len(self.closed)))
+        self.repeatable = False
+
+    def _close(self) -> None:
+        if len(self.levels) == 1:
+            raise RegexError("Unmatched ) or \\)")
+        level = self.levels.pop()
+        group = Group(level.number, level.close())
+        self.closed.update(level.aside)
+        self.closed[level.number] = group
+        self._add(group)
+
+    def _branch(self) -> None:
+        level = self.levels[-1]
+        level.branches.append(_join(level.parts))
+        level.parts = []
+        while len(self.closed) > level.known:
+            number, group = self.closed.popitem()
+            level.aside[number] = group
+        self.repeatable = False
+
+    def _at_start(self) -> bool:
+        """Whether nothing of the current branch has been read."""
+        return not self.levels[-1].parts
+
+    def _caret(self) -> None:
+        self.position += 1
+        if self.extended or self._at_start():
+            self._assert("^")
+            if not self.extended:
+                self.repeatable = False
+        else:
+            self._literal("^")
+
+    def _dollar(self) -> None:
+        self.position += 1
+        rest = self.pattern[self.position : self.position + 2]
+        if self.extended or not rest or rest in ("\\)", "\\|"):
+            self._assert("$")
+        else:
+            self._literal("$")
+
+    # repeats
+
+    def _repeat(self, operator: str, least: int, most: int | None) -> None:
+        level = self.levels[-1]
+        if not self.repeatable:
+            self._leading(operator)
+            return
+        if not self.extended and not self.syntax.double and self.after_repeat and operator in "*{":
+            raise RegexError("Invalid preceding regular expression")
+        if self.dialect == "grep" and isinstance(level.parts[-1], Assertion) and level.parts[-1].kind == "^" and self.extended:
+            self._warn_start(operator)
+        repeat = Repeat(level.parts.pop(), least, most)
+        if repeat.size > MAX_SIZE:
+            raise RegexError(_TOO_BIG)
+        level.parts.append(repeat)
+        self.after_repeat = True
+
+    def _leading(self, operator: str) -> None:
+        """An operator with nothing before it to repeat."""
+        if self.extended and self.syntax.leading == "error":
+            raise RegexError("Invalid preceding regular expression")
+        if self.extended and self.syntax.leading == "drop":
+            self._warn_start(operator)
+            return
+        if operator == "{":
+            if not self.extended and not self.syntax.double:
+                raise RegexError("Invalid preceding regular expression")
+            if self.dialect == "grep":
+                self._warn_start(operator)
+        self._literal(operator)
+
+    def _warn_start(self, operator: str) -> None:
+        self.warnings.append(f"{'{...}' if operator == '{' else operator} at start of expression")
+
+    def _interval(self, closing: str) -> None:
+        """`{` has been read: an interval, or what the dialect takes it for."""
+        start = self.position
+        if not self.repeatable and (self.syntax.leading != "drop" or not self.extended):
+            self._leading("{")
+            return
+        found = _INTERVAL.match(self.pattern, start)
+        assert found is not None
+        low, comma, high = found.groups()
+        after = found.end()
+        if not self.pattern.startswith(closing, after):
+            if self.syntax.bad_interval:
+                self._literal("{")
+                return
+            unfinished = after >= len(self.pattern) or self.pattern.find(closing, after) < 0
+            raise RegexError("Unmatched \\{" if unfinished else "Invalid content of \\{\\}")
+        if not low and not comma:
+            raise RegexError("Invalid content of \\{\\}")
+        if len(low) > 5 or len(high) > 5 or int(low or 0) > MAX_REPEAT or int(high or 0) > MAX_REPEAT:
+            raise RegexError(_TOO_BIG)
+        least = int(low or 0)
+        most = (int(high) if high else None) if comma else least
+        if most is not None and most < least:
+            raise RegexError("Invalid content of \\{\\}")
+        self.position = after + len(closing)
+        self._repeat("{", least, most)
+
+    # escapes
+
+    def _escape(self) -> None:
+        pattern = self.pattern
+        if self.position + 1 >= len(pattern):
+            if self.syntax.escapes == "awk":
+                self.position += 1
+                self._literal("\\")
+                return
+            raise RegexError("Trailing backslash")
+        character = pattern[self.position + 1]
+        self.position += 2
+        if not self.extended and self._basic_operator(character):
+            return
+        if self.syntax.escapes and self._control(character):
+            return
+        if character.isascii() and character.isdigit() and character != "0" and self.dialect != "awk":
+            self._back_reference(int(character))
+        elif character in "wWsS":
+            name = "word" if character in "wW" else "space"
+            self._add(CharSet((), (name,), negated=character in "WS", newline=self.newline))
+        elif character in "`'<>B":
+            self._assert(character)
+        elif character == ("y" if self.dialect == "awk" else "b"):
+            self._assert("b")
+        else:
+            self._literal(character)
+
+    def _basic_operator(self, character: str) -> bool:
+        """The operators that a basic expression writes with a backslash."""
+        if character == "(":
+            self._open()
+        elif character == ")":
+            self._close()
+        elif character == "|":
+            self._branch()
+        elif character == "{" and not self.syntax.plus:
+            self._interval("\\}")
+        elif character in "+?" and not self.syntax.plus:
+            self._repeat(character, 1 if character == "+" else 0, None if character == "+" else 1)
+        else:
+            return False
+        return True
+
+    def _control(self, character: str) -> bool:
+        """Escapes of sed and awk for one literal character."""
+        awk = self.syntax.escapes == "awk"
+        named = (_AWK_ESCAPES if awk else _SED_ESCAPES).get(character)
+        if named is not None:
+            self._literal(named)
+            return True
+        found = _coded_escape(self.pattern, self.position - 1) if awk else None
+        if found is None:
+            return False
+        text, self.position = found
+        self._literal(text)
+        return True
+
+    def _back_reference(self, number: int) -> None:
+        group = self.closed.get(number)
+        if group is None:
+            raise RegexError("Invalid back reference")
+        self.back_references = True
+        self._add(BackReference(number, group))
+
+    # brackets
+
+    def _bracket(self) -> CharSet:
+        """A bracket expression; the position is at its "["."""
+        pattern = self.pattern
+        position = self.position + 1
+        negated = pattern.startswith("^", position)
+        position += negated
+        if position >= len(pattern):
+            raise RegexError("Invalid regular expression")
+        start = position
+        ranges: list[tuple[int, int]] = []
+        classes: list[str] = []
+        while True:
+            if position >= len(pattern):
+                raise RegexError(_UNMATCHED_BRACKET)
+            if pattern[position] == "]" and position > start:
+                break
+            low, position = self._bracket_element(position, classes)
+            if pattern.startswith("-", position) and position + 1 < len(pattern) and pattern[position + 1] != "]":
+                if low < 0 or pattern.startswith("=]", position - 2):
+                    raise RegexError("Invalid range end")
+                high, position = self._bracket_element(position + 1, classes)
+                if high < low and (high < 0 or not self.empty_ranges):
+                    raise RegexError("Invalid range end")
+                ranges += [(low, high)] if low <= high else []
+                if pattern.startswith("-", position) and position + 1 < len(pattern) and pattern[position + 1] != "]":
+                    raise RegexError("Invalid range end")
+            elif low >= 0:
+                ranges.append((low, low))
+        content = pattern[start:position]
+        if self.dialect in ("grep", "sed") and len(content) > 2 and content[0] == content[-1] == ":" and not classes:
+            raise RegexError("character class syntax is [[:space:]], not [:space:]")
+        self.position = position + 1
+        return CharSet(ranges, classes, negated=negated, newline=self.across if negated else self.newline, ignore_case=self.ignore_case)
+
+    def _bracket_element(self, position: int, classes: list[str]) -> tuple[int, int]:
+        """(code point, position after it); -1 for a class, which goes to `classes`."""
+        pattern = self.pattern
+        character = pattern[position]
+        if character == "[" and position + 1 < len(pattern) and pattern[position + 1] in ":.=":
+            return self._bracket_class(position, classes)
+        if character == "\\" and self.syntax.escapes and position + 1 < len(pattern):
+            return self._bracket_escape(position)
+        return ord(character), position + 1
+
+    def _bracket_class(self, position: int, classes: list[str]) -> tuple[int, int]:
+        pattern = self.pattern
+        kind = pattern[position + 1]
+        end = pattern.find(kind + "]", position + 2)
+        if end < 0:
+            raise RegexError(_UNMATCHED_BRACKET)
+        name = pattern[position + 2 : end]
+        if kind == ":":
+            if name not in _CLASS_NAMES:
+                raise RegexError("Invalid character class name")
+            if self.ignore_case and name in ("upper", "lower"):
+                name = "alpha"
+            classes.append(name)
+            return -1, end + 2
+        if len(name) != 1:
+            raise RegexError("Invalid collation character")
+        return ord(name), end + 2
+
+    def _bracket_escape(self, position: int) -> tuple[int, int]:
+        character = self.pattern[position + 1]
+        if self.syntax.escapes == "awk":
+            named = _AWK_ESCAPES.get(character)
+            if named is not None:
+                return ord(named), position + 2
+            found = _coded_escape(self.pattern, position + 1)
+            if found is not None:
+                return ord(found[0]), found[1]
+            return ord(character), position + 2
+        named = _SED_ESCAPES.get(character)
+        if named is not None:
+            return ord(named), position + 2
+        return 92, position + 1
+
+
+_CODES = ((re.compile(r"([0-7]{1,3})"), 8), (re.compile(r"x([0-9A-Fa-f]{1,2})"), 16))
+
+
+def _coded_escape(pattern: str, position: int) -> tuple[str, int] | None:
+    r"""The character that awk's \NNN or \xHH means, and the position after it."""
+    for form, base in _CODES:
+        found = form.match(pattern, position)
+        if found is not None:
+            code = int(found[1], base) & 255
+            return chr(code) if code < 128 else chr(0xDC00 + code), found.end()
+    return None

@@ -1,0 +1,279 @@
+"""Reads the Perl patterns that people write every day as a tree, so that `re` can run those that cannot explode.
+
+What is not known here (recursion, back-references, possessive repeats, options inside …) is left to the `regex` package.
+"""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.kernel.regexps.analysis import analyze
+from agentsandbox.kernel.regexps.translate import set_source, top_parts
+from agentsandbox.kernel.regexps.tree import Alternation, Assertion, CharSet, Concatenation, Group, LookAround, Node, Repeat
+
+__all__ = ["PerlTree", "read_perl"]
+
+_MAX_NESTING = 50
+_SHORTHANDS: dict[str, tuple[tuple[int, int], ...]] = {
+    "d": ((48, 57),),
+    "w": ((48, 57), (65, 90), (95, 95), (97, 122)),
+    "s": ((9, 9), (11, 13), (32, 32)),
+}
+_POSIX: dict[str, tuple[tuple[int, int], ...]] = {
+    "alpha": ((65, 90), (97, 122)),
+    "digit": ((48, 57),),
+    "alnum": ((48, 57), (65, 90), (97, 122)),
+    "upper": ((65, 90),),
+    "lower": ((97, 122),),
+    "space": ((9, 9), (11, 13), (32, 32)),
+    "xdigit": ((48, 57), (65, 70), (97, 102)),
+    "punct": ((33, 47), (58, 64), (91, 96), (123, 126)),
+}
+_CONTROLS = {"t": 9, "f": 12, "r": 13, "e": 27, "a": 7}
+_COUNT = re.compile(r"\{([0-9]{1,5})(,?)([0-9]{0,5})\}")
+_CLASS = re.compile(r"\[:(\w+):\]")
+
+
+class PerlTree:
+    """A pattern for ASCII lines.
+
+    `root`    tells which lines match.
+    `source`  finds the same matches as PCRE, by `re`; its only group, if any, is what \\K keeps.
+    `behind`  the plain text of the look-behind that the pattern begins with; "" for others.
+    """
+
+    __slots__ = ("behind", "ignore_case", "root", "safe_length", "source")
+
+    def __init__(self, root: Node, source: str, behind: str, *, ignore_case: bool) -> None:
+        self.root = root
+        self.source = source
+        self.behind = behind
+        self.ignore_case = ignore_case
+        self.safe_length = analyze(root, multiline=True).safe_length
+
+
+class _Unknown(Exception):
+    """The pattern has something that only the `regex` package knows."""
+
+
+def read_perl(pattern: str, *, ignore_case: bool) -> PerlTree | None:
+    """The tree of a pattern that may be matched in a block of ASCII lines; None for what is not known here."""
+    if not pattern.isascii() or not pattern.isprintable() or len(pattern) > 1000:
+        return None
+    if pattern.startswith("(?i)"):
+        pattern, ignore_case = pattern[4:], True
+    reader = _Reader(pattern, ignore_case)
+    try:
+        root, source = reader.alternation(0)
+    except _Unknown:
+        return None
+    if reader.position < len(pattern) or not root.low:
+        return None
+    if reader.keep is None:
+        return PerlTree(root, source, _text_behind(root, source), ignore_case=ignore_case)
+    return PerlTree(root, f"{source[: reader.keep]}({source[reader.keep :]})", "", ignore_case=ignore_case)
+
+
+def _text_behind(root: Node, source: str) -> str:
+    first = top_parts(root)[0]
+    if not isinstance(first, LookAround) or not first.source.startswith("(?<=") or not source.startswith(first.source):
+        return ""
+    text = first.source[4:-1]
+    plain = re.sub(r"\\(.)", r"\1", text)
+    return plain if re.escape(plain) == text else ""
+
+
+class _Reader:
+    """Reads from left to right; each part gives a node and its source."""
+
+    def __init__(self, pattern: str, ignore_case: bool) -> None:
+        self.pattern = pattern
+        self.ignore_case = ignore_case
+        self.position = 0
+        self.groups = 0
+        self.keep: int | None = None
+        """Where in the source of the whole the match begins, if \\K says so."""
+
+    def alternation(self, depth: int) -> tuple[Node, str]:
+        """Branches, up to the end or the closing parenthesis."""
+        if depth > _MAX_NESTING:
+            raise _Unknown
+        nodes: list[Node] = []
+        sources: list[str] = []
+        while True:
+            node, source = self._sequence(depth)
+            nodes.append(node)
+            sources.append(source)
+            if not self.pattern.startswith("|", self.position):
+                break
+            if self.keep is not None:
+                raise _Unknown
+            self.position += 1
+        if len(nodes) == 1:
+            return nodes[0], sources[0]
+        if self.keep is not None:
+            raise _Unknown
+        return Alternation(nodes), "|".join(sources)
+
+    def _sequence(self, depth: int) -> tuple[Node, str]:
+        pattern = self.pattern
+        nodes: list[Node] = []
+        kept = 0
+        source = ""
+        while self.position < len(pattern) and pattern[self.position] not in "|)":
+            if pattern.startswith("\\K", self.position):
+                if depth or self.keep is not None:
+                    raise _Unknown
+                self.position += 2
+                self.keep, kept = len(source), len(nodes)
+                continue
+            node, piece = self._atom(depth)
+            node, piece = self._repeated(node, piece)
+            nodes.append(node)
+            source += piece
+        if self.keep is not None and not depth and not any(node.low for node in nodes[kept:]):
+            raise _Unknown  # what is kept may be empty
+        return (nodes[0] if len(nodes) == 1 else Concatenation(nodes)), source
+
+    def _repeated(self, node: Node, source: str) -> tuple[Node, str]:
+        pattern, at = self.pattern, self.position
+        character = pattern[at : at + 1]
+        if character == "{" and (counts := _COUNT.match(pattern, at)):
+            least = int(counts[1])
+            most = least if not counts[2] else int(counts[3]) if counts[3] else None
+            if least > 1000 or (most or 0) > 1000 or (most is not None and most < least):
+                raise _Unknown
+            self.position = counts.end()
+        elif character and character in "*+?":
+            least, most = {"*": (0, None), "+": (1, None), "?": (0, 1)}[character]
+            self.position += 1
+        else:
+            return node, source
+        if isinstance(node, Assertion) or pattern[self.position : self.position + 1] in ("+", "*", "{"):
+            raise _Unknown
+        lazy = "?" if pattern.startswith("?", self.position) else ""
+        self.position += len(lazy)
+        if pattern[self.position : self.position + 1] in ("+", "*", "?", "{"):
+            raise _Unknown
+        counts_source = f"{{{least},{'' if most is None else most}}}"
+        return Repeat(node, least, most), f"(?:{source}){counts_source}{lazy}" if len(source) > 1 else source + counts_source + lazy
+
+    def _atom(self, depth: int) -> tuple[Node, str]:
+        pattern = self.pattern
+        character = pattern[self.position]
+        self.position += 1
+        if character == "(":
+            return self._group(depth)
+        if character == "[":
+            return self._written(self._set())
+        if character == "\\":
+            return self._escape()
+        if character == ".":
+            return self._written(CharSet((), negated=True, newline=False))
+        if character in "^$":
+            return Assertion(character), character
+        if character in "*+?" or (character == "{" and _COUNT.match(pattern, self.position - 1)):
+            raise _Unknown
+        return self._written(self._literal(ord(character)))
+
+    def _literal(self, code: int) -> CharSet:
+        return CharSet(((code, code),), ignore_case=self.ignore_case)
+
+    def _written(self, node: CharSet) -> tuple[Node, str]:
+        return node, set_source(node, ascii_only=True)
+
+    def _group(self, depth: int) -> tuple[Node, str]:
+        pattern = self.pattern
+        kind = re.compile(r"\?(?::|=|!|<=|<!|<?P?<[A-Za-z]\w*>)|").match(pattern, self.position)
+        assert kind is not None
+        opening = kind[0]
+        self.position = kind.end()
+        if not opening and pattern.startswith(("?", "*"), self.position):
+            raise _Unknown
+        look = opening in ("?=", "?!", "?<=", "?<!")
+        body, source = self.alternation(depth + 1)
+        if not pattern.startswith(")", self.position):
+            raise _Unknown
+        self.position += 1
+        if look:
+            if self.ignore_case or body.high is None or body.high > 100 or (opening[1] == "<" and not body.fixed):
+                raise _Unknown
+            source = f"({opening}{source})"
+            return LookAround(source), source
+        self.groups += 1
+        return Group(self.groups, body), f"(?:{source})"
+
+    def _escape(self) -> tuple[Node, str]:
+        pattern = self.pattern
+        character = pattern[self.position : self.position + 1]
+        self.position += 1
+        if character in ("b", "B"):
+            return Assertion(character), "\\b" if character == "b" else "(?:(?<=\\w)(?=\\w)|(?<!\\w)(?!\\w))"
+        if character in _CONTROLS:
+            return self._written(self._literal(_CONTROLS[character]))
+        if character and character in "dwsDWS":
+            return self._written(CharSet(_SHORTHANDS[character.lower()], negated=character.isupper(), newline=False))
+        if not character or character.isalnum():
+            raise _Unknown
+        return self._written(self._literal(ord(character)))
+
+    def _set(self) -> CharSet:
+        pattern = self.pattern
+        negated = pattern.startswith("^", self.position)
+        self.position += negated
+        ranges: list[tuple[int, int]] = []
+        first = True
+        while first or not pattern.startswith("]", self.position):
+            if self.position >= len(pattern):
+                raise _Unknown
+            first = False
+            found = _CLASS.match(pattern, self.position)
+            if found is not None:
+                if found[1] not in _POSIX:
+                    raise _Unknown
+                ranges += _POSIX[found[1]]
+                self.position = found.end()
+                continue
+            if pattern.startswith(("[:", "[.", "[="), self.position):
+                raise _Unknown
+            several = self._member()
+            if several is not None:
+                ranges += several
+                continue
+            low = self._code()
+            high = low
+            if pattern.startswith("-", self.position) and not pattern.startswith("-]", self.position):
+                self.position += 1
+                if self._member() is not None:
+                    raise _Unknown
+                high = self._code()
+            if high < low:
+                raise _Unknown
+            ranges.append((low, high))
+        self.position += 1
+        return CharSet(ranges, negated=negated, newline=False, ignore_case=self.ignore_case)
+
+    def _member(self) -> tuple[tuple[int, int], ...] | None:
+        """What a shorthand in a set stands for; None if there is none."""
+        if self.pattern[self.position : self.position + 1] == "\\":
+            found = _SHORTHANDS.get(self.pattern[self.position + 1 : self.position + 2])
+            if found is not None:
+                self.position += 2
+            return found
+        return None
+
+    def _code(self) -> int:
+        """A single character in a set."""
+        character = self.pattern[self.position : self.position + 1]
+        self.position += 1
+        if character != "\\":
+            if not character:
+                raise _Unknown
+            return ord(character)
+        character = self.pattern[self.position : self.position + 1]
+        self.position += 1
+        if character in _CONTROLS:
+            return _CONTROLS[character]
+        if not character or character.isalnum():
+            raise _Unknown
+        return ord(character)

@@ -1,1 +1,0 @@
-"""Languages inside commands: awk, sed, jq, find, printf, dates; none knows who calls it."""

@@ -1,9 +1,0 @@
-"""The stream editor's language (POSIX 1003.1-2017, GNU sed 4.9): parsed to commands, compiled to closures."""
-
-from __future__ import annotations
-
-from agentsandbox.languages.sed.nodes import Script, SedError
-from agentsandbox.languages.sed.parser import Parser
-from agentsandbox.languages.sed.runtime import Editor, Settings
-
-__all__ = ["Editor", "Parser", "Script", "SedError", "Settings"]

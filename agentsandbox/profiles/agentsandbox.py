@@ -1,0 +1,110 @@
+"""The profile `agentsandbox`: a shell and a tool whose description lists the skills. Answers are JSON texts."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from agentsandbox.limits import notice_of
+from agentsandbox.profiles.output import MAX_OUTPUT, cut_output
+from agentsandbox.profiles.spec import make_tool
+from agentsandbox.skills.prompts import render_catalog
+from agentsandbox.skills.session.reading import ReadingRules, truncate
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from agentsandbox.errors import SandboxError
+    from agentsandbox.profiles.spec import Tool
+    from agentsandbox.result import ExecutionResult
+    from agentsandbox.sandbox import Sandbox
+    from agentsandbox.skills.mount import SkillInfo
+
+__all__ = ["COMMAND", "find_skill", "get_skill_tool", "name_schema", "sandbox_tool", "shown_errors", "shown_instructions", "tools"]
+
+COMMAND = {"command": {"type": "string", "description": "The bash script to execute"}}
+
+EXECUTE_DESCRIPTION = (
+    "Executes a bash script in an isolated sandbox with its own filesystem and no network, and returns its exit code, output and errors. "
+    "Files, variables and the working directory persist between calls. The usual Unix tools are there; `help` lists them."
+)
+
+
+def tools(sandbox: Sandbox) -> list[Tool]:
+    """The tools of the profile, for one sandbox."""
+    return [sandbox_tool(sandbox), get_skill_tool(sandbox)]
+
+
+def sandbox_tool(sandbox: Sandbox, *, max_output: int = MAX_OUTPUT) -> Tool:
+    """`sandbox_execute`: runs a script, answers {"exitCode", "output", "error"}, each text at most `max_output` characters."""
+
+    def run(arguments: Mapping[str, Any]) -> str:
+        return _answer(sandbox.execute(arguments["command"]), max_output)
+
+    async def handle(arguments: Mapping[str, Any]) -> str:
+        return _answer(await sandbox.aexecute(arguments["command"]), max_output)
+
+    return make_tool(_refuse, "sandbox_execute", EXECUTE_DESCRIPTION, handle, COMMAND, "command", run=run)
+
+
+def get_skill_tool(sandbox: Sandbox) -> Tool:
+    """`get_skill`: its description lists the mounted skills; answers {"name", "description", "mountPath", "instructions"}."""
+    skills = sandbox.get_mounted_skills()
+
+    def handle(arguments: Mapping[str, Any]) -> str:
+        skill = find_skill(skills, arguments["skillName"])
+        if skill is None:
+            return _json({"error": f"Skill '{arguments['skillName']}' not found"})
+        return _json(
+            {
+                "name": skill.name,
+                "description": skill.description,
+                "mountPath": skill.mount_path,
+                "instructions": shown_instructions(skill),
+            }
+        )
+
+    description = render_catalog(skills, "tool_description") or ""
+    return make_tool(_not_found, "get_skill", description, handle, {"skillName": name_schema(skills)}, "skillName")
+
+
+def find_skill(skills: Sequence[SkillInfo], name: str) -> SkillInfo | None:
+    """The mounted skill of that name, in any case; None when there is none."""
+    exact = [skill for skill in skills if skill.name == name]
+    return next(iter(exact or [skill for skill in skills if skill.name.lower() == name.lower()]), None)
+
+
+def shown_instructions(skill: SkillInfo) -> str:
+    """A skill's instructions, cut off past the usual soft size."""
+    return truncate(skill.metadata.instructions or "", ReadingRules().max_skill_md_bytes, "SKILL.md")
+
+
+def name_schema(skills: Sequence[SkillInfo]) -> dict[str, Any]:
+    """The schema of an argument that names one of the skills."""
+    name: dict[str, Any] = {"type": "string", "description": "The name of the skill to retrieve"}
+    return name | {"enum": [skill.name for skill in skills]} if skills else name
+
+
+def shown_errors(result: ExecutionResult, max_output: int) -> str:
+    """What a script wrote to standard error, and the limit that ended it."""
+    error = str(result.stderr_bytes, "utf-8", "replace")
+    if len(error) <= max_output or result.limit is None:
+        return cut_output(error, max_output)
+    return f"{cut_output(error, max_output)}\n{notice_of(result.limit)}"
+
+
+def _answer(result: ExecutionResult, max_output: int) -> str:
+    output = cut_output(str(result.stdout_bytes, "utf-8", "replace"), max_output)
+    return _json({"exitCode": result.exit_code, "output": output, "error": shown_errors(result, max_output) or None})
+
+
+def _refuse(error: SandboxError | str) -> str:
+    return _json({"exitCode": 2, "output": "", "error": str(error)})
+
+
+def _not_found(error: SandboxError | str) -> str:
+    return _json({"error": str(error)})
+
+
+def _json(value: Mapping[str, Any]) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,72 @@
+"""The profile `agentsandbox-head`: bash_shell and get_skill as the C# project has them by now. Answers are plain texts.
+
+What a text cannot say is lost: a failed command answers with its errors alone, without status and output.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from agentsandbox.profiles.agentsandbox import COMMAND, find_skill, name_schema, shown_errors, shown_instructions
+from agentsandbox.profiles.output import MAX_OUTPUT, cut_output
+from agentsandbox.profiles.spec import make_tool
+from agentsandbox.skills.prompts import render_catalog
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from agentsandbox.errors import SandboxError
+    from agentsandbox.profiles.spec import Tool
+    from agentsandbox.result import ExecutionResult
+    from agentsandbox.sandbox import Sandbox
+
+__all__ = ["get_skill_tool", "shell_tool", "tools"]
+
+NOTHING_SAID = "(command completed successfully)"
+NO_SKILLS = "No skills are currently available."
+
+
+def tools(sandbox: Sandbox) -> list[Tool]:
+    """The tools of the profile, for one sandbox."""
+    return [shell_tool(sandbox), get_skill_tool(sandbox)]
+
+
+def shell_tool(sandbox: Sandbox, *, max_output: int = MAX_OUTPUT) -> Tool:
+    """`bash_shell`: runs a script, answers its output, or "Error: " and its errors; at most `max_output` characters."""
+
+    def answer(result: ExecutionResult) -> str:
+        if result.exit_code:
+            return _refuse(shown_errors(result, max_output))
+        return cut_output(str(result.stdout_bytes, "utf-8", "replace"), max_output) or NOTHING_SAID
+
+    def run(arguments: Mapping[str, Any]) -> str:
+        return answer(sandbox.execute(arguments["command"]))
+
+    async def handle(arguments: Mapping[str, Any]) -> str:
+        return answer(await sandbox.aexecute(arguments["command"]))
+
+    return make_tool(_refuse, "bash_shell", _shell_description(sandbox), handle, COMMAND, "command", run=run)
+
+
+def _shell_description(sandbox: Sandbox) -> str:
+    return (
+        f"Run shell commands. Available commands: {', '.join(sandbox.command_names())}. Run 'help' to list commands or '<command> -h' for "
+        "detailed help on a specific command. Commands use short-style arguments (e.g., -l, -a, -n). "
+    )
+
+
+def get_skill_tool(sandbox: Sandbox) -> Tool:
+    """`get_skill`: its description is the catalog in XML; answers the skill's instructions."""
+    skills = sandbox.get_mounted_skills()
+
+    def handle(arguments: Mapping[str, Any]) -> str:
+        skill = find_skill(skills, arguments["skillName"])
+        return f"Skill '{arguments['skillName']}' not found" if skill is None else shown_instructions(skill)
+
+    catalog = render_catalog(skills, "xml", order="discovery", maximum=None)
+    description = f"{catalog}\n" if catalog else NO_SKILLS
+    return make_tool(str, "get_skill", description, handle, {"skillName": name_schema(skills)}, "skillName")
+
+
+def _refuse(error: SandboxError | str) -> str:
+    return f"Error: {error}"

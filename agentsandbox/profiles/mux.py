@@ -1,0 +1,96 @@
+"""The profile `mux`: agent_skill_read and agent_skill_read_file; answers are {"success": true, …} or {"success": false, "error"}."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from agentsandbox.errors import SkillPathError
+from agentsandbox.profiles.spec import make_tool
+from agentsandbox.skills.metadata import as_mapping
+from agentsandbox.skills.session.reading import page_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from agentsandbox.errors import SandboxError
+    from agentsandbox.profiles.spec import Tool
+    from agentsandbox.skills.session.reading import SkillContent
+    from agentsandbox.skills.session.session import SkillSession
+
+__all__ = ["tools"]
+
+
+def tools(session: SkillSession) -> list[Tool]:
+    """The tools of the profile; none when there are no skills."""
+    names = [record.name for record in session.search()]
+    if not names:
+        return []
+    name = {"type": "string", "enum": names, "description": "The skill's name"}
+    number = {"type": ["integer", "null"]}
+
+    def read(arguments: Mapping[str, Any]) -> dict[str, Any]:
+        skills = session.activate(arguments["name"])
+        skill = skills[-1]
+        scope = session.catalog[skill.name].scope
+        return {
+            "success": True,
+            "skill": {
+                "scope": "project" if scope == "project" else "global",
+                "directoryName": skill.name,
+                "frontmatter": dict(as_mapping(skill.metadata)),
+                "body": "\n\n".join(map(session.instructions, skills)),
+            },
+        }
+
+    def read_file(arguments: Mapping[str, Any]) -> dict[str, Any]:
+        content = _read(session, arguments["name"], arguments["filePath"])
+        return _page(content, arguments.get("offset"), arguments.get("limit"))
+
+    made = partial(make_tool, _refuse)
+    path = {"type": "string", "description": "The file's path below the skill's directory"}
+    page = {"name": name, "filePath": path, "offset": number, "limit": number}
+    return [
+        made("agent_skill_read", "Reads a skill: its front matter and instructions.", read, {"name": name}, "name"),
+        made("agent_skill_read_file", "Reads lines of a file in a skill's directory.", read_file, page, "name", "filePath"),
+    ]
+
+
+_OUTSIDE = "Resolved file path points outside the skill directory"
+_REASONS = {"is_directory": "Path is a directory, not a file", "symlink_escape": _OUTSIDE, "traversal": _OUTSIDE}
+
+
+def _read(session: SkillSession, skill: str, path: str) -> SkillContent:
+    """A file of a skill; errors in mux's words."""
+    try:
+        return session.read(path, skill)
+    except SkillPathError as error:
+        if error.reason in _REASONS:
+            raise SkillPathError(f"{_REASONS[error.reason]}: {path}", error.reason) from None
+        raise
+
+
+def _page(content: SkillContent, offset: int | None, limit: int | None) -> dict[str, Any]:
+    """The answer with lines of a file."""
+    if content.encoding != "utf-8":
+        raise SkillPathError(f"{content.path} is not text", "invalid")
+    text = page_lines(content.content, offset, limit)
+    return {
+        "success": True,
+        "file_size": content.size,
+        "modifiedTime": _iso(content.modified),
+        "lines_read": text.count("\n") + 1 if text else 0,
+        "content": text,
+    }
+
+
+def _iso(seconds: float | None) -> str | None:
+    """A time in UTC as JSON has it, to the millisecond; None where it is not known."""
+    if seconds is None:
+        return None
+    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{int(seconds % 1 * 1000):03d}Z"
+
+
+def _refuse(error: SandboxError | str) -> dict[str, Any]:
+    return {"success": False, "error": str(error)}

@@ -1,0 +1,187 @@
+"""The library's own profile: everything, structured answers, errors as {"error": {"type", "message"}}."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from agentsandbox.errors import SkillLimitError, SkillNotFoundError, SkillPathError, SkillPolicyError, SkillStateError
+from agentsandbox.profiles.output import cut_output
+from agentsandbox.profiles.spec import make_tool
+from agentsandbox.skills.prompts import one_line
+from agentsandbox.skills.session.reading import page_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from agentsandbox.errors import SandboxError
+    from agentsandbox.profiles.spec import Tool
+    from agentsandbox.result import ExecutionResult
+    from agentsandbox.skills.session.scripts import ScriptResult, Workplace
+    from agentsandbox.skills.session.session import SkillSession
+
+__all__ = ["CHANGE", "SCRIPT", "refuse", "script_answer", "script_options", "tools"]
+
+UNCHANGED = "already active, unchanged"
+ACTIVATE = "Loads skills' full instructions. Call it before using a skill."
+PROPOSE = "Proposes a change of a skill, which a person reviews. Nothing changes until it is approved."
+SHELL = "Runs a bash script in the sandbox, where the skills are mounted. Files, variables and the directory last from call to call."
+
+SECONDS = {"type": "number", "exclusiveMinimum": 0, "description": "Seconds"}
+SCRIPT: Mapping[str, Any] = {
+    "args": {"type": "array", "items": {"type": "string"}},
+    "env": {"type": "object", "additionalProperties": {"type": "string"}},
+    "workdir": {"type": "string"},
+    "timeout": SECONDS,
+}
+CHANGE: Mapping[str, Any] = {
+    "diff": {"type": "string", "description": "A unified diff, with paths below the skill's directory"},
+    "justification": {"type": "string", "description": "Why the change makes the skill better"},
+    "evidence": {"type": "string", "description": "Errors, test failures, what users said"},
+}
+
+_KINDS = (
+    (SkillNotFoundError, "not_found"),
+    (SkillPathError, "path"),
+    (SkillLimitError, "limit"),
+    (SkillStateError, "state"),
+    (SkillPolicyError, "policy"),
+)
+
+
+def refuse(error: SandboxError | str) -> dict[str, Any]:
+    """The answer for an error."""
+    kind = next((name for family, name in _KINDS if isinstance(error, family)), "invalid")
+    return {"error": {"type": kind if not isinstance(error, str) else "arguments", "message": str(error)}}
+
+
+_tool = partial(make_tool, refuse)
+
+
+def tools(session: SkillSession) -> list[Tool]:
+    """The tools of the profile; without skills none but the shell."""
+    profile = _Native(session)
+    names = [record.name for record in session.search()]
+    skills = profile.skill_tools(names) if names else []
+    return skills + ([profile.shell_tool()] if session.has_shell else [])
+
+
+class _Native:
+    """The handlers."""
+
+    def __init__(self, session: SkillSession) -> None:
+        self.session = session
+
+    def skill_tools(self, names: Sequence[str]) -> list[Tool]:
+        """The tools for these skills."""
+        skill = {"type": "string", "enum": names, "description": "The skill; the most recently activated one by default"}
+        many = {"names": {"type": "array", "items": {"type": "string", "enum": names}, "description": "The names of skills"}}
+        mode = {"mode": {"type": "string", "enum": ["add", "replace"]}}
+        file = {"skill": skill, "path": {"type": "string", "description": "The file's path below the skill's directory"}}
+        number = {"type": ["integer", "null"]}
+        page = {**file, "offset": number, "limit": number}
+        made = [
+            _tool("skill_list", "Lists the skills that fit the query, all without one.", self.list, {"query": {"type": "string"}}),
+            _tool("skill_activate", ACTIVATE, self.activate, many | mode, "names"),
+            _tool("skill_deactivate", "Makes skills inactive.", self.deactivate, many | {"all": {"type": "boolean"}}),
+            _tool("skill_files", "Lists the files of a skill.", self.files, {"skill": skill, "dir": {"type": "string"}}),
+            _tool("skill_read", "Reads a file of a skill.", self.read, page, "path"),
+        ]
+        if self.session.has_scripts:
+            made.append(
+                _tool("skill_run", "Runs a script of a skill in the sandbox.", self.run, {**file, **SCRIPT}, "path", run=self.run_now)
+            )
+        if self.session.proposals is not None:
+            made.append(_tool("skill_propose_update", PROPOSE, self.propose, {"skill": skill, **CHANGE}, "skill", "diff", "justification"))
+        return made
+
+    def shell_tool(self) -> Tool:
+        """The tool for scripts of the model's own."""
+        properties = {"command": {"type": "string", "description": "The bash script"}, "timeout": SECONDS}
+        return _tool("shell", SHELL, self.shell, properties, "command", run=self.shell_now)
+
+    def list(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        active = self.session.active
+        return {
+            "skills": [
+                {"name": record.name, "description": one_line(record.description), "active": record.name in active}
+                for record in self.session.search(arguments.get("query", ""))
+            ]
+        }
+
+    def activate(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        session = self.session
+        before = set(session.active)
+        loaded = session.load(arguments["names"], arguments.get("mode", "add"))
+        if session.delivery == "instructions":
+            return session.receipt()
+        again = [skill for skill in loaded if skill.name in before]
+        contents = [session.content(skill.name) for skill in loaded if skill.name not in before]
+        contents += [f'<skill_content name="{skill.name}" digest="{skill.digest}">{UNCHANGED}</skill_content>' for skill in again]
+        return {**session.receipt(), "content": "\n\n".join(contents)}
+
+    def deactivate(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        self.session.unload(arguments.get("names", ()), all=arguments.get("all", False))
+        return self.session.receipt()
+
+    def files(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        return {"files": self.session.files(arguments.get("skill"), arguments.get("dir", ""))}
+
+    def read(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        content = self.session.read(arguments["path"], arguments.get("skill"))
+        text = content.content
+        offset, limit = arguments.get("offset"), arguments.get("limit")
+        if content.encoding == "utf-8" and (offset is not None or limit is not None):
+            text = page_lines(text, offset, limit, max_lines=1_000_000, max_output=self.session.rules.max_resource_bytes)
+        answer: dict[str, Any] = {"skill": content.skill, "path": content.path, "encoding": content.encoding, "content": text}
+        if content.encoding != "utf-8":
+            answer |= {"mime_type": content.mime_type, "size": content.size}
+        return answer | {"truncated": content.truncated, "untrusted": True}
+
+    def propose(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        words = (arguments["diff"], arguments["justification"], arguments.get("evidence", ""))
+        proposal = self.session.propose_update(arguments["skill"], *words)
+        return {"proposal": proposal.id, "skill": proposal.skill, "status": proposal.status}
+
+    def shell_now(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        return _shell_answer(self.place.execute(arguments["command"], timeout=arguments.get("timeout")))
+
+    async def shell(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        return _shell_answer(await self.place.aexecute(arguments["command"], timeout=arguments.get("timeout")))
+
+    @property
+    def place(self) -> Workplace:
+        """The sandbox, which is there where the tool is offered."""
+        assert self.session.place is not None
+        return self.session.place
+
+    def run_now(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        return script_answer(self.session.run_script(arguments["path"], **script_options(arguments)))
+
+    async def run(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        return script_answer(await self.session.arun_script(arguments["path"], **script_options(arguments)))
+
+
+def _shell_answer(result: ExecutionResult) -> dict[str, Any]:
+    """The answer for a script of the model's own."""
+    texts = [str(data, "utf-8", "replace") for data in (result.stdout_bytes, result.stderr_bytes)]
+    stdout, stderr = map(cut_output, texts)
+    answer: dict[str, Any] = {"exit_code": result.exit_code, "stdout": stdout, "stderr": stderr}
+    return answer | {"truncated": [stdout, stderr] != texts or result.limit == "output_bytes", "limit": result.limit}
+
+
+def script_options(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """What `run_script` takes beside the path."""
+    return {name: value for name, value in arguments.items() if re.fullmatch("skill|args|env|workdir|timeout", name)}
+
+
+def script_answer(result: ScriptResult) -> dict[str, Any]:
+    """The answer for a script that ran."""
+    stdout, stderr = cut_output(result.stdout), cut_output(result.stderr)
+    answer: dict[str, Any] = {"path": result.path, "exit_code": result.exit_code, "stdout": stdout, "stderr": stderr}
+    return answer | {
+        "truncated": result.truncated or (stdout, stderr) != (result.stdout, result.stderr),
+        "limit": result.limit,
+        "changes": [{"path": change.path, "kind": change.kind, "bytes": change.size} for change in result.changes],
+    }

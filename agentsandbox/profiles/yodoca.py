@@ -1,0 +1,97 @@
+"""The profile `yodoca`: list_skills, read_skill and read_skill_resource; answers are texts."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from agentsandbox.errors import SkillPathError
+from agentsandbox.profiles.native import CHANGE
+from agentsandbox.profiles.spec import make_tool
+from agentsandbox.skills.paths import clean_path, is_skill_name
+from agentsandbox.skills.prompts import estimate_tokens, one_line, render_catalog
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from agentsandbox.errors import SandboxError
+    from agentsandbox.profiles.spec import Tool
+    from agentsandbox.skills.session.session import SkillSession
+    from agentsandbox.skills.skill import AgentSkill
+
+__all__ = ["SkillContext", "tools"]
+
+CONTEXT_PRIORITY = 60
+
+
+class SkillContext:
+    """The catalog as a context provider: what every invocation is told."""
+
+    context_priority = CONTEXT_PRIORITY
+
+    def __init__(self, session: SkillSession) -> None:
+        self.session = session
+
+    async def get_context(self, prompt: str = "", turn_context: object = None) -> str | None:
+        """The catalog in bullets, None when there are no skills."""
+        return render_catalog(self.session.search(), "bullets")
+
+
+def tools(session: SkillSession) -> list[Tool]:
+    """The tools of the profile; none when there are no skills."""
+    names = [record.name for record in session.search()]
+    if not names:
+        return []
+    skill_id = {"type": "string", "enum": names, "description": "The skill's id"}
+
+    def listed(arguments: Mapping[str, Any]) -> str:
+        return "\n".join(f"- {record.name}: {one_line(record.description)}" for record in session.search(arguments.get("query", "")))
+
+    def read(arguments: Mapping[str, Any]) -> str:
+        _check_id(arguments["skill_id"])
+        return "\n\n".join(_loaded(session, skill) for skill in session.activate(arguments["skill_id"]))
+
+    def resource(arguments: Mapping[str, Any]) -> str:
+        _check_id(arguments["skill_id"])
+        content = session.read(arguments["path"], arguments["skill_id"])
+        if content.encoding != "utf-8":
+            return f"{content.path} is not text: {content.mime_type}, {content.size} bytes"
+        return content.content
+
+    def propose(arguments: Mapping[str, Any]) -> str:
+        words = (arguments["diff"], arguments["justification"], arguments.get("evidence", ""))
+        proposal = session.propose_update(arguments["skill_id"], *words)
+        return f"Proposed: {proposal.id}. The skill stays as it is until the proposal is approved."
+
+    made = partial(make_tool, _refuse)
+    path = {"type": "string", "description": "The path of a file below the skill's directory"}
+    reading = "Reads a file of a skill: a template, a reference, a checklist."
+    found = [
+        made("list_skills", "Lists skills with their descriptions.", listed, {"query": {"type": "string"}}),
+        made("read_skill", "Loads a skill's full instructions.", read, {"skill_id": skill_id}, "skill_id"),
+        made("read_skill_resource", reading, resource, {"skill_id": skill_id, "path": path}, "skill_id", "path"),
+    ]
+    if session.proposals is not None:
+        proposing = "Proposes a change of a skill as a unified diff, for a person to review."
+        proposed = {"skill_id": skill_id, **CHANGE}
+        found.append(made("propose_skill_update", proposing, propose, proposed, "skill_id", "diff", "justification"))
+    return found
+
+
+def _refuse(error: SandboxError | str) -> str:
+    if isinstance(error, SkillPathError) and error.reason in ("absolute", "home", "traversal", "symlink_escape"):
+        return "Path traversal detected"
+    return str(error)
+
+
+def _loaded(session: SkillSession, skill: AgentSkill) -> str:
+    """What the model is told of a skill that was loaded."""
+    body = session.instructions(skill)
+    first = f"Skill loaded: {skill.name} (approx. {estimate_tokens(body)} tokens)"
+    return "\n\n".join(part for part in (first, body, session.required(skill)) if part is not None)
+
+
+def _check_id(skill_id: str) -> None:
+    """An id is a path, too: `SkillPathError` for one that leaves its directory, before anybody looks for it."""
+    if skill_id and not is_skill_name(skill_id, unicode=True):
+        clean_path(skill_id)

@@ -1,0 +1,1 @@
+"""One sandbox at work: its session, its executions, the event loop and the observer."""

@@ -1,0 +1,66 @@
+"""Telling an observer what happens in a sandbox: only a sandbox that has one loads this, or looks for changes."""
+
+from __future__ import annotations
+
+from agentsandbox.events import CommandExecuted, FileChanged, Lifecycle, SkillInvoked, guarded
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.events import Observer, Stage
+    from agentsandbox.kernel.fs.memory import MemoryFileSystem
+    from agentsandbox.result import ExecutionResult
+    from agentsandbox.sandbox import Sandbox, Snapshot
+
+__all__ = ["Observation"]
+
+_CHANGES = {"added": "created", "modified": "modified", "deleted": "deleted"}
+
+
+class Observation:
+    """Builds the events of one sandbox and calls its observer, whose errors go to the log."""
+
+    __slots__ = ("_sandbox", "tell")
+
+    def __init__(self, sandbox: Sandbox, observer: Observer) -> None:
+        self._sandbox = sandbox
+        self.tell = guarded(observer, "the observer of a sandbox (on_event)")
+
+    def lifecycle(self, stage: Stage, details: str = "") -> None:
+        """The sandbox was made, closed, forked, or went back to a snapshot."""
+        self.tell(Lifecycle(self._sandbox.id, self._sandbox.now(), stage=stage, details=details))
+
+    def skill_script(self, skill: str, path: str) -> None:
+        """A script of a mounted skill starts."""
+        self.tell(SkillInvoked(self._sandbox.id, self._sandbox.now(), skill=skill, action="run", path=path))
+
+    def executed(self, result: ExecutionResult, before: Snapshot) -> None:
+        """An execution ended: each file it changed, then the execution itself."""
+        sandbox = self._sandbox
+        now = sandbox.now()
+        for change in sandbox.diff(before):
+            is_directory, size = _kind_and_size(sandbox.fs, change.path)
+            self.tell(
+                FileChanged(sandbox.id, now, path=change.path, change=_CHANGES[change.kind], is_directory=is_directory, size=size)  # type: ignore[arg-type]
+            )
+        self.tell(
+            CommandExecuted(
+                sandbox.id,
+                now,
+                script=result.script,
+                exit_code=result.exit_code,
+                duration=result.duration,
+                stdout=result.stdout,
+                stderr=result.stderr,
+                cwd=sandbox.cwd,
+                limit=result.limit,
+            )
+        )
+
+
+def _kind_and_size(fs: MemoryFileSystem, path: str) -> tuple[bool, int | None]:
+    """Whether a path is a directory, and its bytes if it is a file that is there."""
+    try:
+        info = fs.stat(path, follow=False)
+    except OSError:
+        return False, None
+    return info.is_dir, info.size if info.is_file else None

@@ -1,0 +1,1 @@
+"""The shell: grammar, expansion, interpreter, builtins."""

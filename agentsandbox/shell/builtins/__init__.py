@@ -1,0 +1,200 @@
+"""The shell's builtins: what changes variables, directory, options, functions or flow, and what a shell must do itself.
+
+`builtins/<name>.py` is the builtin `<name>`; `_MODULES` says where the others are whose name is no module's.
+"""
+
+from __future__ import annotations
+
+import errno
+import functools
+import importlib
+import os
+
+from agentsandbox.errors import CommandError, Exit
+from agentsandbox.kernel.streams import encode
+from agentsandbox.shell.expansion.errors import ExpansionError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from agentsandbox.shell.interpreter.shell import Shell
+
+__all__ = ["NAMES", "PURE", "SPECIAL", "Builtin", "UsageFailure", "define", "find_builtin", "is_number", "parse_letters"]
+
+_MODULES = {
+    ".": ("source", "dot"),
+    ":": ("true", "colon"),
+    "[": ("test", "bracket"),
+    "break": ("loops", "break_"),
+    "continue": ("loops", "continue_"),
+    "return": ("return_", "return_"),
+    "typeset": ("declare", "typeset"),
+    "local": ("declare", "local"),
+    "export": ("export", "export"),
+    "readonly": ("export", "readonly"),
+    "false": ("true", "false"),
+    "unalias": ("alias", "unalias"),
+    "readarray": ("mapfile", "readarray"),
+    "popd": ("pushd", "popd"),
+    "dirs": ("pushd", "dirs"),
+    "bg": ("fg", "bg"),
+    "disown": ("fg", "disown"),
+    "fg": ("fg", "fg"),
+    "logout": ("exit", "logout"),
+    "compgen": ("complete", "compgen"),
+    "compopt": ("complete", "compopt"),
+    "fc": ("history", "fc"),
+    "suspend": ("fg", "suspend"),
+}
+NAMES = frozenset(
+    """. : [ alias bg bind break builtin caller cd command compgen complete compopt continue declare dirs disown echo enable eval exec exit
+    export false fc fg getopts hash help history jobs kill let local logout mapfile popd printf pushd pwd read readarray readonly return set
+    shift shopt source suspend test times trap true type typeset ulimit umask unalias unset wait""".split()
+)
+PURE = frozenset(("echo", "printf", "pwd"))
+"""Those that leave no trace in the shell; `printf` only without -v."""
+_WITHOUT_HELP = frozenset((":", "[", "bind", "echo", "false", "test", "true"))
+_UNCHECKED = frozenset(("caller", "command", "compgen", "complete", "kill", "ulimit"))
+"""Those that bash lets write without a look at what became of it."""
+SPECIAL = frozenset("break : . continue eval exec exit export readonly return set shift source times trap unset".split())
+"""POSIX's special builtins."""
+
+
+class UsageFailure(CommandError):
+    """A builtin was called wrongly: its usage follows the message."""
+
+    def __init__(self, message: str, status: int = 2) -> None:
+        super().__init__(message, status)
+
+
+class HelpAsked(UsageFailure):
+    """The option --help stands among the others."""
+
+    def __init__(self) -> None:
+        super().__init__("--: invalid option")
+
+
+class Builtin:
+    """One builtin. `declares` ones take assignments as arguments."""
+
+    __slots__ = ("declares", "function", "name", "usage")
+
+    def __init__(self, name: str, function: Callable[[Shell, Any], int], usage: str, declares: bool) -> None:
+        self.name = name
+        self.function = function
+        self.usage = usage
+        self.declares = declares
+
+    def call(self, shell: Shell, words: Sequence[Any]) -> int:
+        """Run it with its words, its name first; errors are worded here."""
+        try:
+            if len(words) > 1 and words[1] == "--help" and self.name not in _WITHOUT_HELP:
+                raise HelpAsked
+            return self.function(shell, words)
+        except HelpAsked:
+            from agentsandbox.shell.builtins.help import explain
+
+            explain(shell, self.name)
+            return 2
+        except UsageFailure as error:
+            shell.complain(f"{words[0]}: {error.message}")
+            stream = shell.fds.get(2)
+            if stream is not None and self.usage:
+                stream.write(encode(f"{words[0]}: usage: {self.usage}\n"))
+            if shell.options.posix and self.name in SPECIAL:
+                raise Exit(error.status) from None
+            return error.status
+        except CommandError as error:
+            shell.complain(f"{words[0]}: {error.message}")
+            return error.status
+        except ExpansionError as error:
+            if error.named and error.message:
+                error.named = False
+                error.message = f"{words[0]}: {error.message}"
+            raise
+        except OSError as error:
+            reason = os.strerror(error.errno or 5)
+            if error.filename == "-":  # its standard input
+                shell.complain(f"{words[0]}: read error: 0: {reason}")
+                return 1
+            writing = error.filename is None or error.errno in (errno.EBADF, errno.ENOSPC, errno.EFBIG, errno.EIO)
+            if writing and self.name in _UNCHECKED:
+                return 0
+            shell.complain(f"{words[0]}: write error: {reason}" if writing else f"{words[0]}: {error.filename}: {reason}")
+            return 1
+
+
+def define(name: str, usage: str = "", *, declares: bool = False) -> Callable[[Callable[[Shell, Any], int]], Builtin]:
+    """Make a function the builtin `name`; `usage` is what follows "name: usage: "."""
+
+    def decorate(function: Callable[[Shell, Any], int]) -> Builtin:
+        return Builtin(name, function, usage, declares)
+
+    return decorate
+
+
+@functools.cache
+def _load(name: str) -> Builtin:
+    module_name, attribute = _MODULES.get(name, (name, name))
+    module = importlib.import_module(f"agentsandbox.shell.builtins.{module_name}")
+    found: Builtin = module.__dict__[attribute]
+    return found
+
+
+def find_builtin(name: str) -> Builtin | None:
+    """The builtin of that name, None if there is none."""
+    return _load(name) if name in NAMES else None
+
+
+def is_number(text: str) -> bool:
+    """Whether it is all ASCII digits: `str.isdigit` alone accepts "²", of which `int` makes an error."""
+    return text.isdigit() and text.isascii()
+
+
+def invalid_number(text: str) -> str:
+    """What bash calls a text that should be a number."""
+    kind = "octal " if text[:1] == "0" and is_number(text[1:2]) else "hex " if text.startswith("0x") else ""
+    return f"{text}: invalid {kind}number"
+
+
+def parse_letters(
+    words: Sequence[str], letters: str, *, plus: bool = False, check: Callable[[str, str], None] | None = None
+) -> tuple[dict[str, str], int]:
+    """Options in front of a builtin's operands: letters given ("x:" takes a value), and where the operands begin.
+
+    With `plus`, "+x" is reported as "+x". An unknown letter raises `UsageFailure`, a value what `check` raises of (letter, value).
+    """
+    found: dict[str, str] = {}
+    position = 1
+    while position < len(words):
+        word = words[position]
+        if not isinstance(word, str) or len(word) < 2 or word[0] not in ("-+" if plus else "-"):
+            break
+        position += 1
+        if word == "--":
+            break
+        if word == "--help":
+            raise HelpAsked
+        sign = "+" if word[0] == "+" else ""
+        at = 1
+        while at < len(word):
+            letter = word[at]
+            at += 1
+            place = letters.find(letter)
+            if place < 0 or letter == ":":
+                raise UsageFailure(f"{word[0]}{letter}: invalid option")
+            if letters[place + 1 : place + 2] == ":":
+                if at < len(word):
+                    found[sign + letter] = word[at:]
+                elif position < len(words):
+                    found[sign + letter] = words[position]
+                    position += 1
+                else:
+                    raise UsageFailure(f"-{letter}: option requires an argument")
+                if check is not None:
+                    check(letter, found[sign + letter])
+                break
+            found[sign + letter] = ""
+    return found, position

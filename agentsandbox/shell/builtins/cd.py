@@ -1,0 +1,107 @@
+"""`cd`"""
+
+from __future__ import annotations
+
+import os
+
+from agentsandbox.errors import CommandError
+from agentsandbox.shell.builtins import define, parse_letters
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.shell.interpreter.shell import Shell
+
+
+@define("cd", "cd [-L|[-P [-e]] [-@]] [dir]")
+def cd(shell: Shell, words: list[str]) -> int:
+    options, position = parse_letters(words, "LPe")
+    operands = words[position:]
+    if len(operands) > 1:
+        raise CommandError("too many arguments", 1)
+    physical = shell.options.physical
+    for word in words[1:position]:
+        for letter in word[1:]:
+            physical = letter == "P" if letter in "LP" else physical
+    show = False
+    if not operands:
+        target = shell.variables.get("HOME")
+        if target is None:
+            raise CommandError("HOME not set", 1)
+    else:
+        target = operands[0]
+        if target == "-":
+            target = shell.variables.get("OLDPWD")
+            if target is None:
+                raise CommandError("OLDPWD not set", 1)
+            show = True
+    del options
+    if target == "":
+        if show:
+            shell.write("\n")
+        shell.variables.assign("OLDPWD", shell.variables.get("PWD") or shell.cwd)
+        return 0
+    found = _search_cdpath(shell, target)
+    if found is not None:
+        target, show = found, True
+    try:
+        change(shell, target, physical)
+    except CommandError:
+        named = shell.variables.get(target) if shell.options.shopt["cdable_vars"] and target.isidentifier() else None
+        if named is None or not shell.fs.is_dir(shell.path(named)):
+            raise
+        change(shell, named, physical)
+        show = True
+    if show:
+        shell.write(f"{shell.cwd}\n")
+    return 0
+
+
+def _search_cdpath(shell: Shell, target: str) -> str | None:
+    """The directory that CDPATH leads to, for a relative name that does not begin with a dot."""
+    cdpath = shell.variables.get("CDPATH")
+    if not cdpath or target.startswith("/") or target.split("/", 1)[0] in (".", ".."):
+        return None
+    for base in cdpath.split(":"):
+        shell.budget.step(4)
+        candidate = f"{base}/{target}" if base else target
+        if shell.fs.is_dir(shell.path(candidate)):
+            return candidate if base else None
+    return None
+
+
+def change(shell: Shell, target: str, physical: bool) -> None:
+    """Make `target` the working directory and set OLDPWD; errors as `cd` words them."""
+    path = shell.logical_path(target)
+    fs = shell.fs
+    try:
+        info = fs.stat(shell.path(target) if physical else _checked(shell, target, path))
+        if not info.is_dir:
+            raise CommandError(f"{_shown(target)}: {os.strerror(20)}", 1)
+        if not fs.access(path, 1):
+            raise CommandError(f"{_shown(target)}: {os.strerror(13)}", 1)
+        if physical:
+            path = fs.realpath(shell.path(target))
+    except OSError as error:
+        raise CommandError(f"{_shown(target)}: {os.strerror(error.errno or 5)}", 1) from None
+    previous = shell.variables.get("PWD") or shell.cwd
+    shell.variables.assign("OLDPWD", previous)
+    shell.change_directory(path)
+
+
+def _shown(target: str) -> str:
+    """A path in a message: `$'…'` only for what would not print."""
+    from agentsandbox.kernel.quoting import ansi_quote, needs_ansi
+
+    return ansi_quote(target) if needs_ansi(target) else target
+
+
+def _checked(shell: Shell, target: str, path: str) -> str:
+    """The logical path; each directory before a ".." must exist, as for the kernel."""
+    if ".." in target.split("/"):
+        before: list[str] = []
+        for part in target.split("/"):
+            if part == ".." and before and before[-1] not in ("", ".", ".."):
+                if not shell.fs.stat(shell.logical_path("/".join(before))).is_dir:
+                    raise NotADirectoryError(20, os.strerror(20))
+            before.append(part)
+    return path

@@ -1,0 +1,45 @@
+"""`command`"""
+
+from __future__ import annotations
+
+from agentsandbox.shell.builtins import define, find_builtin, parse_letters
+from agentsandbox.shell.builtins.type import describe
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from agentsandbox.shell.interpreter.shell import Shell
+
+
+@define("command", "command [-pVv] command [arg ...]", declares=True)
+def command(shell: Shell, words: list[Any]) -> int:
+    texts = [word if isinstance(word, str) else word.word() for word in words]
+    options, position = parse_letters(texts, "pVv")
+    operands = words[position:]
+    if not operands:
+        return 0
+    if "v" in options or "V" in options:
+        status = 1
+        for name in texts[position:]:
+            if describe(shell, name, short="V" not in options, origin="command"):
+                status = 0
+        return status
+    from agentsandbox.shell.interpreter.simple import run_words
+
+    name = texts[position]
+    found = find_builtin(name)
+    if found is not None and name not in shell.definitions.disabled:
+        shell.budget.deeper()
+        try:
+            return found.call(shell, operands if found.declares else texts[position:])
+        finally:
+            shell.budget.shallower()
+    if "p" in options:
+        from agentsandbox.shell.interpreter.programs import DEFAULT_PATH, refusal_of, run_external
+
+        refused = refusal_of(shell, texts[position:])
+        if refused is not None:
+            return refused
+        return run_external(shell, texts[position:], shell.variables.environment(), path=DEFAULT_PATH)
+    return run_words(shell, texts[position:], functions=False, traced=True)

@@ -1,0 +1,547 @@
+"""`declare`, `typeset` and `local`"""
+
+from __future__ import annotations
+
+from agentsandbox.errors import CommandError
+from agentsandbox.kernel.quoting import declare_quote_double
+from agentsandbox.shell.builtins import UsageFailure, define, parse_letters
+from agentsandbox.shell.expansion.errors import ExpansionError
+from agentsandbox.shell.expansion.references import split_assignment, split_reference
+from agentsandbox.shell.expansion.transformations import attribute_letters, format_array
+from agentsandbox.shell.expansion.variables import (
+    ARRAY,
+    ASSOCIATIVE,
+    CAPITALIZE,
+    CASES,
+    EXPORT,
+    INTEGER,
+    LOWER,
+    NAMEREF,
+    READONLY,
+    TRACE,
+    UNSET,
+    UPPER,
+    AssociativeArray,
+    IndexedArray,
+    NameReference,
+    is_name,
+)
+from agentsandbox.shell.interpreter.assignments import BoundAssignment
+from agentsandbox.shell.interpreter.special_variables import listed_value
+from agentsandbox.shell.syntax.braced import NAME
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.shell.interpreter.shell import Shell
+
+    Argument = str | BoundAssignment
+
+_FLAGS = {
+    "a": ARRAY,
+    "A": ASSOCIATIVE,
+    "i": INTEGER,
+    "l": LOWER,
+    "u": UPPER,
+    "c": CAPITALIZE,
+    "n": NAMEREF,
+    "r": READONLY,
+    "t": TRACE,
+    "x": EXPORT,
+}
+_USAGE = "declare [-aAfFgiIlnrtux] [name[=value] ...] or declare -p [-aAfFilnrtux] [name ...]"
+
+
+def parse_argument(shell: Shell, argument: Argument, on: int = 0, *, local: bool = False) -> tuple[str, BoundAssignment | None]:
+    """(name, assignment): an argument that was expanded from a word may be an assignment too, of a `local` name or another.
+
+    Such a text is read again: its subscript is expanded, and for an array (…) is an array literal.
+    """
+    if isinstance(argument, BoundAssignment):
+        if argument.subscript is not None:
+            argument.subscript = shell.key(argument.name, argument.subscript, associative=on & ASSOCIATIVE != 0)
+        return argument.name, argument
+    parts = split_assignment(argument)
+    if parts is None:
+        return argument, None
+    name, subscript, operator, value = parts
+    raw = subscript
+    if subscript is not None:
+        subscript = shell.key(name, subscript, associative=on & ASSOCIATIVE != 0)
+    if value.startswith("(") and value.endswith(")"):
+        bound = None
+        fresh = local and name not in shell.variables.scopes[-1]
+        if subscript is None or on & (ARRAY | ASSOCIATIVE):
+            bound = array_from_text(shell, name, value, operator == "+=", on, fresh)
+        elif name not in shell.values and not fresh:
+            shell.complain(f"warning: {argument}: quoted compound array assignment deprecated")
+        if bound is not None:
+            return name, bound
+    return name, BoundAssignment(name, value, subscript, operator == "+=", argument, raw)
+
+
+def array_from_text(shell: Shell, name: str, value: str, append: bool, on: int, fresh: bool = False) -> BoundAssignment | None:
+    """declare "a=(1 2)": a text that looks like an array literal is read as one when the name is an array."""
+    if not (on if fresh else shell.attributes.get(name, 0) | on) & (ARRAY | ASSOCIATIVE):
+        return None
+    from agentsandbox.errors import ShellSyntaxError
+    from agentsandbox.shell.interpreter.assignments import bind_assignment
+    from agentsandbox.shell.syntax.nodes import SimpleCommand
+    from agentsandbox.shell.syntax.parser import parse
+
+    try:
+        commands = parse(f"{name}{'+' if append else ''}={value}").commands
+    except ShellSyntaxError:
+        return None
+    node = commands[0] if len(commands) == 1 else None
+    if isinstance(node, SimpleCommand) and len(node.assignments) == 1 and not node.words:
+        return bind_assignment(node.assignments[0])(shell, on & ASSOCIATIVE != 0)
+    return None
+
+
+@define("declare", _USAGE, declares=True)
+def declare(shell: Shell, words: list[Argument]) -> int:
+    return _declare(shell, words, local=is_local(shell))
+
+
+@define("typeset", "typeset [-aAfFgiIlnrtux] name[=value] ... or typeset -p [-aAfFilnrtux] [name ...]", declares=True)
+def typeset(shell: Shell, words: list[Argument]) -> int:
+    return _declare(shell, words, local=is_local(shell))
+
+
+@define("local", "local [option] name[=value] ...", declares=True)
+def local(shell: Shell, words: list[Argument]) -> int:
+    if not shell.variables.scopes:
+        for word in words[1:]:
+            if isinstance(word, BoundAssignment) and isinstance(word.value, list):
+                word.apply(shell)  # lists are assigned before the command looks where it is
+        raise CommandError("can only be used in a function", 1)
+    return _declare(shell, words, local=True)
+
+
+def read_options(
+    shell: Shell, words: list[Argument], texts: list[str], letters: str, *, local: bool = False, plus: bool = False
+) -> tuple[dict[str, str], int]:
+    """As `parse_letters`; array literals are assigned even when an option is wrong."""
+    try:
+        return parse_letters(texts, letters, plus=plus)
+    except UsageFailure:
+        assign_lists(shell, words, local=local)
+        raise
+
+
+def assign_lists(shell: Shell, words: list[Argument], *, local: bool) -> None:
+    """Make the array literals among the arguments of a command whose options are wrong: bash does so before it looks at them."""
+    letters = "".join([word for word in words[1:] if isinstance(word, str) and word.startswith("-")])
+    on = 0
+    for letter in "aAiluc":
+        on |= _FLAGS[letter] if letter in letters else 0
+    for word in words[1:]:
+        if isinstance(word, BoundAssignment) and isinstance(word.value, list):
+            declare_one(shell, word, on, local=local and "g" not in letters, to_global="g" in letters)
+
+
+def _names(shell: Shell, words: list[Argument], arguments: list[Argument], *, local: bool) -> list[Argument]:
+    """The arguments of a command that only shows things: array literals are assigned even there."""
+    if all(isinstance(argument, str) for argument in arguments):
+        return arguments
+    assign_lists(shell, words, local=local)
+    return [
+        argument.name if isinstance(argument, BoundAssignment) and isinstance(argument.value, list) else argument for argument in arguments
+    ]
+
+
+def is_local(shell: Shell) -> bool:
+    """Whether `declare` declares local names here."""
+    return bool(shell.variables.scopes) and any(frame.is_function for frame in shell.stack.frames)
+
+
+def _declare(shell: Shell, words: list[Argument], *, local: bool) -> int:
+    texts = [word if isinstance(word, str) else word.word() for word in words]
+    name = texts[0]
+    options, position = read_options(shell, words, texts, "aAfFgiIlnrtuxpc", local=local, plus=True)
+    arguments = words[position:]
+    if not options.keys().isdisjoint(("f", "F", "p", "+p")):
+        arguments = _names(shell, words, arguments, local=local)
+    if "f" in options or "F" in options:
+        return _functions(shell, arguments, options)
+    if "p" in options or "+p" in options:
+        return _print(shell, arguments, options, local and name == "local", name)
+    if not arguments:
+        _list(shell, options, local and name == "local")
+        return 0
+    on = off = 0
+    for letter in options:
+        if letter.startswith("+"):
+            off |= _FLAGS.get(letter[1:], 0)
+        else:
+            on |= _FLAGS.get(letter, 0)
+    if "g" in options:
+        local = False
+    status = 0
+    for argument in arguments:
+        if name == "local" and argument == "-":
+            shell.keep_options()
+            continue
+        if on & NAMEREF and on & INTEGER and not (isinstance(argument, str) and "=" not in argument):
+            target = argument.partition("=")[2] if isinstance(argument, str) else argument.value
+            if isinstance(target, str) and split_reference(target) is None:
+                shell.complain(f"{name}: `{target}': invalid variable name for name reference")
+            status = 1  # bash declares nothing then, and does not say so where the target is a name
+            continue
+        try:
+            declare_one(shell, argument, on, off, local=local, to_global="g" in options, inherit="I" in options, command=name)
+        except ExpansionError as error:
+            if error.ends:
+                raise
+            if error.readonly and name == "local":
+                shell.complain(f"local: {error.message}")
+            else:
+                shell.complain(f"{name}: {error.message}" if error.readonly else error.message)
+            status = 1
+        except CommandError as error:
+            shell.complain(f"{name}: {error.message}")
+            status = 1
+    return status
+
+
+def declare_one(
+    shell: Shell,
+    argument: Argument,
+    on: int,
+    off: int = 0,
+    *,
+    local: bool,
+    to_global: bool = False,
+    inherit: bool = False,
+    command: str = "declare",
+) -> None:
+    """Give one name attributes and, if there is one, a value."""
+    if on & NAMEREF and on & (ARRAY | ASSOCIATIVE):
+        on &= ~NAMEREF
+    name, assignment = parse_argument(shell, argument, on, local=local)
+    if assignment is None and "[" in name:
+        found = split_reference(name)
+        if found is None:
+            raise CommandError(f"`{name}': not a valid identifier")
+        if on & NAMEREF:
+            raise CommandError(f"{name}: reference variable cannot be an array")
+        name = found[0]
+        known = not local or name in shell.variables.scopes[-1]
+        on |= 0 if on & ASSOCIATIVE or (known and shell.variables.is_associative(name)) else ARRAY
+    if NAME.fullmatch(name) is None:
+        raise CommandError(f"`{argument if isinstance(argument, str) else argument.source}': not a valid identifier")
+    variables = shell.variables
+    is_new_local = local and name not in variables.scopes[-1]
+    if assignment is not None and isinstance(assignment.value, str) and assignment.subscript is None:
+        value = assignment.value
+        if value.startswith("(") and value.endswith(")"):  # declare -a a="$text" reads an expanded text as an array literal too
+            assignment = array_from_text(shell, name, value, assignment.append, on, is_new_local) or assignment
+    if local:
+        if shell.attributes.get(name, 0) & NAMEREF and name in variables.scopes[-1] and not (on | off) & NAMEREF:
+            name = variables.resolve(name) or name  # of this very function: what it names is meant
+            if assignment is not None:
+                assignment.name = name
+        _make_local(shell, name, inherit, on)
+        as_array = on & (ARRAY | ASSOCIATIVE) or (
+            assignment is not None and (isinstance(assignment.value, list) or assignment.subscript is not None)
+        )
+        if as_array and isinstance(shell.values.get(name), (str, int)) and not shell.attributes.get(name, 0) & READONLY:
+            shell.values[name] = AssociativeArray() if on & ASSOCIATIVE else IndexedArray()  # it loses its value
+            variables.add(name, ASSOCIATIVE if on & ASSOCIATIVE else ARRAY)
+    elif to_global and _declare_global(shell, name, argument, on, off):
+        return
+    flags = shell.attributes.get(name, 0)
+    if on & NAMEREF or (off & NAMEREF and isinstance(shell.values.get(name), NameReference)):
+        try:
+            _reference(shell, name, assignment, on, off, command)
+        except CommandError:
+            if is_new_local:
+                variables.unmake_local(name)
+            raise
+        return
+    if not local and flags & NAMEREF and not on & NAMEREF:
+        name = variables.resolve(name) or name
+        if assignment is not None:
+            assignment.name = name
+        flags = shell.attributes.get(name, 0)
+    if off & READONLY and flags & READONLY:
+        raise CommandError(f"{name}: readonly variable")
+    if off & ARRAY and assignment is not None and not isinstance(argument, str) and isinstance(argument.value, list):
+        assignment.apply(shell)
+        flags = shell.attributes.get(name, 0)
+    has_subscript = assignment is not None and assignment.subscript is not None
+    if off & (ARRAY | ASSOCIATIVE) and (flags & off & (ARRAY | ASSOCIATIVE) or (has_subscript and off & ARRAY)):
+        raise CommandError(f"{name}: cannot destroy array variables in this way")
+    if on & ASSOCIATIVE and flags & ARRAY:
+        raise CommandError(f"{name}: cannot convert indexed to associative array")
+    if on & ARRAY and not on & ASSOCIATIVE and flags & ASSOCIATIVE:
+        raise CommandError(f"{name}: cannot convert associative to indexed array")
+    if (on & CASES).bit_count() > 1:  # contradictions cancel each other
+        on &= ~CASES
+        off |= CASES
+    is_new = name not in shell.values
+    kinds = on & ~(READONLY | ARRAY | ASSOCIATIVE)
+    if kinds & CASES:
+        variables.drop(name, CASES)
+    if on & (ARRAY | ASSOCIATIVE):
+        if flags & READONLY and assignment is not None:
+            raise ExpansionError(f"{name}: readonly variable", readonly=True)
+        if not isinstance(variables.lookup(name), (IndexedArray, AssociativeArray)):
+            if assignment is None:
+                _declare_array(shell, name, on)
+            elif not (flags & READONLY):
+                if not isinstance(assignment.value, list) and variables.get(name) is None:
+                    shell.values[name] = AssociativeArray() if on & ASSOCIATIVE else IndexedArray()
+                    variables.add(name, on & (ARRAY | ASSOCIATIVE))
+                else:
+                    variables.array_for_writing(name, associative=bool(on & ASSOCIATIVE))
+    if flags & READONLY and assignment is not None:
+        kinds &= INTEGER | CASES if isinstance(assignment.value, list) else 0
+    if kinds:
+        variables.add(name, kinds)
+    if off:
+        variables.drop(name, off)
+    if assignment is not None:
+        if assignment.subscript == "" and (not assignment.raw or variables.is_associative(name) or on & ASSOCIATIVE):
+            if is_new or variables.get(name) is not None:
+                variables.array_for_writing(name, associative=bool(on & ASSOCIATIVE))
+            elif not shell.attributes.get(name, 0) & (ARRAY | ASSOCIATIVE):
+                variables.add(name, ARRAY)
+            raise ExpansionError(f"{name}[{assignment.raw or ''}]: bad array subscript")
+        if has_subscript and on & READONLY:  # bash makes it so first, and is then refused
+            variables.array_for_writing(name, associative=bool(on & ASSOCIATIVE))
+            variables.add(name, READONLY)
+            shell.complain(f"{name}: readonly variable")
+            return
+        assignment.apply(shell)
+    elif name not in shell.values and name not in variables.readers:
+        shell.values[name] = UNSET
+    if on & READONLY:
+        variables.add(name, READONLY)
+    if on & ARRAY and on & ASSOCIATIVE:
+        raise CommandError(f"{name}: cannot convert associative to indexed array")
+    if shell.options.allexport and assignment is not None and not shell.attributes.get(name, 0) & (ARRAY | ASSOCIATIVE):
+        variables.add(name, EXPORT)
+
+
+def _declare_array(shell: Shell, name: str, on: int) -> None:
+    """An array without elements is declared but unset."""
+    variables = shell.variables
+    if variables.get(name) is not None:
+        variables.array_for_writing(name, associative=bool(on & ASSOCIATIVE))
+        return
+    shell.values[name] = UNSET
+    variables.add(name, on & (ARRAY | ASSOCIATIVE))
+
+
+def _make_local(shell: Shell, name: str, inherit: bool, on: int) -> None:
+    variables = shell.variables
+    flags = shell.attributes.get(name, 0)
+    if flags & READONLY and name not in variables.scopes[-1]:
+        raise CommandError(f"{name}: readonly variable")
+    depth, scope = variables.temporary[-1] if variables.temporary else (0, {})
+    temporary = name in scope
+    value = shell.values.get(name)
+    if not variables.make_local(name):
+        return
+    if temporary and depth == len(variables.scopes):  # the assignment in front of `local` itself: the local takes its place
+        variables.scopes[-1][name] = scope.pop(name)
+    if inherit or shell.options.shopt["localvar_inherit"]:
+        if isinstance(value, (IndexedArray, AssociativeArray)):
+            shell.values[name] = value.copy()
+        return
+    if temporary and isinstance(value, (str, int)) and not on & (ARRAY | ASSOCIATIVE):
+        return
+    if name in variables.writers or name in variables.readers:
+        from agentsandbox.shell.expansion.variables import SPECIAL
+
+        shell.values[name] = UNSET
+        shell.attributes[name] = SPECIAL
+        if name in variables.writers:
+            variables.writers[name](shell, None)
+        return
+    shell.values[name] = UNSET
+    if flags & EXPORT:
+        shell.attributes[name] = EXPORT  # a local of an exported name is exported
+    else:
+        shell.attributes.pop(name, None)
+    if flags & EXPORT:
+        variables.drop(name, 0)
+        variables.forget_environment()
+
+
+def _declare_global(shell: Shell, name: str, argument: Argument, on: int, off: int) -> bool:
+    """declare -g where a local hides the global: change what the local's scope remembers."""
+    scope = shell.variables.globals_scope(name)
+    if scope is None:
+        return False
+    variables = shell.variables
+    hidden = (shell.values.get(name), shell.attributes.get(name, 0))
+    variables.restore({name: scope[name]})
+    try:
+        declare_one(shell, argument, on, off, local=False)
+    finally:
+        fresh: dict[str, tuple[object, int]] = {}
+        variables.save_in(fresh, name)
+        scope[name] = fresh[name]
+        variables.restore({name: hidden})
+    return True
+
+
+def _reference(shell: Shell, name: str, assignment: BoundAssignment | None, on: int, off: int, command: str) -> None:
+    variables = shell.variables
+    if off & NAMEREF:
+        value = shell.values.get(name)
+        if assignment is not None:
+            assignment.apply(shell)  # of what it names
+        variables.drop(name, NAMEREF)
+        if isinstance(value, NameReference):
+            shell.values[name] = value.shown or UNSET
+        return
+    if assignment is not None and (isinstance(assignment.value, list) or assignment.subscript is not None):
+        if assignment.subscript is None:
+            assignment.apply(shell)
+        shown = name if assignment.subscript is None else f"{name}[{assignment.subscript}]"
+        raise CommandError(f"{shown}: reference variable cannot be an array")
+    target = str(assignment.value) if assignment is not None and not isinstance(assignment.value, list) else None
+    is_array = isinstance(variables.values.get(name), (IndexedArray, AssociativeArray))
+    if target is None:
+        if is_array:
+            raise CommandError(f"{name}: reference variable cannot be an array")
+        current = shell.values.get(name)
+        target = str(current) if isinstance(current, (str, int)) else (current.target if isinstance(current, NameReference) else "")
+        if not target and isinstance(current, str):
+            raise CommandError("`': invalid variable name for name reference")
+        if not target:
+            shell.values[name] = NameReference("")
+            variables.add(name, NAMEREF | on)
+            return
+    elif not target:
+        raise CommandError("`': not a valid identifier")
+    appends = assignment is not None and assignment.append
+    before, given = shell.values.get(name), target
+    if appends and isinstance(before, NameReference) and is_name(before.target):
+        target = before.target + target
+    problem = f"{name}: reference variable cannot be an array" if is_array else ""
+    if split_reference(target) is None and not (problem and appends):
+        problem = f"`{given}': {'not a valid identifier' if appends else 'invalid variable name for name reference'}"
+    if problem:
+        raise CommandError(problem)
+    if target == name:
+        if not shell.variables.scopes and assignment is not None:
+            raise CommandError(f"{name}: nameref variable self references not allowed")
+        if assignment is not None:
+            shell.complain(f"{command}: warning: {name}: circular name reference")
+        if variables.scopes:
+            variables.refer_to_global(name)
+            variables.add(name, on | NAMEREF)
+            return
+    if on & CASES:
+        variables.drop(name, CASES)
+    variables.add(name, on | NAMEREF)
+    shell.values[name] = variables.reference(name, target)
+
+
+def describe(shell: Shell, name: str, *, listing: bool = False) -> str | None:
+    """A variable as `declare -p` shows it, by its name or in a `listing` of all; None when there is none."""
+    shell.variables.settle_exports()
+    if name not in shell.values and name not in shell.variables.readers:
+        return None
+    value = shell.values.get(name)
+    if value is None:
+        value = listed_value(shell, name) if listing else shell.variables.lookup(name)
+    letters = attribute_letters(shell.attributes.get(name, 0)) or "-"
+    if value is UNSET or value is None:
+        return f"declare -{letters} {name}"
+    if isinstance(value, (IndexedArray, AssociativeArray)):
+        return f"declare -{letters} {name}={format_array(value)}"
+    if isinstance(value, NameReference):
+        return f"declare -{letters} {name}" + (f"={declare_quote_double(value.shown)}" if value.target else "")
+    return f"declare -{letters} {name}={declare_quote_double(shell.seen(str(value)))}"
+
+
+def _print(shell: Shell, arguments: list[Argument], options: dict[str, str], local_only: bool, command: str = "declare") -> int:
+    status = 0
+    if not arguments:
+        wanted = 0
+        for letter in options:
+            wanted |= _FLAGS.get(letter, 0)
+        names = shell.variables.local_names() if local_only else iter(shell.variables.names())
+        for name in names:
+            if wanted and shell.attributes.get(name, 0) & wanted != wanted:
+                continue
+            described = describe(shell, name, listing=True)
+            if described is not None:
+                shell.write(described + "\n")
+        return 0
+    for argument in arguments:
+        name = argument if isinstance(argument, str) else argument.word()
+        described = describe(shell, name)
+        if described is None:
+            shell.complain(f"{command}: {name}: not found")
+            status = 1
+        else:
+            shell.write(described + "\n")
+    return status
+
+
+def _list(shell: Shell, options: dict[str, str], local_only: bool) -> None:
+    wanted = 0
+    for letter in options:
+        wanted |= _FLAGS.get(letter, 0)
+    if wanted or local_only:
+        _print(shell, [], options, local_only)
+        return
+    from agentsandbox.shell.builtins.set import print_variables
+
+    print_variables(shell)
+
+
+def _functions(shell: Shell, arguments: list[Argument], options: dict[str, str]) -> int:
+    from agentsandbox.shell.syntax.printer import print_function
+
+    names_only = "F" in options
+    names = [argument if isinstance(argument, str) else argument.name for argument in arguments]
+    status = 0
+    if names and "i" in options:
+        shell.complain("declare: -i: invalid option")
+        return 1
+    if names and "t" in options:
+        return 0 if all(name in shell.definitions.functions for name in names) else 1
+    known = shell.definitions
+    marked = [kept for letter, kept in (("r", known.readonly_functions), ("x", known.exported_functions)) if letter in options]
+    for name in names or [name for name in shell.function_names() if all(name in kept for kept in marked)]:
+        function = shell.definitions.functions.get(name)
+        if function is None:
+            if names:
+                status = 1
+            continue
+        if names and "r" in options:
+            shell.definitions = shell.definitions.with_readonly(name)
+            continue
+        if names and "x" in options:
+            export_function(shell, name)
+            continue
+        if names_only:
+            if names and "p" not in options:
+                extra = f" {function.line} {function.source}" if shell.options.shopt["extdebug"] else ""
+                shell.write(f"{name}{extra}\n")
+            else:
+                shell.write(f"declare -f{shell.definitions.letters(name)} {name}\n")
+        else:
+            shell.write(print_function(function.node) + "\n")
+            letters = shell.definitions.letters(name)
+            if "p" in options and letters:
+                shell.write(f"declare -f{letters} {name}\n")
+    return status
+
+
+def export_function(shell: Shell, name: str) -> None:
+    """Put a function into the environment, as bash passes them on."""
+    from agentsandbox.shell.syntax.printer import print_function
+
+    shell.definitions = shell.definitions.with_exported(name)
+    text = print_function(shell.definitions.functions[name].node)
+    key = f"BASH_FUNC_{name}%%"
+    shell.values[key] = "() " + text.partition("\n")[2].lstrip()
+    shell.variables.add(key, EXPORT)

@@ -1,0 +1,522 @@
+"""Arithmetic trees compiled to closures over 64-bit integers.
+
+A closure takes the shell and the values of the expansions in the text. Variables that hold numbers cost one look-up;
+text is evaluated as an expression of its own, as bash does.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+
+from agentsandbox.errors import LimitReached
+from agentsandbox.shell.expansion.errors import ExpansionError
+from agentsandbox.shell.expansion.variables import ASSOCIATIVE, AssociativeArray, IndexedArray
+from agentsandbox.shell.syntax.arithmetic import FIRST_OPERAND, OPERAND, ArithmeticSyntaxError, parse_arithmetic
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from agentsandbox.shell.expansion.host import ExpansionHost
+    from agentsandbox.shell.syntax.arithmetic import Tree
+
+    Evaluator = Callable[[ExpansionHost, Sequence[int]], int]
+
+__all__ = ["compile_operation", "compile_text", "compile_tree", "evaluate_text", "read_variable", "wrap"]
+
+MAX_RECURSION = 1024
+"""Variables whose values are expressions that name further variables: as deep as bash goes."""
+
+_OPERANDS = re.compile(f"{OPERAND}(.)", re.DOTALL)
+_seen: dict[str, int] = {}
+"""Small numbers by their texts, which scripts compute with again and again."""
+_LOW, _HIGH = -0x8000000000000000, 0x7FFFFFFFFFFFFFFF
+_SPAN = 0x10000000000000000
+INTEGER = re.compile(r"[ \t\n]*-?(?:[1-9][0-9]{0,17}|0)[ \t\n]*\Z")
+
+
+def wrap(number: int) -> int:
+    """To 64 bits, two's complement."""
+    if _LOW <= number <= _HIGH:
+        return number
+    return ((number - _LOW) & (_SPAN - 1)) + _LOW
+
+
+LONGEST = 100_000
+"""Characters of an expression."""
+SHORT = 512
+"""Characters of an expression that is worth remembering."""
+
+
+def evaluate_text(host: ExpansionHost, text: str) -> int:
+    """The value of an expression given as text, its expansions already made."""
+    if INTEGER.match(text):
+        return int(text)
+    budget = host.budget
+    budget.left -= 1 + (len(text) >> 3)
+    if budget.left < 0:
+        budget.tick()
+    host.control.expressions += 1
+    try:
+        if host.control.expressions > MAX_RECURSION:
+            raise ExpansionError(f'{text}: expression recursion level exceeded (error token is "{text}")')
+        return compile_text(text)(host, ())
+    finally:
+        host.control.expressions -= 1
+
+
+def compile_text(text: str) -> Evaluator:
+    """Parse and compile; errors are worded with the whole text, as bash does."""
+    if len(text) > LONGEST:
+        raise LimitReached("value_bytes", "the expression is too long")
+    return (_cached_text if len(text) <= SHORT else _compile_text)(text)
+
+
+def _compile_text(text: str) -> Evaluator:
+    try:
+        return compile_tree(parse_arithmetic(text), text)
+    except ArithmeticSyntaxError as error:
+        message = f'{error.text.lstrip(_BLANKS)}: {error.message} (error token is "{error.token}")'
+        before = None if error.before is None else compile_tree(error.before, text)
+
+    def fail(host: ExpansionHost, operands: Sequence[int]) -> int:
+        if before is not None:
+            before(host, operands)
+        raise ExpansionError(message)
+
+    return fail
+
+
+_BLANKS = " \t"
+_cached_text = functools.lru_cache(maxsize=2048)(_compile_text)
+
+
+def compile_tree(tree: Tree, text: str) -> Evaluator:
+    """The closure of a tree."""
+    return _COMPILERS[tree[0]](tree, text)
+
+
+def _number(tree: Tree, text: str) -> Evaluator:
+    value: int = tree[1]
+    return lambda host, operands: value
+
+
+def _operand(tree: Tree, text: str) -> Evaluator:
+    index: int = tree[1]
+    return lambda host, operands: operands[index]
+
+
+def read_variable(host: ExpansionHost, name: str) -> int:
+    """A variable as a number: unset is 0, text is an expression."""
+    value = host.values.get(name)
+    if type(value) is int:
+        return value
+    if type(value) is not str:
+        array = value
+        value = host.variables.text_of(name, value)
+        if value is None:
+            if host.options.nounset and not isinstance(array, AssociativeArray):
+                raise ExpansionError(f"{name}: unbound variable", status=127)
+            return 0
+    text: str = value
+    number = _seen.get(text)
+    if number is not None:
+        return number
+    if text.isdigit() and text[0] != "0" and len(text) < 19 and text.isascii():
+        number = int(text)
+        if len(text) < 6 and len(_seen) < 10000:
+            _seen[text] = number
+        return number
+    if not text:
+        return 0
+    return evaluate_text(host, text)
+
+
+def _variable(tree: Tree, text: str) -> Evaluator:
+    _, name, subscript = tree
+    if subscript is not None:
+        if OPERAND in subscript:
+            key = _key(subscript)
+            return lambda host, operands: read_element(host, name, key(operands), expanded=True)
+        return lambda host, operands: read_element(host, name, subscript)
+
+    def read(host: ExpansionHost, operands: Sequence[int]) -> int:
+        value = host.values.get(name)
+        if type(value) is int:
+            return value
+        return read_variable(host, name)
+
+    return read
+
+
+def _key(subscript: str) -> Callable[[Sequence[int | str]], str]:
+    """A subscript with expansions, whose texts are among the operands."""
+    pieces = _OPERANDS.split(subscript)
+    texts, indices = pieces[::2], [ord(char) - FIRST_OPERAND for char in pieces[1::2]]
+
+    def key(operands: Sequence[int | str]) -> str:
+        return texts[0] + "".join([f"{operands[index]}{text}" for index, text in zip(indices, texts[1:], strict=True)])
+
+    return key
+
+
+def read_element(host: ExpansionHost, name: str, subscript: str, *, expanded: bool = False) -> int:
+    """An array element as a number."""
+    value = host.variables.lookup(name)
+    if not expanded:
+        subscript = host.key(name, subscript)
+    if isinstance(value, AssociativeArray):
+        element = value.items.get(subscript)
+    elif value is None and host.attributes.get(name, 0) & ASSOCIATIVE:
+        element = None
+    elif not subscript.strip() or subscript in ("@", "*"):
+        host.fault(f"{name}[{subscript.strip()}]: bad array subscript")
+        return 0
+    else:
+        index = host.variables.evaluate(subscript)
+        if isinstance(value, IndexedArray) and -index <= value.end():
+            element = value.get(index)
+        else:
+            if index < 0:
+                host.fault(f"{name}: bad array subscript")
+            element = host.variables.get(name) if index == 0 else None
+    if element is None:
+        if host.options.nounset and value is None:
+            raise ExpansionError(f"{name}: unbound variable", status=127)
+        return 0
+    return evaluate_text(host, element)
+
+
+def write_variable(host: ExpansionHost, name: str, value: int) -> None:
+    """Assign a number to a variable."""
+    if name in host.attributes:
+        host.variables.assign(name, value)
+    else:
+        host.values[name] = value
+
+
+def write_element(host: ExpansionHost, name: str, subscript: str, value: int, *, expanded: bool = False) -> None:
+    """Assign a number to an array element."""
+    key = subscript if expanded else host.key(name, subscript)
+    if not key.strip():
+        host.complain(f"`{name}[{key}]': not a valid identifier")
+        return
+    array = host.variables.lookup(name)
+    if not isinstance(array, AssociativeArray) and not host.attributes.get(name, 0) & ASSOCIATIVE:
+        if key in ("@", "*"):
+            host.complain(f"{name}[{key}]: bad array subscript")
+            return
+        index = host.variables.evaluate(key)
+        if index < -(array.end() if isinstance(array, IndexedArray) else 1 if array is not None else 0):
+            host.fault(f"{name}[{subscript}]: bad array subscript")
+            return
+        key = str(index)
+    host.variables.assign_element(name, key, str(value))
+
+
+def _writer(target: Tree) -> Callable[[ExpansionHost, Sequence[int], int], None]:
+    _, name, subscript = target
+    if subscript is None:
+        return lambda host, operands, value: write_variable(host, name, value)
+    if OPERAND in subscript:
+        key = _key(subscript)
+        return lambda host, operands, value: write_element(host, name, key(operands), value, expanded=True)
+    return lambda host, operands, value: write_element(host, name, subscript, value)
+
+
+def _step(tree: Tree, text: str) -> Evaluator:
+    _, operator, target = tree
+    change = 1 if "+" in operator else -1
+    after = operator.startswith("x")
+    read = _variable(target, text)
+    write = _writer(target)
+    name: str = target[1]
+    if target[2] is None:
+
+        def step_variable(host: ExpansionHost, operands: Sequence[int]) -> int:
+            value = host.values.get(name)
+            if type(value) is int and name not in host.attributes:
+                new = value + change
+                if not _LOW <= new <= _HIGH:
+                    new = wrap(new)
+                host.values[name] = new
+                return value if after else new
+            old = read(host, operands)
+            new = wrap(old + change)
+            write_variable(host, name, new)
+            return old if after else new
+
+        return step_variable
+
+    def step(host: ExpansionHost, operands: Sequence[int]) -> int:
+        old = read(host, operands)
+        new = wrap(old + change)
+        write(host, operands, new)
+        return old if after else new
+
+    return step
+
+
+def _assign(tree: Tree, text: str) -> Evaluator:
+    operator, target, source = tree[1:4]
+    value_of = compile_tree(source, text)
+    name: str = target[1]
+    write = _writer(target)
+    if not operator:
+        if target[2] is None:
+
+            def assign_variable(host: ExpansionHost, operands: Sequence[int]) -> int:
+                value = value_of(host, operands)
+                if name in host.attributes:
+                    host.variables.assign(name, value)
+                else:
+                    host.values[name] = value
+                return value
+
+            return assign_variable
+
+        def assign(host: ExpansionHost, operands: Sequence[int]) -> int:
+            value = value_of(host, operands)
+            write(host, operands, value)
+            return value
+
+        return assign
+    combined = _binary(("binary", *tree[1:]), text)
+
+    def assign_combined(host: ExpansionHost, operands: Sequence[int]) -> int:
+        value = combined(host, operands)
+        write(host, operands, value)
+        return value
+
+    return assign_combined
+
+
+def _unary(tree: Tree, text: str) -> Evaluator:
+    _, operator, inner_tree = tree
+    inner = compile_tree(inner_tree, text)
+    if operator == "-":
+        return lambda host, operands: wrap(-inner(host, operands))
+    if operator == "!":
+        return lambda host, operands: 0 if inner(host, operands) else 1
+    if operator == "~":
+        return lambda host, operands: ~inner(host, operands)
+    return inner
+
+
+def _divide(left: int, right: int) -> int:
+    quotient = abs(left) // abs(right)
+    return wrap(-quotient if (left < 0) != (right < 0) else quotient)
+
+
+def _remainder(left: int, right: int) -> int:
+    remainder = abs(left) % abs(right)
+    return -remainder if left < 0 else remainder
+
+
+def _power(base: int, exponent: int) -> int:
+    return wrap(pow(base, exponent, _SPAN))
+
+
+_PURE: dict[str, Callable[[int, int], int]] = {
+    "*": lambda left, right: wrap(left * right),
+    "<<": lambda left, right: wrap(left << (right & 63)),
+    ">>": lambda left, right: left >> (right & 63),
+    "&": lambda left, right: left & right,
+    "^": lambda left, right: left ^ right,
+    "|": lambda left, right: left | right,
+    "<=": lambda left, right: 1 if left <= right else 0,
+    ">=": lambda left, right: 1 if left >= right else 0,
+    ">": lambda left, right: 1 if left > right else 0,
+    "!=": lambda left, right: 1 if left != right else 0,
+}
+
+
+def _binary(tree: Tree, text: str) -> Evaluator:
+    operator, left_tree, right_tree = tree[1:4]
+    left = compile_tree(left_tree, text)
+    if right_tree[0] == "number" and operator in _WITH_CONSTANT:
+        return _WITH_CONSTANT[operator](left, right_tree[1])
+    right = compile_tree(right_tree, text)
+    special = _SPECIALISED.get(operator)
+    if special is not None:
+        return special(left, right)
+    if operator in ("/", "%"):
+        return _division(operator, left, right, _failure("division by 0", tree, text))
+    if operator == "**":
+        failure = _failure("exponent less than 0", tree, text)
+
+        def power(host: ExpansionHost, operands: Sequence[int]) -> int:
+            base, exponent = left(host, operands), right(host, operands)
+            if exponent < 0:
+                raise ExpansionError(failure)
+            return _power(base, exponent)
+
+        return power
+    apply = _PURE[operator]
+    return lambda host, operands: apply(left(host, operands), right(host, operands))
+
+
+def _failure(message: str, tree: Tree, text: str) -> str:
+    """The message for an operation that fails, with the text from its place on."""
+    return f'{text.lstrip(_BLANKS)}: {message} (error token is "{text[tree[4] :]}")'
+
+
+def _division(operator: str, left: Evaluator, right: Evaluator, failure: str) -> Evaluator:
+    apply = _divide if operator == "/" else _remainder
+
+    def divide(host: ExpansionHost, operands: Sequence[int]) -> int:
+        dividend, divisor = left(host, operands), right(host, operands)
+        if divisor == 0:
+            raise ExpansionError(failure)
+        if dividend >= 0 and divisor > 0:
+            return dividend // divisor if operator == "/" else dividend % divisor
+        return apply(dividend, divisor)
+
+    return divide
+
+
+def _add(left: Evaluator, right: Evaluator) -> Evaluator:
+    def add(host: ExpansionHost, operands: Sequence[int]) -> int:
+        total = left(host, operands) + right(host, operands)
+        return total if _LOW <= total <= _HIGH else wrap(total)
+
+    return add
+
+
+def _subtract(left: Evaluator, right: Evaluator) -> Evaluator:
+    def subtract(host: ExpansionHost, operands: Sequence[int]) -> int:
+        total = left(host, operands) - right(host, operands)
+        return total if _LOW <= total <= _HIGH else wrap(total)
+
+    return subtract
+
+
+def _less(left: Evaluator, right: Evaluator) -> Evaluator:
+    return lambda host, operands: 1 if left(host, operands) < right(host, operands) else 0
+
+
+def _equal(left: Evaluator, right: Evaluator) -> Evaluator:
+    return lambda host, operands: 1 if left(host, operands) == right(host, operands) else 0
+
+
+_SPECIALISED = {"+": _add, "-": _subtract, "<": _less, "==": _equal}
+
+
+def _add_constant(left: Evaluator, constant: int) -> Evaluator:
+    def add(host: ExpansionHost, operands: Sequence[int]) -> int:
+        total = left(host, operands) + constant
+        return total if _LOW <= total <= _HIGH else wrap(total)
+
+    return add
+
+
+def _less_constant(left: Evaluator, constant: int) -> Evaluator:
+    return lambda host, operands: 1 if left(host, operands) < constant else 0
+
+
+def _times_constant(left: Evaluator, constant: int) -> Evaluator:
+    def multiply(host: ExpansionHost, operands: Sequence[int]) -> int:
+        total = left(host, operands) * constant
+        return total if _LOW <= total <= _HIGH else wrap(total)
+
+    return multiply
+
+
+_WITH_CONSTANT: dict[str, Callable[[Evaluator, int], Evaluator]] = {
+    "+": _add_constant,
+    "-": lambda left, constant: _add_constant(left, -constant),
+    "<": _less_constant,
+    "*": _times_constant,
+}
+
+
+def _and(tree: Tree, text: str) -> Evaluator:
+    left, right = compile_tree(tree[1], text), compile_tree(tree[2], text)
+    return lambda host, operands: 1 if left(host, operands) and right(host, operands) else 0
+
+
+def _or(tree: Tree, text: str) -> Evaluator:
+    left, right = compile_tree(tree[1], text), compile_tree(tree[2], text)
+    return lambda host, operands: 1 if left(host, operands) or right(host, operands) else 0
+
+
+def _choose(tree: Tree, text: str) -> Evaluator:
+    condition, yes, no = (compile_tree(branch, text) for branch in tree[1:])
+    return lambda host, operands: yes(host, operands) if condition(host, operands) else no(host, operands)
+
+
+def _comma(tree: Tree, text: str) -> Evaluator:
+    left, right = compile_tree(tree[1], text), compile_tree(tree[2], text)
+
+    def both(host: ExpansionHost, operands: Sequence[int]) -> int:
+        left(host, operands)
+        return right(host, operands)
+
+    return both
+
+
+_COMPILERS: dict[str, Callable[[Tree, str], Evaluator]] = {
+    "number": _number,
+    "operand": _operand,
+    "variable": _variable,
+    "unary": _unary,
+    "binary": _binary,
+    "and": _and,
+    "or": _or,
+    "choose": _choose,
+    "comma": _comma,
+    "assign": _assign,
+    "step": _step,
+}
+
+
+def compile_operation(tree: Tree) -> Callable[[ExpansionHost], int] | None:
+    """A sum, difference or product of a variable and a number or variable, as one closure; None for anything else."""
+    if tree[0] != "binary" or tree[1] not in ("+", "-", "*") or tree[2][0] != "variable" or tree[2][2] is not None:
+        return None
+    _, operator, left, right = tree
+    name: str = left[1]
+    if right[0] == "number":
+        return _with_number(name, operator, right[1])
+    if right[0] != "variable" or right[2] is not None or operator == "*":
+        return None
+    other: str = right[1]
+    sign = 1 if operator == "+" else -1
+
+    def combine(host: ExpansionHost) -> int:
+        first = host.values.get(name)
+        if type(first) is not int:
+            first = read_variable(host, name)
+        second = host.values.get(other)
+        if type(second) is not int:
+            second = read_variable(host, other)
+        total = first + sign * second
+        return total if _LOW <= total <= _HIGH else wrap(total)
+
+    return combine
+
+
+def _with_number(name: str, operator: str, constant: int) -> Callable[[ExpansionHost], int]:
+    if operator == "*":
+
+        def multiply(host: ExpansionHost) -> int:
+            value = host.values.get(name)
+            if type(value) is not int:
+                number = _seen.get(value) if type(value) is str else None
+                value = read_variable(host, name) if number is None else number
+            total = value * constant
+            return total if _LOW <= total <= _HIGH else wrap(total)
+
+        return multiply
+    change = constant if operator == "+" else -constant
+
+    def add(host: ExpansionHost) -> int:
+        value = host.values.get(name)
+        if type(value) is not int:
+            number = _seen.get(value) if type(value) is str else None
+            value = read_variable(host, name) if number is None else number
+        total = value + change
+        return total if _LOW <= total <= _HIGH else wrap(total)
+
+    return add

@@ -1,0 +1,196 @@
+"""Pathname expansion (POSIX 2.13.3): the names in the filesystem that a pattern matches, sorted by code point."""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.errors import LimitReached
+from agentsandbox.kernel.patterns.filenames import compile_glob, glob_matcher
+from agentsandbox.shell.expansion.errors import ExpansionError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agentsandbox.kernel.fs.base import FileSystem
+    from agentsandbox.limits import Budget
+    from agentsandbox.shell.expansion.host import ExpansionHost
+
+__all__ = ["expand_glob", "glob_paths"]
+
+_MAGIC = re.compile(r"[*?\[]|[?*+@!]\(")
+_BASIC_MAGIC = re.compile(r"[*?\[]")
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_CLOSED_MAGIC = re.compile(r"[*?]|(?:^|/)[^/\[]*+\[[^/\]]*+\]|[+@!]\(")
+"""What makes a word a pattern of pathname expansion: a bracket only when it is closed."""
+_CLOSED_BASIC_MAGIC = re.compile(r"[*?]|(?:^|/)[^/\[]*+\[[^/\]]*+\]")
+_GLOBIGNORE = re.compile(r"(?:\\.|\[[!^]?\]?(?:\[:\w*:\]|[^\]])*+(?:\]|\Z)|[^:\[\\]+)++", re.DOTALL)
+"""One pattern of GLOBIGNORE: a colon inside a bracket expression, even one without its end, does not end it."""
+_LONGEST_GLOBIGNORE = 65_536
+"""Characters of GLOBIGNORE."""
+
+
+def expand_glob(host: ExpansionHost, pattern: str) -> list[str] | None:
+    """Pathname expansion by the shell's options; None where the word stays as it is."""
+    shopt = host.options.shopt
+    if not (_CLOSED_MAGIC if host.options.extglob else _CLOSED_BASIC_MAGIC).search(pattern):
+        return None
+    ignored = host.values.get("GLOBIGNORE")
+    if not isinstance(ignored, str):
+        ignored = ""
+    if len(ignored) > _LONGEST_GLOBIGNORE:
+        raise LimitReached("value_bytes", "GLOBIGNORE is too long")
+    found = glob_paths(
+        pattern,
+        host.fs,
+        host.cwd,
+        host.budget,
+        dotglob=shopt["dotglob"] or bool(ignored),
+        globstar=shopt["globstar"],
+        ignore_case=shopt["nocaseglob"],
+        skipdots=shopt["globskipdots"] or bool(ignored),
+        extglob=host.options.extglob,
+    )
+    if ignored:
+        is_ignored = [_ignoring(piece, shopt["nocaseglob"], host.options.extglob) for piece in _GLOBIGNORE.findall(ignored)]
+        found = [name for name in found if not any(test(name) for test in is_ignored)]
+    if found:
+        return found
+    if shopt["failglob"]:
+        raise ExpansionError("no match: " + pattern.replace("\\", ""))
+    return [] if shopt["nullglob"] else None
+
+
+def _ignoring(pattern: str, ignore_case: bool, extglob: bool) -> Callable[[str], object]:
+    """A test by one pattern of GLOBIGNORE, in which only an asterisk at the end matches a slash."""
+    compiled = compile_glob(pattern, pathname=True, ignore_case=ignore_case, extglob=extglob)
+    if not pattern.endswith("*") or pattern.endswith("\\*"):
+        return compiled.match
+    start = compile_glob(pattern.rstrip("*"), pathname=True, ignore_case=ignore_case, extglob=extglob)
+    return lambda name: compiled.match(name) or any(start.match(name[:at]) for at in range(len(name) + 1))
+
+
+def glob_paths(
+    pattern: str,
+    fs: FileSystem,
+    cwd: str,
+    budget: Budget,
+    *,
+    dotglob: bool = False,
+    globstar: bool = False,
+    ignore_case: bool = False,
+    skipdots: bool = True,
+    extglob: bool = True,
+) -> list[str]:
+    """Every path that the pattern matches, as it would be written from `cwd`; `.` and `..` only without `skipdots`."""
+    root = pattern[: len(pattern) - len(pattern.lstrip("/"))]
+    found = [(root, "/" if root else cwd)]
+    matched = False
+    """Whether a component before was a pattern: from there on paths are written anew, with one slash between names."""
+    components = _components(pattern[len(root) :], extglob)
+    magic = _MAGIC if extglob else _BASIC_MAGIC
+    for number, (component, slashes) in enumerate(components):
+        last = number == len(components) - 1
+        separator = "/" if slashes and matched else slashes
+        if not found:
+            return []
+        if globstar and component == "**":
+            if not last and components[number + 1][0] == "**":
+                matched = True
+                continue  # the next one means the same
+            found = _descend(found, fs, budget, dotglob, "/" if slashes else "", bare=matched, links=last)
+            matched = True
+        elif magic.search(component):
+            matches = glob_matcher(component, ignore_case=ignore_case, extglob=extglob)
+            dots = component.startswith((".", "\\."))
+            entered = _entered(found, matches, fs, budget, hidden=dots or dotglob, dots=dots and not skipdots)
+            if last and not slashes:
+                shown = [before + name for before, _, names in entered for name in names]
+                return sorted(set(shown) if globstar else shown)
+            found = [
+                (f"{shown}{name}/", f"{real.rstrip('/')}/{name}")
+                for shown, real, names in entered
+                for name in names
+                if fs.is_dir(f"{real.rstrip('/')}/{name}")
+            ]
+            matched = True
+        else:
+            name = _ESCAPE.sub(r"\1", component)
+            found = [
+                (shown + name + separator, f"{real.rstrip('/')}/{name}")
+                for shown, real in found
+                if (fs.is_dir(f"{real.rstrip('/')}/{name}") if slashes else fs.exists(f"{real.rstrip('/')}/{name}", follow=False))
+            ]
+    return sorted({shown for shown, _ in found if shown}) if globstar else sorted(shown for shown, _ in found)
+
+
+def _components(pattern: str, extglob: bool) -> list[tuple[str, str]]:
+    """The names and the slashes behind each, which no bracket expression or extended pattern holds."""
+    if not extglob or "(" not in pattern:
+        return re.findall(r"([^/]+)(/*)", pattern)
+    parts: list[tuple[str, str]] = []
+    depth = 0
+    start = position = 0
+    while position < len(pattern):
+        char = pattern[position]
+        depth += (char == "(" and position > 0 and pattern[position - 1] in "?*+@!") - (char == ")" and depth > 0)
+        end = position
+        position += 1
+        if char == "/" and not depth:
+            while pattern.startswith("/", position):
+                position += 1
+            parts.append((pattern[start:end], pattern[end:position]))
+            start = position
+    if start < len(pattern):
+        parts.append((pattern[start:], ""))
+    return parts
+
+
+def _entered(
+    found: list[tuple[str, str]], matches: Callable[[str], object], fs: FileSystem, budget: Budget, *, hidden: bool, dots: bool
+) -> list[tuple[str, str, list[str]]]:
+    """The directories found so far, each with the names in it that match: what is before them as shown, the directory's path, they."""
+    entered: list[tuple[str, str, list[str]]] = []
+    for shown, real in found:
+        try:
+            names = fs.listdir(real)
+        except OSError:
+            continue
+        budget.step(1 + len(names) // 64)
+        matching = list(filter(matches, [".", "..", *names] if dots else names))
+        entered.append((shown, real, matching if hidden else [name for name in matching if name[0] != "."]))
+    return entered
+
+
+def _descend(
+    found: list[tuple[str, str]], fs: FileSystem, budget: Budget, dotglob: bool, separator: str, *, bare: bool, links: bool
+) -> list[tuple[str, str]]:
+    """`**`: every directory below, and every file too without a separator. The directory itself comes `bare` of its slash or with it.
+
+    With a separator `links` to directories count too, but nothing below them.
+    """
+    reached: list[tuple[str, str]] = []
+    for shown, real in found:
+        pending = [(shown, real)]
+        if separator:
+            reached.append((shown, real))
+        elif shown:
+            reached.append((shown.rstrip("/") if bare else shown, real))
+        while pending:
+            prefix, directory = pending.pop()
+            try:
+                names = fs.listdir(directory)
+            except OSError:
+                continue
+            budget.step(1 + len(names) // 16)
+            for name in names:
+                if name.startswith(".") and not dotglob:
+                    continue
+                path = f"{directory.rstrip('/')}/{name}"
+                info = fs.stat(path, follow=False)
+                if info.is_dir:
+                    pending.append((f"{prefix}{name}/", path))
+                    reached.append((prefix + name + separator, path))
+                elif not separator or (links and info.is_link and fs.is_dir(path)):
+                    reached.append((prefix + name + separator, path))
+    return reached

@@ -1,0 +1,216 @@
+"""Arithmetic with expansions in it: `$((x + $y * ${#z}))`.
+
+$x in an expression is text in bash. Where each expansion is a whole operand and turns out to be an integer, its value is
+put into the tree that was compiled once; anything else is expanded and parsed anew.
+"""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.kernel.caching import cache_short
+from agentsandbox.shell.expansion.arithmetic import compile_operation, compile_tree, evaluate_text, read_variable
+from agentsandbox.shell.expansion.errors import ExpansionError
+from agentsandbox.shell.syntax.arithmetic import FIRST_OPERAND, OPERAND, ArithmeticSyntaxError, parse_arithmetic
+from agentsandbox.shell.syntax.nodes import Literal, Parameter, Part, Quoted, Word
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from agentsandbox.shell.expansion.host import ExpansionHost
+    from agentsandbox.shell.expansion.words import Text, WordCompiler
+
+    Number = Callable[[ExpansionHost], int]
+
+__all__ = ["compile_expression"]
+
+_CHANGES = re.compile(r"\+\+|--|(?<![=<>!])=(?!=)|<<=|>>=")
+_IDENTIFIER_EDGE = re.compile(r"[A-Za-z0-9_#@.]")
+_INTEGER = re.compile(r"-?(?:[1-9][0-9]{0,17}|0)")
+
+
+def compile_expression(word: Word, words: WordCompiler) -> Number:
+    """The word as an arithmetic expression."""
+    if not word.parts:
+        return lambda host: 0
+    if all(isinstance(part, (Literal, Quoted)) for part in word.parts):
+        return _constant_expression("".join(part.text for part in word.parts))  # type: ignore[attr-defined]
+    as_text = words.joined([words.text(part) for part in word.parts], word.parts)
+    by_operand = _operand_expression(word, as_text, words)
+    if by_operand is not None:
+        return by_operand
+    return lambda host: evaluate_text(host, as_text(host))
+
+
+def _operand_expression(word: Word, as_text: Text, words: WordCompiler) -> Number | None:
+    """The expression with its expansions as operands; None where they are not whole operands."""
+    pieces: list[str] = []
+    operands: list[Part] = []
+    keys: set[int] = set()  # operands inside a subscript, which are text
+    parts = word.parts
+    depth = 0
+    for number, part in enumerate(parts):
+        if isinstance(part, (Literal, Quoted)):
+            pieces.append(part.text)
+            depth += part.text.count("[") - part.text.count("]")
+            continue
+        if depth > 0:
+            keys.add(len(operands))
+        elif not _stands_alone(parts, number):
+            return None
+        if len(operands) >= 200:
+            return None
+        pieces.append(OPERAND + chr(FIRST_OPERAND + len(operands)))
+        operands.append(part)
+    source = "".join(pieces)
+    if OPERAND not in source:
+        return None
+    try:
+        evaluate = compile_tree(parse_arithmetic(source), source)
+    except (ArithmeticSyntaxError, ExpansionError):
+        return None
+    again = not keys and not _CHANGES.search(source)  # an error shows the text with the values in it
+    texts = [words.text(part) for part in operands]
+    readers = [
+        _operand_reader(part, words) if number not in keys else text if isinstance(part, Parameter) and not part.operator else None
+        for number, (part, text) in enumerate(zip(operands, texts, strict=True))
+    ]
+    plain = all(reader is not None for reader in readers)
+    if len(readers) == 1 and readers[0] is not None:
+        only = readers[0]
+
+        def one_operand(host: ExpansionHost) -> int:
+            value = only(host)
+            if value is None:
+                return evaluate_text(host, as_text(host))
+            try:
+                return evaluate(host, (value,))  # type: ignore[arg-type]
+            except ExpansionError as error:
+                if not again:
+                    error.message = _with_values(error.message, (value,))
+                    raise
+                return evaluate_text(host, as_text(host))
+
+        return one_operand
+    if plain:
+
+        def plain_operands(host: ExpansionHost) -> int:
+            values = [reader(host) for reader in readers]  # type: ignore[misc]
+            if None in values:
+                return evaluate_text(host, as_text(host))
+            try:
+                return evaluate(host, values)  # type: ignore[arg-type]
+            except ExpansionError as error:
+                if not again:
+                    error.message = _with_values(error.message, values)
+                    raise
+                return evaluate_text(host, as_text(host))
+
+        return plain_operands
+
+    def operands_once(host: ExpansionHost) -> int:
+        expanded = [text(host) for text in texts]
+        values = [text if number in keys else int(text) if _INTEGER.fullmatch(text) else None for number, text in enumerate(expanded)]
+        if None in values:
+            return evaluate_text(host, _filled(parts, expanded))
+        try:
+            return evaluate(host, values)  # type: ignore[arg-type]
+        except ExpansionError as error:
+            error.message = _with_values(error.message, expanded)
+            raise
+
+    return operands_once
+
+
+def _operand_reader(part: Part, words: WordCompiler) -> Callable[[ExpansionHost], int | None] | None:
+    """Reads an expansion without side effects as an integer, None if it is none."""
+    if not isinstance(part, Parameter) or part.subscript is not None or part.operator:
+        return None
+    name = part.name
+    if part.prefix == "" and (name[0].isalpha() or name[0] == "_"):
+
+        def read(host: ExpansionHost) -> int | None:
+            value = host.values.get(name)
+            if type(value) is int:
+                return value
+            if type(value) is str:
+                digits: str = value
+                if digits.isdigit() and digits[0] != "0" and len(digits) < 19 and digits.isascii():
+                    return int(digits)
+                return int(digits) if _INTEGER.fullmatch(digits) else None
+            return None
+
+        return read
+    if part.prefix == "#" and (name[0].isalpha() or name[0] == "_"):
+
+        def length(host: ExpansionHost) -> int | None:
+            value = host.values.get(name)
+            return len(value) if type(value) is str and not host.variables.bytewise else None
+
+        return length
+    if part.prefix not in ("", "#"):
+        return None
+    text = words.text(part)
+
+    def read_text(host: ExpansionHost) -> int | None:
+        value = text(host)
+        if value.isdigit() and value[0] != "0" and len(value) < 19 and value.isascii():
+            return int(value)
+        return int(value) if _INTEGER.fullmatch(value) else None
+
+    return read_text
+
+
+@cache_short(512)
+def _constant_expression(source: str) -> Number:
+    """An expression without expansions; an error in it is one when it is evaluated."""
+    try:
+        tree = parse_arithmetic(source)
+    except ArithmeticSyntaxError:
+        return lambda host: evaluate_text(host, source)
+    if tree[0] == "number":
+        value: int = tree[1]
+        return lambda host: value
+    if tree[0] == "variable" and tree[2] is None:
+        name: str = tree[1]
+        return lambda host: read_variable(host, name)
+    direct = compile_operation(tree)
+    if direct is not None:
+        return direct
+    evaluate = compile_tree(tree, source)
+    return lambda host: evaluate(host, ())
+
+
+def _filled(parts: tuple[Part, ...], values: Sequence[object]) -> str:
+    """An expression with the values of its expansions."""
+    rest = iter(values)
+    return "".join(part.text if isinstance(part, (Literal, Quoted)) else str(next(rest)) for part in parts)
+
+
+def _with_values(message: str, values: Sequence[object]) -> str:
+    """A message about an expression, with the values in the place of its operands."""
+    return _OPERANDS.sub(lambda match: str(values[ord(match[1]) - FIRST_OPERAND]), message)
+
+
+_OPERANDS = re.compile(f"{OPERAND}(.)")
+
+
+def _stands_alone(parts: tuple[Part, ...], number: int) -> bool:
+    """Whether an expansion is a whole operand by its neighbours."""
+    before = parts[number - 1] if number else None
+    after = parts[number + 1] if number + 1 < len(parts) else None
+    for neighbour, edge in ((before, -1), (after, 0)):
+        if neighbour is None:
+            continue
+        if not isinstance(neighbour, (Literal, Quoted)):
+            return False
+        text = neighbour.text
+        if text and (_IDENTIFIER_EDGE.match(text[edge]) or (edge == 0 and text[0] == "[")):
+            return False
+        # `$a $b` has no operator between, `$x = 1`, `$x++` and `++$x` need a name
+        if edge == 0 and re.match(r"\s*(?:[-+*/%&|^]|<<|>>)?=(?!=)|\s*(?:\+\+|--)", text):
+            return False
+        if edge == -1 and re.search(r"(?:\+\+|--)\s*\Z", text):
+            return False
+    return True

@@ -1,0 +1,66 @@
+"""Variables and elements of arrays as builtins and name references are given them: by a text."""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.kernel.caching import cache_short
+from agentsandbox.shell.syntax.braced import NAME
+
+__all__ = ["split_assignment", "split_reference"]
+
+_PLAIN = re.compile(r"""\[([^][$`"'\\]+)\]""")
+_OPERATOR = re.compile(r"\+?=")
+
+
+@cache_short(512)
+def split_reference(text: str) -> tuple[str, str | None] | None:
+    """(name, subscript) of `name` or `name[subscript]`, None for a text that is neither.
+
+    In a subscript quotes, brackets and substitutions have their other halves; it is not empty.
+    """
+    name = NAME.match(text)
+    if name is None:
+        return None
+    end = name.end()
+    if end == len(text):
+        return text, None
+    close = _end_of_subscript(text, end)
+    return (name[0], text[end + 1 : close - 1]) if close == len(text) else None
+
+
+def split_assignment(text: str) -> tuple[str, str | None, str, str] | None:
+    """(name, subscript, "=" or "+=", value) of a text that is an assignment, None for any other; here a subscript may be empty."""
+    name = NAME.match(text)
+    if name is None:
+        return None
+    end = name.end()
+    subscript = None
+    if text[end : end + 1] == "[":
+        close = end + 2 if text[end + 1 : end + 2] == "]" else _end_of_subscript(text, end)
+        if close < 0:
+            return None
+        subscript, end = text[end + 1 : close - 1], close
+    operator = _OPERATOR.match(text, end)
+    if operator is None:
+        return None
+    return name[0], subscript, operator[0], text[operator.end() :]
+
+
+def _end_of_subscript(text: str, start: int) -> int:
+    """The place behind the bracket that closes the one at `start`; -1 if there is none."""
+    plain = _PLAIN.match(text, start)
+    if plain is not None:
+        return plain.end()
+    if text[start : start + 1] != "[" or text[start + 1 : start + 2] == "]":
+        return -1
+    from agentsandbox.errors import ShellSyntaxError
+    from agentsandbox.shell.syntax.parser import Parser
+
+    parser = Parser(text)
+    parser.position = start
+    try:
+        parser.read_subscript()
+    except ShellSyntaxError:
+        return -1
+    return parser.position

@@ -1,0 +1,241 @@
+"""Fields: how the pieces of a word become words (POSIX 2.6.5), and which of them are patterns."""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.kernel.caching import cache_short
+from agentsandbox.kernel.quoting import quote_glob
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.shell.expansion.host import ExpansionHost
+
+__all__ = ["FieldBuilder", "split_fields", "split_read"]
+
+_DEFAULT_FIELDS = re.compile(r"[^ \t\n]+").findall
+_MAGIC = re.compile(r"[*?\[]|[?*+@!]\(")
+
+
+@cache_short(64)
+def _delimiters(ifs: str) -> re.Pattern[str]:
+    """Matches one delimiter: blanks of IFS around at most one other character of it."""
+    blanks = "".join(re.escape(char) for char in ifs if char in " \t\n")
+    others = "".join(re.escape(char) for char in ifs if char not in " \t\n")
+    blank = f"[{blanks}]" if blanks else "(?!)"
+    if not others:
+        return re.compile(f"{blank}+")
+    return re.compile(f"{blank}*(?P<hard>[{others}]){blank}*|{blank}+")
+
+
+_FEW = 64
+"""Names up to which `read` splits with one regular expression."""
+_LONG = 65536
+"""Characters from which on the fields of a text are counted before they are made."""
+
+
+def split_fields(text: str, ifs: str) -> list[str]:
+    """The fields of an unquoted expansion that stands alone."""
+    if ifs == " \t\n":
+        return _DEFAULT_FIELDS(text)
+    if not ifs:
+        return [text] if text else []
+    fields: list[str] = []
+    start = 0
+    for match in _delimiters(ifs).finditer(text):
+        if match.lastgroup or match.start() > start or (match.start() > 0 and fields and start < match.start()):
+            if match.lastgroup or match.start() > start:
+                fields.append(text[start : match.start()])
+        start = match.end()
+    if start < len(text):
+        fields.append(text[start:])
+    return fields
+
+
+class _ReadFields:
+    """How `read` splits by one value of IFS where no backslash stands: blanks around at most one other character."""
+
+    __slots__ = ("all", "blank", "blanks", "first", "ifs", "others")
+
+    def __init__(self, ifs: str, count: int) -> None:
+        self.ifs = ifs
+        self.blanks = "".join({char for char in ifs if char in " \t\n"})
+        self.others = set(ifs) - set(self.blanks)
+        blank = f"[{self.blanks}]*+" if self.blanks else ""
+        other = f"(?:[{re.escape(''.join(self.others))}]{blank})?+" if self.others else ""
+        field = f"([^{re.escape(ifs)}]*+){blank}{other}"
+        self.first = re.compile(blank + field * (count - 1) + "(.*)", re.DOTALL).match
+        self.all = re.compile(field).findall
+
+    def split(self, text: str, count: int) -> list[str]:
+        """As `split_read`, but always `count` fields."""
+        if count < 0:
+            fields: list[str] = self.all(text.lstrip(self.blanks)) if self.blanks else self.all(text)
+            fields.pop()  # behind the last character
+            return fields
+        found = self.first(text)
+        assert found is not None
+        fields = list(found.groups())
+        last = fields[-1]
+        if last and last[-1] in self.ifs:
+            fields[-1] = _last_field(last, 0, set(self.blanks), self.others, set())
+        return fields
+
+
+_read_fields = cache_short(256)(_ReadFields)
+
+
+def split_read(text: str, ifs: str, count: int, escaped: set[int]) -> list[str]:
+    """The fields for `read` into `count` names (-1: no bound): the last takes the rest. `escaped` positions never split.
+
+    There may be fewer of them than names.
+    """
+    if not escaped and count <= _FEW:
+        return _read_fields(ifs, count).split(text, count)
+    blanks = {char for char in ifs if char in " \t\n"}
+    others = set(ifs) - blanks
+    seek = re.compile(f"[{re.escape(ifs)}]").search
+    fields: list[str] = []
+    position, size = 0, len(text)
+    while position < size and text[position] in blanks and position not in escaped:
+        position += 1
+    while position < size:
+        if count >= 0 and len(fields) == count - 1:
+            fields.append(_last_field(text, position, blanks, others, escaped))
+            return fields
+        start = position
+        while (found := seek(text, position)) is not None and found.start() in escaped:
+            position = found.end()
+        position = size if found is None else found.start()
+        fields.append(text[start:position])
+        while position < size and text[position] in blanks and position not in escaped:
+            position += 1
+        if position < size and text[position] in others and position not in escaped:
+            position += 1
+            while position < size and text[position] in blanks and position not in escaped:
+                position += 1
+    return fields
+
+
+def _last_field(text: str, start: int, blanks: set[str], others: set[str], escaped: set[int]) -> str:
+    """The rest of a line: trailing blanks go, and one trailing delimiter if it ends the only field left."""
+    end = len(text)
+    while end > start and text[end - 1] in blanks and end - 1 not in escaped:
+        end -= 1
+    if end > start and text[end - 1] in others and end - 1 not in escaped:
+        inner = text[start : end - 1]
+        if not any(char in others and start + at not in escaped for at, char in enumerate(inner)):
+            before = end - 1
+            while before > start and text[before - 1] in blanks and before - 1 not in escaped:
+                before -= 1
+            if not any(char in blanks and start + at not in escaped for at, char in enumerate(text[start:before])):
+                return text[start:before]
+    return text[start:end]
+
+
+class FieldBuilder:
+    """Collects the fields of one word."""
+
+    __slots__ = ("host", "magic", "opened", "out", "pattern", "text")
+
+    def __init__(self, host: ExpansionHost, out: list[str]) -> None:
+        self.host = host
+        self.out = out
+        self.text: list[str] = []
+        self.pattern: list[str] = []
+        self.opened = False
+        self.magic = False
+
+    def quoted(self, text: str) -> None:
+        """Text that neither splits nor matches; even when empty it makes a field."""
+        self.opened = True
+        if text:
+            self.text.append(text)
+            self.pattern.append(quote_glob(text))
+
+    def quoted_elements(self, items: list[str]) -> None:
+        """ "$@": the first element continues the field, the last one begins what follows."""
+        if not items:
+            return
+        self.quoted(items[0])
+        for item in items[1:]:
+            self.end()
+            self.quoted(item)
+
+    def expanded_elements(self, items: list[str]) -> None:
+        """$@ or $* without quotes: each element splits again; a first character of IFS that is no blank also keeps empty ones."""
+        keeps_empty = self.host.variables.ifs[:1].strip(" \t\n") != ""
+        for number, item in enumerate(items):
+            if number:
+                self.opened = self.opened or keeps_empty
+                self.end()
+            self.expanded(item)
+
+    def literal(self, text: str) -> None:
+        """Unquoted text of the script: it may be a pattern, but does not split."""
+        if text:
+            self.opened = True
+            self.text.append(text)
+            self.pattern.append(text)
+            if not self.magic and _MAGIC.search(text):
+                self.magic = True
+
+    def expanded(self, text: str) -> None:
+        """The result of an unquoted expansion: splits, and may be a pattern."""
+        if not text:
+            return
+        host = self.host
+        ifs = host.variables.ifs
+        if not ifs:
+            self._piece(text)
+            return
+        position = 0
+        if len(text) > _LONG:
+            host.budget.make(len(text))
+            host.budget.charge(16 * sum(map(text.count, set(ifs))))
+        for match in _delimiters(ifs).finditer(text):
+            start = match.start()
+            if start > position:
+                self._piece(text[position:start])
+            if match.lastgroup:
+                self.opened = True
+                self.end()
+            elif self.opened:
+                self.end()
+            position = match.end()
+        if position < len(text):
+            self._piece(text[position:])
+
+    def _piece(self, text: str) -> None:
+        self.opened = True
+        self.text.append(text)
+        if "\\" in text:
+            self.pattern.append(text if self._active_backslash(text) else text.replace("\\", "\\\\"))
+        else:
+            self.pattern.append(text)
+        if not self.magic and _MAGIC.search(text):
+            self.magic = True
+
+    @staticmethod
+    def _active_backslash(text: str) -> bool:
+        """A backslash in an expansion quotes only inside a pattern."""
+        return _MAGIC.search(text) is not None
+
+    def end(self) -> None:
+        """Close the field, if one is open."""
+        if not self.opened:
+            return
+        text = "".join(self.text)
+        if self.magic and not self.host.options.noglob:
+            from agentsandbox.shell.expansion.globbing import expand_glob
+
+            names = expand_glob(self.host, "".join(self.pattern))
+            if names is None:
+                self.out.append(text)
+            else:
+                self.out.extend(names)
+        else:
+            self.out.append(text)
+        self.text.clear()
+        self.pattern.clear()
+        self.opened = self.magic = False

@@ -1,0 +1,80 @@
+"""Tilde prefixes (POSIX 2.6.1): ~, ~name, ~+, ~- and ~N in unquoted text."""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.shell.syntax.nodes import Literal, Part
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.shell.expansion.host import ExpansionHost
+
+__all__ = ["Home", "assigned_name", "split_tildes"]
+
+_ASSIGNED = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^\]]*\])?\+?=")
+_TILDE = re.compile(r"~[^/:\\\"'$`]*")
+
+
+class Home(Part):
+    """A tilde prefix; `in_word`: of a word that only looks like an assignment, which counts for nothing in POSIX mode."""
+
+    __slots__ = ("in_word", "prefix")
+
+    def __init__(self, prefix: str, in_word: bool) -> None:
+        self.prefix = prefix
+        self.in_word = in_word
+
+    def text(self, host: ExpansionHost) -> str:
+        """The directory it stands for, or itself."""
+        prefix = self.prefix
+        if self.in_word and host.options.posix:
+            return prefix
+        if prefix == "~":
+            home = host.variables.get("HOME")
+            return home if home is not None else (host.home_of("") or prefix)
+        if prefix in ("~+", "~-"):
+            return host.variables.get("PWD" if prefix == "~+" else "OLDPWD") or prefix
+        rest = prefix[1:]
+        if rest.isascii() and rest.lstrip("+-").isdigit():
+            return host.directory(rest) or prefix
+        return host.home_of(rest) or prefix
+
+
+def assigned_name(part: Part) -> int:
+    """Where the value begins in a word such as `x=~`, 0 if it looks like no assignment."""
+    match = _ASSIGNED.match(part.text) if isinstance(part, Literal) else None
+    return match.end() if match is not None else 0
+
+
+def split_tildes(text: str, first: bool, last: bool, assignment: bool, value: int, in_word: bool) -> list[Part]:
+    """Unquoted text as literals and tilde prefixes.
+
+    first, last  whether it begins or ends the word
+    assignment   a tilde may stand behind each ":"
+    value        where one may stand because the value of a word like an assignment begins there, 0 for nowhere
+    in_word      that the word only looks like an assignment
+    """
+    parts: list[Part] = []
+    position = 0
+    starts = [0] if first else []
+    if value:
+        starts.append(value)
+    if assignment:
+        starts.extend(match.end() for match in re.finditer(":", text))
+    for start in starts:
+        match = _TILDE.match(text, start)
+        if match is None:
+            continue
+        end = match.end()
+        if end == len(text) and not last:
+            continue
+        if end < len(text) and text[end] not in ("/", ":"):
+            continue
+        if start > position:
+            parts.append(Literal(text[position:start]))
+        parts.append(Home(match[0], in_word and start > 0))
+        position = end
+    if position < len(text):
+        parts.append(Literal(text[position:]))
+    return parts

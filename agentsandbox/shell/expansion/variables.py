@@ -1,0 +1,876 @@
+"""Shell variables: values, attributes, arrays, name references, dynamic scope.
+
+`values` maps a name to a str, an int (arithmetic results stay numbers until somebody wants their text), an
+`IndexedArray`, an `AssociativeArray` or a `NameReference`. A name in `attributes` needs care when it is assigned to;
+any other name is assigned with `values[name] = value`, which is what compiled code does.
+"""
+
+from __future__ import annotations
+
+from agentsandbox.kernel.caching import cache_short
+from agentsandbox.kernel.streams import encode
+from agentsandbox.shell.expansion.errors import ExpansionError
+from agentsandbox.shell.expansion.references import split_reference
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import Any, ClassVar
+
+    Value = "str | int | IndexedArray | AssociativeArray | NameReference | Unset"
+
+__all__ = [
+    "ARRAY",
+    "ASSOCIATIVE",
+    "CAPITALIZE",
+    "CASES",
+    "CONVERTING",
+    "EXPORT",
+    "HIDDEN",
+    "INTEGER",
+    "LOWER",
+    "NAMEREF",
+    "READONLY",
+    "SPECIAL",
+    "TRACE",
+    "UNSET",
+    "UPPER",
+    "AssociativeArray",
+    "IndexedArray",
+    "NameReference",
+    "Variables",
+    "is_name",
+]
+
+EXPORT, READONLY, INTEGER, LOWER, UPPER, CAPITALIZE, NAMEREF, ARRAY, ASSOCIATIVE, TRACE, SPECIAL = (1 << n for n in range(11))
+
+
+class Unset:
+    """A declared name without a value."""
+
+    __slots__ = ()
+
+
+CASES = LOWER | UPPER | CAPITALIZE
+"""Attributes that change letters."""
+CONVERTING = INTEGER | CASES
+"""Attributes that change what is assigned."""
+UNSET = Unset()
+
+
+HIDDEN = "\0"
+"""Before the name of a global variable to which a local name reference of the same name refers."""
+
+
+class NameReference:
+    """The value of a `declare -n` name: another name, perhaps with a subscript."""
+
+    __slots__ = ("target",)
+
+    def __init__(self, target: str) -> None:
+        self.target = target
+
+    @property
+    def shown(self) -> str:
+        """The name as the script gave it."""
+        return self.target.removeprefix(HIDDEN)
+
+
+class IndexedArray:
+    """A sparse array. `items` maps indices to text; iteration is in the order of indices."""
+
+    __slots__ = ("_ordered", "_top", "items")
+
+    def __init__(self, items: dict[int, str] | None = None) -> None:
+        self.items: dict[int, str] = items if items is not None else {}
+        self._ordered = items is None
+        self._top = -1 if not items else max(items)
+
+    @classmethod
+    def of(cls, values: list[str]) -> IndexedArray:
+        """The array with these values from index 0 on."""
+        array = cls()
+        array.items = dict(enumerate(values))
+        array._top = len(values) - 1
+        return array
+
+    def copy(self) -> IndexedArray:
+        """An independent copy."""
+        twin = IndexedArray.__new__(IndexedArray)
+        twin.items = self.items.copy()
+        twin._ordered, twin._top = self._ordered, self._top
+        return twin
+
+    def get(self, index: int) -> str | None:
+        """The element, negative indices from the end."""
+        return self.items.get(index if index >= 0 else self._top_index() + 1 + index)
+
+    def set(self, index: int, value: str) -> None:
+        """Set an element; the index must not be negative."""
+        if index > self._top:
+            self._top = index
+        elif index not in self.items:
+            self._ordered = False
+        self.items[index] = value
+
+    def fill(self, index: int, values: list[str]) -> None:
+        """Set the elements from `index` on, which must not be negative."""
+        if values:
+            self._ordered = self._ordered and index > self._top
+            self._top = max(self._top, index + len(values) - 1)
+            self.items.update(enumerate(values, index))
+
+    def append(self, value: str) -> None:
+        """Set the element behind the last one."""
+        top = self._top_index() + 1
+        self._top = top
+        self.items[top] = value
+
+    def remove(self, index: int) -> None:
+        """Unset an element."""
+        if self.items.pop(index, None) is not None and index == self._top:
+            self._top = -2  # found again when needed
+
+    def _top_index(self) -> int:
+        if self._top == -2:
+            self._top = max(self.items, default=-1)
+        return self._top
+
+    def end(self) -> int:
+        """The index behind the last element."""
+        return self._top_index() + 1
+
+    def _order(self) -> None:
+        if not self._ordered:
+            self.items = dict(sorted(self.items.items()))
+            self._ordered = True
+
+    def keys(self) -> list[str]:
+        """The indices in order, as text."""
+        self._order()
+        return [str(index) for index in self.items]
+
+    def values(self) -> list[str]:
+        """The elements in the order of their indices."""
+        self._order()
+        return list(self.items.values())
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """(index, element) in order."""
+        self._order()
+        return [(str(index), value) for index, value in self.items.items()]
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+
+def _hash(key: str) -> int:
+    """bash's hash of a key (32-bit FNV-1 over signed bytes), which decides the order of associative arrays."""
+    number = 2166136261
+    for byte in encode(key):
+        number = ((number * 16777619) & 0xFFFFFFFF) ^ (byte if byte < 128 else byte | 0xFFFFFF00)
+    return number
+
+
+@cache_short(1024)
+def _bucket(name: str) -> int:
+    """Where bash's table of variables has a name, which decides the order of the environment."""
+    return _hash(name) & 1023
+
+
+class AssociativeArray:
+    """An associative array; iteration is in the order of bash's hash table."""
+
+    __slots__ = ("_order", "items")
+
+    def __init__(self, items: dict[str, str] | None = None) -> None:
+        self.items: dict[str, str] = items if items is not None else {}
+        self._order: list[str] | None = None
+
+    def copy(self) -> AssociativeArray:
+        """An independent copy."""
+        twin = AssociativeArray.__new__(AssociativeArray)
+        twin.items = self.items.copy()
+        twin._order = self._order
+        return twin
+
+    def get(self, key: str) -> str | None:
+        """The element, None if there is none."""
+        return self.items.get(key)
+
+    def set(self, key: str, value: str) -> None:
+        """Set an element."""
+        if key not in self.items:
+            self._order = None
+        self.items[key] = value
+
+    def remove(self, key: str) -> None:
+        """Unset an element."""
+        if self.items.pop(key, None) is not None:
+            self._order = None
+
+    def keys(self, buckets: int = 1024) -> list[str]:
+        """The keys in bash's order."""
+        if self._order is None or len(self._order) != len(self.items):
+            while len(self.items) > 2 * buckets:
+                buckets *= 4
+            # newest first within a bucket
+            self._order = sorted(reversed(self.items), key=lambda key: _hash(key) & (buckets - 1))
+        return self._order
+
+    def values(self) -> list[str]:
+        """The elements in the order of the keys."""
+        return [self.items[key] for key in self.keys()]
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """(key, element) in order."""
+        return [(key, self.items[key]) for key in self.keys()]
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+
+_ARRAYS = frozenset((IndexedArray, AssociativeArray))
+_MISSING = object()
+
+
+def _upper(text: str) -> str:
+    """In capitals, character by character, as C does: what would become two stays."""
+    upper = text.upper()
+    return upper if len(upper) == len(text) else "".join([char.upper() if len(char.upper()) == 1 else char for char in text])
+
+
+def _lower(text: str) -> str:
+    """In small letters, character by character, as C does."""
+    lower = text.lower()
+    return lower if len(lower) == len(text) else "".join([char.lower()[0] for char in text])
+
+
+class Variables:
+    """All variables of one shell.
+
+    owner     the shell they belong to: evaluates arithmetic for integer variables and subscripts
+    readers   names computed when read (RANDOM, SECONDS …), from the owner; replaced, never changed
+    writers   names with a side effect when assigned (IFS, OPTIND …)
+    ifs       IFS as it splits; `default_ifs` whether it is space, tab and newline, `plain_ifs` whether no letter, digit
+              or "-" is in it
+    bytewise  whether the locale is C, in which each byte is a character
+    """
+
+    missing = _MISSING
+    """Stands in a scope for a name that had no value."""
+
+    SLOTS: ClassVar[Mapping[str, str]] = {
+        "values": "kept",
+        "attributes": "kept",
+        "readers": "kept",
+        "before_export_all": "kept",
+        "scopes": "running",
+        "temporary": "running",
+        "writers": "host",
+        "limit": "host",
+        "owner": "derived",
+        "ifs": "derived",
+        "default_ifs": "derived",
+        "plain_ifs": "derived",
+        "bytewise": "derived",
+        "_environment": "derived",
+    }
+    """What becomes of each slot in a copy: see `interpreter.state`."""
+    __slots__ = tuple(SLOTS)
+
+    def __init__(
+        self,
+        limit: int,
+        owner: Any,
+        readers: Mapping[str, Callable[[Any], object]],
+        writers: Mapping[str, Callable[[Any, str | None], None]],
+    ) -> None:
+        self.values: dict[str, object] = {}
+        self.attributes: dict[str, int] = {}
+        self.readers = readers
+        self.writers = writers
+        self.limit = limit
+        self.owner = owner
+        self._environment: dict[str, str] | None = None
+        self.before_export_all: dict[str, object] | None = None
+        self.settle()
+        self.bytewise = False
+        self.set_ifs(None)
+
+    def settle(self) -> None:
+        """Forget the functions and the commands at work."""
+        self.scopes: list[dict[str, tuple[object, int]]] = []
+        """One for each active function: what its local names were before."""
+        self.temporary: list[tuple[int, dict[str, tuple[object, int]]]] = []
+        """Assignments before a running builtin or function: what the names were before."""
+
+    def set_ifs(self, value: str | None) -> None:
+        """Note a new IFS; None is the default."""
+        self.ifs = " \t\n" if value is None else value if len(value) < 256 else "".join(dict.fromkeys(value))
+        self.default_ifs = self.ifs == " \t\n"
+        self.plain_ifs = not any(char.isalnum() or char == "-" for char in self.ifs)
+
+    def choose_locale(self) -> None:
+        """Note LC_ALL, LC_CTYPE or LANG: characters are bytes in the locale C, UTF-8 in every other."""
+        locale = next((value for name in ("LC_ALL", "LC_CTYPE", "LANG") if (value := self.get(name))), "")
+        self.bytewise = locale in ("C", "POSIX")
+
+    def evaluate(self, text: str) -> int:
+        """Arithmetic on a subscript."""
+        try:
+            number: int = self.owner.arithmetic(text)
+        except ExpansionError as error:
+            error.ends = True
+            raise
+        return number
+
+    def integer(self, text: str) -> int:
+        """The value that a variable with the integer attribute gets."""
+        try:
+            return self.evaluate(text)
+        except ExpansionError as error:
+            error.named = True
+            raise
+
+    def fork(self, owner: Any = None) -> Variables:
+        """A copy for another shell."""
+        twin = Variables.__new__(Variables)
+        twin.owner = owner
+        twin.readers = self.readers
+        twin.writers = self.writers
+        twin.limit = self.limit
+        twin.ifs = self.ifs
+        twin.default_ifs = self.default_ifs
+        twin.plain_ifs = self.plain_ifs
+        twin.bytewise = self.bytewise
+        twin.values = values = self.values.copy()
+        twin.attributes = self.attributes.copy()
+        if not _ARRAYS.isdisjoint(map(type, values.values())):
+            for name, value in self.values.items():
+                if type(value) is not str and isinstance(value, (IndexedArray, AssociativeArray)):
+                    values[name] = value.copy()
+        twin.scopes = [scope.copy() for scope in self.scopes] if self.scopes else []
+        twin.temporary = []
+        twin._environment = self._environment
+        twin.before_export_all = self.before_export_all
+        return twin
+
+    # reading
+
+    def resolve(self, name: str) -> str:
+        """Follow name references; the result may bear a subscript. A reference to itself is an error."""
+        value = self.values.get(name)
+        hops = 0
+        while isinstance(value, NameReference):
+            target = value.target
+            if not target:
+                return name
+            if "[" in target:
+                return target
+            hops += 1
+            if hops > 8 or target == name:
+                return ""
+            if target[0] == HIDDEN:
+                self.owner.warn(f"{name}: circular name reference")
+            name = target
+            value = self.values.get(name)
+        return name
+
+    def get(self, name: str) -> str | None:
+        """The text of a name, of element 0 for an array; None if unset."""
+        value = self.values.get(name)
+        if type(value) is str:
+            return value
+        return self.text_of(name, value)
+
+    def text_of(self, name: str, value: object) -> str | None:
+        """As `get`, for a value already fetched."""
+        if value is None:
+            reader = self.readers.get(name)
+            return None if reader is None else self.text_of("", reader(self.owner))
+        if isinstance(value, str):
+            return value
+        if isinstance(value, int):
+            return str(value)
+        if isinstance(value, IndexedArray):
+            return value.items.get(0)
+        if isinstance(value, AssociativeArray):
+            return value.items.get("0")
+        if isinstance(value, NameReference):
+            target = self.resolve(name)
+            if not target:
+                self.owner.warn(f"{name}: circular name reference")
+            if not target or target == name:
+                return None
+            if "[" in target:
+                base, _, subscript = target.partition("[")
+                return self.element(base, self.owner.key(base, subscript[:-1]))
+            return self.get(target)
+        return None
+
+    def lookup(self, name: str) -> object:
+        """The value itself: str, int, array or None; references followed, computed names read."""
+        value = self.values.get(name)
+        if isinstance(value, NameReference):
+            target = self.resolve(name)
+            if not target or target == name:
+                return None
+            if "[" in target:
+                base, _, subscript = target.partition("[")
+                return self.element(base, self.owner.key(base, subscript[:-1]))
+            return self.lookup(target)
+        if value is None and name in self.readers:
+            return self.readers[name](self.owner)
+        return None if value is UNSET else value
+
+    def is_set(self, name: str) -> bool:
+        """Whether the name has a value."""
+        return self.get(name) is not None
+
+    def element(self, name: str, subscript: str) -> str | None:
+        """The element that an already expanded subscript names."""
+        value = self.lookup(name)
+        if isinstance(value, AssociativeArray):
+            return value.items.get(subscript)
+        if subscript in ("@", "*"):
+            return " ".join(self.elements(name)) or None
+        index = self.evaluate(subscript)
+        if isinstance(value, IndexedArray):
+            return value.get(index)
+        return self.get(name) if index in (0, -1) else None
+
+    def is_associative(self, name: str) -> bool:
+        """Whether its subscripts are keys rather than numbers."""
+        return isinstance(self.lookup(name), AssociativeArray) or self.attributes.get(name, 0) & ASSOCIATIVE != 0
+
+    def elements(self, name: str) -> list[str]:
+        """All elements; a scalar is an array of one."""
+        value = self.lookup(name)
+        if isinstance(value, (IndexedArray, AssociativeArray)):
+            return value.values()
+        text = None if value is None else str(value)
+        return [] if text is None else [text]
+
+    def keys(self, name: str) -> list[str]:
+        """All subscripts."""
+        if "[" in self.resolve(name):
+            return []
+        value = self.lookup(name)
+        if isinstance(value, (IndexedArray, AssociativeArray)):
+            return list(value.keys())
+        return [] if value is None else ["0"]
+
+    # writing
+
+    def assign(self, name: str, value: str | int) -> None:
+        """name=value with all that attributes ask for."""
+        flags = self.attributes.get(name)
+        if flags is None:
+            self.values[name] = value
+            return
+        if flags & NAMEREF:
+            self._assign_reference(name, value)
+            return
+        if flags & READONLY:
+            raise ExpansionError(f"{name}: readonly variable", readonly=True)
+        if flags & CONVERTING:
+            value = self._convert(value, flags)
+        if flags & EXPORT:
+            self._environment = None
+        if flags & (ARRAY | ASSOCIATIVE):
+            current = self.values.get(name)
+            if isinstance(current, AssociativeArray):
+                current.set("0", str(value))
+            elif isinstance(current, IndexedArray):
+                current.set(0, str(value))
+            else:
+                self.values[name] = AssociativeArray({"0": str(value)}) if flags & ASSOCIATIVE else IndexedArray.of([str(value)])
+            return
+        if flags & SPECIAL:
+            writer = self.writers.get(name)
+            if writer is not None:
+                if name not in self.readers:
+                    self.values[name] = value
+                writer(self.owner, str(value))
+                return
+            if name in self.readers:
+                return
+        self.values[name] = value
+
+    def _assign_reference(self, name: str, value: str | int) -> None:
+        reference = self.values.get(name)
+        if not isinstance(reference, NameReference) or not reference.target:
+            text = str(value)
+            if split_reference(text) is None:
+                raise ExpansionError(f"`{text}': not a valid identifier")
+            self.values[name] = self.reference(name, text)
+            return
+        target = self.resolve(name)
+        if not target:
+            raise ExpansionError(f"warning: {name}: circular name reference")
+        if target[0] == HIDDEN:
+            self.owner.warn(f"{name}: circular name reference")  # looked for twice
+        if "[" in target:
+            base, _, subscript = target.partition("[")
+            self.assign_element(base, self.owner.key(base, subscript[:-1]), str(value))
+        else:
+            self.assign(target, value)
+
+    def _convert(self, value: str | int, flags: int) -> str | int:
+        if flags & INTEGER:
+            return value if isinstance(value, int) else self.integer(value)
+        text = str(value)
+        if flags & LOWER:
+            return _lower(text)
+        if flags & UPPER:
+            return _upper(text)
+        return _upper(text[:1]) + _lower(text[1:])
+
+    def reference(self, name: str, target: str) -> NameReference:
+        """What a name refers to, whose attributes may change the letters of the text."""
+        flags = self.attributes.get(name, 0) & CASES
+        return NameReference(str(self._convert(target, flags)) if flags else target)
+
+    def converted(self, name: str, text: str) -> str:
+        """The text as an element of the array of that name, whose attributes may change it."""
+        flags = self.attributes.get(name, 0)
+        return str(self._convert(text, flags)) if flags & CONVERTING else text
+
+    def append(self, name: str, value: str | int) -> None:
+        """name+=value"""
+        name = self.resolve(name) or name
+        if "[" in name:
+            base, _, subscript = name.partition("[")
+            self.append_element(base, self.owner.key(base, subscript[:-1]), str(value))
+            return
+        flags = self.attributes.get(name, 0)
+        if flags & READONLY:
+            raise ExpansionError(f"{name}: readonly variable", readonly=True)
+        current = self.get(name)
+        if flags & INTEGER:
+            added = value if isinstance(value, int) else self.integer(value)
+            base_value = self.integer(current) if current else 0
+            self.assign(name, _wrap(base_value + added))
+            return
+        text = (current or "") + str(value)
+        if len(text) > self.limit:
+            self._too_large()
+        self.assign(name, text)
+
+    def _too_large(self) -> None:
+        from agentsandbox.errors import LimitReached
+
+        raise LimitReached("value_bytes")
+
+    def array_for_writing(self, name: str, *, associative: bool = False) -> IndexedArray | AssociativeArray:
+        """The array of that name; a scalar becomes its element 0."""
+        name = self.resolve(name) or name
+        value = self.values.get(name)
+        flags = self.attributes.get(name, 0)
+        if flags & READONLY:
+            raise ExpansionError(f"{name}: readonly variable", readonly=True)
+        if isinstance(value, (IndexedArray, AssociativeArray)):
+            return value
+        if value is None and name in self.readers:
+            computed = self.readers[name](self.owner)
+            if isinstance(computed, (IndexedArray, AssociativeArray)):
+                return computed
+            if flags & ARRAY:
+                return IndexedArray()  # what is written there is lost
+        array: IndexedArray | AssociativeArray
+        if associative or flags & ASSOCIATIVE:
+            array = AssociativeArray()
+            flags |= ASSOCIATIVE
+        else:
+            array = IndexedArray()
+            flags |= ARRAY
+        if isinstance(value, (str, int)):
+            array.set("0" if isinstance(array, AssociativeArray) else 0, str(value))  # type: ignore[arg-type]
+        self.values[name] = array
+        self.attributes[name] = flags
+        self._environment = None
+        return array
+
+    def assign_element(self, name: str, subscript: str, value: str) -> None:
+        """name[subscript]=value; the subscript is expanded, but not yet evaluated."""
+        name = self.resolve(name) or name
+        if name not in self.values and name not in self.attributes:
+            index = self.index(name, IndexedArray(), subscript)  # a wrong one makes no array
+            self.array_for_writing(name).set(index, value)  # type: ignore[arg-type]  # an indexed one: nothing says otherwise
+            return
+        array = self.array_for_writing(name)
+        value = self.converted(name, value)
+        if isinstance(array, AssociativeArray):
+            array.set(subscript, value)
+        else:
+            array.set(self.index(name, array, subscript), value)
+
+    def append_element(self, name: str, subscript: str, value: str) -> None:
+        """name[subscript]+=value"""
+        name = self.resolve(name) or name
+        array = self.array_for_writing(name)
+        if isinstance(array, AssociativeArray):
+            current = array.get(subscript) or ""
+            key: str | int = subscript
+        else:
+            key = self.index(name, array, subscript)
+            current = array.get(key) or ""
+        if self.attributes.get(name, 0) & INTEGER:
+            value = str(_wrap((self.integer(current) if current else 0) + self.integer(value)))
+        else:
+            value = current + value
+        if len(value) > self.limit:
+            self._too_large()
+        if self.attributes.get(name, 0) & CASES:
+            value = str(self._convert(value, self.attributes[name]))
+        array.set(key, value)  # type: ignore[arg-type]
+
+    def index(self, name: str, array: IndexedArray, subscript: str) -> int:
+        """A subscript as an index, negative ones from the end."""
+        if subscript in ("@", "*"):
+            raise ExpansionError(f"{name}[{subscript}]: bad array subscript")
+        index = self.evaluate(subscript)
+        if index < 0:
+            index += array.end()
+            if index < 0:
+                raise ExpansionError(f"{name}[{subscript}]: bad array subscript")
+        return index
+
+    def replace(self, name: str, value: object) -> None:
+        """Set the value itself (an array), keeping attributes but for the kind of array."""
+        flags = self.attributes.get(name, 0) & ~(ARRAY | ASSOCIATIVE)
+        if flags & READONLY:
+            raise ExpansionError(f"{name}: readonly variable", readonly=True)
+        if isinstance(value, IndexedArray):
+            flags |= ARRAY
+        elif isinstance(value, AssociativeArray):
+            flags |= ASSOCIATIVE
+        self.values[name] = value
+        self._environment = None
+        if flags:
+            self.attributes[name] = flags
+
+    def unset(self, name: str) -> None:
+        """Remove a variable; a local of a calling function is uncovered to what it hid."""
+        flags = self.attributes.get(name, 0)
+        if flags & READONLY:
+            raise ExpansionError(f"{name}: cannot unset: readonly variable", readonly=True)
+        if flags & EXPORT:
+            self._environment = None
+        for level in range(len(self.scopes) - 1, -1, -1):
+            scope = self.scopes[level]
+            if name in scope:
+                if level == len(self.scopes) - 1:
+                    self.values[name] = UNSET
+                    self.attributes[name] = 0
+                    if name in self.writers:
+                        self.writers[name](self.owner, None)
+                    return
+                self._restore(name, *scope.pop(name))
+                return
+        for _, scope in reversed(self.temporary):
+            if name in scope:
+                self._restore(name, *scope.pop(name))
+                return
+        if flags & SPECIAL:
+            self.readers = {reader: read for reader, read in self.readers.items() if reader != name}
+        self.values.pop(name, None)
+        self.attributes.pop(name, None)
+        writer = self.writers.get(name)
+        if writer is not None:
+            writer(self.owner, None)
+            self.attributes[name] = SPECIAL
+
+    # attributes
+
+    def add(self, name: str, flags: int) -> None:
+        """Give attributes."""
+        self.attributes[name] = self.attributes.get(name, 0) | flags
+        if flags & EXPORT:
+            self._environment = None
+        if name not in self.values and name not in self.readers:
+            self.values[name] = UNSET
+
+    def drop(self, name: str, flags: int) -> None:
+        """Take attributes away."""
+        if name in self.attributes:
+            left = self.attributes[name] & ~flags
+            if left:
+                self.attributes[name] = left
+            else:
+                del self.attributes[name]
+        if flags & EXPORT:
+            self._environment = None
+
+    def environment(self) -> dict[str, str]:
+        """The exported variables. Not to be changed by the caller."""
+        if self._environment is None:
+            self.settle_exports()
+            exported = {
+                name: text
+                for name, flags in self.attributes.items()
+                if flags & EXPORT and not flags & (ARRAY | ASSOCIATIVE) and (text := self._exported(name)) is not None
+            }
+            environment = {name: exported[name] for name in sorted(reversed(exported), key=_bucket)}
+            if self.before_export_all is not None:
+                return environment
+            self._environment = environment
+        return self._environment
+
+    def export_all(self, on: bool) -> None:
+        """`set -a`: whatever is assigned from now on is exported."""
+        if on and self.before_export_all is None:
+            self.before_export_all = self.values.copy()
+        elif not on:
+            self.settle_exports()
+            self.before_export_all = None
+        self._environment = None
+
+    def settle_exports(self) -> None:
+        """Export what was assigned since `set -a`."""
+        before = self.before_export_all
+        if before is None:
+            return
+        for name, value in self.values.items():
+            if before.get(name, _MISSING) is not value and not self.attributes.get(name, 0) & (ARRAY | ASSOCIATIVE | NAMEREF):
+                self.attributes[name] = self.attributes.get(name, 0) | EXPORT
+
+    def _exported(self, name: str) -> str | None:
+        """What a command sees of a variable: of a name reference the name."""
+        value = self.values.get(name)
+        return value.shown if isinstance(value, NameReference) else self.get(name)
+
+    def forget_environment(self) -> None:
+        """The exported variables have changed."""
+        self._environment = None
+
+    def names(self, prefix: str = "") -> list[str]:
+        """The names of all variables that begin with `prefix`, sorted; declared ones without a value too."""
+        return sorted(name for name in {*self.values, *self.readers} if name.startswith(prefix) and name[0] != HIDDEN and name[-1] != "%")
+
+    def names_with_value(self, prefix: str = "") -> list[str]:
+        """As `names`, without those that are only declared."""
+        values = self.values
+        return [
+            name
+            for name in self.names(prefix)
+            if (value := values.get(name)) is not UNSET and not (isinstance(value, NameReference) and not value.target)
+        ]
+
+    # scope
+
+    def push(self) -> dict[str, tuple[object, int]]:
+        """Enter a function."""
+        scope: dict[str, tuple[object, int]] = {}
+        self.scopes.append(scope)
+        return scope
+
+    def pop(self) -> None:
+        """Leave a function: its locals become what they were."""
+        for name, (value, flags) in self.scopes.pop().items():
+            self._restore(name, value, flags)
+
+    def unmake_local(self, name: str) -> None:
+        """Forget that a name was made local in the current scope."""
+        self._restore(name, *self.scopes[-1].pop(name))
+
+    def make_local(self, name: str) -> bool:
+        """Remember the name's present state in the current scope; whether it was not local before."""
+        return self.save_in(self.scopes[-1], name)
+
+    def save_in(self, scope: dict[str, tuple[object, int]], name: str) -> bool:
+        """Remember the name's present state in `scope`, if that has not been done."""
+        if name in scope:
+            return False
+        scope[name] = (self.values.get(name, _MISSING), self.attributes.get(name, 0))
+        return True
+
+    def hide_array(self, name: str) -> None:
+        """Make room for a text of the same name, until the array is restored."""
+        flags = self.attributes.get(name, 0)
+        is_array = isinstance(self.values.get(name), (IndexedArray, AssociativeArray)) or flags & (ARRAY | ASSOCIATIVE)
+        if is_array and not flags & (READONLY | SPECIAL):
+            self.values.pop(name, None)
+            self.attributes.pop(name, None)
+
+    def keep(self, name: str) -> None:
+        """An assignment before the running function lasts, as of `export` and `readonly` in it."""
+        for _, scope in self.temporary:
+            scope.pop(name, None)
+
+    def restore(self, scope: dict[str, tuple[object, int]]) -> None:
+        """Undo all that `save_in` remembered."""
+        for name, (value, flags) in scope.items():
+            self._restore(name, value, flags)
+
+    def _restore(self, name: str, value: object, flags: int) -> None:
+        if name == "-":
+            self.owner.restore_options(value)
+            return
+        if (flags | self.attributes.get(name, 0)) & EXPORT:
+            self._environment = None
+        reference = self.values.get(name)
+        if isinstance(reference, NameReference) and reference.target == HIDDEN + name:
+            value, flags = self._uncovered(name, value, flags)
+        if value is _MISSING:
+            self.values.pop(name, None)
+        else:
+            self.values[name] = value
+        if flags:
+            self.attributes[name] = flags
+        else:
+            self.attributes.pop(name, None)
+        writer = self.writers.get(name)
+        if writer is not None:
+            if not flags:
+                self.attributes[name] = SPECIAL
+            writer(self.owner, value if isinstance(value, str) else None)
+
+    def refer_to_global(self, name: str) -> None:
+        """`local -n x=x`: the local name stands for the global one, which meanwhile has a hidden name."""
+        hidden = HIDDEN + name
+        scope = self.globals_scope(name)
+        if scope is not None and not any(self._refers(saved.get(name), hidden) for saved in self.scopes):
+            value, flags = scope[name]
+            if value is not _MISSING:
+                self.values[hidden] = value
+            if flags:
+                self.attributes[hidden] = flags
+        self.values[name] = NameReference(hidden)
+
+    @staticmethod
+    def _refers(saved: tuple[object, int] | None, hidden: str) -> bool:
+        return saved is not None and isinstance(saved[0], NameReference) and saved[0].target == hidden
+
+    def _uncovered(self, name: str, value: object, flags: int) -> tuple[object, int]:
+        """What a name becomes when its reference to the global of that name ends: its outer self, with what was assigned."""
+        hidden = HIDDEN + name
+        if self._refers((value, flags), hidden) or any(self._refers(saved.get(name), hidden) for saved in self.scopes):
+            return value, flags
+        current = self.values.pop(hidden, _MISSING), self.attributes.pop(hidden, 0)
+        scope = self.globals_scope(name)
+        if scope is None:
+            return current
+        scope[name] = current
+        return value, flags
+
+    def globals_scope(self, name: str) -> dict[str, tuple[object, int]] | None:
+        """The outermost scope that hides a global of that name, None if it is visible."""
+        for scope in self.scopes:
+            if name in scope:
+                return scope
+        return None
+
+    def local_names(self) -> Iterator[str]:
+        """The locals of the current function."""
+        return iter(sorted(self.scopes[-1].keys() - {"-"})) if self.scopes else iter(())
+
+
+def is_name(text: str) -> bool:
+    """Whether a variable or function can be called so (POSIX 3.235)."""
+    return text.isidentifier() and text.isascii()
+
+
+def _wrap(number: int) -> int:
+    return ((number + 0x8000000000000000) & 0xFFFFFFFFFFFFFFFF) - 0x8000000000000000

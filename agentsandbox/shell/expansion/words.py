@@ -1,0 +1,578 @@
+"""Words compiled to closures: to one text, to fields, to a pattern.
+
+Plain words cost nothing at run time, `$name` one look-up; whatever else there is goes through a `FieldBuilder`.
+"""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.kernel.quoting import quote_glob
+from agentsandbox.limits import SLICE
+from agentsandbox.shell.expansion.errors import unbound
+from agentsandbox.shell.expansion.regexes import join_regex, quote_regex
+from agentsandbox.shell.expansion.splitting import FieldBuilder, split_fields
+from agentsandbox.shell.expansion.tildes import Home, assigned_name, split_tildes
+from agentsandbox.shell.syntax.nodes import (
+    CHOICES,
+    ArithmeticSubstitution,
+    Command,
+    CommandSubstitution,
+    DoubleQuoted,
+    Literal,
+    Parameter,
+    Part,
+    ProcessSubstitution,
+    Quoted,
+    Word,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from agentsandbox.shell.expansion.host import ExpansionHost
+
+    Text = Callable[[ExpansionHost], str]
+    Fields = Callable[[ExpansionHost, list[str]], None]
+    Emit = Callable[[ExpansionHost, FieldBuilder], None]
+    Number = Callable[[ExpansionHost], int]
+
+__all__ = ["WordCompiler", "has_braces"]
+
+_LONG = 65536
+"""Characters from which on a text is weighed before it is split."""
+_MAGIC = re.compile(r"[*?\[]|[?*+@!]\(")
+_PLAIN = re.compile(r"[A-Za-z0-9_/.,:%^=@+-]+")
+
+
+class WordCompiler:
+    """Compiles words. `substitution` and `process` compile what is inside $(…) and <(…), which only the interpreter can."""
+
+    def __init__(
+        self,
+        substitution: Callable[[Command | None], Callable[[Any], str]],
+        process: Callable[[Command | None, str], Callable[[Any], str]],
+    ) -> None:
+        self._substitution = substitution
+        self._process = process
+
+    # one text
+
+    def string(self, word: Word, *, assignment: bool = False, in_word: bool = False) -> Text:
+        """The word as one text: no splitting, no pathname or brace expansion. An assignment's value expands ~ after ":"."""
+        if _is_plain(word.parts):
+            plain: str = word.parts[0].text  # type: ignore[attr-defined]
+            return lambda host: plain
+        parts = self.tildes(word.parts, assignment, in_word=in_word)
+        return self.joined([self.text(part, assignment) for part in parts], parts)
+
+    def subscript(self, word: Word) -> Text:
+        """The word between brackets as one text: a tilde there is an operator or a key."""
+        return self.joined([self.text(part) for part in word.parts], word.parts)
+
+    def index(self, word: Word) -> Text:
+        """As `subscript`, for an array that is not associative: the arithmetic gets single quotes and backslashes, and refuses them."""
+        if "'" not in word.source and "\\" not in word.source:
+            return self.subscript(word)
+        from agentsandbox.shell.syntax.parser import read_arithmetic
+
+        parts = read_arithmetic(word.source)
+        return self.joined([self.text(part) for part in parts], parts)
+
+    def joined(self, texts: list[Text], parts: tuple[Part, ...]) -> Text:
+        """The texts of parts as one."""
+        if not parts:
+            return lambda host: ""
+        constant = _constant(parts)
+        if constant is not None:
+            return lambda host: constant
+        if len(texts) == 1:
+            return texts[0]
+        if len(texts) == 2:
+            first, second = texts
+
+            def two(host: ExpansionHost) -> str:
+                text = first(host) + second(host)
+                if len(text) > 65536:
+                    host.budget.make(len(text))
+                return text
+
+            return two
+        if len(texts) == 3:
+            first, second, third = texts
+
+            def three(host: ExpansionHost) -> str:
+                text = first(host) + second(host) + third(host)
+                if len(text) > 65536:
+                    host.budget.make(len(text))
+                return text
+
+            return three
+
+        def concatenate(host: ExpansionHost) -> str:
+            pieces = [text(host) for text in texts]
+            total = sum(map(len, pieces))
+            if total > 65536:
+                host.budget.make(total)
+            return "".join(pieces)
+
+        return concatenate
+
+    def text(self, part: Part, assignment: bool = False) -> Text:
+        """A part as one text."""
+        if isinstance(part, (Literal, Quoted)):
+            text = part.text
+            return lambda host: text
+        if isinstance(part, DoubleQuoted):
+            return self.joined([self.text(piece) for piece in part.parts], part.parts)
+        if isinstance(part, Parameter):
+            return self._parameter_text(part, assignment)
+        if isinstance(part, CommandSubstitution):
+            return self._substitution(part.body)
+        if isinstance(part, ArithmeticSubstitution):
+            number = self.arithmetic(part.expression)
+            return lambda host: str(number(host))
+        if isinstance(part, ProcessSubstitution):
+            return self._process(part.body, part.direction)
+        if isinstance(part, Home):
+            return part.text
+        raise TypeError(part)
+
+    def _parameter_text(self, node: Parameter, assignment: bool = False) -> Text:
+        if node.operator == "" and node.prefix == "" and node.subscript is None:
+            fast = self._plain_text(node)
+            if fast is not None:
+                return fast
+        if node.operator in CHOICES:
+            from agentsandbox.shell.expansion.default_values import choice_text
+
+            return choice_text(node, self, assignment)
+        from agentsandbox.shell.expansion.parameters import compile_parameter, join
+
+        reader = compile_parameter(node, self)
+        single, many, star = reader.single, reader.many, reader.star
+        if many is not None:
+            return lambda host: join(host, many(host), star)
+        return lambda host: single(host) or ""
+
+    def _plain_text(self, node: Parameter) -> Text | None:
+        """$name, the commonest of all."""
+        name = node.name
+        if not (name[0].isalpha() or name[0] == "_"):
+            if name.isdigit() and name != "0":
+                return _positional_text(int(name[:9]), name if node.source[1:2] == "{" else node.source or name)
+            return None
+
+        def read(host: ExpansionHost) -> str:
+            value = host.values.get(name)
+            if type(value) is str:
+                return value
+            if type(value) is int:
+                return str(value)
+            text = host.variables.text_of(name, value)
+            if text is None:
+                if host.options.nounset:
+                    raise unbound(name)
+                return ""
+            return text
+
+        return read
+
+    # numbers
+
+    def arithmetic(self, word: Word) -> Number:
+        """The word as an arithmetic expression."""
+        from agentsandbox.shell.expansion.operands import compile_expression
+
+        return compile_expression(word, self)
+
+    # fields
+
+    def fields(self, word: Word, *, in_list: bool = False) -> Fields:
+        """The word as the fields it expands to, appended to a list; `in_list`: of an element of an array literal."""
+        if _is_plain(word.parts):
+            plain: str = word.parts[0].text  # type: ignore[attr-defined]
+            return lambda host, out: out.append(plain)
+        if len(word.parts) == 1 and type(word.parts[0]) is Quoted:
+            quoted: str = word.parts[0].text
+            return lambda host, out: out.append(quoted)
+        if not has_braces(word.parts):
+            return self.fields_of(word.parts, in_word=not in_list)
+        from agentsandbox.shell.expansion.braces import brace_fields
+
+        expanded, unexpanded = brace_fields(word.parts, self), self.fields_of(word.parts, in_word=not in_list)
+
+        return lambda host, out: (expanded if host.options.braceexpand else unexpanded)(host, out)
+
+    @staticmethod
+    def constant_field(parts: tuple[Part, ...]) -> str | None:
+        """The one field that parts always are, None where that depends on anything."""
+        constant = _constant(parts)
+        if constant is None or any(isinstance(part, Literal) and _MAGIC.search(part.text) for part in parts):
+            return None
+        return constant
+
+    def fields_of(self, parts: tuple[Part, ...], *, in_word: bool = False) -> Fields:
+        """As `fields`, for parts that hold no brace expansion."""
+        parts = self.tildes(parts, False, in_word=in_word)
+        constant = self.constant_field(parts)
+        if constant is not None:
+            if constant or any(not isinstance(part, Literal) for part in parts):
+                return lambda host, out: out.append(constant)
+            return lambda host, out: None
+        if len(parts) == 1:
+            only = self._single_part_fields(parts[0])
+            if only is not None:
+                return only
+        if all(
+            isinstance(part, (Quoted, Home))
+            or (isinstance(part, Literal) and not _MAGIC.search(part.text))
+            or (isinstance(part, DoubleQuoted) and not _has_list(part))
+            for part in parts
+        ):
+            text = self.joined([self.text(part) for part in parts], parts)
+            return lambda host, out: out.append(text(host))
+        emitters = [self._emit(part) for part in parts]
+
+        def build(host: ExpansionHost, out: list[str]) -> None:
+            builder = FieldBuilder(host, out)
+            for emit in emitters:
+                emit(host, builder)
+            builder.end()
+
+        return build
+
+    def _single_part_fields(self, part: Part) -> Fields | None:
+        """Fields of a word of one part, where no builder is needed."""
+        if isinstance(part, DoubleQuoted):
+            if len(part.parts) == 1 and isinstance(part.parts[0], Parameter):
+                parameter = part.parts[0]
+                if _is_list(parameter) and parameter.operator not in CHOICES:
+                    from agentsandbox.shell.expansion.parameters import compile_parameter
+
+                    reader = compile_parameter(parameter, self)
+                    if reader.many is not None and not reader.star:
+                        return _extend_with(reader.many)
+            if not _has_list(part):
+                text = self.text(part)
+                return lambda host, out: out.append(text(host))
+            return None
+        if isinstance(part, Parameter):
+            return self._parameter_fields(part)
+        if isinstance(part, (CommandSubstitution, ArithmeticSubstitution)):
+            return self._split_text(self.text(part))
+        if isinstance(part, (ProcessSubstitution, Home)):
+            text = self.text(part)
+            return lambda host, out: out.append(text(host))
+        return None
+
+    def _parameter_fields(self, node: Parameter) -> Fields | None:
+        if node.operator in CHOICES or node.prefix == "!":
+            return None
+        if node.source == "$" + node.name and (node.name[0].isalpha() or node.name[0] == "_"):
+            return _split_variable(node.name, self._split_text(self._parameter_text(node)))
+        from agentsandbox.shell.expansion.parameters import compile_parameter
+
+        if compile_parameter(node, self).many is not None:
+            return None
+        return self._split_text(self._parameter_text(node))
+
+    @staticmethod
+    def _split_text(text: Text) -> Fields:
+        """An unquoted expansion that is a whole word."""
+
+        def split(host: ExpansionHost, out: list[str]) -> None:
+            value = text(host)
+            if not value:
+                return
+            if host.variables.plain_ifs and value.isalnum():
+                out.append(value)
+                return
+            if len(value) > _LONG:
+                host.budget.make(len(value))
+                host.budget.charge(16 * sum(map(value.count, set(host.variables.ifs))))
+            fields = split_fields(value, host.variables.ifs) if len(value) <= _LONG else _split_in_turns(host, value)
+            if host.options.noglob or not _MAGIC.search(value):
+                out.extend(fields)
+                return
+            from agentsandbox.shell.expansion.globbing import expand_glob
+
+            for field in fields:
+                names = expand_glob(host, field) if _MAGIC.search(field) else None
+                if names is None:
+                    out.append(field)
+                else:
+                    out.extend(names)
+
+        return split
+
+    def _emit(self, part: Part) -> Emit:
+        if isinstance(part, Literal):
+            text = part.text
+            return lambda host, builder: builder.literal(text)
+        if isinstance(part, Quoted):
+            text = part.text
+            return lambda host, builder: builder.quoted(text)
+        if isinstance(part, (Home, ProcessSubstitution)):
+            quoted = self.text(part)
+            return lambda host, builder: builder.quoted(quoted(host))
+        if isinstance(part, DoubleQuoted):
+            return self._emit_double_quoted(part)
+        if isinstance(part, Parameter):
+            return self._emit_parameter(part)
+        value = self.text(part)
+        return lambda host, builder: builder.expanded(value(host))
+
+    def _emit_double_quoted(self, node: DoubleQuoted) -> Emit:
+        if not _has_list(node):
+            text = self.text(node)
+            return lambda host, builder: builder.quoted(text(host))
+        emitters = [self.emit_quoted(part) for part in node.parts]
+        alone = len(node.parts) == 1
+
+        def emit(host: ExpansionHost, builder: FieldBuilder) -> None:
+            if not alone:
+                builder.opened = builder.opened or any(isinstance(part, Quoted) and part.text for part in node.parts)
+            for each in emitters:
+                each(host, builder)
+
+        return emit
+
+    def emit_quoted(self, part: Part) -> Emit:
+        """A part inside double quotes: "$@" makes a field of each element."""
+        if isinstance(part, DoubleQuoted) and _has_list(part):
+            emitters = [self.emit_quoted(piece) for piece in part.parts]
+
+            def emit(host: ExpansionHost, builder: FieldBuilder) -> None:
+                for each in emitters:
+                    each(host, builder)
+
+            return emit
+        if not isinstance(part, Parameter) or not _is_list(part):
+            text = self.text(part)
+            return lambda host, builder: builder.quoted(text(host))
+        if part.operator in CHOICES:
+            from agentsandbox.shell.expansion.default_values import choice_emitter
+
+            return choice_emitter(part, self, quoted=True)
+        from agentsandbox.shell.expansion.parameters import compile_parameter, join
+
+        reader = compile_parameter(part, self)
+        many = reader.many or reader.keys
+        assert many is not None
+        if reader.star:
+            return lambda host, builder: builder.quoted(join(host, many(host), True))
+        return lambda host, builder: builder.quoted_elements(many(host))
+
+    def emit_operand(self, part: Part) -> Emit:
+        """A part of an unquoted ${x-word}: its unquoted text splits as an expansion does."""
+        if isinstance(part, Literal):
+            text = part.text
+            return lambda host, builder: builder.expanded(text)
+        return self._emit(part)
+
+    def _emit_parameter(self, node: Parameter) -> Emit:
+        if node.operator in CHOICES:
+            from agentsandbox.shell.expansion.default_values import choice_emitter
+
+            return choice_emitter(node, self, quoted=False)
+        from agentsandbox.shell.expansion.parameters import compile_parameter
+
+        reader = compile_parameter(node, self)
+        if reader.many is not None:
+            many = reader.many
+            return lambda host, builder: builder.expanded_elements(many(host))
+        single = reader.single
+        if reader.keys is not None:
+            keys = reader.keys
+            return lambda host, builder: builder.expanded_elements(keys(host))
+        return lambda host, builder: builder.expanded(single(host) or "")
+
+    # patterns
+
+    def pattern(self, word: Word) -> Text:
+        """The word as a shell pattern: what is quoted matches itself."""
+        parts = self.tildes(word.parts, False)
+        return self._joined_patterns([self._pattern_part(part, quote_glob) for part in parts])
+
+    def traced_pattern(self, word: Word) -> Text:
+        """The same pattern with each quoted character behind a backslash, as `set -x` shows it."""
+        return self._joined_patterns([self._pattern_part(part, _quote_all) for part in self.tildes(word.parts, False)])
+
+    def regular_expression(self, word: Word) -> Text:
+        """The word as an extended regular expression: what is quoted matches itself."""
+        parts = self.tildes(word.parts, False)
+        if len(parts) == 1:
+            return self._pattern_part(parts[0], quote_regex)
+        if all(isinstance(part, (Literal, Quoted)) for part in parts):
+            known = join_regex([(part.text, isinstance(part, Quoted)) for part in parts])  # type: ignore[attr-defined]  # both have one
+            return lambda host: known
+        pieces = [(self.text(part), isinstance(part, (Quoted, DoubleQuoted, Home))) for part in parts]
+        return lambda host: join_regex([(text(host), quoted) for text, quoted in pieces])
+
+    def replacement(self, word: Word) -> Text:
+        """The word as the replacement of ${x/y/z}: a quoted & or backslash is itself."""
+        return self._joined_patterns([self._pattern_part(part, _quote_ampersand) for part in self.tildes(word.parts, False)])
+
+    @staticmethod
+    def _joined_patterns(texts: list[Text]) -> Text:
+        if len(texts) == 1:
+            return texts[0]
+        return lambda host: "".join([text(host) for text in texts])
+
+    def _pattern_part(self, part: Part, quote: Callable[[str], str]) -> Text:
+        if isinstance(part, Literal):
+            text = part.text
+            return lambda host: text
+        if isinstance(part, Quoted):
+            quoted = quote(part.text)
+            return lambda host: quoted
+        value = self.text(part)
+        if isinstance(part, (DoubleQuoted, Home)):
+            return lambda host: quote(value(host))
+        return value
+
+    # tildes
+
+    def tildes(self, parts: tuple[Part, ...], assignment: bool, *, in_word: bool = False) -> tuple[Part, ...]:
+        """Replace ~ prefixes of unquoted text by parts that expand to a home directory.
+
+        The words of commands (`in_word`) that look like assignments are expanded as these are.
+        """
+        for part in parts:
+            if type(part) is Literal and "~" in part.text:
+                break
+        else:
+            return parts
+        replaced: list[Part] = []
+        value = assigned_name(parts[0]) if in_word else 0
+        for number, part in enumerate(parts):
+            if not isinstance(part, Literal):
+                replaced.append(part)
+                continue
+            first, last = number == 0, number == len(parts) - 1
+            replaced.extend(split_tildes(part.text, first, last, assignment or value > 0, value if first else 0, value > 0))
+        return tuple(replaced)
+
+
+def has_braces(parts: tuple[Part, ...]) -> bool:
+    """Whether a brace expansion is possible at all."""
+    opened = False
+    for part in parts:
+        if isinstance(part, Literal):
+            if "{" in part.text:
+                opened = True
+            if opened and "}" in part.text:
+                return True
+    return False
+
+
+def _is_plain(parts: tuple[Part, ...]) -> bool:
+    """Whether a word is one literal of characters that mean nothing but themselves."""
+    return len(parts) == 1 and type(parts[0]) is Literal and _PLAIN.fullmatch(parts[0].text) is not None
+
+
+def _split_variable(name: str, split: Fields) -> Fields:
+    """$name alone, the commonest word: a number or a plain text is one field without further ado."""
+
+    def fields(host: ExpansionHost, out: list[str]) -> None:
+        value = host.values.get(name)
+        if host.variables.plain_ifs:
+            if type(value) is int:
+                out.append(str(value))
+                return
+            if type(value) is str and value.isalnum():
+                out.append(value)
+                return
+        split(host, out)
+
+    return fields
+
+
+def _split_in_turns(host: ExpansionHost, value: str) -> list[str]:
+    """As `split_fields`, piece by piece, with looks at the clock between; a piece ends at a blank of IFS."""
+    ifs = host.variables.ifs
+    if not ifs or ifs.strip(" \t\n"):
+        return split_fields(value, ifs)
+    end_of_piece = re.compile(f"[{ifs}]")
+    fields: list[str] = []
+    position = 0
+    while position < len(value):
+        end = end_of_piece.search(value, position + _LONG)
+        stop = len(value) if end is None else end.start()
+        fields += split_fields(value[position:stop], ifs)
+        position = stop
+        host.budget.step(SLICE)
+    return fields
+
+
+def _extend_with(many: Callable[[ExpansionHost], Sequence[str]]) -> Fields:
+    """All elements as words; so many words are charged as the largest list may hold."""
+
+    def extend(host: ExpansionHost, out: list[str]) -> None:
+        out.extend(many(host))
+        if len(out) > 4096:
+            host.budget.make(16 * len(out))
+
+    return extend
+
+
+def _positional_text(number: int, shown: str) -> Text:
+    def read(host: ExpansionHost) -> str:
+        positional = host.stack.positional
+        if number <= len(positional):
+            return positional[number - 1]
+        if host.options.nounset:
+            raise unbound(shown)
+        return ""
+
+    return read
+
+
+def _constant(parts: tuple[Part, ...]) -> str | None:
+    """The text of parts that depend on nothing."""
+    texts: list[str] = []
+    for part in parts:
+        if isinstance(part, (Literal, Quoted)):
+            texts.append(part.text)
+        elif isinstance(part, DoubleQuoted):
+            inner = _constant(part.parts)
+            if inner is None:
+                return None
+            texts.append(inner)
+        else:
+            return None
+    return "".join(texts)
+
+
+def _is_list(node: Parameter) -> bool:
+    """Whether an expansion may be several fields inside double quotes."""
+    if node.prefix == "#":
+        return False
+    if node.prefix == "!":
+        return True
+    if node.name == "@" or node.operator == "names@":
+        return True
+    if node.subscript is not None and node.subscript.source == "@":
+        return True
+    return node.operator in CHOICES and any(_part_has_list(part) for part in node.operands[0].parts)
+
+
+def _part_has_list(part: Part) -> bool:
+    if isinstance(part, Parameter):
+        return _is_list(part)
+    return isinstance(part, DoubleQuoted) and _has_list(part)
+
+
+def _has_list(node: DoubleQuoted) -> bool:
+    return any(_part_has_list(part) for part in node.parts)
+
+
+def _quote_all(text: str) -> str:
+    return "".join(["\\" + character for character in text])
+
+
+def _quote_ampersand(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("&", "\\&") if "&" in text or "\\" in text else text

@@ -1,0 +1,111 @@
+"""The one boundary: nothing that a script does comes out of an execution as an exception.
+
+What ends a script is one of three things. An unwind that the sandbox knows (a limit, a signal, a
+closed pipe, `exit`) becomes a status. An error of ours, or of a host's command, is a bug: the
+host's log gets its traceback, the script's log one sentence, and the status is 70. `SystemExit`
+counts as such an error: a command that calls `sys.exit` does not end the host. Only what the host
+itself has asked for passes through: `KeyboardInterrupt`, and the cancellation of the task that
+waits for the script.
+
+The sentence goes to the log of the execution and not to descriptor 2. That one is the script's: it
+may be a full device or a closed pipe, and a script that can provoke an internal error must not be
+able to make the report of it fail.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from agentsandbox.errors import Exit, Killed, LimitReached, PipeClosed, Unwind
+from agentsandbox.limits import CANCELLED
+from agentsandbox.shell.interpreter.scripts import run_commands
+from agentsandbox.shell.interpreter.subshells import run_in_shell
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Literal
+
+    from agentsandbox.kernel.streams import OutputLog
+    from agentsandbox.limits import LimitName
+    from agentsandbox.shell.interpreter.shell import Shell
+
+    Jobs = Literal["detach", "wait", "kill"]
+
+__all__ = ["run_guarded"]
+
+_STATUSES = {"timeout": 124, CANCELLED: 130}
+
+RECURSION = 24_000
+"""Python frames that the deepest script may need: `Limits.depth` levels of some twenty frames each."""
+
+
+def run_guarded(shell: Shell, script: str, jobs: Jobs, log: OutputLog, *, goes_on: bool) -> tuple[int, LimitName | None]:
+    """Run a script and return its status, and the limit that ended it. `log` is that of the execution."""
+    scheduler = shell.machine.scheduler
+    limit: LimitName | None = None
+    status = 1
+    if sys.getrecursionlimit() < RECURSION:
+        sys.setrecursionlimit(RECURSION)
+    try:
+        if "BASH_EXECUTION_STRING" in script:
+            shell.values["BASH_EXECUTION_STRING"] = script
+        status = run_in_shell(shell, lambda inner: run_commands(inner, script, origin="-c: "), goes_on=goes_on)
+        if scheduler.processes:
+            _settle(shell, jobs)
+    except LimitReached as reached:
+        limit = CANCELLED if scheduler.budget.cancelled else reached.limit
+        status = _STATUSES.get(limit, 137)
+        shell.status = status
+        _forget_trace(reached)
+    except Killed as end:
+        status = 128 + end.signal
+    except PipeClosed:
+        status = 141
+    except Exit as end:
+        status = end.status
+    except RecursionError:
+        limit, status = "depth", 137
+    except MemoryError:
+        limit, status = "value_bytes", 137
+    except (Exception, SystemExit, GeneratorExit, Unwind) as error:  # noqa: BLE001 - the one boundary, see above
+        status = 70
+        _report(error)
+        log.add_line(2, b"bash: internal error; the host's log has the details\n")
+    if limit is not None:
+        shell.status = status
+    return int(status), limit
+
+
+def _report(error: BaseException) -> None:
+    """Write an error with its traceback to the host's log; handlers of the host may fail."""
+    import logging
+
+    try:
+        logging.getLogger("agentsandbox").error("internal error while executing a script", exc_info=error)
+    except Exception:  # noqa: BLE001 - there is nowhere left to tell it
+        pass
+
+
+def _forget_trace(error: BaseException) -> None:
+    """Take a long traceback apart from its inner end: freed in one go it would use up the stack of a small thread."""
+    chain = []
+    link = error.__traceback__
+    while link is not None:
+        chain.append(link)
+        link = link.tb_next
+    error.__traceback__ = None
+    while chain:
+        chain.pop()
+        if chain:
+            chain[-1].tb_next = None
+
+
+def _settle(shell: Shell, jobs: Jobs) -> None:
+    """Background jobs at the end of an execution, as the option `jobs` says."""
+    scheduler = shell.machine.scheduler
+    if jobs == "kill":
+        scheduler.kill_all()
+    elif jobs == "wait":
+        scheduler.block(lambda: not scheduler.processes)
+    else:
+        scheduler.drain()

@@ -1,0 +1,496 @@
+"""Lists, conditions and loops."""
+
+from __future__ import annotations
+
+from agentsandbox.errors import Break, Continue, Exit
+from agentsandbox.kernel.patterns.matchers import compile_shell_pattern
+from agentsandbox.kernel.streams import bytewise
+from agentsandbox.shell.expansion.errors import ExpansionError
+from agentsandbox.shell.expansion.variables import is_name
+from agentsandbox.shell.interpreter.dispatch import compile_command, compiles
+from agentsandbox.shell.interpreter.failures import expansion_failed
+from agentsandbox.shell.interpreter.redirections import redirected
+from agentsandbox.shell.interpreter.substitutions import WORDS, finishing
+from agentsandbox.shell.syntax.nodes import (
+    AndOr,
+    ArithmeticCommand,
+    ArithmeticFor,
+    Case,
+    Command,
+    CommandList,
+    Conditional,
+    For,
+    Group,
+    If,
+    Literal,
+    Quoted,
+    Select,
+    SimpleCommand,
+    While,
+    Word,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agentsandbox.shell.interpreter.shell import Shell
+
+    Run = Callable[[Shell], int]
+
+__all__ = ["compile_condition", "leave_loop", "refuse_name", "trace_loop"]
+
+
+@compiles(CommandList)
+def _list(node: CommandList) -> Run:
+    commands = [compile_command(command) for command in node.commands]
+    if len(commands) == 2:
+        first, second = commands
+
+        def run_two(shell: Shell) -> int:
+            first(shell)
+            return second(shell)
+
+        return run_two
+    if len(commands) == 3:
+        one, two, three = commands
+
+        def run_three(shell: Shell) -> int:
+            one(shell)
+            two(shell)
+            return three(shell)
+
+        return run_three
+    *most, last = commands
+
+    def run_list(shell: Shell) -> int:
+        for command in most:
+            command(shell)
+        return last(shell)
+
+    return run_list
+
+
+_UNCHECKED = frozenset(("[", "test", ":", "true", "false", "read", "kill", "type", "hash"))
+
+
+def _is_plain_test(node: Command) -> bool:
+    """Whether a condition runs no other code of the script, so that `set -e` need not be told to look away."""
+    if isinstance(node, (ArithmeticCommand, Conditional)):
+        return False
+    if isinstance(node, SimpleCommand) and node.words and not node.redirections and not node.assignments:
+        first = node.words[0]
+        return isinstance(first, Word) and first.source in ("[", "test", ":", "true", "false", "read")
+    return False
+
+
+def compile_condition(node: Command) -> Run:
+    """A command whose failure is an answer: `set -e` and ERR do not apply inside it."""
+    run = compile_command(node)
+
+    def condition(shell: Shell) -> int:
+        if not shell.check:
+            return run(shell)
+        shell.control.ignore += 1
+        try:
+            return run(shell)
+        finally:
+            shell.control.ignore -= 1
+
+    if _is_plain_test(node):
+        return condition
+
+    def condition_always(shell: Shell) -> int:
+        shell.control.ignore += 1
+        try:
+            return run(shell)
+        finally:
+            shell.control.ignore -= 1
+
+    if isinstance(node, (ArithmeticCommand, Conditional)):
+        return condition
+    return condition_always
+
+
+@compiles(AndOr)
+def _and_or(node: AndOr) -> Run:
+    last = len(node.rest) - 1
+    first = compile_condition(node.first)
+    rest = [
+        (operator == "&&", compile_command(command) if number == last else compile_condition(command))
+        for number, (operator, command) in enumerate(node.rest)
+    ]
+    if len(rest) == 1:
+        wants_success, second = rest[0]
+        if wants_success:
+
+            def run_and(shell: Shell) -> int:
+                status = first(shell)
+                return second(shell) if status == 0 else status
+
+            return run_and
+
+        def run_or(shell: Shell) -> int:
+            status = first(shell)
+            return second(shell) if status else status
+
+        return run_or
+
+    def run_and_or(shell: Shell) -> int:
+        status = first(shell)
+        for wants_success, command in rest:
+            if (status == 0) == wants_success:
+                status = command(shell)
+        return status
+
+    return run_and_or
+
+
+@compiles(Group)
+def _group(node: Group) -> Run:
+    return redirected(node.redirections, compile_command(node.body))
+
+
+@compiles(If)
+def _if(node: If) -> Run:
+    clauses = [(compile_condition(condition), compile_command(body)) for condition, body in node.clauses]
+    otherwise = compile_command(node.otherwise) if node.otherwise is not None else None
+    if len(clauses) == 1:
+        condition, body = clauses[0]
+
+        def run_if(shell: Shell) -> int:
+            if condition(shell) == 0:
+                return body(shell)
+            if otherwise is not None:
+                return otherwise(shell)
+            shell.status = 0
+            return 0
+
+        return redirected(node.redirections, run_if)
+
+    def run_clauses(shell: Shell) -> int:
+        for condition, body in clauses:
+            if condition(shell) == 0:
+                return body(shell)
+        if otherwise is not None:
+            return otherwise(shell)
+        shell.status = 0
+        return 0
+
+    return redirected(node.redirections, run_clauses)
+
+
+def leave_loop(shell: Shell) -> bool:
+    """After `break`: whether an outer loop is meant too."""
+    shell.control.break_levels -= 1
+    return shell.control.break_levels > 0
+
+
+@compiles(While)
+def _while(node: While) -> Run:
+    condition = compile_condition(node.condition)
+    body = compile_command(node.body)
+    wanted_zero = not node.until
+
+    def run_while(shell: Shell) -> int:
+        budget = shell.budget
+        status = 0
+        shell.control.loops += 1
+        try:
+            while True:
+                try:
+                    if (condition(shell) == 0) is not wanted_zero:
+                        break
+                except Continue:
+                    if leave_loop(shell):
+                        raise Continue from None
+                    budget.step()
+                    continue
+                budget.left -= 1
+                if budget.left < 0:
+                    budget.tick()
+                    if shell.traps.pending:
+                        _run_pending(shell)
+                try:
+                    status = body(shell)
+                except Continue:
+                    if leave_loop(shell):
+                        raise Continue from None
+                    status = 0
+        except Break:
+            if leave_loop(shell):
+                raise Break from None
+            status = int(shell.status)
+        finally:
+            shell.control.loops -= 1
+        shell.status = status
+        return status
+
+    return redirected(node.redirections, run_while)
+
+
+def _run_pending(shell: Shell) -> None:
+    from agentsandbox.shell.interpreter.traps import run_pending_traps
+
+    run_pending_traps(shell)
+
+
+@compiles(For)
+def _for(node: For) -> Run:
+    name = node.name
+    body = compile_command(node.body)
+    words = [WORDS.fields(word) for word in node.words] if node.words is not None else None
+    line = node.line
+    valid = is_name(name)
+
+    def run_for(shell: Shell) -> int:
+        if not valid:
+            return refuse_name(shell, name, line)
+        items: list[str] = []
+        shell.line = line
+        try:
+            if words is None:
+                items.extend(shell.stack.positional)
+            else:
+                for word in words:
+                    word(shell, items)
+        except ExpansionError as error:
+            shell.status = expansion_failed(shell, error)
+            return shell.status
+        budget = shell.budget
+        values, attributes = shell.values, shell.attributes
+        status = 0
+        shell.control.loops += 1
+        try:
+            for item in items:
+                budget.left -= 1
+                if budget.left < 0:
+                    budget.tick()
+                    if shell.traps.pending:
+                        _run_pending(shell)
+                if name in attributes:
+                    try:
+                        _assign_loop_variable(shell, name, item)
+                    except ExpansionError as error:
+                        if error.ends:
+                            raise
+                        shell.report(error)
+                        status = 1
+                        break
+                else:
+                    values[name] = item
+                if shell.slow:
+                    trace_loop(shell, "for", node)
+                try:
+                    status = body(shell)
+                except Continue:
+                    if leave_loop(shell):
+                        raise Continue from None
+                    status = 0
+        except Break:
+            if leave_loop(shell):
+                raise Break from None
+            status = int(shell.status)
+        finally:
+            shell.control.loops -= 1
+        shell.status = status
+        return status
+
+    return redirected(node.redirections, finishing(run_for, node.words or ()))
+
+
+def refuse_name(shell: Shell, name: str, line: int) -> int:
+    """A loop whose variable has no name; POSIX mode ends with it."""
+    shell.line = line
+    shell.complain(f"`{name}': not a valid identifier")
+    if shell.options.posix:
+        raise Exit(2)
+    shell.status = 1
+    return 1
+
+
+def _assign_loop_variable(shell: Shell, name: str, item: str) -> None:
+    from agentsandbox.shell.expansion.variables import NAMEREF, NameReference
+
+    if shell.attributes.get(name, 0) & NAMEREF:
+        if not item.isascii() or not item.replace("[", "").replace("]", "").isidentifier():
+            raise ExpansionError(f"`{item}': invalid variable name for name reference", fatal=False)
+        shell.values[name] = NameReference(item)
+    else:
+        shell.variables.assign(name, item)
+
+
+def trace_loop(shell: Shell, keyword: str, node: For) -> None:
+    """What is due before each round of `for`, and before `select`."""
+    from agentsandbox.shell.interpreter.traps import before_command
+    from agentsandbox.shell.syntax.printer import shown_word
+
+    text = f"{keyword} {node.name} in " + (" ".join(map(shown_word, node.words)) if node.words is not None else '"$@"')
+    if shell.options.xtrace:
+        from agentsandbox.shell.interpreter.tracing import trace_text
+
+        trace_text(shell, text)
+    before_command(shell, text, node.line)
+
+
+@compiles(Select)
+def _select(node: Select) -> Run:
+    from agentsandbox.shell.interpreter.select import compile_select
+
+    return redirected(node.redirections, compile_select(node))
+
+
+@compiles(ArithmeticFor)
+def _arithmetic_for(node: ArithmeticFor) -> Run:
+    start, condition, step = map(_number, (node.start, node.condition, node.step))
+    told_start, told_condition, told_step = (_told(word, node.line) for word in (node.start, node.condition, node.step))
+    body = compile_command(node.body)
+    line = node.line
+
+    def run_arithmetic_for(shell: Shell) -> int:
+        budget = shell.budget
+        status = 0
+        in_body = False
+        shell.line = line
+        shell.control.loops += 1
+        try:
+            (told_start if shell.slow else start)(shell)
+            while True:
+                if not (told_condition(shell) if shell.slow else condition(shell)):
+                    break
+                budget.left -= 1
+                if budget.left < 0:
+                    budget.tick()
+                    if shell.traps.pending:
+                        _run_pending(shell)
+                in_body = True
+                try:
+                    status = body(shell)
+                except Continue:
+                    if leave_loop(shell):
+                        raise Continue from None
+                    status = 0
+                in_body = False
+                if shell.slow:
+                    told_step(shell)
+                else:
+                    step(shell)
+        except Break:
+            if leave_loop(shell):
+                raise Break from None
+            status = int(shell.status)
+        except ExpansionError as error:
+            if error.status == 1 and error.fatal and not in_body:
+                shell.complain(f"((: {error.message}")
+                status = 1
+            else:
+                raise
+        finally:
+            shell.control.loops -= 1
+        shell.status = status
+        return status
+
+    return redirected(node.redirections, run_arithmetic_for)
+
+
+def _number(word: Word) -> Callable[[Shell], int]:
+    """One of the three expressions of an arithmetic `for`; without any it is 1."""
+    return WORDS.arithmetic(word) if word.parts else (lambda shell: 1)
+
+
+def _told(word: Word, line: int) -> Callable[[Shell], int]:
+    """The same with what is due before it: the DEBUG trap, the trace."""
+    text = WORDS.subscript(word) if word.parts else (lambda shell: "1")
+
+    def evaluate(shell: Shell) -> int:
+        from agentsandbox.shell.interpreter.conditions import traced_number
+        from agentsandbox.shell.interpreter.traps import before_command
+
+        expanded = text(shell)
+        before_command(shell, f"(({expanded}))", line)
+        return traced_number(shell, expanded) if shell.options.xtrace else shell.arithmetic(expanded)
+
+    return evaluate
+
+
+def _constant_pattern(word: Word) -> str | None:
+    """The pattern of a word that depends on nothing."""
+    texts: list[str] = []
+    for part in word.parts:
+        if isinstance(part, Literal) and "~" not in part.text:
+            texts.append(part.text)
+        elif isinstance(part, Quoted):
+            from agentsandbox.kernel.quoting import quote_glob
+
+            texts.append(quote_glob(part.text))
+        else:
+            return None
+    return "".join(texts)
+
+
+@compiles(Case)
+def _case(node: Case) -> Run:
+    subject = WORDS.string(node.word, in_word=True)
+    line = node.line
+    clauses: list[tuple[list[Callable[[Shell], str]], Run | None, str]] = [
+        (
+            [WORDS.pattern(pattern) for pattern in clause.patterns],
+            compile_command(clause.body) if clause.body is not None else None,
+            clause.terminator,
+        )
+        for clause in node.clauses
+    ]
+    constants: list[list[str | None]] = [[_constant_pattern(pattern) for pattern in clause.patterns] for clause in node.clauses]
+
+    def run_case(shell: Shell) -> int:
+        shell.line = line
+        if shell.slow:
+            _trace_case(shell, node)
+        try:
+            text = bytewise(subject(shell)) if shell.variables.bytewise else subject(shell)
+            ignore_case = shell.options.shopt["nocasematch"]
+            matched = fall_through = False
+            status = 0
+            for number, (patterns, body, terminator) in enumerate(clauses):
+                if not fall_through:
+                    fixed = constants[number]
+                    for position, pattern in enumerate(patterns):
+                        source = fixed[position]
+                        if source is None:
+                            source = pattern(shell)
+                        if shell.variables.bytewise:
+                            source = bytewise(source)
+                        if compile_shell_pattern(source, ignore_case, shell.options.extglob).match(text, shell.budget.step):
+                            break
+                    else:
+                        continue
+                matched = True
+                fall_through = False
+                if body is not None:
+                    status = body(shell)
+                else:
+                    status = 0
+                    shell.status = 0
+                if terminator == ";;":
+                    break
+                fall_through = terminator == ";&"
+        except ExpansionError as error:
+            status = expansion_failed(shell, error)
+            matched = False
+        if not matched:
+            shell.status = status
+        return status
+
+    return redirected(node.redirections, finishing(run_case, [node.word]))
+
+
+def _trace_case(shell: Shell, node: Case) -> None:
+    from agentsandbox.shell.interpreter.traps import before_command
+    from agentsandbox.shell.syntax.printer import shown_word
+
+    text = f"case {shown_word(node.word)} in"
+    if shell.options.xtrace:
+        from agentsandbox.shell.interpreter.tracing import trace_text
+
+        trace_text(shell, text)
+    before_command(shell, f"{text} ", node.line)

@@ -1,0 +1,126 @@
+"""What all shells of one sandbox share: files, clock, processes, commands, the host's policies."""
+
+from __future__ import annotations
+
+import os
+from time import thread_time
+
+from agentsandbox.commands import find_command
+from agentsandbox.kernel.fs.devices import Borrowed
+from agentsandbox.shell.interpreter.fifos import Fifos
+from agentsandbox.shell.interpreter.state import HOST, KEPT, RUNNING
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import ClassVar
+
+    from agentsandbox.contract.command import Command, Host
+    from agentsandbox.kernel.fs.base import FileSystem
+    from agentsandbox.kernel.processes import Scheduler
+    from agentsandbox.kernel.streams import Stream
+    from agentsandbox.limits import Budget
+
+__all__ = ["Machine"]
+
+_STANDARD = {"stdin": 0, "stdout": 1, "stderr": 2}
+
+
+class Machine:
+    """What all shells of a sandbox share."""
+
+    SLOTS: ClassVar[Mapping[str, str]] = {
+        "active_skills": HOST,
+        "budget": HOST,
+        "commands": HOST,
+        "cpu_base": HOST,
+        "fifos": HOST,
+        "fs": HOST,
+        "hints": HOST,
+        "history": KEPT,
+        "history_saved": KEPT,
+        "host": HOST,
+        "on_skill_script": HOST,
+        "scheduler": HOST,
+        "script_errexit": HOST,
+        "skill_mounts": HOST,
+        "table": RUNNING,
+        "user": HOST,
+    }
+    """What becomes of each slot in a copy: see `interpreter.state`."""
+    __slots__ = tuple(SLOTS)
+
+    if TYPE_CHECKING:  # for `specials`, which is read first
+        host: Host
+
+    def __init__(
+        self,
+        *,
+        fs: FileSystem,
+        host: Host,
+        scheduler: Scheduler,
+        budget: Budget,
+        commands: Mapping[str, Command],
+        script_errexit: bool,
+        user: str,
+    ) -> None:
+        self.fs = fs
+        self.host = host
+        self.scheduler = scheduler
+        self.budget = budget
+        self.table: Mapping[int, Stream] = {}
+        """The descriptors of the shell whose builtin looks at one by its name."""
+        self.commands = commands
+        """The host's own commands; ours are found by name."""
+        self.script_errexit = script_errexit
+        self.user = user
+        self.fifos = Fifos(scheduler)
+        self.cpu_base = thread_time()
+        """What the thread had used before; `times` counts from here."""
+        self.hints = True
+        """Whether "command not found" says what there is instead."""
+        self.history: list[str] = []
+        self.history_saved = 0
+        """How many of them `history -a` has no need to append."""
+        self.skill_mounts: tuple[tuple[str, str], ...] = ()
+        """(path, name) of each mounted skill."""
+        self.active_skills: list[str] = []
+        """The mount paths of those that a session has mounted, the latest last."""
+        self.on_skill_script: Callable[[str, str], None] | None = None
+
+    def remember(self, script: str, most: int) -> None:
+        """Add a script to the history, which keeps the last `most`."""
+        self.history.append(script)
+        self.forget(len(self.history) - most)
+
+    def forget(self, count: int) -> None:
+        """Drop the oldest `count` lines of the history."""
+        if count > 0:
+            del self.history[:count]
+            self.history_saved = max(0, self.history_saved - count)
+
+    def find_command(self, name: str) -> Command | None:
+        """The command of that name: the host's, or ours."""
+        found = self.commands.get(name)
+        return find_command(name) if found is None else found
+
+    def open_descriptor(self, path: str) -> Borrowed | None:
+        """/dev/fd/N, /dev/stdin … of the process that runs; None for another path. ENOENT for one that is closed."""
+        name = path.rpartition("/")[2]
+        number = _STANDARD.get(name)
+        if number is None:
+            if not name.isdigit() or not name.isascii() or len(name) > 6:
+                return None
+            number = int(name)
+        table = self.scheduler.current.descriptors or self.table
+        stream = table.get(number) if table is not None else None
+        if stream is None:
+            raise FileNotFoundError(2, os.strerror(2), path)
+        return Borrowed(stream)
+
+    def skill_at(self, path: str) -> tuple[str, str] | None:
+        """(mount path, name) of the skill that a path belongs to."""
+        for mount, name in self.skill_mounts:
+            if path == mount or path.startswith(mount + "/"):
+                return mount, name
+        return None

@@ -1,0 +1,53 @@
+"""What a shell that runs a script tells on stderr about children that a signal ended."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.shell.interpreter.shell import Shell
+
+__all__ = ["signal_words", "tell_jobs", "tell_killed"]
+
+_WORDS = (
+    "Hangup,Interrupt,Quit,Illegal instruction,Trace/breakpoint trap,Aborted,Bus error,Floating point exception,Killed,"
+    "User defined signal 1,Segmentation fault,User defined signal 2,Broken pipe,Alarm clock,Terminated,Stack fault,Child exited,"
+    "Continued,Stopped (signal),Stopped,Stopped (tty input),Stopped (tty output),Urgent I/O condition,CPU time limit exceeded,"
+    "File size limit exceeded,Virtual timer expired,Profiling timer expired,Window changed,I/O possible,Power failure,Bad system call"
+).split(",")
+_SIGINT, _SIGPIPE, _SIGTERM, _RTMIN, _RTMAX = 2, 13, 15, 34, 64
+
+
+def signal_words(number: int) -> str:
+    """What the system calls a signal."""
+    if _RTMIN <= number <= _RTMAX:
+        return f"Real-time signal {number - _RTMIN}"
+    return _WORDS[number - 1] if 0 < number <= len(_WORDS) else f"Unknown signal {number}"
+
+
+def tell_killed(shell: Shell, signal: int, pid: int, text: str, *, foreground: bool) -> None:
+    """Tell that a signal ended a child, whose command is `text`; nothing about the signals that users and pipes send."""
+    from agentsandbox.kernel.processes import SIGNALS
+
+    if not shell.control.tells_signals or signal in (_SIGINT, _SIGPIPE):
+        return
+    words = signal_words(signal)
+    if signal != _SIGTERM and SIGNALS.get(signal) not in shell.traps.handlers:
+        shell.complain(f"{pid:5d} {words:<24}{text}")
+    elif foreground:
+        shell.show(f"{words}\n")
+
+
+def tell_jobs(shell: Shell) -> None:
+    """Tell of the background jobs that signals have ended since the last time, under `set -m` of all; forget what has ended."""
+    table = shell.jobs
+    current, previous = (table.current(), table.previous()) if shell.options.monitor else (None, None)
+    for job in table.jobs:
+        process = job.process
+        if shell.options.monitor and process.status is not None and process.pid not in table.kept:
+            mark = "+" if job is current else "-" if job is previous and len(table.running()) else " "
+            shell.show(f"[{job.number}]{mark}  {job.state:<24}{job.text}\n")
+            process.killed_by = 0
+        elif process.killed_by:
+            tell_killed(shell, process.killed_by, process.pid, job.text, foreground=False)
+            process.killed_by = 0
+    shell.jobs.reap()

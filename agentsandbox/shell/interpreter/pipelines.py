@@ -1,0 +1,296 @@
+"""Pipelines: stage after stage on the caller's stack; the reading side becomes a process only when somebody must wait."""
+
+from __future__ import annotations
+
+import re
+from time import monotonic, thread_time
+
+from agentsandbox.errors import Killed, PipeClosed, Return
+from agentsandbox.kernel.streams import Pipe, PipeReader
+from agentsandbox.shell.expansion.errors import ExpansionError
+from agentsandbox.shell.interpreter.dispatch import compile_command, compiles
+from agentsandbox.shell.interpreter.failures import command_failed
+from agentsandbox.shell.interpreter.special_variables import PipelineStatus
+from agentsandbox.shell.interpreter.subshells import announced, child_killed, compile_stage, run_subshell, run_traps, text_of
+from agentsandbox.shell.interpreter.substitutions import harmless_name, leaves_no_trace
+from agentsandbox.shell.interpreter.traps import before_command
+from agentsandbox.shell.syntax.nodes import ArithmeticCommand, Command, Conditional, Pipeline, SimpleCommand, Subshell
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from agentsandbox.kernel.streams import Stream
+    from agentsandbox.shell.interpreter.shell import Shell
+
+    Run = Callable[[Shell], int]
+
+__all__: list[str] = []
+
+
+def _name_in_place(command: Command) -> str:
+    """Return the name of a stage that changes nothing in the shell, unless the command does; "" for others."""
+    name = harmless_name(command)
+    for redirection in command.redirections if isinstance(command, SimpleCommand) and name else ():
+        if redirection.variable is not None or "(" in getattr(redirection.target, "source", ""):
+            return ""
+    return name
+
+
+class _Run:
+    """One run of a pipeline."""
+
+    __slots__ = ("children", "fds", "in_place", "last", "node", "shell", "stages", "statuses")
+
+    def __init__(self, shell: Shell, node: Pipeline, stages: Sequence[Run], children: Sequence[Run], in_place: list[str]) -> None:
+        self.shell = shell
+        self.node = node
+        self.stages = stages
+        self.children = children
+        self.in_place = in_place
+        self.fds = shell.fds
+        self.last = len(stages) - 1
+        self.statuses = [0] * len(stages)
+
+    def run_last_here(self) -> None:
+        """As `lastpipe` says: the stages before the last are a process, the last one runs in this shell."""
+        shell, scheduler = self.shell, self.shell.machine.scheduler
+        pipe = Pipe(scheduler)
+        reader = PipeReader(pipe)
+        saved, last = shell.fds, self.last
+        self.fds, self.last = {**saved, 1: pipe}, last - 1
+
+        def run_others() -> int:
+            try:
+                return self.run(0, None, started=True)
+            finally:
+                pipe.release()
+
+        others = scheduler.start(run_others, "pipeline", give_up=pipe.release)
+        shell.fds = {**saved, 0: reader}
+        try:
+            self.statuses[last] = self.stages[last](shell)
+        finally:
+            shell.fds = saved
+            reader.release()
+        scheduler.wait(others)
+
+    def run(self, first: int, source: Stream | None, *, started: bool) -> int:
+        """Run the stages from `first` on; `started` when this is a process of its own."""
+        shell = self.shell
+        scheduler = shell.machine.scheduler
+        number = first
+        while True:
+            fds = self.fds
+            if source is not None:
+                fds = {**fds, 0: source}
+            if number == self.last:
+                self.statuses[number] = self._stage(number, fds, started)
+                if source is not None:
+                    source.release()
+                return 0
+            pipe = Pipe(scheduler)
+            reader = PipeReader(pipe)
+            fds = {**fds, 1: pipe}
+            following = number + 1
+            rest = scheduler.defer(lambda n=following, r=reader: self.run(n, r, started=True), "pipeline")  # type: ignore[misc]
+            try:
+                self.statuses[number] = self._stage(number, fds, started)
+            finally:
+                pipe.release()
+                if source is not None:
+                    source.release()
+            if not scheduler.undefer(rest):
+                assert rest.process is not None
+                scheduler.wait(rest.process)
+                return 0
+            number, source = following, reader
+
+    def _stage(self, number: int, fds: dict[int, Stream], started: bool) -> int:
+        shell = self.shell
+        name = self.in_place[number]
+        watched = shell.slow or shell.check or shell.traps.handlers
+        in_place = name and not started and not watched and name not in shell.definitions.functions
+        if in_place and leaves_no_trace(shell, name):
+            specials = shell.specials
+            saved, hashed, last_argument = shell.fds, specials.hashed, specials.last_argument
+            shell.fds, specials.hashed = fds, hashed.copy()
+            try:
+                return self.stages[number](shell)
+            except PipeClosed:
+                return 141
+            except ExpansionError as error:  # it would have ended the stage's own shell, no more
+                shell.fds = saved
+                shell.report(error)
+                return error.status if shell.invocation.source == "environment" and not shell.process.level else 1
+            finally:
+                shell.fds, specials.hashed, specials.last_argument = saved, hashed, last_argument
+        try:
+            return run_subshell(shell, self.children[number], fds)
+        except Killed as end:
+            if not started:
+                raise
+            return 128 + end.signal
+
+
+@compiles(Pipeline)
+def _pipeline(node: Pipeline) -> Run:
+    if len(node.commands) == 1:
+        run = compile_command(node.commands[0])
+        if _is_empty(node.commands[0]):
+            run = _nothing
+    else:
+        run = _stages(node)
+    if node.negated:
+        stands_alone = len(node.commands) > 1 or isinstance(node.commands[0], (ArithmeticCommand, Conditional, SimpleCommand, Subshell))
+        run = _negated(run, stands_alone=stands_alone)
+    if node.timed:
+        run = _timed(run, node.timed)
+    return run
+
+
+def _is_empty(command: Command) -> bool:
+    return isinstance(command, SimpleCommand) and not (command.words or command.assignments or command.redirections)
+
+
+def _nothing(shell: Shell) -> int:
+    shell.status = 0
+    return 0
+
+
+def _stages(node: Pipeline) -> Run:
+    stages, children = map(list, zip(*map(compile_stage, node.commands), strict=True))
+    for number, command in enumerate(node.commands):
+        if isinstance(command, SimpleCommand):
+            names_job = bool(command.words) and command.words[0].source.startswith("%")
+            children[number] = _not_found(command.words[0].source) if names_job else announced(children[number], command)
+    in_place = [_name_in_place(command) for command in node.commands]
+    last = node.commands[-1]
+    line = last.line if isinstance(last, SimpleCommand) else node.line
+
+    def run_pipeline(shell: Shell) -> int:
+        if shell.slow and "DEBUG" in shell.traps.handlers:
+            _announce(shell, node)
+        pipeline = _Run(shell, node, stages, children, in_place)
+        if shell.options.shopt["lastpipe"] and not shell.options.monitor:
+            pipeline.run_last_here()
+        else:
+            pipeline.run(0, None, started=False)
+        statuses = pipeline.statuses
+        code = statuses[-1]
+        if shell.options.pipefail and not code:
+            code = next((each for each in reversed(statuses) if each), 0)
+        status = PipelineStatus(code)
+        status.statuses = statuses
+        shell.status = status
+        if shell.control.killed is not None:
+            if statuses[-1] > 128:
+                child_killed(shell, node, line)
+            shell.control.killed = None
+        if shell.traps.pending:
+            run_traps(shell)
+        if status and shell.check:
+            if not shell.traps.active:
+                shell.specials.command_text = text_of(node.commands[-1])
+            command_failed(shell, int(status), line)
+        return status
+
+    return run_pipeline
+
+
+def _not_found(name: str) -> Run:
+    """A stage that names a job: that counts only where a command stands alone."""
+
+    def run(shell: Shell) -> int:
+        shell.complain(f"{name}: command not found")
+        return 127
+
+    return run
+
+
+def _announce(shell: Shell, node: Pipeline) -> None:
+    """Run the DEBUG trap for the simple commands among the stages, in this shell, before any of them starts."""
+    for command in node.commands:
+        if isinstance(command, SimpleCommand):
+            before_command(shell, text_of(command), node.line)
+
+
+def _negated(run: Run, *, stands_alone: bool) -> Run:
+    """The opposite of a status. What `stands_alone` fails on its own account, other commands only by what is in them."""
+
+    def run_negated(shell: Shell) -> int:
+        if shell.options.errexit:  # for bash only this makes failures inside count for nothing
+            shell.control.ignore += 1
+            try:
+                before = run(shell)
+            finally:
+                shell.control.ignore -= 1
+        elif stands_alone:
+            own, shell.control.own_depth = shell.control.own_depth, shell.budget.depth
+            try:
+                before = run(shell)
+            finally:
+                shell.control.own_depth = own
+        else:
+            before = run(shell)
+        status = PipelineStatus(0 if before else 1)
+        status.statuses = before.statuses if isinstance(before, PipelineStatus) else [int(before)]
+        shell.status = status
+        return status
+
+    return run_negated
+
+
+def _timed(run: Run, form: str) -> Run:
+    def run_timed(shell: Shell) -> int:
+        began, used = monotonic(), thread_time()
+        returned = False
+        try:
+            return run(shell)
+        except Return:
+            returned = True  # bash forgets the report then, and only then
+            raise
+        finally:
+            if not returned:
+                report(shell, form, monotonic() - began, thread_time() - used)
+
+    return run_timed
+
+
+def report(shell: Shell, form: str, real: float, user: float) -> None:
+    """What `time` prints."""
+    template = shell.variables.get("TIMEFORMAT")
+    if form == "time -p":
+        shell.show(f"real {real:.2f}\nuser {user:.2f}\nsys 0.00\n")
+        return
+    if template is None:
+        shell.show(f"\nreal\t{_minutes(real)}\nuser\t{_minutes(user)}\nsys\t{_minutes(0.0)}\n")
+        return
+    if template:
+        wrong = re.sub(r"%(?:%|[0-9]?l?[RUS]|P)", "", template).partition("%")[2].lstrip("0123456789l")[:1]
+        if wrong:
+            shell.complain(f"TIMEFORMAT: `{wrong}': invalid format character")
+            return
+        shell.show(_format(template, real, user) + "\n")
+
+
+def _minutes(seconds: float) -> str:
+    return f"{int(seconds // 60)}m{seconds % 60:.3f}s"
+
+
+def _format(template: str, real: float, user: float) -> str:
+    values = {"R": real, "U": user, "S": 0.0}
+
+    def replace(match: re.Match[str]) -> str:
+        precision, long, letter = match.groups()
+        if letter == "%":
+            return "%"
+        if letter == "P":
+            return f"{100 * user / real if real else 0:.2f}"
+        digits = min(int(precision), 3) if precision else 3
+        seconds = values[letter]
+        if long:
+            return f"{int(seconds // 60)}m{seconds % 60:.{digits}f}s"
+        return f"{seconds:.{digits}f}"
+
+    return re.sub(r"%([0-9])?(l)?([RUSP%])", replace, template)

@@ -1,0 +1,479 @@
+"""Commands of the PATH: the sandbox's own tools, scripts by their shebang, and `sh`/`bash` as commands."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import stat as stat_module
+
+from agentsandbox.contract.command import CommandContext
+from agentsandbox.errors import CommandError, Exit, Interrupted, PipeClosed
+from agentsandbox.kernel.fs.debian_tree import COMMAND_MARK, command_of
+from agentsandbox.kernel.fs.shebang import is_binary, shebang_of
+from agentsandbox.kernel.processes import SIGNALS
+from agentsandbox.kernel.quoting import ansi_quote, needs_ansi
+from agentsandbox.kernel.streams import Closed, Stream, decode, encode
+from agentsandbox.shell.expansion.errors import ExpansionError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from agentsandbox.contract.command import Command
+    from agentsandbox.kernel.processes import Process
+    from agentsandbox.kernel.streams import ByteReader, ByteWriter
+    from agentsandbox.shell.interpreter.shell import Shell
+
+__all__ = ["DEFAULT_PATH", "POSIX_SHELLS", "SHELL_NAMES", "find_on_path", "locate", "refusal_of", "run_external", "run_file", "skill_hint"]
+
+SHELL_NAMES = frozenset(("sh", "bash", "dash", "ash", "rbash"))
+POSIX_SHELLS = ("sh", "dash")
+DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
+
+
+def find_on_path(shell: Shell, name: str, path: str | None) -> str | None:
+    """The first file of that name in a directory of PATH that can be executed, else the first that is there."""
+    fs = shell.fs
+    found: str | None = None
+    for directory in (DEFAULT_PATH if path is None else path).split(":"):
+        shell.budget.step(4)
+        candidate = f"{directory or '.'}/{name}"
+        full = shell.path(candidate)
+        if fs.program(full) is not None:
+            return candidate
+        if not fs.exists(full):  # quicker to ask than to be refused
+            continue
+        try:
+            info = fs.stat(full)
+        except OSError:
+            continue
+        if info.is_dir:
+            continue
+        if info.mode & 0o111:
+            return candidate
+        found = found or candidate
+    return found
+
+
+def locate(shell: Shell, name: str, path: str | None = None) -> str | None:
+    """The path of a command, remembered as `hash` shows it. `path` overrides PATH and is not remembered."""
+    if "/" in name:
+        return name
+    if path is None:
+        entry = shell.specials.hashed.get(name)
+        if entry is not None:
+            shell.specials.hashed[name] = (entry[0], entry[1] + 1)
+            return entry[0]
+    found = find_on_path(shell, name, (shell.variables.get("PATH") or "") if path is None else path)
+    if found is not None and path is None and shell.options.hashall:
+        shell.specials.hashed[name] = (found, 1)
+    return found
+
+
+def run_external(shell: Shell, argv: Sequence[str], environment: Mapping[str, str], *, path: str | None = None) -> int:
+    """Run a command that is neither function nor builtin."""
+    name = argv[0]
+    budget = shell.budget
+    budget.left -= 1
+    if budget.left < 0:
+        budget.tick()
+    if "/" not in name:
+        own = shell.machine.commands.get(name)
+        if own is not None:
+            return _run_tool(shell, own, argv, environment)
+    located = locate(shell, name, path) if name else None
+    if located is None:
+        return _not_found(shell, argv, shell.variables.get("PATH") if path is None else path)
+    return run_file(shell, located, argv, environment)
+
+
+def _not_found(shell: Shell, argv: Sequence[str], path: str | None) -> int:
+    name = argv[0]
+    handler = shell.definitions.functions.get("command_not_found_handle")
+    if handler is not None:
+        from agentsandbox.shell.interpreter.functions import call_function
+        from agentsandbox.shell.interpreter.subshells import run_subshell
+
+        return run_subshell(shell, lambda child: call_function(child, handler, list(argv)), shell.fds)
+    if name.startswith("%"):
+        from agentsandbox.shell.builtins.fg import fg
+
+        return fg.call(shell, ["fg", name])
+    shown = ansi_quote(name) if needs_ansi(name) else name
+    if name and not path:
+        shell.complain(f"{shown}: {os.strerror(2)}")
+        return 127
+    shell.complain(f"{shown}: command not found")
+    from agentsandbox.shell.interpreter.suggestions import suggest
+
+    hint = suggest(shell, name)
+    if hint and shell.machine.hints:
+        stream = shell.fds.get(2)
+        if stream is not None:
+            stream.write(encode(f"{hint}\n"))
+    return 127
+
+
+def run_file(shell: Shell, path: str, argv: Sequence[str], environment: Mapping[str, str]) -> int:
+    """Run the file at a path by what it holds: one of our commands, or a script."""
+    full = shell.path(path)
+    fs = shell.fs
+    if full.startswith("/dev/fd/") and any(f"/dev/fd/{number}" == full for number, _, _ in shell.descriptors.process_files):
+        raise CommandError(f"{path}: Permission denied", 126)
+    content = fs.program(full)
+    if content is None:
+        try:
+            content = _read_program(shell, path, full)
+        except OSError as error:
+            status = 127 if error.errno == 2 else 126
+            if error.errno == 2 and "/" in argv[0]:
+                hint = skill_hint(shell, path)
+                shell.complain(f"{path}: {os.strerror(2)}")
+                if hint and 2 in shell.fds:
+                    shell.fds[2].write(encode(f"{hint}\n"))
+                return status
+            raise CommandError(f"{path}: {os.strerror(error.errno or 5)}", status) from None
+    if _is_too_long(argv, environment):
+        raise CommandError(f"{path}: {os.strerror(7)}", 126)
+    if content.startswith(COMMAND_MARK):
+        name = command_of(content) or ""
+        if name in SHELL_NAMES:
+            from agentsandbox.shell.interpreter.scripts import run_shell_command
+
+            return run_shell_command(shell, argv, environment)
+        tool = shell.machine.find_command(name)
+        if tool is None:
+            return _run_builtin_tool(shell, name, argv, environment)
+        return _run_tool(shell, tool, argv, environment)
+    return _run_script(shell, path, full, content, argv, environment)
+
+
+def _read_program(shell: Shell, path: str, full: str) -> bytes:
+    """What a file holds that may be executed. Raises `OSError`, and `CommandError` for what cannot be executed."""
+    fs = shell.fs
+    info = fs.stat(full)
+    if info.is_dir:
+        raise CommandError(f"{path}: Is a directory", 126)
+    executable = bool(info.mode & 0o111) and fs.access(full, 1)
+    if not executable and shell.machine.skill_at(full) is None:
+        raise CommandError(f"{path}: Permission denied", 126)
+    if not stat_module.S_ISREG(info.mode):
+        raise CommandError(f"{path}: Permission denied", 126)
+    return fs.read_bytes(full)
+
+
+LONGEST_WORD = 131_072
+"""Bytes of one argument or variable with the zero behind it: what Linux passes on to a program."""
+LONGEST_LIST = 2_097_152
+"""Bytes of all of them, each with a pointer to it."""
+
+
+def _is_too_long(argv: Sequence[str], environment: Mapping[str, str]) -> bool:
+    """Whether the kernel would not start a program with these words and variables."""
+    names, values, words = sum(map(len, environment)), sum(map(len, environment.values())), sum(map(len, argv))
+    if names + values + words < LONGEST_WORD // 4:
+        return False
+    sizes = [len(encode(word)) + 1 for word in argv]
+    sizes += [len(encode(name)) + len(encode(value)) + 2 for name, value in environment.items()]
+    return max(sizes) > LONGEST_WORD or sum(sizes) + 8 * len(sizes) > LONGEST_LIST
+
+
+def skill_hint(shell: Shell, path: str) -> str | None:
+    """Where the script is that a SKILL.md named relative to its own folder."""
+    relative = path.removeprefix("./")
+    if relative.startswith("/"):
+        return None
+    machine = shell.machine
+    found = [mount for mount, _ in machine.skill_mounts if shell.fs.is_file(f"{mount}/{relative}")]
+    if len(found) > 1:  # the one that is at work
+        found = [mount for mount in machine.active_skills if mount in found][-1:]
+    return f"bash: did you mean {found[0]}/{relative} ?" if len(found) == 1 else None
+
+
+def _run_builtin_tool(shell: Shell, name: str, argv: Sequence[str], environment: Mapping[str, str]) -> int:
+    """/usr/bin/[ and other files whose command is a builtin of the shell."""
+    from agentsandbox.shell.builtins import find_builtin
+    from agentsandbox.shell.interpreter.subshells import run_subshell
+
+    builtin = find_builtin(name)
+    if builtin is None:
+        raise CommandError(f"{argv[0]}: command not found", 127)
+    del environment
+    return run_subshell(shell, lambda child: builtin.call(child, [name, *argv[1:]]), shell.fds)
+
+
+def context_for(
+    shell: Shell,
+    name: str,
+    words: Sequence[str],
+    environment: Mapping[str, str],
+    stdin: ByteReader,
+    stdout: ByteWriter,
+    stderr: ByteWriter,
+) -> CommandContext:
+    """What a command sees when this shell runs it."""
+    machine = shell.machine
+    return CommandContext(
+        name,
+        words,
+        stdin=stdin,
+        stdout=stdout,
+        stderr=stderr,
+        fs=machine.fs,
+        cwd=shell.cwd,
+        env=environment,
+        budget=machine.budget,
+        run=_Runner(shell, environment, stdin, stdout, stderr),
+        start=_Starter(shell, environment, stdin, stdout, stderr),
+        host=machine.host,
+        umask=shell.process.umask,
+    )
+
+
+def _run_tool(shell: Shell, tool: Command, argv: Sequence[str], environment: Mapping[str, str]) -> int:
+    if shell.policy is not None and argv[0] != tool.name:  # a path, a link, a copy, an entry of `hash`
+        refused = refusal_of(shell, [tool.name, *argv[1:]])
+        if refused is not None:
+            return refused
+    shell.budget.step(1 + (sum(map(len, argv)) >> 3))  # what a tool does with a word may take as long as the word is
+    fds = shell.fds
+    closed = Closed()
+    context = context_for(shell, argv[0], argv[1:], environment, fds.get(0) or closed, fds.get(1) or closed, fds.get(2) or closed)
+    process = shell.machine.scheduler.current
+    table, process.descriptors = process.descriptors, fds
+    try:
+        return tool.run(context) & 255
+    except PipeClosed:
+        return 141
+    except Interrupted as end:
+        return 128 + end.signal
+    except OSError:  # even the report of an error could not be written
+        return 1
+    finally:
+        process.descriptors = table
+
+
+class _Runner:
+    """`CommandContext.run`: another command with the caller's streams, environment and directory unless it says others."""
+
+    __slots__ = ("environment", "shell", "stderr", "stdin", "stdout")
+
+    def __init__(self, shell: Shell, environment: Mapping[str, str], stdin: ByteReader, stdout: ByteWriter, stderr: ByteWriter) -> None:
+        self.shell = shell
+        self.environment = environment
+        self.stdin = stdin
+        self.stdout = stdout
+        self.stderr = stderr
+
+    def _prepare(
+        self,
+        stdin: ByteReader | None,
+        stdout: ByteWriter | None,
+        stderr: ByteWriter | None,
+        env: Mapping[str, str] | None,
+        cwd: str | None,
+        ignoring: Collection[int] | None,
+    ) -> Shell:
+        child = self.shell.fork(subshell=True)
+        if ignoring is None:
+            child.traps.handlers = self.shell.traps.ignored()
+        else:
+            child.traps.handlers = {SIGNALS[number]: "" for number in ignoring}
+        child.options = child.options.without("errexit")
+        child.update_flags()
+        fds: dict[int, Stream] = {**self.shell.fds}
+        for number, stream in ((0, stdin or self.stdin), (1, stdout or self.stdout), (2, stderr or self.stderr)):
+            fds[number] = stream  # type: ignore[assignment]
+        child.fds = fds
+        if cwd is not None:
+            child.cwd = cwd
+        if env is not None:
+            child.variables.assign("PATH", env.get("PATH", DEFAULT_PATH))
+            child.specials.hashed = {}
+        child.definitions = child.definitions.replace(functions={})
+        return child
+
+    def __call__(
+        self,
+        words: Sequence[str],
+        *,
+        stdin: ByteReader | None = None,
+        stdout: ByteWriter | None = None,
+        stderr: ByteWriter | None = None,
+        env: Mapping[str, str] | None = None,
+        cwd: str | None = None,
+        ignoring: Collection[int] | None = None,
+    ) -> int:
+        child = self._prepare(stdin, stdout, stderr, env, cwd, ignoring)
+        process = child.machine.scheduler.current
+        handler = process.on_signal
+        if ignoring is not None:
+            from agentsandbox.shell.interpreter.traps import SignalHandler
+
+            process.on_signal = SignalHandler(child)
+        budget = child.budget
+        budget.deeper()
+        try:
+            return _run_for_command(child, list(words), self.environment if env is None else env)
+        finally:
+            process.on_signal = handler
+            budget.shallower()
+            child.variables.owner = None
+
+
+class _Starter(_Runner):
+    """`CommandContext.start`: the same as a process of its own."""
+
+    __slots__ = ()
+
+    def __call__(  # type: ignore[override]
+        self,
+        words: Sequence[str],
+        *,
+        stdin: ByteReader | None = None,
+        stdout: ByteWriter | None = None,
+        stderr: ByteWriter | None = None,
+        env: Mapping[str, str] | None = None,
+        cwd: str | None = None,
+        ignoring: Collection[int] | None = None,
+    ) -> Process:
+        child = self._prepare(stdin, stdout, stderr, env, cwd, ignoring)
+        scheduler = child.machine.scheduler
+        environment = self.environment if env is None else env
+
+        def body() -> int:
+            from agentsandbox.shell.interpreter.traps import SignalHandler
+
+            child.process.task = scheduler.current
+            child.process.task.on_signal = SignalHandler(child)
+            return _run_for_command(child, list(words), environment)
+
+        process = scheduler.start(body, words[0] if words else "", child.process.pid)
+        child.process.task = process
+        return process
+
+
+def refusal_of(shell: Shell, argv: Sequence[str]) -> int | None:
+    """The status of a command that the shell's policy refuses, with the reason on stderr; None for one it allows."""
+    message = None if shell.policy is None else shell.policy(shell, argv, shell.line)
+    if message is None:
+        return None
+    shell.complain(f"{argv[0]}: {message}")
+    return 126
+
+
+def _run_for_command(child: Shell, argv: list[str], environment: Mapping[str, str]) -> int:
+    """Run on behalf of a command: not found and not executable are worded as a command words them."""
+    refused = refusal_of(child, argv)
+    if refused is not None:
+        return refused
+    try:
+        return run_external(child, argv, environment)
+    except CommandError as error:
+        child.fds[2].write(encode(f"{error.message}\n"))
+        return error.status
+    except ExpansionError as error:
+        child.complain(error.message)
+        return error.status
+    except Exit as end:
+        return end.status
+    except PipeClosed:
+        return 141
+
+
+def _run_script(shell: Shell, shown: str, full: str, content: bytes, argv: Sequence[str], environment: Mapping[str, str]) -> int:
+    """A file that is not one of our commands: by its shebang, then by its extension, else as a shell script."""
+    line = shebang_of(content)
+    if line is not None:
+        return _run_interpreted(shell, line, shown, full, content, argv, environment)
+    if is_binary(content):
+        raise CommandError(f"{shown}: cannot execute binary file: Exec format error", 126)
+    language = _BY_EXTENSION.get(full.rpartition(".")[2] if "." in full.rpartition("/")[2] else "")
+    if language is None:
+        return _run_shell_script(shell, shown, full, content, argv, environment)
+    if locate(shell, language) is None:
+        return _no_interpreter(shell, shown, language)
+    return run_external(shell, [language, shown, *argv[1:]], environment)
+
+
+def _run_interpreted(
+    shell: Shell, line: tuple[str, str], shown: str, full: str, content: bytes, argv: Sequence[str], environment: Mapping[str, str]
+) -> int:
+    """A script whose first line names what runs it. `env` and the shells are looked through where nothing but a name stands there."""
+    interpreter, argument = line
+    try:
+        program = _program_at(shell, interpreter)
+    except OSError as error:
+        if error.errno == errno.ENOENT:
+            return _no_interpreter(shell, shown, interpreter.rpartition("/")[2])
+        shell.write(f"{shell.error_name}: {shown}: {interpreter}: bad interpreter: {os.strerror(error.errno or errno.EIO)}\n", 2)
+        return 126
+    if program == "env" and argument in SHELL_NAMES and locate(shell, argument) is not None:
+        program, argument = argument, ""
+    if program in SHELL_NAMES and _LETTERS.fullmatch(argument):
+        posix = program in POSIX_SHELLS
+        return _run_shell_script(shell, shown, full, content, argv, environment, options=argument, posix=posix)
+    words = [interpreter, argument, shown, *argv[1:]] if argument else [interpreter, shown, *argv[1:]]
+    status = run_file(shell, interpreter, words, environment)
+    if status == 127 and program == "env" and locate(shell, argument) is None:
+        _hint_at(shell, argument)
+    return status
+
+
+def _run_shell_script(
+    shell: Shell,
+    shown: str,
+    full: str,
+    content: bytes,
+    argv: Sequence[str],
+    environment: Mapping[str, str],
+    *,
+    options: str = "",
+    posix: bool = False,
+) -> int:
+    from agentsandbox.shell.interpreter.scripts import expand_escapes, run_script_text
+
+    if is_binary(content) and not posix:
+        shell.write(f"{shown}: {shown}: cannot execute binary file\n", 2)
+        return 126
+    return run_script_text(
+        shell,
+        decode(content.replace(b"\0", b"")),
+        shown,
+        argv[1:],
+        environment,
+        full_path=full,
+        options=[options] if options else [],
+        errexit=shell.machine.script_errexit,
+        prepare=expand_escapes if posix else None,
+    )
+
+
+def _program_at(shell: Shell, path: str) -> str:
+    """The command that a path leads to, "" for another file that can be executed."""
+    full = shell.path(path)
+    info = shell.fs.stat(full)
+    if not (stat_module.S_ISREG(info.mode) and info.mode & 0o111 and shell.fs.access(full, 1)):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    return command_of(shell.fs.read_bytes(full)) or ""
+
+
+def _no_interpreter(shell: Shell, shown: str, name: str) -> int:
+    """A script for a language that the sandbox has not."""
+    shell.complain(f"{shown}: cannot execute: required file not found")
+    _hint_at(shell, name)
+    return 127
+
+
+def _hint_at(shell: Shell, name: str) -> None:
+    from agentsandbox.shell.interpreter.suggestions import suggest
+
+    hint = suggest(shell, name)
+    if hint:
+        shell.write(f"{hint}\n", 2)
+
+
+_BY_EXTENSION = {"py": "python3", "js": "node", "rb": "ruby", "pl": "perl"}
+_LETTERS = re.compile(r"(?:-[abefhklmnptuvxBCEHPT]+)?")
+"""What may stand behind the name of a shell: nothing, or options that are one letter each."""

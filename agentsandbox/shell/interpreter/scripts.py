@@ -1,0 +1,573 @@
+"""Scripts: files and texts run by a shell of their own (`sh FILE`, `bash -c`, ./x.sh), and the loop over their commands."""
+
+from __future__ import annotations
+
+import errno
+import functools
+import os
+import re
+
+from agentsandbox.errors import CommandError, Exit, ShellSyntaxError, Stopped
+from agentsandbox.kernel.fs.shebang import is_binary
+from agentsandbox.kernel.streams import decode, encode
+from agentsandbox.shell.expansion.errors import ExpansionError
+from agentsandbox.shell.interpreter.dispatch import compile_command
+from agentsandbox.shell.interpreter.options import OPTIONS, SHOPT_DEFAULTS
+from agentsandbox.shell.interpreter.programs import POSIX_SHELLS
+from agentsandbox.shell.interpreter.shell import Shell
+from agentsandbox.shell.interpreter.state import Invocation
+from agentsandbox.shell.interpreter.subshells import run_in_shell
+from agentsandbox.shell.syntax.parser import Parser
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    Run = Callable[[Shell], int]
+
+__all__ = ["expand_escapes", "run_commands", "run_script_text", "run_shell_command"]
+
+_CHANGES_GRAMMAR = re.compile(r"\b(?:alias|unalias|extglob|expand_aliases|set -v|verbose|posix)\b|-[a-zA-Z]*v")
+MAX_CACHED = 4096
+
+
+class Program:
+    """A compiled script: the closure of each complete command, and the syntax error that ends it, if there is one."""
+
+    __slots__ = ("error", "units", "warnings")
+
+    def __init__(self, units: list[Run], error: ShellSyntaxError | None, warnings: list[tuple[int, str]]) -> None:
+        self.units = units
+        self.error = error
+        self.warnings = warnings
+
+
+def _compile_program(text: str, extglob: bool, pairs_quotes: bool, first_line: int) -> Program:
+    parser = Parser(text, first_line=first_line, extglob=extglob)
+    parser.pairs_quotes = pairs_quotes
+    units: list[Run] = []
+    while True:
+        try:
+            while (command := parser.next_command()) is not None:
+                units.append(compile_command(command))
+        except ShellSyntaxError as error:
+            parser.skip_line()
+            if not error.in_array or parser.position >= len(parser.text):
+                return Program(units, error, parser.warnings)
+            units.append(_skipped(error))
+            continue
+        return Program(units, None, parser.warnings)
+
+
+def _skipped(error: ShellSyntaxError) -> Run:
+    """A line that was left out."""
+
+    def report(shell: Shell) -> int:
+        return _syntax_error(shell, error, "-c: " if shell.invocation.source == "environment" else "", True)
+
+    return report
+
+
+_cached_program = functools.lru_cache(maxsize=256)(_compile_program)
+
+
+def run_commands(shell: Shell, text: str, *, first_line: int = 1, origin: str = "", main: bool = False) -> int:
+    """Run a text command by command, as bash does: what stands before a syntax error runs.
+
+    origin  how a syntax error names the text: "-c: ", "eval: " or "" for a file.
+    main    whether the text is the file or the input that the shell itself reads.
+    """
+    if len(text) > MAX_CACHED or _CHANGES_GRAMMAR.search(text) or shell.options.verbose or shell.active_aliases():
+        return _run_incrementally(shell, text, first_line, origin, main)
+    shell.budget.step(len(text) >> 6)
+    program = _cached_program(text, shell.options.extglob, _pairs_quotes(shell), first_line)
+    status = 0
+    for unit in program.units:
+        if program.warnings and program.error is None and unit is program.units[-1]:
+            _warn(shell, program.warnings)  # of a here-document that the end of the script ends
+        status = _run_unit(shell, unit, main)
+        if main and shell.options.onecmd:
+            raise Exit(status)
+    if program.error is not None:
+        _warn(shell, program.warnings)
+        return _syntax_error(shell, program.error, origin, main)
+    return status
+
+
+def _pairs_quotes(shell: Shell) -> bool:
+    """Whether "${x-it's}" is unfinished: it is not in POSIX mode, nor for what is called as `sh`."""
+    return not (shell.options.posix or shell.options.shopt["xpg_echo"])
+
+
+def _run_unit(shell: Shell, unit: Run, main: bool) -> int:
+    """One complete command; an error of a word ends just this one."""
+    if shell.options.noexec:
+        return 0
+    try:
+        return unit(shell)
+    except OSError as error:  # a descriptor that the shell itself writes to or reads from is of no use
+        shell.complain(os.strerror(error.errno or 5))
+        shell.status = 1
+        return 1
+    except ExpansionError as error:
+        if shell.options.posix:
+            error.status = 127
+        if error.status == 127 or shell.process.level or (error.ends and not main):
+            raise
+        if error.message:
+            shell.report(error)
+        shell.status = error.status
+        if shell.options.errexit and not error.number:
+            raise Exit(error.status) from None
+        return error.status
+
+
+def _run_incrementally(shell: Shell, text: str, first_line: int, origin: str, main: bool) -> int:
+    """Parse each command only when those before it have run: they may change aliases and the grammar, or be many."""
+    shell.budget.step(len(text) >> 6)
+    shell.budget.charge(len(text))
+    parser = Parser(text, first_line=first_line)
+    parser.meter = shell.budget
+    status = 0
+    while True:
+        parser.extglob = shell.options.shopt["extglob"]
+        parser.pairs_quotes = _pairs_quotes(shell)
+        parser.aliases = shell.active_aliases()
+        parser.substitutions = [] if shell.options.verbose else None
+        start = parser.position
+        try:
+            command = parser.next_command()
+        except ShellSyntaxError as error:
+            if shell.options.verbose:
+                shell.write(text[start:], 2)
+            parser.skip_line()
+            if error.in_array and parser.position < len(parser.text):
+                status = _syntax_error(shell, error, origin, main)
+                continue
+            return _syntax_error(shell, error, origin, main)
+        if shell.options.verbose and parser.text is text:
+            shown = _without_substitutions(text, start, parser.position, parser.substitutions or [])
+            shell.write(shown if shown.endswith("\n") or not shown else f"{shown}\n", 2)
+        if command is None:
+            return status
+        if parser.warnings:
+            _warn(shell, parser.warnings)
+            parser.warnings = []
+        status = _run_unit(shell, compile_command(command), main)
+        if main and shell.options.onecmd:
+            raise Exit(status)
+
+
+def _without_substitutions(text: str, start: int, end: int, substitutions: list[tuple[int, int]]) -> str:
+    """The lines of a command as `set -v` shows them: those that begin in a substitution are not told."""
+    shown: list[str] = []
+    for opened, closed in sorted(substitutions):
+        first = text.find("\n", opened, closed) + 1
+        if not first or opened < start:
+            continue
+        shown.append(text[start:first])
+        start = (text.find("\n", closed, end) + 1) or end
+    shown.append(text[start:end])
+    return "".join(shown)
+
+
+def _warn(shell: Shell, warnings: list[tuple[int, str]]) -> None:
+    for line, message in warnings:
+        shell.complain(f"warning: {message}", line)
+
+
+def _syntax_prefix(shell: Shell, error: ShellSyntaxError, origin: str) -> str:
+    return shell.error_prefix(error.line).replace(": line ", f": {origin}line ", 1)
+
+
+def _syntax_error(shell: Shell, error: ShellSyntaxError, origin: str, main: bool) -> int:
+    if not error.message and origin != "eval: ":
+        return shell.status
+    prefix = _syntax_prefix(shell, error, origin)
+    lines = [f"{prefix}{error.message}\n"] if error.message else []
+    if error.source_line is not None:
+        lines.append(f"{prefix}{error.before_source}`{error.source_line}'\n")
+    elif error.follow_up is not None:
+        lines.append(f"{_syntax_prefix(shell, error.follow_up, origin)}{error.follow_up.message}\n")
+    stream = shell.fds.get(2)
+    if stream is not None:
+        stream.write(encode("".join(lines[:1] if shell.options.errexit else lines)))
+    if shell.options.errexit and (error.source_line is not None or origin != "eval: "):  # bash ends at once
+        raise Exit(2)
+    if error.in_substitution and not main:  # bash reads it with a parser of its own, whose errors end the shell
+        raise Exit(127 if shell.invocation.source == "environment" and not shell.process.level else 1)
+    if error.is_quote and shell.status and origin != "eval: ":
+        return shell.status
+    if error.status is not None or origin == "eval: ":
+        shell.status = error.status or 2
+    return shell.status
+
+
+def child_shell(shell: Shell, environment: Mapping[str, str], name: str) -> Shell:
+    """A shell that starts afresh, as a new process of `bash` does: it has the environment, nothing else."""
+    child = Shell(shell.machine, environment, shell.cwd, shell.fds, name)
+    child.policy = shell.policy
+    child.process.umask = shell.process.umask
+    child.process.ceilings = shell.process.ceilings
+    child.process.task = shell.process.task
+    child.process.pid = child.process.top_pid = shell.machine.scheduler.new_pid()
+    child.specials.last_argument = name
+    child.traps.handlers = shell.traps.ignored()
+    for option in environment.get("SHELLOPTS", "").split(":"):
+        child.set_option(option, True)
+    child.update_flags()
+    return child
+
+
+def expand_escapes(shell: Shell) -> None:
+    """What is called as `sh` echoes as Debian's does: with escapes."""
+    shell.options = shell.options.with_shopt("xpg_echo", True)
+
+
+def run_script_text(
+    shell: Shell,
+    text: str,
+    name: str,
+    arguments: Sequence[str],
+    environment: Mapping[str, str],
+    *,
+    full_path: str = "",
+    options: Sequence[str] = (),
+    errexit: bool = False,
+    prepare: Callable[[Shell], None] | None = None,
+) -> int:
+    """Run the text of a script file in a shell of its own."""
+    skill = shell.machine.skill_at(full_path) if full_path else None
+    if skill is not None:
+        environment = {**environment, "SKILL_ROOT": skill[0], "SKILL_NAME": skill[1], "CLAUDE_SKILL_DIR": skill[0]}
+    child = child_shell(shell, environment, name)
+    child.invocation = Invocation(name, name, name, tuple(arguments))
+    child.stack.positional = list(arguments)
+    if errexit:
+        child.set_option("errexit", True)
+        child.options = child.options.replace(errexit_is_default=True)
+    for option in options:
+        _set_letters(child, option[1:])
+    if prepare is not None:
+        prepare(child)
+    notify = shell.machine.on_skill_script
+    if skill is not None and notify is not None:
+        notify(skill[1], full_path)
+    return run_child(shell, child, lambda inner: _run_script_commands(inner, text))
+
+
+def _run_script_commands(shell: Shell, text: str) -> int:
+    """All of a script file. One that stops at an error only because files do so here tells why."""
+    try:
+        return run_commands(shell, text, main=True)
+    except Stopped as end:
+        if shell.options.errexit_is_default and end.line < _last_line(text):
+            shell.complain(f"stopped by status {end.status}; set +e goes on (D-script-errexit)", end.line)
+        raise
+
+
+def _last_line(text: str) -> int:
+    """The number of the last line with a command."""
+    lines = text.split("\n")
+    while lines and (lines[-1].strip() in _ENDS or lines[-1].lstrip().startswith("#")):
+        lines.pop()
+    return len(lines)
+
+
+_ENDS = frozenset(["", "fi", "esac", "}", ";;"])
+"""Lines that end a command without running another."""
+
+
+def run_child(shell: Shell, child: Shell, run: Run) -> int:
+    """Run a new shell on the caller's stack."""
+    from agentsandbox.errors import Killed, PipeClosed
+    from agentsandbox.shell.interpreter.traps import SignalHandler
+
+    budget = shell.budget
+    budget.deeper()
+    process = shell.machine.scheduler.current
+    handler, process.on_signal = process.on_signal, SignalHandler(child)
+    try:
+        return run_in_shell(child, run)
+    except PipeClosed:
+        return 141
+    except Killed as end:
+        if end.target != child.process.pid:
+            raise
+        shell.control.killed = (end.signal, child.process.pid)
+        return 128 + end.signal
+    finally:
+        process.on_signal = handler
+        budget.shallower()
+        child.variables.owner = None
+
+
+def _set_letters(shell: Shell, letters: str, on: bool = True) -> None:
+    for letter in letters:
+        for name, (short, _) in OPTIONS.items():
+            if short == letter:
+                shell.set_option(name, on)
+
+
+class _Invocation:
+    """The command line of `bash` or `sh`, parsed."""
+
+    __slots__ = ("arguments", "command", "lists", "options", "read_input", "shopts", "text")
+
+    def __init__(self) -> None:
+        self.options: list[tuple[str, bool]] = []
+        self.shopts: list[tuple[str, bool]] = []
+        self.command = False
+        self.lists = False
+        """Whether `-o` stands alone, which shows the options."""
+        self.read_input = False
+        self.arguments: list[str] = []
+
+
+_LONG_OPTIONS = (
+    "debug debugger dump-po-strings dump-strings help init-file login noediting noprofile norc posix pretty-print rcfile restricted "
+    "verbose version"
+).split()
+
+
+def _usage(name: str) -> str:
+    """What follows the message about an option that is none."""
+    lines = [f"Usage:\t{name} [GNU long option] [option] ...", f"\t{name} [GNU long option] [option] script-file ...", "GNU long options:"]
+    lines += [f"\t--{option}" for option in _LONG_OPTIONS]
+    lines += ["Shell options:", "\t-ilrsD or -c command or -O shopt_option\t\t(invocation only)", "\t-abefhkmnptuvxBCEHPT or -o option"]
+    return "\n".join(lines) + "\n"
+
+
+_IGNORED_LONG = frozenset("--norc --noprofile --login --noediting --debugger --dump-strings --dump-po-strings".split())
+
+
+def _parse_invocation(name: str, words: Sequence[str]) -> _Invocation:
+    parsed = _Invocation()
+    position = 0
+    only_long = True
+    while position < len(words):
+        word = words[position]
+        if word in ("--", "-"):
+            position += 1
+            break
+        if only_long and word[0] == "-" and word[1:] in _LONG_OPTIONS:  # one dash will do
+            word = f"-{word}"
+        if word.startswith("--"):
+            if word == "--posix":
+                parsed.options.append(("posix", True))
+            elif word == "--verbose":
+                parsed.options.append(("verbose", True))
+            elif word in ("--rcfile", "--init-file"):
+                position += 1
+            elif word not in _IGNORED_LONG:
+                raise CommandError(f"{word}: invalid option", 2)
+            position += 1
+            continue
+        if len(word) < 2 or word[0] not in "-+":
+            break
+        only_long = False
+        on = word[0] == "-"
+        position += 1
+        for letter in word[1:]:
+            if letter == "c":
+                parsed.command = True
+            elif letter == "s" and on:
+                parsed.read_input = True
+            elif letter in "il":
+                continue
+            elif letter == "o" and position >= len(words):
+                parsed.lists = True
+            elif letter in "oO":
+                if position >= len(words):
+                    raise CommandError(f"-{letter}: option requires an argument", 2)
+                chosen = words[position]
+                if letter == "o" and chosen not in OPTIONS:
+                    raise CommandError(f"line 0: bash: {chosen}: invalid option name", 2)
+                if letter == "O" and chosen not in SHOPT_DEFAULTS:
+                    raise CommandError(f"line 0: {chosen}: invalid shell option name", 2)
+                (parsed.options if letter == "o" else parsed.shopts).append((chosen, on))
+                position += 1
+            else:
+                option = next((full for full, (short, _) in OPTIONS.items() if short == letter), None)
+                if option is None:
+                    raise CommandError(f"{word[0]}{letter}: invalid option", 2)
+                parsed.options.append((option, on))
+    parsed.arguments = list(words[position:])
+    del name
+    return parsed
+
+
+def run_shell_command(shell: Shell, argv: Sequence[str], environment: Mapping[str, str]) -> int:
+    """`sh` and `bash` as commands: -c TEXT, FILE, -s or standard input."""
+    name = argv[0]
+    is_posix = name.rpartition("/")[2] in POSIX_SHELLS
+    words = argv[1:]
+    if "--version" in words[:1]:
+        shell.write("GNU bash, version 5.2.15(1)-release (x86_64-pc-linux-gnu)\n")
+        return 0
+    if "--help" in words[:1]:
+        shell.write(f"Usage: {name} [-abefhkmnptuvxBCEHPT] [-o option] [-O option] [-c command | -s | file] [argument ...]\n")
+        return 0
+    try:
+        parsed = _parse_invocation(name, words)
+    except CommandError as error:
+        usage = _usage(name) if error.message.endswith(": invalid option") else ""
+        shell.fds[2].write(encode(f"{name}: {error.message}\n{usage}"))
+        return error.status
+
+    def prepare(child: Shell) -> None:
+        if is_posix:
+            expand_escapes(child)
+        for option, on in parsed.options:
+            child.set_option(option, on)
+        for option, on in parsed.shopts:
+            if option in child.options.shopt:
+                child.options = child.options.with_shopt(option, on)
+        child.update_flags()
+        if parsed.lists:
+            from agentsandbox.shell.builtins.set import print_options
+
+            print_options(child, readable=True)
+
+    if parsed.command:
+        return _run_command_string(shell, name, parsed, environment, prepare)
+    if parsed.arguments and not parsed.read_input:
+        return _run_script_file(shell, name, parsed, environment, prepare)
+    return _run_input(shell, name, parsed, environment, prepare)
+
+
+def _run_command_string(
+    shell: Shell, name: str, parsed: _Invocation, environment: Mapping[str, str], prepare: Callable[[Shell], None]
+) -> int:
+    if not parsed.arguments:
+        shell.write(f"{name}: -c: option requires an argument\n", 2)
+        return 2
+    text, *rest = parsed.arguments
+    called = rest[0] if rest else name
+    child = child_shell(shell, environment, called)
+    child.invocation = Invocation(called, called, arguments=tuple(rest[1:]))
+    child.stack.positional = rest[1:]
+    child.values["BASH_EXECUTION_STRING"] = text
+    prepare(child)
+    return run_child(shell, child, lambda inner: run_commands(inner, text, origin="-c: "))
+
+
+def _run_script_file(shell: Shell, name: str, parsed: _Invocation, environment: Mapping[str, str], prepare: Callable[[Shell], None]) -> int:
+    file, *arguments = parsed.arguments
+    fs = shell.fs
+    try:
+        path = shell.path(file)
+        if path.startswith("/dev/"):
+            return _run_device(shell, path, file, arguments, environment, prepare)
+        shown = file
+        if not fs.exists(path) and "/" not in file and name.rpartition("/")[2] not in POSIX_SHELLS:
+            from agentsandbox.shell.interpreter.programs import find_on_path
+
+            shown = find_on_path(shell, file, shell.variables.get("PATH")) or file
+            path = shell.path(shown)
+        if fs.is_dir(path):
+            shell.write(f"{file}: {file}: Is a directory\n", 2)
+            return 126
+        content = fs.read_bytes(path)
+    except OSError as error:
+        called = name.rpartition("/")[2]
+        if called == "dash" and error.errno == errno.ENOENT:
+            shell.write(f"{name}: 0: cannot open {file}: No such file\n", 2)
+            return 2
+        message = "No such file" if called == "sh" and error.errno == errno.ENOENT else os.strerror(error.errno or 5)
+        shell.write(f"{name}: {file}: {message}\n", 2)
+        _hint(shell, file, error)
+        if ("errexit", True) in parsed.options:
+            return 1
+        return 127 if error.errno == errno.ENOENT else 126
+    if is_binary(content):
+        shell.write(f"{shown}: {shown}: cannot execute binary file\n", 2)
+        return 126
+    content = content.replace(b"\0", b"")
+    errexit = name.rpartition("/")[2] == "sh" and shell.machine.script_errexit
+    return run_script_text(shell, decode(content), file, arguments, environment, full_path=path, errexit=errexit, prepare=prepare)
+
+
+def _run_device(
+    shell: Shell, path: str, file: str, arguments: list[str], environment: Mapping[str, str], prepare: Callable[[Shell], None]
+) -> int:
+    """A script from a descriptor or a device."""
+    from agentsandbox.shell.interpreter.redirections import open_file
+
+    stream = open_file(shell, path, "<")
+    try:
+        content = stream.read()
+    finally:
+        stream.release()
+    return run_script_text(shell, decode(content), file, arguments, environment, full_path=path, prepare=prepare)
+
+
+def _hint(shell: Shell, file: str, error: OSError) -> None:
+    from agentsandbox.shell.interpreter.programs import skill_hint
+
+    hint = skill_hint(shell, file) if error.errno == 2 else None
+    if hint:
+        shell.write(f"{hint}\n", 2)
+
+
+def _run_input(shell: Shell, name: str, parsed: _Invocation, environment: Mapping[str, str], prepare: Callable[[Shell], None]) -> int:
+    """Commands from standard input, read as they are needed so that they share it with the script."""
+    stream = shell.fds.get(0)
+    child = child_shell(shell, environment, name)
+    child.invocation = Invocation(name, name, "main", tuple(parsed.arguments))
+    child.stack.positional = parsed.arguments
+    prepare(child)
+    if stream is None or getattr(stream, "is_empty_terminal", False):
+        if name == "sh" and not parsed.read_input:
+            shell.write("sh: missing script path\n", 2)
+            return 2
+        return 0
+    return run_child(shell, child, _run_stream)
+
+
+def _run_stream(shell: Shell) -> int:
+    """Run commands line by line from standard input, whatever that is meanwhile."""
+    pending = ""
+    line = 1
+    status = 0
+    while True:
+        stream = shell.fds.get(0)
+        try:
+            data = stream.readline() if stream is not None else b""
+        except OSError as error:
+            shell.write(f"{shell.invocation.called}: error reading input file: {os.strerror(error.errno or errno.EIO)}\n", 2)
+            return 2
+        if not data:
+            break
+        shell.budget.step()
+        pending += decode(data.replace(b"\0", b""))
+        shell.budget.charge(len(pending))
+        complete = _is_complete(shell, pending)
+        if complete is None:
+            continue
+        count = pending.count("\n")
+        text, pending = pending, ""
+        status = run_commands(shell, text, first_line=line, main=True)
+        if not complete:
+            return status
+        line += count
+    if pending:
+        status = run_commands(shell, pending, first_line=line, main=True)
+    return status
+
+
+def _is_complete(shell: Shell, text: str) -> bool | None:
+    """Whether a text ends where a command ends, so that it can run before more is read: None if not, False for an error in it."""
+    if text.endswith("\\\n"):
+        return None
+    parser = Parser(text, extglob=shell.options.extglob, aliases=shell.active_aliases())
+    parser.pairs_quotes = _pairs_quotes(shell)
+    parser.meter = shell.budget
+    try:
+        while parser.next_command() is not None:
+            pass
+    except ShellSyntaxError as error:
+        if error.at_end or "unexpected end of file" in error.message or "unexpected EOF" in error.message:
+            return None
+        return error.in_array
+    return None if parser.warnings else True

@@ -1,0 +1,133 @@
+"""select: a menu on stderr, an answer from stdin."""
+
+from __future__ import annotations
+
+import os
+
+from agentsandbox.errors import Break, Continue
+from agentsandbox.kernel.streams import decode
+from agentsandbox.shell.expansion.errors import ExpansionError
+from agentsandbox.shell.expansion.variables import is_name
+from agentsandbox.shell.interpreter.dispatch import compile_command
+from agentsandbox.shell.interpreter.flow import leave_loop, refuse_name, trace_loop
+from agentsandbox.shell.interpreter.substitutions import WORDS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agentsandbox.shell.interpreter.shell import Shell
+    from agentsandbox.shell.syntax.nodes import Select
+
+__all__ = ["compile_select"]
+
+
+def compile_select(node: Select) -> Callable[[Shell], int]:
+    """The closure of a select loop."""
+    words = [WORDS.fields(word) for word in node.words] if node.words is not None else None
+    body = compile_command(node.body)
+    name, line = node.name, node.line
+    valid = is_name(name)
+
+    def run(shell: Shell) -> int:
+        if not valid:
+            return refuse_name(shell, name, line)
+        items: list[str] = []
+        if words is None:
+            items.extend(shell.stack.positional)
+        else:
+            for word in words:
+                word(shell, items)
+        if shell.slow:
+            trace_loop(shell, "select", node)
+        if not items:
+            shell.status = 0
+            return 0
+        status = 0
+        show = True
+        shell.control.loops += 1
+        try:
+            while True:
+                shell.budget.step()
+                if show:
+                    shell.show(_menu(items, _columns(shell)))
+                shell.show(shell.variables.get("PS3") or "#? ")
+                stream = shell.fds.get(0)
+                try:
+                    answer = stream.readline() if stream is not None else b""
+                except OSError as error:
+                    shell.complain(f"read error: 0: {os.strerror(error.errno or 5)}")
+                    answer = b""
+                if not answer:
+                    shell.show("\n", 1)
+                    status = 1
+                    break
+                reply = decode(answer).rstrip("\n")
+                shell.variables.assign("REPLY", reply)
+                show = not reply.strip()
+                if show:
+                    continue
+                chosen = reply.strip()
+                number = int(chosen) if chosen.isdigit() and chosen.isascii() and len(chosen) < 10 else 0
+                try:
+                    shell.variables.assign(name, items[number - 1] if 1 <= number <= len(items) else "")
+                except ExpansionError as error:
+                    shell.report(error)
+                    status = 1
+                    break
+                try:
+                    status = body(shell)
+                except Continue:
+                    if leave_loop(shell):
+                        raise Continue from None
+        except Break:
+            if leave_loop(shell):
+                raise Break from None
+            status = int(shell.status)
+        finally:
+            shell.control.loops -= 1
+        shell.status = status
+        return status
+
+    return run
+
+
+def _columns(shell: Shell) -> int:
+    text = shell.variables.get("COLUMNS")
+    return int(text) if text and text.isdigit() and text.isascii() and len(text) < 6 else shell.machine.host.columns
+
+
+def _gap(at: int, to: int) -> str:
+    """What moves from one place of a column to its end: tabs where they reach."""
+    gap = ""
+    while at < to:
+        if to // 8 > at // 8:
+            gap += "\t"
+            at += 8 - at % 8
+        else:
+            gap += " "
+            at += 1
+    return gap
+
+
+def _menu(items: list[str], width: int) -> str:
+    """The items numbered, in columns when they fit as bash puts them."""
+    digits = len(str(len(items)))
+    longest = max(map(len, items)) + digits + 2
+    column = longest + 2
+    columns = max(1, width // column)
+    rows = len(items) // columns + (len(items) % columns != 0)
+    columns = len(items) // rows + (len(items) % rows != 0)
+    if rows == 1:
+        rows, columns = columns, 1
+    first_digits = len(str(rows))
+    lines: list[str] = []
+    for row in range(rows):
+        pieces: list[str] = []
+        for at in range(row, len(items), rows):
+            used = first_digits if at < rows else digits
+            entry = f"{at + 1:>{used}}) {items[at]}"
+            place = at // rows * column
+            pieces.append(entry if at + rows >= len(items) else entry + _gap(place + len(entry), place + column))
+        lines.append("".join(pieces))
+    return "\n".join(lines) + "\n"

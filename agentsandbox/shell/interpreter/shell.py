@@ -1,0 +1,493 @@
+"""A shell: what it is made of, and what words, commands and builtins ask of it."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+
+from agentsandbox.errors import Exit
+from agentsandbox.kernel.streams import Stream, bytewise, encode
+from agentsandbox.shell.expansion.variables import EXPORT, UNSET, Variables, is_name
+from agentsandbox.shell.interpreter.jobs import JobTable
+from agentsandbox.shell.interpreter.options import DEFAULT_OPTIONS, OPTIONS
+from agentsandbox.shell.interpreter.special_variables import NOTHING_RUN, READERS, SPECIAL_ATTRIBUTES, WRITERS
+from agentsandbox.shell.interpreter.state import (
+    DERIVED,
+    HOST,
+    KEPT,
+    NO_DEFINITIONS,
+    NONE_OWNED,
+    NOWHERE,
+    RUNNING,
+    UNSEEDED,
+    CallStack,
+    Control,
+    Descriptors,
+    Function,
+    Invocation,
+    ProcessState,
+    SpecialState,
+    Traps,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import ClassVar, TypeVar
+
+    from agentsandbox.shell.expansion.errors import ExpansionError
+    from agentsandbox.shell.interpreter.machine import Machine
+    from agentsandbox.shell.interpreter.options import Options
+
+    T = TypeVar("T")
+    Policy = Callable[["Shell", Sequence[str], int], str | None]
+
+__all__ = ["Shell"]
+
+
+class Shell:
+    """One shell: the main one, a subshell, or a script's. Its parts and the kinds of slots are explained in `state`.
+
+    machine       what all shells of the sandbox share; `fs` and `budget` are its own, for speed
+    policy        asked before each simple command: None allows it, a text denies it. What this shell starts is asked too
+    options       options of `set -o` and `shopt`; replaced, never changed
+    invocation    how it was started: $0, what errors begin with; replaced, never changed
+    variables     variables, attributes and scopes; `values` and `attributes` are its own, for speed
+    definitions   functions, aliases, hashed commands …
+    traps         traps and pending signals
+    fds           the table of descriptors; replaced, never changed
+    descriptors   which of them this shell owns
+    stack         functions and files at work, positional parameters
+    control       loops, conditions and substitutions around the command
+    process       pid, umask, resource limits
+    jobs          background jobs
+    specials      RANDOM, SECONDS, OPTIND, $_ …
+    cwd           the working directory; `directories` are those below it on the stack of `pushd`
+    status        $?
+    line          LINENO
+    check         whether a failure needs a look: errexit, or a trap for ERR
+    slow          whether each command needs one: xtrace, a DEBUG trap, a policy …
+    """
+
+    SLOTS: ClassVar[Mapping[str, str]] = {
+        "machine": HOST,
+        "fs": HOST,
+        "budget": HOST,
+        "policy": HOST,
+        "options": KEPT,
+        "invocation": KEPT,
+        "variables": KEPT,
+        "definitions": KEPT,
+        "traps": KEPT,
+        "fds": KEPT,
+        "descriptors": KEPT,
+        "stack": KEPT,
+        "control": RUNNING,
+        "process": KEPT,
+        "jobs": KEPT,
+        "specials": KEPT,
+        "cwd": KEPT,
+        "directories": KEPT,
+        "status": KEPT,
+        "line": RUNNING,
+        "values": DERIVED,
+        "attributes": DERIVED,
+        "check": DERIVED,
+        "slow": DERIVED,
+    }
+    __slots__ = tuple(SLOTS)
+
+    def __init__(self, machine: Machine, environment: Mapping[str, str], cwd: str, fds: dict[int, Stream], name: str = "bash") -> None:
+        self.machine = machine
+        self.fs = machine.fs
+        self.budget = machine.budget
+        self.policy: Policy | None = None
+        self.options: Options = DEFAULT_OPTIONS
+        self.invocation = Invocation(name)
+        self.definitions = NO_DEFINITIONS
+        self.traps = Traps()
+        self.fds = fds
+        self.descriptors = Descriptors(fds)
+        self.stack = CallStack()
+        self.control = Control()
+        self.process = ProcessState(machine.scheduler.main)
+        self.jobs = JobTable()
+        self.specials = SpecialState(machine.host.clock(), name)
+        self.cwd = cwd
+        self.directories: list[str] = []
+        self.status: int = NOTHING_RUN
+        self.line = 1
+        self.variables = Variables(machine.budget.value_bytes, self, READERS, WRITERS)
+        self.values = self.variables.values
+        self.attributes = self.variables.attributes
+        self._initial_variables(environment)
+        self.variables.choose_locale()
+        self.update_flags()
+
+    def _initial_variables(self, environment: Mapping[str, str]) -> None:
+        values, attributes = self.values, self.attributes
+        for name, text in environment.items():
+            if name.startswith("BASH_FUNC_") and name.endswith("%%"):
+                self._import_function(name[10:-2], text)
+                continue
+            if not is_name(name) or (name in READERS and name != "SECONDS"):
+                continue
+            values[name] = text
+            attributes[name] = EXPORT
+        values["IFS"] = " \t\n"
+        values.setdefault("PATH", "/usr/local/bin:/usr/bin:/bin")
+        values["BASH"] = "/bin/bash"
+        values["BASH_VERSION"] = "5.2.15(1)-release"
+        values["HOSTNAME"] = self.machine.host.hostname
+        values["HOSTTYPE"] = "x86_64"
+        values["MACHTYPE"] = "x86_64-pc-linux-gnu"
+        values["OSTYPE"] = "linux-gnu"
+        values["OPTIND"] = "1"
+        values["OPTERR"] = "1"
+        values["PS4"] = environment.get("PS4", "+ ")
+        values["SHLVL"] = self._next_level(environment.get("SHLVL", "0"))
+        attributes["SHLVL"] = EXPORT
+        values["PWD"] = self.cwd
+        attributes["PWD"] = EXPORT
+        if "OLDPWD" not in environment:
+            values["OLDPWD"] = UNSET
+            attributes["OLDPWD"] = EXPORT
+        for name, flags in SPECIAL_ATTRIBUTES.items():
+            known = attributes.get(name, 0)
+            attributes[name] = known | flags if known else flags  # the same number in all shells
+
+    def _next_level(self, text: str) -> str:
+        """SHLVL of a shell by the one it is given."""
+        digits = text.removeprefix("-")
+        if not (digits.isdigit() and digits.isascii() and len(digits) < 10):
+            return "1"
+        level = int(text) + 1
+        if level >= 1000:
+            self.write(f"{self.invocation.name}: warning: shell level ({level}) too high, resetting to 1\n", 2)
+            return "1"
+        return str(max(level, 0))
+
+    def _import_function(self, name: str, text: str) -> None:
+        from agentsandbox.errors import ShellSyntaxError
+        from agentsandbox.shell.syntax.nodes import FunctionDefinition
+        from agentsandbox.shell.syntax.parser import parse
+
+        try:
+            commands = parse(f"{name} {text}").commands
+        except ShellSyntaxError:
+            return
+        if len(commands) == 1 and isinstance(commands[0], FunctionDefinition):
+            function = Function(commands[0], "environment")
+            self.definitions = self.definitions.with_function(name, function).with_exported(name)
+            self.values[f"BASH_FUNC_{name}%%"] = text
+            self.attributes[f"BASH_FUNC_{name}%%"] = EXPORT
+
+    if TYPE_CHECKING:  # for `specials`, which is read first
+        machine: Machine
+        variables: Variables
+        traps: Traps
+        invocation: Invocation
+        process: ProcessState
+        specials: SpecialState
+        line: int
+
+    # copies
+
+    def fork(self, *, subshell: bool = False) -> Shell:
+        """A copy: each part copies what is changed in place and shares what is replaced.
+
+        It is exact, but for a subshell's, which is a process of its own (POSIX 2.12). Descriptors are shared: what the
+        copy opens with `exec` it owns alone.
+        """
+        twin = Shell.__new__(Shell)
+        twin.machine = self.machine
+        twin.fs = self.fs
+        twin.budget = self.budget
+        twin.policy = self.policy
+        twin.options = self.options
+        twin.invocation = self.invocation
+        twin.variables = variables = self.variables.fork(twin)
+        twin.values = variables.values
+        twin.attributes = variables.attributes
+        twin.definitions = self.definitions
+        twin.traps = self.traps.fork()
+        twin.fds = self.fds
+        twin.descriptors = Descriptors(self.fds)
+        twin.stack = self.stack.fork()
+        twin.control = self.control.fork()
+        twin.process = self.process.fork()
+        twin.jobs = self.jobs.fork(subshell=subshell)
+        twin.specials = self.specials.fork()
+        twin.cwd = self.cwd
+        twin.directories = self.directories.copy()
+        twin.status = self.status
+        twin.line = self.line
+        twin.check = self.check
+        twin.slow = self.slow
+        if subshell:
+            twin._become_subshell()
+        return twin
+
+    def _become_subshell(self) -> None:
+        """Change what a new process has of its own."""
+        self.process.level += 1
+        self.process.pid = self.machine.scheduler.new_pid()
+        self.control.loops = 0
+        self.control.own_depth = -1
+        self.specials.random = UNSEEDED
+        traps = self.traps
+        if traps.pending:
+            traps.pending = []
+        traps.exit_depth = 1
+        traps.of_functions = NOWHERE
+        if traps.handlers:
+            inherited = self._inherited_traps()
+            traps.outer, traps.handlers = traps.handlers, inherited
+            self.update_flags()
+
+    def _inherited_traps(self) -> dict[str, str]:
+        """The traps of a subshell: signals stay ignored, and options pass on what functions inherit too."""
+        handlers, options = self.traps.handlers, self.options
+        kept = self.traps.ignored()
+        if options.errtrace and "ERR" in handlers:
+            kept["ERR"] = handlers["ERR"]
+        if options.functrace:
+            kept.update((name, handlers[name]) for name in ("DEBUG", "RETURN") if name in handlers)
+        return kept
+
+    def settle(self) -> None:
+        """Give RUNNING slots their first values: no command is at work. Background jobs go on."""
+        self.variables.settle()
+        self.traps.settle()
+        self.descriptors.settle()
+        self.stack.settle()
+        self.control.settle()
+        self.line = 1
+
+    def finish(self) -> None:
+        """Give back what `exec` opened in this shell."""
+        owned, self.descriptors.owned = self.descriptors.owned, NONE_OWNED
+        for stream in owned.values():
+            stream.release()
+
+    # options
+
+    def update_flags(self) -> None:
+        """Recompute what compiled code looks at."""
+        options, handlers = self.options, self.traps.handlers
+        self.check = options.errexit or "ERR" in handlers
+        self.slow = (
+            options.xtrace
+            or "DEBUG" in handlers
+            or self.policy is not None
+            or bool(self.definitions.disabled)
+            or options.noexec
+            or options.allexport
+            or options.shopt["extdebug"]
+            or options.keyword
+            or "ERR" in handlers  # it may look at BASH_COMMAND
+            or "BASH_COMMAND" in handlers.get("EXIT", "")
+            or not _INLINED.isdisjoint(self.definitions.functions)
+        )
+
+    def use_options(self, options: Options) -> None:
+        """Put other options in the place of those there are."""
+        self.options = options
+        self.update_flags()
+
+    def keep_options(self) -> None:
+        """`local -`: the options of `set -o` come back as they are now when the function ends."""
+        self.variables.scopes[-1]["-"] = (self.options.flags(), -1)
+
+    def restore_options(self, flags: dict[str, bool]) -> None:
+        """Go back to the options that `keep_options` noted."""
+        self.use_options(self.options.replace(**flags))
+
+    def option_letters(self) -> str:
+        """The value of `$-`."""
+        source = self.invocation.source
+        return self.options.letters() + {"main": "s", "environment": "c"}.get(source, "")
+
+    def set_option(self, name: str, on: bool) -> bool:
+        """Set an option of `set -o`; false if there is none of that name."""
+        entry = OPTIONS.get(name)
+        if entry is None:
+            return False
+        changes = {entry[1]: on}
+        if on and name in ("vi", "emacs"):  # one editor at a time
+            changes["emacs" if name == "vi" else "vi"] = False
+        self.options = self.options.replace(errexit_is_default=False if name == "errexit" else None, **changes)
+        if name == "posix":
+            self.options = self.options.with_shopt("expand_aliases", on)
+            if on:
+                self.variables.assign("POSIXLY_CORRECT", "y")
+        if name == "allexport":
+            self.variables.export_all(on)
+        self.update_flags()
+        return True
+
+    def without_globbing(self, expand: Callable[[], T]) -> T:
+        """The result of `expand()`, in which no word becomes the names of files."""
+        options = self.options
+        self.options = options.replace(noglob=True)
+        try:
+            return expand()
+        finally:
+            self.options = options
+
+    # words
+
+    def arithmetic(self, text: str) -> int:
+        """The value of an arithmetic expression, whose expansions have been made."""
+        from agentsandbox.shell.expansion.arithmetic import evaluate_text
+
+        return evaluate_text(self, text)
+
+    def key(self, name: str, text: str, *, associative: bool = False) -> str:
+        """What is between the brackets of a name that a builtin was given as text, or that a name reference holds.
+
+        It is a word for an associative array, as in arithmetic for any other.
+        """
+        if not any(char in text for char in "$`\"'\\"):
+            return text
+        from agentsandbox.shell.interpreter.substitutions import expand_index, expand_key
+
+        return (expand_key if associative or self.variables.is_associative(name) else expand_index)(self, text)
+
+    def expand_text(self, text: str) -> str:
+        """A text expanded as inside double quotes: subscripts, PS4, here-documents built at run time."""
+        from agentsandbox.shell.interpreter.substitutions import expand_quoted_text
+
+        return expand_quoted_text(self, text)
+
+    def active_aliases(self) -> Mapping[str, str] | None:
+        """The aliases that the parser is to expand, None where it expands none."""
+        return self.definitions.aliases if self.options.shopt["expand_aliases"] else None
+
+    def shell_pid(self) -> int:
+        """The value of `$$`."""
+        return self.process.top_pid
+
+    def background_pid(self) -> int | None:
+        """The value of `$!`."""
+        return self.jobs.latest_pid
+
+    def function_names(self) -> list[str]:
+        """The names of all functions, sorted."""
+        return sorted(self.definitions.functions)
+
+    def home_of(self, user: str) -> str | None:
+        """The home directory of a user, of the shell's own for ""."""
+        if user in ("", self.machine.user):
+            return f"/home/{self.machine.user}"
+        try:
+            passwd = self.fs.read_text("/etc/passwd")
+        except OSError:
+            return None
+        for entry in passwd.splitlines():
+            fields = entry.split(":")
+            if len(fields) > 5 and fields[0] == user:
+                return fields[5]
+        return None
+
+    def directory(self, number: str) -> str | None:
+        """~N, ~+N, ~-N: an entry of the directory stack."""
+        stack = [self.cwd, *self.directories]
+        index = int(number.lstrip("+-")) if len(number) < 9 else len(stack)
+        if number.startswith("-"):
+            index = len(stack) - 1 - index
+        return stack[index] if 0 <= index < len(stack) else None
+
+    def prompt(self, text: str) -> str:
+        """A text with the escapes of prompts expanded."""
+        from agentsandbox.shell.interpreter.prompts import expand_prompt
+
+        return expand_prompt(self, text)
+
+    # files
+
+    def path(self, name: str) -> str:
+        """The absolute path that a name means here."""
+        if name.startswith("/"):
+            return name
+        if not name:
+            raise FileNotFoundError(2, os.strerror(2), name)
+        return f"{self.cwd}/{name}" if self.cwd != "/" else f"/{name}"
+
+    def seen(self, text: str) -> str:
+        """The text as the locale sees it: in C every byte is a character, and those that are not ASCII are not printable."""
+        return bytewise(text) if self.variables.bytewise else text
+
+    # output
+
+    def write(self, text: str, descriptor: int = 1) -> None:
+        """Write to a descriptor; EBADF if it is closed."""
+        stream = self.fds.get(descriptor)
+        if stream is None:
+            raise OSError(9, os.strerror(9))
+        stream.write(encode(text))
+
+    def show(self, text: str, descriptor: int = 2) -> None:
+        """Write what is nobody's output, as menus and times: that it cannot be written counts for nothing."""
+        try:
+            self.write(text, descriptor)
+        except OSError:
+            return
+
+    def complain(self, message: str, line: int | None = None) -> None:
+        """Report an error on stderr as bash words it: "bash: line 3: message"."""
+        stream = self.fds.get(2)
+        if stream is not None:
+            try:
+                stream.write(encode(f"{self.error_prefix(line)}{message}\n"))
+            except OSError:
+                return
+
+    def fault(self, message: str) -> None:
+        """Report an error of the shell itself: `set -e` ends with it, whatever the command stands in."""
+        self.complain(message)
+        if self.options.errexit:
+            raise Exit(1)
+
+    def report(self, error: ExpansionError) -> None:
+        """Report an error of an expansion at the place where it happened, unless that has been done."""
+        if not error.message:
+            return
+        if error.place is None:
+            self.complain(error.message)
+        else:
+            stream = self.fds.get(2)
+            if stream is not None:
+                stream.write(encode(f"{error.place}{error.message}\n"))
+        if error.readonly and self.options.errexit:
+            raise Exit(1)
+
+    def error_prefix(self, line: int | None = None) -> str:
+        """ "bash: line 3: " """
+        return f"{self.error_name}: line {self.line if line is None else line}: "
+
+    @property
+    def error_name(self) -> str:
+        """The name that errors begin with: of the file that is run, or of the shell."""
+        return self.stack.frames[-1].source if self.stack.frames else self.invocation.called
+
+    def warn(self, message: str) -> None:
+        """As `complain`, for warnings."""
+        self.complain(f"warning: {message}")
+
+    # directories
+
+    def change_directory(self, path: str) -> None:
+        """Set the working directory and PWD."""
+        self.cwd = path
+        self.variables.values["PWD"] = path
+        self.attributes["PWD"] = self.attributes.get("PWD", 0) | EXPORT
+        self.variables.add("PWD", EXPORT)
+
+    def logical_path(self, name: str) -> str:
+        """A path from here, "." and ".." resolved by text, as `cd` does without -P."""
+        joined = name if name.startswith("/") else posixpath.join(self.cwd, name)
+        return posixpath.normpath(joined)
+
+
+_INLINED = frozenset((":", "true", "false", "echo", "[", "test", "local", "break", "continue", "return", "read"))

@@ -1,0 +1,523 @@
+"""Shortcuts for the commands that scripts run most: no list of words, no look-up, no table of descriptors.
+
+Each is guarded by `shell.slow`, which is set as soon as anything could make a difference: a trace, a DEBUG trap, a policy,
+a function that bears a builtin's name. The general way is then taken.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+
+from agentsandbox.errors import Break, Continue, Return
+from agentsandbox.kernel.streams import decode, encode
+from agentsandbox.shell.expansion.errors import ExpansionError
+from agentsandbox.shell.expansion.splitting import split_read
+from agentsandbox.shell.expansion.variables import SPECIAL, Variables, is_name
+from agentsandbox.shell.expansion.words import has_braces
+from agentsandbox.shell.interpreter.failures import command_failed, expansion_failed
+from agentsandbox.shell.interpreter.redirections import open_file
+from agentsandbox.shell.interpreter.substitutions import WORDS
+from agentsandbox.shell.syntax.nodes import Assignment, DoubleQuoted, Literal, Parameter, Quoted, SimpleCommand, Word
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agentsandbox.kernel.streams import Stream
+    from agentsandbox.shell.interpreter.shell import Shell
+
+    Run = Callable[[Shell], int]
+
+__all__ = ["finish", "inline_command", "makes_one_field"]
+
+
+def inline_command(node: SimpleCommand, general: Run) -> Run | None:
+    """The shortcut for a command without assignments before it; None where there is none."""
+    first = node.words[0]
+    if not isinstance(first, Word):
+        return None
+    if node.redirections:
+        return _echo_to_file(node, general) if first.source == "echo" and not node.assignments else None
+    if first.source == "read":
+        return _read(node, general)
+    if node.assignments:
+        return None
+    maker = _INLINES.get(first.source)
+    return maker(node, general) if maker is not None else None
+
+
+def makes_one_field(word: Word) -> bool:
+    """Whether a word is always exactly one field."""
+    if not word.parts:
+        return False
+    for part in word.parts:
+        if isinstance(part, Quoted):
+            continue
+        if isinstance(part, Literal):
+            if re.search(r"[*?\[{~]|[?*+@!]\(", part.text):
+                return False
+            continue
+        if isinstance(part, DoubleQuoted) and all(
+            isinstance(piece, Quoted)
+            or (
+                isinstance(piece, Parameter)
+                and piece.name not in ("@", "*")
+                and not piece.prefix
+                and piece.subscript is None
+                and not piece.operator
+            )
+            for piece in part.parts
+        ):
+            continue
+        return False
+    return True
+
+
+def _nothing(status: int) -> Callable[[SimpleCommand, Run], Run | None]:
+    def make(node: SimpleCommand, general: Run) -> Run | None:
+        if not all(isinstance(word, Word) and makes_one_field(word) and "$" not in word.source for word in node.words[1:]):
+            return None
+        line = node.line
+        final = node.words[-1]
+        last = "".join(_plain(part) for part in final.parts) if isinstance(final, Word) else ""
+
+        def run(shell: Shell) -> int:
+            if shell.slow:
+                return general(shell)
+            shell.status = status
+            shell.specials.last_argument = last
+            if status and shell.check:
+                command_failed(shell, status, line)
+            return status
+
+        return run
+
+    return make
+
+
+def _may_be_option(word: Word) -> bool:
+    """Whether the first argument of echo could turn out to be an option."""
+    first = word.parts[0] if word.parts else None
+    if isinstance(first, DoubleQuoted):
+        first = first.parts[0] if first.parts else None
+    return not isinstance(first, (Literal, Quoted)) or first.text.startswith("-")
+
+
+def _echo(node: SimpleCommand, general: Run) -> Run | None:
+    words = [word for word in node.words[1:] if isinstance(word, Word)]
+    if all(_PLAIN_WORD.fullmatch(word.source) for word in words):
+        return _echo_constant([word.source for word in words], general)
+    if words and _may_be_option(words[0]):
+        return None
+    line = node.line
+    if all(makes_one_field(word) for word in words):
+        return _echo_line(words, line, general)
+    fields = [WORDS.fields(word) for word in words]
+
+    def run(shell: Shell) -> int:
+        if shell.slow:
+            return general(shell)
+        stream = shell.fds.get(1)
+        if stream is None:
+            return general(shell)
+        shell.line = line
+        out: list[str] = []
+        try:
+            for field in fields:
+                field(shell, out)
+        except ExpansionError as error:
+            shell.status = expansion_failed(shell, error)
+            return shell.status
+        try:
+            stream.write(_echoed(shell, " ".join(out)))
+        except OSError as error:
+            return _write_failed(shell, error)
+        shell.specials.last_argument = out[-1] if out else "echo"
+        shell.status = 0
+        return 0
+
+    return run
+
+
+_PLAIN_WORD = re.compile(r"(?!-)[A-Za-z0-9_/.,:%^=@+-]+")
+
+
+def _echo_constant(words: list[str], general: Run) -> Run:
+    """echo of words that mean nothing but themselves."""
+    data = encode(" ".join(words) + "\n")
+    last = words[-1] if words else "echo"
+
+    def run(shell: Shell) -> int:
+        stream = shell.fds.get(1)
+        if shell.slow or stream is None:
+            return general(shell)
+        try:
+            stream.write(data)
+        except OSError as error:
+            return _write_failed(shell, error)
+        shell.specials.last_argument = last
+        shell.status = 0
+        return 0
+
+    return run
+
+
+def _echo_line(words: list[Word], line: int, general: Run) -> Run:
+    """echo of words that are one field each: its output is one text."""
+    constant = None
+    texts = [WORDS.string(word) for word in words]
+    if all("$" not in word.source and "`" not in word.source for word in words):
+        constant = " ".join("".join(_plain(part) for part in word.parts) for word in words)
+    data = encode(constant + "\n") if constant is not None else b""
+    escaped = constant is not None and "\\" in constant
+    last = "".join(_plain(part) for part in words[-1].parts) if words and constant is not None else "echo"
+
+    def run(shell: Shell) -> int:
+        if shell.slow:
+            return general(shell)
+        stream = shell.fds.get(1)
+        if stream is None or (escaped and shell.options.shopt["xpg_echo"]):
+            return general(shell)
+        try:
+            if constant is not None:
+                stream.write(data)
+                shell.specials.last_argument = last
+            else:
+                shell.line = line
+                pieces = [text(shell) for text in texts]
+                stream.write(_echoed(shell, " ".join(pieces)))
+                shell.specials.last_argument = pieces[-1]
+        except ExpansionError as error:
+            shell.status = expansion_failed(shell, error)
+            return shell.status
+        except OSError as error:
+            return _write_failed(shell, error)
+        shell.status = 0
+        return 0
+
+    return run
+
+
+def _echo_to_file(node: SimpleCommand, general: Run) -> Run | None:
+    """echo of words that are one field each, its output in one file with a plain name."""
+    redirection = node.redirections[0]
+    words = [word for word in node.words[1:] if isinstance(word, Word)]
+    name = redirection.target.source if isinstance(redirection.target, Word) else ""
+    operator = redirection.operator
+    if len(node.redirections) > 1 or operator not in (">", ">>") or redirection.descriptor not in (None, 1) or redirection.variable:
+        return None
+    if not _PLAIN_WORD.fullmatch(name) or name.startswith("/dev/") or not words:
+        return None
+    if not all(map(makes_one_field, words)) or _may_be_option(words[0]):
+        return None
+    texts = [WORDS.string(word) for word in words]
+    line = node.line
+
+    def run(shell: Shell) -> int:
+        if shell.slow or shell.options.noclobber or shell.options.nounset:
+            return general(shell)
+        shell.budget.step(8)
+        shell.line = line
+        try:
+            pieces = [text(shell) for text in texts]
+            stream = open_file(shell, name, operator)
+        except (ExpansionError, OSError):  # nothing was done that may not be done again
+            return general(shell)
+        try:
+            stream.write(_echoed(shell, " ".join(pieces)))
+        except OSError as error:
+            return _write_failed(shell, error)
+        finally:
+            stream.release()
+        shell.specials.last_argument = pieces[-1]
+        shell.status = 0
+        return 0
+
+    return run
+
+
+def _echoed(shell: Shell, text: str) -> bytes:
+    """The output for words that are joined, of which none can be an option."""
+    if "\\" in text and shell.options.shopt["xpg_echo"]:
+        from agentsandbox.kernel.formats.echo import render_echo
+
+        return render_echo([text], xpg=True, posix=True)
+    return encode(text + "\n")
+
+
+def _plain(part: object) -> str:
+    if isinstance(part, DoubleQuoted):
+        return "".join(_plain(piece) for piece in part.parts)
+    return part.text  # type: ignore[attr-defined, no-any-return]
+
+
+def _write_failed(shell: Shell, error: OSError) -> int:
+    import os
+
+    shell.complain(f"echo: write error: {os.strerror(error.errno or 5)}")
+    shell.status = 1
+    if shell.check:
+        command_failed(shell, 1)
+    return 1
+
+
+def finish(shell: Shell, status: int, line: int) -> int:
+    """The end of a shortcut: `$?`, and what a failure means."""
+    shell.status = status
+    if status and shell.check:
+        command_failed(shell, status, line)
+    return status
+
+
+def _local(node: SimpleCommand, general: Run) -> Run | None:
+    """local name=value …, the names being plain variables."""
+    assignments: list[tuple[str, Callable[[Shell], object]]] = []
+    for word in node.words[1:]:
+        if not isinstance(word, Assignment) or word.append or word.subscript is not None or not isinstance(word.value, Word):
+            return None
+        if "{" in word.value.source and has_braces(word.value.parts):
+            return None
+        from agentsandbox.shell.interpreter.assignments import number_of
+
+        value: Callable[[Shell], object] = number_of(word.value) or WORDS.string(word.value, assignment=True)
+        assignments.append((word.name, value))
+    if not assignments:
+        return None
+    line = node.line
+    if len(assignments) == 1:
+        only = node.words[1]
+        assert isinstance(only, Assignment)
+        number = _positional(only.value)
+        return _local_argument(only.name, number, line, general) if number else _one_local(*assignments[0], line, general)
+
+    def run(shell: Shell) -> int:
+        variables = shell.variables
+        if shell.slow or not variables.scopes or variables.temporary:
+            return general(shell)
+        attributes = shell.attributes
+        for name, _ in assignments:
+            if name in attributes:
+                return general(shell)
+        shell.line = line
+        values = shell.values
+        scope = variables.scopes[-1]
+        try:
+            texts = [value(shell) for _, value in assignments]  # before any of them is assigned
+            for (name, _), text in zip(assignments, texts, strict=True):
+                if name not in scope:
+                    scope[name] = (values.get(name, variables.missing), 0)
+                values[name] = text
+        except ExpansionError as error:
+            shell.status = expansion_failed(shell, error)
+            return shell.status
+        shell.status = 0
+        return 0
+
+    return run
+
+
+def _positional(value: object) -> int:
+    """The number of the positional parameter that a word is, bare or in double quotes; 0 for any other."""
+    parts = value.parts if isinstance(value, Word) else ()
+    if len(parts) == 1 and isinstance(parts[0], DoubleQuoted):
+        parts = parts[0].parts
+    if len(parts) != 1 or not isinstance(parts[0], Parameter):
+        return 0
+    name = parts[0].name
+    return int(name) if len(name) == 1 and "1" <= name <= "9" and parts[0].source == "$" + name else 0
+
+
+def _local_argument(name: str, number: int, line: int, general: Run) -> Run:
+    """local name=$1, the commonest of all."""
+    nothing = (Variables.missing, 0)
+    index = number - 1
+
+    def run(shell: Shell) -> int:
+        variables = shell.variables
+        positional = shell.stack.positional
+        if shell.slow or len(positional) < number or not variables.scopes or name in shell.attributes or variables.temporary:
+            return general(shell)
+        shell.line = line
+        scope = variables.scopes[-1]
+        values = shell.values
+        if name not in scope:
+            scope[name] = (values[name], 0) if name in values else nothing
+        values[name] = positional[index]
+        shell.status = 0
+        return 0
+
+    return run
+
+
+def _one_local(name: str, value: Callable[[Shell], object], line: int, general: Run) -> Run:
+    nothing = (Variables.missing, 0)
+
+    def run(shell: Shell) -> int:
+        variables = shell.variables
+        scopes = variables.scopes
+        if shell.slow or not scopes or name in shell.attributes or variables.temporary:
+            return general(shell)
+        shell.line = line
+        try:
+            text = value(shell)
+        except ExpansionError as error:
+            shell.status = expansion_failed(shell, error)
+            return shell.status
+        scope = scopes[-1]
+        values = shell.values
+        if name not in scope:
+            scope[name] = (values[name], 0) if name in values else nothing
+        values[name] = text
+        shell.status = 0
+        return 0
+
+    return run
+
+
+def _jump(kind: type[Break | Continue]) -> Callable[[SimpleCommand, Run], Run | None]:
+    def make(node: SimpleCommand, general: Run) -> Run | None:
+        if len(node.words) > 1:
+            return None
+
+        def run(shell: Shell) -> int:
+            if shell.slow or not shell.control.loops:
+                return general(shell)
+            shell.control.break_levels = 1
+            shell.status = 0
+            raise kind
+
+        return run
+
+    return make
+
+
+def _return(node: SimpleCommand, general: Run) -> Run | None:
+    if len(node.words) > 2:
+        return None
+    constant: int | None = None
+    if len(node.words) == 2:
+        word = node.words[1]
+        if not isinstance(word, Word) or not re.fullmatch(r"[0-9]{1,3}", word.source):
+            return None
+        constant = int(word.source) & 255
+
+    def run(shell: Shell) -> int:
+        if shell.slow or not shell.stack.frames:
+            return general(shell)
+        if constant is not None:
+            shell.status = constant
+        raise Return
+
+    return run
+
+
+def _read(node: SimpleCommand, general: Run) -> Run | None:
+    """[IFS=…] read [-r] name…: the commonest loop condition."""
+    separators: str | None = None
+    if node.assignments:
+        only = node.assignments[0]
+        if len(node.assignments) > 1 or only.name != "IFS" or only.append or only.subscript is not None or not isinstance(only.value, Word):
+            return None
+        separators = WORDS.constant_field(only.value.parts)
+        if separators is None or "~" in separators:
+            return None
+    words = [word.source for word in node.words[1:] if isinstance(word, Word)]
+    raw = words[:1] == ["-r"]
+    names = words[1:] if raw else words
+    if not names or len(words) != len(node.words) - 1 or not all(map(is_name, names)):
+        return None
+    if len(names) > 1 or separators:
+        return _read_fields(names, raw, separators, node.line, general)
+    name = names[0]
+    keep_blanks = separators == ""
+    line = node.line
+
+    def run(shell: Shell) -> int:
+        stream = shell.fds.get(0)
+        if shell.slow or stream is None or stream.unreadable or name in shell.attributes:
+            return general(shell)
+        if not keep_blanks and not shell.variables.default_ifs:
+            return general(shell)
+        text, escaped, complete = _read_line(shell, stream, raw)
+        if escaped and not keep_blanks:
+            text = "".join(split_read(text, " \t\n", 1, escaped))
+        elif not keep_blanks:
+            text = text.strip(" \t\n")
+        shell.values[name] = text
+        shell.specials.last_argument = name
+        return finish(shell, 0 if complete else 1, line)
+
+    return run
+
+
+def _read_fields(names: list[str], raw: bool, separators: str | None, line: int, general: Run) -> Run:
+    """[IFS=…] read [-r] name…, with something to split."""
+    count = len(names)
+    plain = set(names).isdisjoint
+
+    def run(shell: Shell) -> int:
+        stream = shell.fds.get(0)
+        if shell.slow or stream is None or stream.unreadable or not plain(shell.attributes):
+            return general(shell)
+        if separators is not None and shell.attributes.get("IFS") != SPECIAL:
+            return general(shell)
+        ifs = shell.variables.ifs if separators is None else separators
+        text, escaped, complete = _read_line(shell, stream, raw)
+        fields = split_read(text, ifs, count, escaped) if ifs else [text]
+        shell.values.update(itertools.zip_longest(names, fields, fillvalue=""))
+        shell.specials.last_argument = names[-1]
+        return finish(shell, 0 if complete else 1, line)
+
+    return run
+
+
+def _read_line(shell: Shell, stream: Stream, raw: bool) -> tuple[str, set[int], bool]:
+    """(text of a line, positions of quoted characters, whether its newline was there)."""
+    data = stream.readline()
+    if b"\0" in data or (not raw and b"\\" in data):
+        text, escaped = _careful_line(shell, stream, data, raw)
+        complete = text.endswith("\n")
+        return text[:-1] if complete else text, escaped, complete
+    if data[-1:] == b"\n":
+        return decode(data[:-1]), _NONE, True
+    return decode(data), _NONE, False
+
+
+_NONE: set[int] = set()
+
+
+def _careful_line(shell: Shell, stream: Stream, data: bytes, raw: bool) -> tuple[str, set[int]]:
+    """A line with NULs removed and, without -r, its backslashes: (text with its newline, positions of quoted characters)."""
+    data = data.replace(b"\0", b"")
+    if raw:
+        return decode(data), set()
+    from agentsandbox.shell.builtins.read import unescape
+
+    while data.endswith(b"\\\n") and (len(data) - 1 - len(data[:-1].rstrip(b"\\"))) % 2:
+        more = stream.readline()
+        data = data[:-2] + more
+        shell.budget.charge(len(data))
+        if not more:
+            break
+    return unescape(decode(data))
+
+
+def _test(node: SimpleCommand, general: Run) -> Run | None:
+    from agentsandbox.shell.interpreter.test_shortcuts import compile_test
+
+    return compile_test(node, general)
+
+
+_INLINES: dict[str, Callable[[SimpleCommand, Run], Run | None]] = {
+    ":": _nothing(0),
+    "true": _nothing(0),
+    "false": _nothing(1),
+    "echo": _echo,
+    "[": _test,
+    "test": _test,
+    "local": _local,
+    "break": _jump(Break),
+    "continue": _jump(Continue),
+    "return": _return,
+}

@@ -1,0 +1,503 @@
+"""Simple commands (POSIX 2.9.1): expansion, redirection, assignment, and the search for what a name means."""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.errors import CommandError
+from agentsandbox.shell.builtins import SPECIAL, find_builtin
+from agentsandbox.shell.expansion.errors import ExpansionError
+from agentsandbox.shell.expansion.words import has_braces
+from agentsandbox.shell.interpreter.dispatch import compiles
+from agentsandbox.shell.interpreter.failures import command_failed, expansion_failed
+from agentsandbox.shell.interpreter.functions import call_function, call_recorded
+from agentsandbox.shell.interpreter.programs import run_external
+from agentsandbox.shell.interpreter.redirections import RedirectionError, compile_redirections, release_all, restored
+from agentsandbox.shell.interpreter.shortcuts import inline_command
+from agentsandbox.shell.interpreter.subshells import child_killed, text_of
+from agentsandbox.shell.interpreter.substitutions import WORDS, finish_process_substitutions
+from agentsandbox.shell.syntax.nodes import ArrayLiteral, Assignment, HereDocument, Literal, Quoted, Redirection, SimpleCommand, Word
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from agentsandbox.kernel.streams import Stream
+    from agentsandbox.shell.interpreter.assignments import Binder, BoundAssignment
+    from agentsandbox.shell.interpreter.shell import Shell
+
+    Run = Callable[[Shell], int]
+    ArgumentBinder = Callable[[Shell, bool], Iterable[BoundAssignment]]
+
+__all__ = ["run_words"]
+
+_FEW = 256
+"""Assignments of one argument between two looks at what they take together."""
+_ARGUMENT = 256
+"""Bytes of one of them, about."""
+
+
+@compiles(SimpleCommand)
+def _simple(node: SimpleCommand) -> Run:
+    if node.spans or (node.redirections and any(isinstance(redirection.target, HereDocument) for redirection in node.redirections)):
+        from agentsandbox.shell.interpreter.relocation import relocate
+
+        node = relocate(node)
+    if not node.words:
+        from agentsandbox.shell.interpreter.assignment_only import compile_wordless
+
+        return compile_wordless(node)
+    for word in node.words:
+        if "BASH_COMMAND" in word.source:
+            return _telling(node)
+    general = _when_needed(node)
+    inlined = inline_command(node, general)
+    if inlined is not None:
+        return inlined
+    if not node.assignments and not node.redirections and all(isinstance(word, Word) for word in node.words):
+        return _call(node, general)
+    return _general(node)
+
+
+def _telling(node: SimpleCommand) -> Run:
+    """A command that looks at BASH_COMMAND, which outside traps is its own text."""
+    general = _general(node)
+    text = text_of(node)
+
+    def run(shell: Shell) -> int:
+        if not shell.traps.active:
+            shell.specials.command_text = text
+        return general(shell)
+
+    return run
+
+
+def _when_needed(node: SimpleCommand) -> Run:
+    """The general way, compiled when a command first takes it: most shortcuts never do."""
+    compiled: list[Run] = []
+
+    def run(shell: Shell) -> int:
+        if not compiled:
+            compiled.append(_general(node))
+        return compiled[0](shell)
+
+    return run
+
+
+def _call(node: SimpleCommand, general: Run) -> Run:
+    """A command without assignments and redirections, whose name is plain: a function is called without further ado."""
+    first = node.words[0]
+    assert isinstance(first, Word)
+    name = first.source
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.:-]*", name):
+        return general
+    if any("<(" in word.source or ">(" in word.source for word in node.words):
+        return general
+    line = node.line
+    arguments: list[Callable[[Shell, list[str]], None]] | None = None
+
+    def call(shell: Shell) -> int:
+        nonlocal arguments
+        function = shell.definitions.functions.get(name)
+        if function is None or shell.slow:
+            return general(shell)
+        if arguments is None:  # most commands never name a function
+            arguments = [WORDS.fields(word) for word in node.words[1:] if isinstance(word, Word)]
+        shell.line = line
+        words: list[str] = []
+        traps = shell.traps.handlers
+        try:
+            for argument in arguments:
+                argument(shell, words)
+        except ExpansionError as error:
+            status = expansion_failed(shell, error)
+        else:
+            status = call_function(shell, function, words)
+            shell.specials.last_argument = words[-1] if words else name
+            if type(status) is not int:
+                status = int(status)  # PIPESTATUS is the function's
+        shell.status = status
+        if shell.traps.pending:
+            from agentsandbox.shell.interpreter.traps import run_pending_traps
+
+            run_pending_traps(shell)
+        if status and shell.check:
+            command_failed(shell, status, line, traps)
+        return status
+
+    return call
+
+
+def _before(shell: Shell, text: str, line: int) -> bool:
+    from agentsandbox.shell.interpreter.traps import before_command
+
+    return before_command(shell, text, line)
+
+
+def _general(node: SimpleCommand) -> Run:
+    """A command with words, by all the rules."""
+    from agentsandbox.shell.interpreter.assignments import bind_assignment, bind_prefix
+
+    words: list[Callable[[Shell, list[str]], None]] = []
+    order: list[ArgumentBinder | None] = []
+    for word in node.words:
+        if isinstance(word, Assignment):
+            order.append(_bind_argument(word))
+        else:
+            words.append(WORDS.fields(word))
+            order.append(None)
+    declares = len(order) > len(words)
+    alone = [bind_assignment(assignment) for assignment in node.assignments]
+    binders = [bind_prefix(assignment) or bind for assignment, bind in zip(node.assignments, alone, strict=True)]
+    redirections = compile_redirections(node.redirections) if node.redirections else None
+    line = node.line
+    text: list[str] = []
+    assigns = redirections is not None and any(map(_may_assign, node.redirections))
+    under_keyword: list[Run | None] = []
+
+    def run(shell: Shell) -> int:
+        if shell.options.keyword:
+            if not under_keyword:
+                moved = _keywords_moved(node)
+                under_keyword.append(None if moved is node else _general(moved))
+            if under_keyword[0] is not None:
+                return under_keyword[0](shell)
+        shell.line = line
+        mark = len(shell.descriptors.process_files)
+        saved = shell.fds
+        traps = shell.traps.handlers
+        table: dict[int, Stream] | None = None
+        opened: list[Stream] = []
+        try:
+            if shell.slow:
+                if not text:
+                    text.append(text_of(node))
+                if _before(shell, text[0], line):
+                    return 0
+            shell.control.substitution_status = None
+            argv: list[str] = []
+            declared: list[str | BoundAssignment] | None = None
+            if not declares:
+                for word in words:
+                    word(shell, argv)
+            else:
+                declared = _declared_words(shell, order, words)
+                argv = [item if isinstance(item, str) else item.word() for item in declared]
+            traced = redirections is not None and shell.options.xtrace and bool(argv)
+            bound: list[BoundAssignment] = []
+            if traced:  # the trace goes where standard error went before the redirections
+                from agentsandbox.shell.interpreter.tracing import trace_words
+
+                bound = _bind_in_turn(shell, binders) if binders else []
+                trace_words(shell, bound, declared or argv)
+            if redirections is not None:
+                try:
+                    if assigns and argv and argv[0] not in shell.definitions.functions and find_builtin(argv[0]) is None:
+                        child = shell.fork(subshell=True)  # what is assigned there is lost with the child
+                        table, opened = redirections(child)
+                        opened.extend(child.descriptors.owned.values())
+                    else:
+                        shell.line = line
+                        table, opened = redirections(shell)
+                    shell.fds = table
+                except ExpansionError as error:
+                    if not argv or argv[0] in shell.definitions.functions or find_builtin(argv[0]) is not None:
+                        raise
+                    ends = shell.process.level or shell.options.errexit or shell.invocation.source != "environment"
+                    status = 1 if ends else error.status
+                    raise ExpansionError(error.message, fatal=False, status=status) from None  # only the child would have ended
+            if not argv:
+                for bind in alone:
+                    bind(shell).apply(shell)
+                status = shell.control.substitution_status or 0
+            else:
+                if binders and not traced:
+                    bound = _bind_in_turn(shell, binders)
+                status = int(run_words(shell, argv, bound, declared=declared, traced=traced))
+                if shell.control.killed is not None:
+                    child_killed(shell, node, line)
+        except ExpansionError as error:
+            status = expansion_failed(shell, error)
+        except RedirectionError:
+            status = 1
+            if argv:
+                shell.specials.last_argument = argv[-1]
+        finally:
+            if shell.descriptors.keep:  # `exec` made its redirections permanent
+                shell.descriptors.keep = False
+            elif table is not None:
+                shell.fds = restored(shell, table, saved)
+            if opened:
+                release_all(opened)
+            if len(shell.descriptors.process_files) > mark:
+                finish_process_substitutions(shell, mark)
+        shell.status = status
+        if shell.traps.pending:
+            from agentsandbox.shell.interpreter.traps import run_pending_traps
+
+            run_pending_traps(shell)
+        if status and shell.check:
+            command_failed(shell, status, line, traps)
+        return status
+
+    return run
+
+
+_KEYWORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^]]*\])?\+?=")
+
+
+def _keywords_moved(node: SimpleCommand) -> SimpleCommand:
+    """The command as `set -k` reads it: what looks like an assignment is one, wherever it stands."""
+    from agentsandbox.shell.syntax.parser import parse
+
+    assignments, words = list(node.assignments), []
+    for word in node.words:
+        read = parse(word.source).commands[0] if isinstance(word, Word) and _KEYWORD.match(word.source) else None
+        if isinstance(read, SimpleCommand) and read.assignments:
+            assignments += read.assignments
+        else:
+            words.append(word)
+    return SimpleCommand(tuple(assignments), tuple(words), node.redirections, node.line) if len(words) < len(node.words) else node
+
+
+def _may_assign(node: Redirection) -> bool:
+    if node.variable is not None:
+        return True
+    source = (node.target.body if isinstance(node.target, HereDocument) else node.target).source
+    return "$" in source and any(mark in source for mark in ("=", "++", "--"))
+
+
+def _bind_argument(node: Assignment) -> ArgumentBinder:
+    """An argument of `declare` and its kin; by its braces it may be many: `local x={a,b}` is `local x=a x=b`."""
+    from agentsandbox.shell.interpreter.assignments import bind_assignment
+
+    bind = bind_assignment(node, argument=True)
+    if isinstance(node.value, ArrayLiteral) or not has_braces(node.value.parts):
+        return lambda shell, associative: (bind(shell, associative),)
+    from agentsandbox.shell.expansion.braces import expand_braces
+
+    value = node.value
+
+    def bind_all(shell: Shell, associative: bool) -> Iterator[BoundAssignment]:
+        if not shell.options.braceexpand:
+            yield bind(shell, associative)
+            return
+        for number, parts in enumerate(expand_braces(value.parts, shell.budget)):
+            if number % _FEW == 0:
+                shell.budget.charge(number * _ARGUMENT)
+            tildes_stay = tuple([Quoted(part.text) if isinstance(part, Literal) and "~" in part.text else part for part in parts])
+            alternative = Assignment(node.name, Word(tildes_stay, value.source), node.subscript, node.append, node.source)
+            yield bind_assignment(alternative, argument=True)(shell, associative)
+
+    return bind_all
+
+
+def _bind_in_turn(shell: Shell, binders: list[Binder]) -> list[BoundAssignment]:
+    """Expand the assignments in front of a command: each sees those before it."""
+    if len(binders) == 1:
+        return [binders[0](shell)]
+    from agentsandbox.shell.expansion.variables import READONLY
+
+    variables = shell.variables
+    scope: dict[str, tuple[object, int]] = {}
+    bound: list[BoundAssignment] = []
+    try:
+        for bind in binders:
+            assignment = bind(shell)
+            bound.append(assignment)
+            if assignment.subscript is not None:  # to be refused
+                continue
+            variables.save_in(scope, assignment.name)
+            variables.hide_array(assignment.name)
+            if not shell.attributes.get(assignment.name, 0) & READONLY:
+                assignment.apply(shell)
+    finally:
+        variables.restore(scope)
+    return bound
+
+
+def _declared_words(
+    shell: Shell, order: list[ArgumentBinder | None], words: list[Callable[[Shell, list[str]], None]]
+) -> list[str | BoundAssignment]:
+    """The words of `declare` and its kin: assignments stay whole, other words expand to fields."""
+    declared: list[str | BoundAssignment] = []
+    plain = iter(words)
+    for number, bind in enumerate(order):
+        if bind is not None:
+            options = "".join([word for word in declared[1:] if isinstance(word, str) and word.startswith("-")])
+            for assignment in bind(shell, "A" in options):
+                if isinstance(assignment.value, list):
+                    _check_list(shell, assignment.name, options)
+                early = isinstance(assignment.value, list) and any(order[number + 1 :]) and not shell.options.xtrace
+                declared.append(_declare_early(shell, declared, assignment) if early else assignment)
+            continue
+        fields: list[str] = []
+        next(plain)(shell, fields)
+        declared.extend(fields)
+    return declared
+
+
+def _check_list(shell: Shell, name: str, options: str) -> None:
+    """An array literal that a variable cannot take ends the shell; in a function only `declare` itself fails."""
+    from agentsandbox.shell.expansion.variables import ARRAY, ASSOCIATIVE, READONLY
+
+    function = next((frame.name for frame in reversed(shell.stack.frames) if frame.is_function), None)
+    flags = shell.attributes.get(name, 0)
+    if flags & READONLY:
+        message = f"{name}: readonly variable"
+    elif flags & ARRAY and "A" in options and (function is None or "g" in options):
+        message = f"{name}: cannot convert indexed to associative array"
+    elif flags & ASSOCIATIVE and "a" in options and "A" not in options and (function is None or "g" in options):
+        message = f"{name}: cannot convert associative to indexed array"
+    else:
+        return
+    if function is None:
+        raise ExpansionError(message, readonly=flags & READONLY != 0)
+    shell.complain(f"{function}: {message}")
+
+
+def _declare_early(shell: Shell, declared: list[str | BoundAssignment], assignment: BoundAssignment) -> str | BoundAssignment:
+    """Bash assigns an array literal while the words are expanded, so that those behind it see the array; its name stays."""
+    command = declared[0]
+    builtin = find_builtin(command) if isinstance(command, str) else None
+    if builtin is None or not builtin.declares or command in shell.definitions.functions or (command == "local" and not shell.stack.frames):
+        return assignment
+    from agentsandbox.shell.builtins.declare import assign_lists, is_local
+
+    options = [word for word in declared[1:] if isinstance(word, str) and word.startswith("-")]
+    assign_lists(shell, [command, *options, assignment], local=command not in ("export", "readonly") and is_local(shell))
+    return assignment.name
+
+
+def run_words(
+    shell: Shell,
+    argv: list[str],
+    assignments: Sequence[BoundAssignment] = (),
+    *,
+    declared: list[str | BoundAssignment] | None = None,
+    functions: bool = True,
+    traced: bool = False,
+) -> int:
+    """Run expanded words: a function, a builtin or a command of the PATH, in this order."""
+    name = argv[0]
+    if shell.slow:
+        denied = _check_policy(shell, argv, assignments, None if traced else declared or argv)
+        if denied is not None:
+            return denied
+    if functions and name in shell.definitions.functions:
+        call = call_function if not shell.options.shopt["extdebug"] else call_recorded
+        if not assignments:
+            status = call(shell, shell.definitions.functions[name], argv[1:])
+        else:
+            status = _with_assignments(shell, assignments, lambda: call(shell, shell.definitions.functions[name], argv[1:]))
+        shell.specials.last_argument = argv[-1]
+        return status
+    builtin = find_builtin(name) if name not in shell.definitions.disabled else None
+    if builtin is None:
+        status = _run_external(shell, argv, assignments)
+        shell.specials.last_argument = argv[-1]
+        return status
+    arguments = declared if declared is not None and builtin.declares else argv
+    if not assignments:
+        status = builtin.call(shell, arguments)
+    elif shell.options.posix and name in SPECIAL:
+        for assignment in assignments:
+            assignment.apply(shell)
+        status = builtin.call(shell, arguments)
+    else:
+        status = _with_assignments(shell, assignments, lambda: builtin.call(shell, arguments))
+    last = arguments[-1]
+    shell.specials.last_argument = argv[-1] if isinstance(last, str) or not isinstance(last.value, list) else last.name
+    return status
+
+
+def _check_policy(
+    shell: Shell, argv: list[str], assignments: Sequence[BoundAssignment], shown: Sequence[str | BoundAssignment] | None
+) -> int | None:
+    """`set -x`, `set -n` and the host's policy; a status when the command must not run."""
+    if shell.options.xtrace and shown is not None:
+        from agentsandbox.shell.interpreter.tracing import trace_words
+
+        trace_words(shell, assignments, shown)
+    if shell.options.noexec:
+        return 0
+    if shell.policy is None:
+        return None
+    from agentsandbox.shell.interpreter.programs import refusal_of
+
+    return refusal_of(shell, argv)
+
+
+def _with_assignments(shell: Shell, assignments: Sequence[BoundAssignment], run: Callable[[], int]) -> int:
+    """Run with variables that hold only meanwhile, exported."""
+    from agentsandbox.shell.expansion.variables import CONVERTING, EXPORT, NameReference
+
+    variables = shell.variables
+    scope: dict[str, tuple[object, int]] = {}
+    for assignment in assignments:
+        if assignment.subscript is not None:
+            shell.complain(f"`{assignment.name}[{assignment.subscript}]': not a valid identifier")
+            continue
+        variables.save_in(scope, assignment.name)
+        variables.hide_array(assignment.name)
+        if isinstance(shell.values.get(assignment.name), NameReference):
+            variables.save_in(scope, variables.resolve(assignment.name))
+        if shell.attributes.get(assignment.name, 0) & CONVERTING and not assignment.append:
+            variables.drop(assignment.name, CONVERTING)
+        try:
+            assignment.apply(shell)
+        except ExpansionError as error:
+            if not error.readonly:
+                raise
+            shell.report(error)
+            continue
+        variables.add(assignment.name, EXPORT)
+    variables.temporary.append((len(variables.scopes), scope))
+    try:
+        return run()
+    finally:
+        variables.temporary = [entry for entry in variables.temporary if entry[1] is not scope]
+        variables.restore(scope)
+
+
+def _temporary_value(shell: Shell, assignment: BoundAssignment, before: str | None) -> str:
+    """What a command sees of an assignment in front of it; `before` it may stand another one of the name."""
+    if not assignment.append:
+        return str(assignment.value)
+    from agentsandbox.shell.expansion.variables import INTEGER
+
+    current = before or shell.variables.get(assignment.name) or ""
+    if shell.attributes.get(assignment.name, 0) & INTEGER:
+        return str(shell.arithmetic(f"({current or 0})+({assignment.value})"))
+    return f"{current}{assignment.value}"
+
+
+def _run_external(shell: Shell, argv: list[str], assignments: Sequence[BoundAssignment]) -> int:
+    name = argv[0]
+    environment = {**shell.variables.environment(), "_": name if "/" in name else f"/usr/bin/{name}"}
+    if assignments:
+        from agentsandbox.shell.expansion.variables import READONLY
+
+        temporary: dict[str, str] = {}
+        for assignment in assignments:
+            if shell.attributes.get(assignment.name, 0) & READONLY:
+                shell.complain(f"{assignment.name}: readonly variable")
+            elif assignment.subscript is not None:
+                shell.complain(f"`{assignment.name}[{assignment.subscript}]': not a valid identifier")
+            else:
+                temporary[assignment.name] = _temporary_value(shell, assignment, temporary.get(assignment.name))
+        environment = {**temporary, **environment, **temporary}
+    try:
+        return run_external(shell, argv, environment, path=environment.get("PATH") if assignments else None)
+    except CommandError as error:
+        shell.complain(error.message)
+        return error.status
+    finally:
+        if shell.jobs.jobs:
+            from agentsandbox.shell.interpreter.notices import tell_jobs
+
+            tell_jobs(shell)
+        if shell.traps.handlers:
+            from agentsandbox.shell.interpreter.subshells import child_ended
+
+            child_ended(shell)

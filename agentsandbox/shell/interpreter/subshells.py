@@ -1,0 +1,345 @@
+"""Subshells, background jobs and coprocesses: shells that begin as a copy of another one."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+
+from agentsandbox.errors import Break, Continue, Exit, Killed, PipeClosed, Return
+from agentsandbox.kernel.streams import BytesReader, Pipe, PipeReader, Stream, encode
+from agentsandbox.shell.expansion.errors import ExpansionError
+from agentsandbox.shell.expansion.variables import IndexedArray, is_name
+from agentsandbox.shell.interpreter.dispatch import compile_command, compiles
+from agentsandbox.shell.interpreter.failures import command_failed
+from agentsandbox.shell.interpreter.redirections import redirected
+from agentsandbox.shell.syntax.nodes import AndOr, Background, Coproc, Group, Pipeline, Redirection, SimpleCommand, Subshell, Unreadable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from agentsandbox.kernel.processes import Process
+    from agentsandbox.shell.interpreter.shell import Shell
+    from agentsandbox.shell.syntax.nodes import Command
+
+    Run = Callable[[Shell], int]
+
+__all__ = [
+    "announced",
+    "child_ended",
+    "child_killed",
+    "compile_stage",
+    "in_subshell",
+    "run_in_shell",
+    "run_subshell",
+    "run_traps",
+    "start_subshell",
+    "text_of",
+]
+
+SIGKILL = 9
+
+
+def run_in_shell(shell: Shell, run: Run, *, goes_on: bool = False) -> int:
+    """Run something as all that a shell does: what unwinds to its top ends it, and its EXIT trap runs.
+
+    A shell that goes on, as a terminal does, keeps the descriptors that `exec` opened.
+    """
+    try:
+        status = run(shell)
+    except Exit as end:
+        status = end.status
+    except Return:
+        status = shell.status
+    except (Break, Continue):
+        status = 0
+    except ExpansionError as error:
+        shell.report(error)
+        status = error.status if shell.invocation.source == "environment" and not shell.process.level and not shell.options.errexit else 1
+    except (PipeClosed, Killed) as end:
+        is_own = isinstance(end, PipeClosed) or (end.signal != SIGKILL and end.target in (0, shell.process.pid))
+        if is_own and shell.traps.handlers.get("EXIT"):
+            from agentsandbox.shell.interpreter.traps import run_exit_trap
+
+            with suppress(PipeClosed):
+                run_exit_trap(shell, int(shell.status))
+        shell.traps.handlers = {}
+        if not goes_on:
+            shell.finish()
+        raise
+    if shell.traps.handlers:
+        from agentsandbox.shell.interpreter.traps import run_exit_trap
+
+        status = run_exit_trap(shell, status)
+    if shell.descriptors.owned and not goes_on:
+        shell.finish()
+    return status & 255
+
+
+def run_subshell(shell: Shell, run: Run, fds: dict[int, Stream], *, substitution: bool = False) -> int:
+    """Run in a copy of the shell, on the caller's stack."""
+    child = shell.fork(subshell=True)
+    child.fds = fds
+    if substitution:
+        child.control.trace_level += 1
+        child.traps.exit_depth = 0
+        child.options = child.options.without("verbose")
+        child.control.loops = shell.control.loops  # `break` ends the substitution
+        child.control.tells_signals = shell.invocation.source != "environment"
+        if child.options.errexit and not child.options.shopt["inherit_errexit"] and not child.options.posix:
+            child.use_options(child.options.without("errexit"))
+    budget = shell.budget
+    if budget.depth >= budget.max_depth:
+        budget.deeper()
+    budget.depth += 1
+    try:
+        return run_in_shell(child, run)
+    except PipeClosed:
+        return 141
+    except Killed as end:
+        if child.process.pid != end.target:
+            raise
+        if not substitution:  # nothing is told of those
+            shell.control.killed = (end.signal, child.process.pid)
+        return 128 + end.signal
+    finally:
+        budget.depth -= 1
+        child.variables.owner = None
+        if shell.traps.handlers:
+            child_ended(shell)
+
+
+def run_traps(shell: Shell) -> None:
+    """Run the traps of signals that came while a child ran."""
+    from agentsandbox.shell.interpreter.traps import run_pending_traps
+
+    run_pending_traps(shell)
+
+
+def child_ended(shell: Shell) -> None:
+    """A child process, or what stands for one, has ended: that is a SIGCHLD."""
+    if "CHLD" in shell.traps.handlers:
+        shell.traps.pending.append("CHLD")
+
+
+def start_subshell(
+    shell: Shell,
+    run: Run,
+    fds: dict[int, Stream],
+    name: str,
+    *,
+    give_back: Sequence[Stream] = (),
+    detach_input: bool = False,
+    substitution: bool = False,
+) -> Process:
+    """Run in a copy of the shell as a process of its own. It holds every stream of its table until it ends."""
+    child = shell.fork(subshell=True)
+    if substitution:
+        child.control.trace_level += 1
+    if detach_input:
+        fds = {**fds, 0: BytesReader(b"")}
+    child.fds = fds
+    held = list(fds.values())
+    for stream in held:
+        stream.acquire()
+    for stream in give_back:
+        stream.release()
+    child.control.ignore = shell.control.ignore
+    scheduler = shell.machine.scheduler
+
+    def body() -> int:
+        from agentsandbox.shell.interpreter.traps import SignalHandler
+
+        child.process.task = scheduler.current
+        child.process.task.on_signal = SignalHandler(child)
+        try:
+            return run_in_shell(child, run)
+        finally:
+            end()
+
+    def end() -> None:
+        child.finish()
+        for stream in held:
+            stream.release()
+        if shell.traps.handlers:
+            child_ended(shell)
+
+    process = scheduler.start(body, name, child.process.pid, give_up=end)
+    child.process.task = process
+    return process
+
+
+@compiles(Subshell)
+def _subshell(node: Subshell) -> Run:
+    return compile_stage(node)[0]
+
+
+def compile_stage(command: Command) -> tuple[Run, Run]:
+    """A command as a shell runs it, and as all that a process of its own runs: there ERR is for commands inside it, not for itself."""
+    if isinstance(command, Subshell):
+        child = redirected(command.redirections, compile_command(command.body))
+        return in_subshell(child, command.line, command), child
+    run = compile_command(command)
+    if isinstance(command, Group):
+        return run, run
+    if not isinstance(command, (SimpleCommand, Pipeline)) or (isinstance(command, Pipeline) and command.timed):
+        return run, _without_exit_trap(run)
+    asks_nothing = isinstance(command, SimpleCommand) and not command.words and any(map(_makes_child, command.redirections))
+
+    def run_alone(shell: Shell) -> int:
+        shell.control.own_depth = shell.budget.depth
+        status = run(shell)
+        return 0 if asks_nothing else status
+
+    return run, run_alone
+
+
+def _makes_child(redirection: Redirection) -> bool:
+    """Whether bash makes another process for this redirection where no command is; nothing waits for that of a pipeline's stage."""
+    number = redirection.descriptor if redirection.descriptor is not None else int(redirection.operator[0] != "<")
+    return redirection.variable is not None or number == 0
+
+
+def _without_exit_trap(run: Run) -> Run:
+    """What bash runs in a process of its own without its EXIT trap: lists, loops and conditions that no group or subshell holds."""
+
+    def run_untrapped(shell: Shell) -> int:
+        try:
+            return run(shell)
+        finally:
+            shell.traps.handlers = shell.traps.without("EXIT")
+
+    return run_untrapped
+
+
+def announced(run: Run, node: SimpleCommand) -> Run:
+    """A simple command in a process of its own: its DEBUG trap has run before, and it is the process that a signal ends."""
+    name = node.words[0].source if node.words else ""
+
+    def run_announced(shell: Shell) -> int:
+        shell.traps.announced = shell.slow
+        if name not in shell.definitions.functions:
+            shell.control.tells_signals = False
+        try:
+            return run(shell)
+        except ExpansionError as error:
+            shell.report(error)
+            return error.status if shell.invocation.source == "environment" and shell.process.level == 1 else 1
+
+    return run_announced
+
+
+def child_killed(shell: Shell, node: Command, line: int) -> None:
+    """Tell of the child that ran `node` and was ended by a signal."""
+    from agentsandbox.shell.interpreter.notices import tell_killed
+
+    assert shell.control.killed is not None
+    shell.line = line
+    tell_killed(shell, *shell.control.killed, text_of(node), foreground=True)
+    shell.control.killed = None
+
+
+def in_subshell(body: Run, line: int, node: Command) -> Run:
+    """Something run in a subshell, as a command; `node` is what it is shown as."""
+
+    def run_node(shell: Shell) -> int:
+        status = run_subshell(shell, body, shell.fds)
+        shell.status = status
+        if shell.control.killed is not None:
+            child_killed(shell, node, line)
+        if shell.slow and not shell.traps.active:
+            shell.specials.command_text = text_of(node)
+        if shell.traps.pending:
+            run_traps(shell)
+        if status and shell.check:
+            command_failed(shell, status, line)
+        return status
+
+    return run_node
+
+
+def text_of(node: Command) -> str:
+    """A command as `jobs` shows it: groups and subshells on one line."""
+    from agentsandbox.shell.syntax.printer import print_command
+
+    text = print_command(node)
+    if not isinstance(node, (Group, Subshell)):
+        return text
+    return re.sub(r"(?<![;&{]) \}", "; }", re.sub(r"\s*\n\s*", " ", text))
+
+
+@compiles(Background)
+def _background(node: Background) -> Run:
+    command = node.command
+    if isinstance(command, Pipeline) and command.negated:  # bash forgets the ! of an asynchronous pipeline
+        command = Pipeline(command.commands, False, command.timed, command.line)
+    run = compile_stage(command)[1]
+    if isinstance(command, SimpleCommand):
+        run = announced(run, command)
+    text: list[str] = []
+    simple = not isinstance(node.command, AndOr) or len(node.command.rest) < 100
+
+    def start(shell: Shell) -> int:
+        if not text:
+            text.append(text_of(node.command) if simple else "…")
+        if shell.slow and isinstance(command, SimpleCommand):
+            from agentsandbox.shell.interpreter.traps import before_command
+
+            before_command(shell, text[0], command.line)
+        process = start_subshell(shell, run, shell.fds, text[0], detach_input=True)
+        process.is_job = True
+        shell.jobs.latest_pid = process.pid
+        shell.jobs.add(process, text[0])
+        shell.status = 0
+        return 0
+
+    return start
+
+
+@compiles(Unreadable)
+def _unreadable(node: Unreadable) -> Run:
+    lines = [node.message, *(() if node.source_line is None else (f"`{node.source_line}'",))]
+
+    def report(shell: Shell) -> int:
+        stream = shell.fds.get(2)
+        prefix = shell.error_prefix(node.line).replace(": line ", ": command substitution: line ", 1)
+        if stream is not None:
+            stream.write(encode("".join([f"{prefix}{line}\n" for line in lines])))
+        shell.status = 2
+        return 2
+
+    return report
+
+
+@compiles(Coproc)
+def _coproc(node: Coproc) -> Run:
+    run = compile_stage(node.body)[1]
+    name = node.name
+    line = node.line
+
+    def start(shell: Shell) -> int:
+        if not is_name(name):
+            shell.line = line
+            shell.complain(f"`{name}': not a valid identifier")
+            shell.status = 1
+            return 1
+        scheduler = shell.machine.scheduler
+        to_child, from_child = Pipe(scheduler), Pipe(scheduler)
+        child_input, our_input = PipeReader(to_child), PipeReader(from_child)
+        text = text_of(node)
+        process = start_subshell(shell, run, {**shell.fds, 0: child_input, 1: from_child}, text, give_back=[child_input, from_child])
+        reading, writing = 63, 60
+        while reading in shell.fds or writing in shell.fds:
+            reading -= 1
+            writing -= 1
+        shell.fds = {**shell.fds, reading: our_input, writing: to_child}
+        shell.descriptors.owned = {**shell.descriptors.owned, reading: our_input, writing: to_child}
+        process.is_job = True
+        shell.variables.replace(name, IndexedArray.of([str(reading), str(writing)]))
+        shell.variables.assign(f"{name}_PID", str(process.pid))
+        shell.jobs.latest_pid = process.pid
+        shell.jobs.add(process, text)
+        shell.status = 0
+        return 0
+
+    return start

@@ -1,0 +1,337 @@
+"""Command and process substitution, and the compiler of words that knows them."""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.errors import Exit
+from agentsandbox.kernel.caching import cache_short
+from agentsandbox.kernel.streams import Buffer, Pipe, PipeReader, decode, encode
+from agentsandbox.shell.builtins import NAMES, PURE
+from agentsandbox.shell.expansion.errors import ExpansionError
+from agentsandbox.shell.expansion.words import WordCompiler
+from agentsandbox.shell.interpreter.dispatch import compile_command
+from agentsandbox.shell.syntax.nodes import Command, HereDocument, SimpleCommand, Word
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from agentsandbox.shell.interpreter.shell import Shell
+
+    Run = Callable[[Shell], int]
+
+__all__ = [
+    "WORDS",
+    "expand_index",
+    "expand_key",
+    "expand_quoted_text",
+    "finish_process_substitutions",
+    "finishing",
+    "harmless_name",
+    "leaves_no_trace",
+]
+
+
+class _Output(Buffer):
+    """What a substitution writes, without null bytes: they take no room, however many come."""
+
+    __slots__ = ("has_null",)
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(limit)
+        self.has_null = False
+
+    def write(self, data: bytes) -> None:
+        if b"\0" in data:
+            self.has_null = True
+            data = data.translate(None, b"\0")
+        super().write(data)
+
+
+def substitute(shell: Shell, run: Run, *, in_place: bool) -> str:
+    """The output of a command without its trailing newlines; `$?` becomes its status."""
+    from agentsandbox.shell.interpreter.subshells import run_subshell
+
+    budget = shell.budget
+    buffer = _Output(budget.value_bytes)
+    if budget.depth >= budget.max_depth:
+        budget.deeper()
+    budget.depth += 1
+    budget.left -= 1
+    if budget.left < 0:
+        budget.tick()
+    try:
+        if in_place and not shell.slow and not shell.check:
+            saved, hashed = shell.fds, shell.specials.hashed
+            shell.fds, shell.specials.hashed = {**saved, 1: buffer}, hashed.copy()
+            try:
+                status = run(shell)
+            except ExpansionError as error:  # it would have ended the substitution's own shell, no more
+                shell.report(error)
+                status = 1
+            finally:
+                shell.fds, shell.specials.hashed = saved, hashed
+        else:
+            status = run_subshell(shell, run, {**shell.fds, 1: buffer}, substitution=True)
+            if buffer.references > 1:  # background jobs may still write
+                shell.machine.scheduler.block(lambda: buffer.references == 1)
+    finally:
+        budget.depth -= 1
+    shell.control.substitution_status = shell.status = status
+    if in_place and shell.traps.handlers and "CHLD" in shell.traps.handlers:
+        shell.traps.pending.append("CHLD")
+    chunks = buffer.chunks
+    data = chunks[0] if len(chunks) == 1 else b"".join(chunks)
+    if len(data) > 65536:
+        budget.make(len(data))
+    if buffer.has_null:
+        shell.warn("command substitution: ignored null byte in input")
+    return decode(data.rstrip(b"\n"))
+
+
+_EFFECTS = re.compile(r"[$<>]\(|[`=]|\+\+|--|\?\}|:\?|RANDOM|BASHPID")
+
+
+def has_no_side_effects(source: str) -> bool:
+    """Whether expanding a word only reads; by its text, erring on the safe side."""
+    return _EFFECTS.search(source) is None
+
+
+_IN_NAMES = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.+"
+
+
+def harmless_name(command: Command) -> str:
+    """Return the name of a simple command whose words change nothing in the shell; "" for other commands."""
+    if not isinstance(command, SimpleCommand) or command.assignments or not command.words:
+        return ""
+    name = command.words[0].source
+    words = command.words[1:]
+    if name.strip(_IN_NAMES) or not all(isinstance(word, Word) and has_no_side_effects(word.source) for word in words):
+        return ""
+    if name == "printf" and words and words[0].source.lstrip("'\"\\")[:1] in ("-", "$", "`", "{"):
+        return ""  # -v assigns
+    return name if name in PURE or name not in NAMES else ""
+
+
+def leaves_no_trace(shell: Shell, name: str) -> bool:
+    """Whether a command that is about to run needs no copy of the shell. It must not be a function.
+
+    This imports an external command, as running it would do.
+    """
+    if name in PURE:
+        return True
+    command = shell.machine.find_command(name)
+    return command is not None and command.manners.pure
+
+
+def _command_substitution(body: Command | None) -> Callable[[Shell], str]:
+    if body is None:
+
+        def nothing(shell: Shell) -> str:
+            shell.control.substitution_status = 0
+            return ""
+
+        return nothing
+    file = _read_file(body)
+    if file is not None:
+        return file
+    run = compile_command(body)
+    name = harmless_name(body)
+    text = " ".join([word.source for word in body.words]) if isinstance(body, SimpleCommand) else ""
+    if not name or body.redirections or "BASH_SUBSHELL" in text:
+        return lambda shell: substitute(shell, run, in_place=False)
+
+    def expand(shell: Shell) -> str:
+        definitions = shell.definitions
+        general = shell.slow or shell.check or definitions.aliases or name in definitions.functions
+        return substitute(shell, run, in_place=not general and leaves_no_trace(shell, name))
+
+    return _echoed(body, expand) if name == "echo" and "BASH_COMMAND" not in text else expand
+
+
+def _echoed(body: Command, general: Callable[[Shell], str]) -> Callable[[Shell], str]:
+    """$(echo …), whose output is its arguments: nothing needs to be written to be read again."""
+    assert isinstance(body, SimpleCommand)
+    fields = [WORDS.fields(word) for word in body.words[1:] if isinstance(word, Word)]
+
+    def expand(shell: Shell) -> str:
+        budget = shell.budget
+        if shell.slow or shell.traps.handlers or shell.check or budget.depth >= budget.max_depth:
+            return general(shell)
+        definitions = shell.definitions
+        if definitions.aliases or "echo" in definitions.functions:
+            return general(shell)
+        budget.left -= 1
+        if budget.left < 0:
+            budget.tick()
+        arguments: list[str] = []
+        try:
+            for word in fields:
+                word(shell, arguments)
+        except ExpansionError:
+            return general(shell)
+        if (arguments and arguments[0][:1] == "-") or shell.options.shopt["xpg_echo"]:
+            return general(shell)
+        text = " ".join(arguments)
+        if len(text) > 65536:
+            budget.make(len(text))
+        shell.control.substitution_status = shell.status = 0
+        return (text if text.isascii() else decode(encode(text))).rstrip("\n")
+
+    return expand
+
+
+def _read_file(body: Command) -> Callable[[Shell], str] | None:
+    """$(< file)"""
+    if not isinstance(body, SimpleCommand) or body.words or body.assignments or len(body.redirections) != 1:
+        return None
+    redirection = body.redirections[0]
+    if redirection.operator != "<" or isinstance(redirection.target, HereDocument) or redirection.descriptor not in (None, 0):
+        return None
+    name = WORDS.fields(redirection.target)
+
+    def cat(shell: Shell) -> int:
+        from agentsandbox.shell.interpreter.redirections import open_file
+
+        found: list[str] = []
+        name(shell, found)
+        if len(found) != 1:
+            shell.complain(f"{redirection.target.source}: ambiguous redirect")  # type: ignore[union-attr]
+            return 1
+        try:
+            stream = open_file(shell, found[0], "<")
+            try:
+                if not stream.unreadable:  # bash says nothing of a directory
+                    for block in stream.blocks():
+                        shell.budget.step(1 + (len(block) >> 8))
+                        shell.fds[1].write(block)
+            finally:
+                stream.release()
+        except OSError as error:
+            import os
+
+            shell.complain(f"{found[0]}: {os.strerror(error.errno or 5)}")
+            return 1
+        return 0
+
+    def read(shell: Shell) -> str:
+        text = substitute(shell, cat, in_place=False)
+        if shell.options.errexit and shell.control.substitution_status:  # for bash this is an error of the shell itself
+            raise Exit(1)
+        return text
+
+    return read
+
+
+def _process_substitution(body: Command | None, direction: str) -> Callable[[Shell], str]:
+    run = compile_command(body) if body is not None else (lambda shell: 0)
+
+    def start(shell: Shell) -> str:
+        from agentsandbox.shell.interpreter.subshells import start_subshell
+
+        pipe = Pipe(shell.machine.scheduler)
+        reader = PipeReader(pipe)
+        ours, theirs = (reader, pipe) if direction == "<" else (pipe, reader)
+        number = 63
+        while number in shell.fds:
+            number -= 1
+        child_fds = {**shell.fds, (1 if direction == "<" else 0): theirs}
+        process = start_subshell(shell, run, child_fds, "process substitution", give_back=[theirs], substitution=True)
+        shell.jobs.latest_pid = process.pid
+        shell.jobs.processes[process.pid] = process
+        shell.fds = {**shell.fds, number: ours}
+        shell.descriptors.process_files += ((number, ours, process),)
+        return f"/dev/fd/{number}"
+
+    return start
+
+
+def finish_process_substitutions(shell: Shell, mark: int) -> None:
+    """Close our ends of the pipes of a command that has ended, and wait for processes that it wrote to."""
+    opened = shell.descriptors.process_files
+    shell.descriptors.process_files, finished = opened[:mark], opened[mark:]
+    numbers = {number for number, _, _ in finished}
+    shell.fds = {number: stream for number, stream in shell.fds.items() if number not in numbers}
+    for _, stream, process in finished:
+        stream.release()
+        if isinstance(stream, Pipe) and stream.references <= 0:
+            shell.machine.scheduler.wait(process)
+
+
+def finishing(run: Run, words: Iterable[Word]) -> Run:
+    """A command that itself closes the process substitutions of its words."""
+    if not any("<(" in word.source or ">(" in word.source for word in words):
+        return run
+
+    def run_finishing(shell: Shell) -> int:
+        mark = len(shell.descriptors.process_files)
+        try:
+            return run(shell)
+        finally:
+            if len(shell.descriptors.process_files) > mark:
+                finish_process_substitutions(shell, mark)
+
+    return run_finishing
+
+
+WORDS = WordCompiler(_command_substitution, _process_substitution)
+
+
+@cache_short(256)
+def _quoted_text(text: str) -> Callable[[Shell], str]:
+    from agentsandbox.shell.syntax.contexts import HERE
+    from agentsandbox.shell.syntax.parser import Parser
+
+    parser = Parser(text)
+    parts = parser.scan(HERE, "")
+    return WORDS.string(Word(parts, text))
+
+
+def expand_quoted_text(shell: Shell, text: str, *, keep_quotes: bool = False) -> str:
+    """Expand a text as a here-document is expanded; it loses its quotes, as subscripts do, unless they are to stay."""
+    from agentsandbox.errors import ShellSyntaxError
+    from agentsandbox.shell.expansion.errors import ExpansionError
+
+    if not keep_quotes and ('"' in text or "'" in text):
+        text = _without_quotes(text)
+    try:
+        return _quoted_text(text)(shell)
+    except ShellSyntaxError as error:
+        raise ExpansionError(error.message) from None
+
+
+def expand_index(shell: Shell, text: str) -> str:
+    """Expand a text that stands between the brackets of an indexed array."""
+    return _index_text(text)(shell)
+
+
+def expand_key(shell: Shell, text: str) -> str:
+    """Expand a text that stands between the brackets of an associative array: a word that is not split."""
+    from agentsandbox.errors import ShellSyntaxError
+
+    try:
+        return _key_text(text)(shell)
+    except ShellSyntaxError as error:
+        raise ExpansionError(error.message) from None
+
+
+@cache_short(256)
+def _key_text(text: str) -> Callable[[Shell], str]:
+    from agentsandbox.shell.syntax.parser import Parser
+
+    return WORDS.subscript(Parser(f"[{text}]").read_subscript())
+
+
+@cache_short(256)
+def _index_text(text: str) -> Callable[[Shell], str]:
+    from agentsandbox.shell.syntax.parser import read_arithmetic
+
+    return WORDS.string(Word(read_arithmetic(text), text))
+
+
+def _without_quotes(text: str) -> str:
+    """Drop the quotes around a subscript such as ["a b"] or ['k']."""
+    if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
+        return text[1:-1]
+    return text.replace('"', "")

@@ -1,0 +1,35 @@
+"""The second line behind "command not found": that the sandbox has no such command, and what comes near."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.shell.interpreter.shell import Shell
+
+__all__ = ["suggest"]
+
+
+def suggest(shell: Shell, name: str) -> str | None:
+    """What to tell about a name that is no command; None where there is nothing helpful to say."""
+    if name.endswith("\r"):
+        return "the script has the line ends of Windows: remove them, for instance with sed -i 's/\\r$//' FILE (D-windows-lines)"
+    from agentsandbox.commands._unavailable import unavailable_hint
+
+    hint = unavailable_hint(name)
+    if hint is not None:
+        return f"{name} is not available in this sandbox: {hint} (D-not-available)"
+    near = _near(shell, name)
+    return f"{name} is not available in this sandbox; did you mean {near}? (D-not-available)" if near else None
+
+
+def _near(shell: Shell, name: str) -> str | None:
+    """The command whose name is closest, if one is close at all."""
+    if not 2 < len(name) < 20:
+        return None
+    from difflib import get_close_matches
+
+    known = shell.machine.host.commands()
+    if name in known:
+        return None  # only the PATH does not lead to it
+    found = get_close_matches(name, known, 1, 0.75)
+    return found[0] if found else None

@@ -1,0 +1,143 @@
+"""Traps: EXIT, ERR, DEBUG, RETURN and signals."""
+
+from __future__ import annotations
+
+from agentsandbox.errors import Exit, Return
+from agentsandbox.kernel.processes import SIGNALS
+from agentsandbox.shell.expansion.errors import ExpansionError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.shell.interpreter.shell import Shell
+
+__all__ = ["SignalHandler", "before_command", "inherited", "run_exit_trap", "run_pending_traps", "run_trap"]
+
+
+class _InProgress(str):
+    """What stands for the commands of a trap while they run."""
+
+    __slots__ = ()
+
+
+_IN_PROGRESS = _InProgress()
+_ORIGINS = {"DEBUG": "debug trap: ", "ERR": "error trap: ", "RETURN": "return trap: "}
+"""How a syntax error names the text of a trap."""
+
+
+def run_trap(shell: Shell, name: str, line: int | None = None) -> int:
+    """Run a trap's commands and return their status; `$?` is afterwards what it was before."""
+    text = shell.traps.handlers.get(name)
+    if not text:
+        return shell.status
+    from agentsandbox.shell.interpreter.scripts import run_commands
+
+    status = shell.status
+    saved_line, saved_trap = shell.line, shell.traps.line
+    shell.traps.active += 1
+    shell.control.trace_level += 1
+    if name in _ORIGINS:  # a trap does not trap itself
+        shell.traps.handlers = {**shell.traps.handlers, name: _IN_PROGRESS}
+        shell.update_flags()
+    budget = shell.budget
+    budget.deeper()
+    try:
+        return run_commands(shell, text, first_line=saved_line if line is None else line, origin=_ORIGINS.get(name, "trap: "))
+    finally:
+        budget.shallower()
+        shell.traps.active -= 1
+        shell.control.trace_level -= 1
+        shell.line, shell.traps.line = saved_line, saved_trap
+        shell.status = status
+        if shell.traps.handlers.get(name) is _IN_PROGRESS:
+            shell.traps.handlers = {**shell.traps.handlers, name: text}
+            shell.update_flags()
+
+
+def run_exit_trap(shell: Shell, status: int) -> int:
+    """Run the EXIT trap of a shell that ends; its final status."""
+    if shell.traps.pending:
+        run_pending_traps(shell)
+    text = shell.traps.handlers.get("EXIT")
+    if not text:
+        return status
+    shell.traps.handlers = shell.traps.without("EXIT")
+    shell.status = status
+    from agentsandbox.shell.interpreter.scripts import run_commands
+
+    shell.traps.active += 1
+    shell.control.trace_level += shell.traps.exit_depth
+    shell.traps.exit_status = status
+    try:
+        run_commands(shell, text, origin="exit trap: ")
+    except Exit as end:
+        return end.status
+    except Return:
+        return shell.status
+    except ExpansionError as error:
+        shell.report(error)
+    finally:
+        shell.traps.active -= 1
+        shell.control.trace_level -= shell.traps.exit_depth
+        shell.traps.exit_status = None
+    return status
+
+
+def inherited(shell: Shell, name: str) -> bool:
+    """Whether a trap counts where the shell is: functions have ERR, DEBUG and RETURN traps only if they inherit or set them."""
+    depth = len(shell.stack.frames)
+    if name not in ("ERR", "DEBUG", "RETURN") or not any(frame.is_function for frame in shell.stack.frames):
+        return True
+    if name == "ERR":
+        return shell.options.errtrace or -depth in shell.traps.of_functions
+    return shell.options.functrace or depth in shell.traps.of_functions
+
+
+def before_command(shell: Shell, text: str, line: int) -> bool:
+    """What is due before a command where `shell.slow` is set: the DEBUG trap, BASH_COMMAND.
+
+    Whether the command must not run: under `extdebug` the DEBUG trap decides by its status, and 2 returns from a function.
+    """
+    if not shell.traps.active:
+        shell.specials.command_text = text
+    if shell.traps.announced:  # the DEBUG trap of a stage of a pipeline has run before the stage was started
+        shell.traps.announced = False
+        return False
+    if not shell.traps.handlers.get("DEBUG"):
+        return False
+    shell.line = line
+    status = run_trap(shell, "DEBUG", line)
+    if not status or not shell.options.shopt["extdebug"]:
+        return False
+    if status == 2 and shell.stack.frames:
+        raise Return
+    return True
+
+
+class SignalHandler:
+    """What a process does with a signal: the commands that the shell has for it, "" to ignore it, None for the usual end."""
+
+    __slots__ = ("shell",)
+
+    def __init__(self, shell: Shell) -> None:
+        self.shell = shell
+
+    def __call__(self, signal: int) -> str | None:
+        """Take the signal; commands run when the command at work has ended."""
+        name = SIGNALS.get(signal, "")
+        text = self.shell.traps.handlers.get(name)
+        if text is None or name in ("KILL", "STOP"):
+            return None
+        if text:
+            self.shell.traps.pending.append(name)
+        return text
+
+    def ignores(self, signal: int) -> bool:
+        """Whether the signal does nothing."""
+        return self.shell.traps.handlers.get(SIGNALS.get(signal, "")) == ""
+
+
+def run_pending_traps(shell: Shell) -> None:
+    """Run the traps of signals that have arrived."""
+    while shell.traps.pending:
+        name = shell.traps.pending.pop(0)
+        run_trap(shell, name, 1)

@@ -1,0 +1,205 @@
+"""The cursor over a script: position, line numbers, blanks and comments, here-documents that wait for the next newline."""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.errors import LimitReached, ShellSyntaxError
+from agentsandbox.kernel.quoting import ansi_quote, needs_ansi
+from agentsandbox.shell.syntax.nodes import HereDocument
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.limits import Budget
+
+__all__ = ["MAX_NESTING", "Lexer"]
+
+MAX_NESTING = 300
+"""Constructs inside one another before the limit `depth` is reached."""
+
+_BLANKS = re.compile(r"[ \t]*(?:(?:\\\n)+[ \t]*)*")
+
+
+_SPLIT_OPERATOR = re.compile(r"([&|;<>(]+)((?:\\\n)+)(?=[&|;<>(!-])")
+_SKIPPED = frozenset((" ", "\t", "\\", "#"))
+"""What blanks, a joined line or a comment can begin with."""
+
+
+class Lexer:
+    """Reads `text` from `position` on. `first_line` is the number of its first line."""
+
+    def __init__(self, text: str, *, first_line: int = 1) -> None:
+        self.text = self.written = text
+        self.position = 0
+        self.first_line = first_line
+        self.pending: list[tuple[HereDocument, bool]] = []
+        self.warnings: list[tuple[int, str]] = []
+        self.nesting = 0
+        self.joins = "\\\n" in text and _SPLIT_OPERATOR.search(text) is not None
+        self.alias_texts: list[tuple[int, int]] = []
+        """From where to where the texts of several lines stand that replaced names: their newlines are no lines of the script."""
+        self.meter: Budget | None = None
+        """Drawn on by each word and part of a word, where the text may be long."""
+        self.substitutions: list[tuple[int, int]] | None = None
+        """Where $(…) begin and end in the text, if somebody asks: `set -v` does not show the lines that begin in them."""
+        self.scanned = 0
+        """Characters looked at more than once, in search of a closing ))."""
+        self._counted = 0, 0
+        """A place in `_counted_text`, and how many newlines stand before it."""
+        self._counted_text = text
+
+    # places
+
+    def line_at(self, position: int) -> int:
+        """The number of the line that `position` is on."""
+        text = self.text
+        if self._counted_text is not text:
+            self._counted_text, self._counted = text, (0, 0)
+        known, newlines = self._counted
+        newlines += text.count("\n", known, position) if position >= known else -text.count("\n", position, known)
+        self._counted = position, newlines
+        done = 0
+        for start, end in sorted(self.alias_texts):  # they may stand in one another
+            start, end = max(start, done), min(end, position)
+            if start < end:
+                newlines -= text.count("\n", start, end)
+                done = end
+        return newlines + self.first_line
+
+    def line_text(self, position: int) -> str:
+        """The whole line that `position` is on, as it was written: aliases replace their names in `text`."""
+        if self.text is not self.written:
+            return self.written.split("\n")[self.line_at(position) - self.first_line]
+        start = self.text.rfind("\n", 0, position) + 1
+        end = self.text.find("\n", position)
+        return self.text[start : end if end >= 0 else len(self.text)]
+
+    # errors
+
+    def error(self, message: str, position: int | None = None, *, show_line: bool = False) -> ShellSyntaxError:
+        """A syntax error at `position`, worded by the caller."""
+        at = self.position if position is None else position
+        column = at - (self.text.rfind("\n", 0, at) + 1) + 1
+        return ShellSyntaxError(message, self.line_at(at), column, source_line=self.line_text(at) if show_line else None)
+
+    def unexpected(self, token: str, position: int | None = None) -> ShellSyntaxError:
+        """The error for a token that cannot stand here."""
+        if not token:
+            return self.unexpected_end()
+        shown = "newline" if token == "\n" else ansi_quote(token) if needs_ansi(token) else token
+        return self.error(f"syntax error near unexpected token `{shown}'", position, show_line=True)
+
+    def unexpected_end(self) -> ShellSyntaxError:
+        """The error for a script that ends inside a construct."""
+        return ShellSyntaxError("syntax error: unexpected end of file", self.last_line(), 1)
+
+    def unclosed(self, closer: str, opened_at: int, *, at_end: bool = False) -> ShellSyntaxError:
+        """The error for a quote, brace or parenthesis without its end."""
+        line = self.last_line() if at_end else self.line_at(opened_at)
+        error = ShellSyntaxError(f"unexpected EOF while looking for matching `{closer}'", line, 1)
+        error.is_quote = not at_end
+        return error
+
+    def last_line(self) -> int:
+        """The number of the line that the script ends on, as bash counts it in errors."""
+        text = self.text
+        return self.line_at(len(text)) + (0 if text.endswith("\n") else 1)
+
+    def enter(self) -> None:
+        """One construct deeper."""
+        self.nesting += 1
+        if self.nesting > MAX_NESTING:
+            raise LimitReached("depth", "the script nests too deeply")
+
+    # blanks and newlines
+
+    def skip_blanks(self) -> None:
+        """Pass over blanks, joined lines and a comment."""
+        text, position = self.text, self.position
+        if text[position : position + 1] in _SKIPPED:
+            if text[position] == " " and text[position + 1 : position + 2] not in _SKIPPED:
+                self.position = position + 1
+            else:
+                self._skip_more()
+        if self.joins:
+            self._join_operator()
+
+    def _join_operator(self) -> None:
+        """Where lines are joined inside an operator, put the joint in front of it: && may be written over two lines."""
+        while match := _SPLIT_OPERATOR.match(self.text, self.position):
+            self.text = self.text[: self.position] + match[2] + match[1] + self.text[match.end() :]
+            self.position += len(match[2])
+
+    def _skip_more(self) -> None:
+        text = self.text
+        position = _BLANKS.match(text, self.position).end()  # type: ignore[union-attr]
+        if text[position : position + 1] == "#" and (position == 0 or text[position - 1] in " \t\n;&|()<>"):
+            end = text.find("\n", position)
+            position = end if end >= 0 else len(text)
+        self.position = position
+
+    def skip_newline(self) -> None:
+        """Pass over one newline and read the here-documents that wait for it."""
+        self.position += 1
+        if self.pending:
+            self.read_here_documents()
+
+    def skip_newlines(self) -> None:
+        """Pass over blanks, comments and newlines."""
+        while True:
+            self.skip_blanks()
+            if self.text[self.position : self.position + 1] != "\n":
+                return
+            if self.meter is not None:
+                self.meter.step()
+            self.skip_newline()
+
+    # here-documents
+
+    def read_here_documents(self) -> None:
+        """Read the bodies that begin at `position`, in the order of their redirections."""
+        pending, self.pending = self.pending, []
+        for document, strip_tabs in pending:
+            self._read_here_document(document, strip_tabs)
+
+    def _read_here_document(self, document: HereDocument, strip_tabs: bool) -> None:
+        text = self.text
+        start = self.position
+        line_before = self.line_at(max(0, start - 1))
+        lines: list[str] = []
+        while True:
+            if self.position >= len(text):
+                self.warnings.append(
+                    (
+                        self.line_at(max(0, len(text) - 1)),
+                        f"here-document at line {line_before} delimited by end-of-file (wanted `{document.delimiter}')",
+                    )
+                )
+                break
+            if self.meter is not None:
+                self.meter.step()
+            end = text.find("\n", self.position)
+            line = text[self.position : end] if end >= 0 else text[self.position :]
+            self.position = end + 1 if end >= 0 else len(text)
+            if not document.quoted:
+                while end >= 0 and _ends_in_backslash(line) and self.position < len(text):
+                    end = text.find("\n", self.position)
+                    line = line[:-1] + (text[self.position : end] if end >= 0 else text[self.position :])
+                    self.position = end + 1 if end >= 0 else len(text)
+            if strip_tabs:
+                line = line.lstrip("\t")
+            if line == document.delimiter:
+                break
+            if end < 0 and not line:
+                continue
+            lines.append(line + "\n")
+        self.finish_here_document(document, "".join(lines), start)
+
+    def finish_here_document(self, document: HereDocument, body: str, start: int) -> None:
+        """Give the document its body; the word reader knows how to parse it."""
+        raise NotImplementedError
+
+
+def _ends_in_backslash(line: str) -> bool:
+    count = len(line) - len(line.rstrip("\\"))
+    return count % 2 == 1

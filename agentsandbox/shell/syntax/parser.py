@@ -1,0 +1,721 @@
+"""Recursive descent over bash's grammar, one complete command at a time.
+
+`Parser.next_command` reads what stands up to the next newline at the top level, as bash does before it runs it; so what
+comes before a syntax error still runs, and an alias or `shopt -s extglob` counts from the next line on. `parse` reads a
+whole script.
+"""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.errors import ShellSyntaxError
+from agentsandbox.shell.syntax.ansi_c import decode_ansi_c
+from agentsandbox.shell.syntax.contexts import ARITHMETIC, BRACE
+from agentsandbox.shell.syntax.nodes import (
+    AndOr,
+    ArithmeticCommand,
+    ArrayElement,
+    ArrayLiteral,
+    Assignment,
+    Background,
+    Command,
+    CommandList,
+    FunctionDefinition,
+    Group,
+    HereDocument,
+    Literal,
+    Part,
+    Pipeline,
+    Redirection,
+    SimpleCommand,
+    Subshell,
+    Word,
+)
+from agentsandbox.shell.syntax.words import WordReader
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+__all__ = ["RESERVED", "Parser", "merge_literals", "parse", "read_arithmetic"]
+
+RESERVED = frozenset("if then else elif fi do done case esac while until for select in function { } ! [[ time coproc".split())
+_BODIES = frozenset("{ if while until for select case [[".split())
+_CLOSERS = frozenset("then else elif fi do done esac }".split())
+_ASSIGNING = frozenset("declare typeset local export readonly".split())
+_TAKING_LISTS = frozenset(("let", "eval"))
+"""Commands whose arguments may have the form of an array's assignment, which stays text."""
+
+_CLOSING_BRACKETS = re.compile(r"\]\](?=[ \t\n|&;()<>]|\Z)")
+_RESERVED_WORD = re.compile(r"(?:[a-z]+|[{}!]|\[\[)(?=[ \t\n|&;()<>]|\Z|\\\n)")
+_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*(?:\\\n[A-Za-z0-9_]*)*+)(\[|\+?(?:\\\n)*=)")
+_ASSIGNED = re.compile(r"(?:\\\n)*\+?(?:\\\n)*=")
+"""What stands between a subscript and the value; lines may be joined everywhere."""
+_CONTINUED_LIST = re.compile(r"(?:\\\n)*\(")
+_REDIRECTION = re.compile(r"(?:([0-9]+)|\{([A-Za-z_][A-Za-z0-9_]*(?:\[[^]{}\n]+\])?)\})?(<<<|<<-?|<>|<&|>>|>&|>\||&>>|&>|<(?!\()|>(?!\())")
+_REDIRECTION_STARTS = frozenset("0123456789{<>&")
+_OPEN_SUBSCRIPT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\[[^]]*\Z")
+_FUNCTION = re.compile(r"([^\s|&;()<>$`\\\"'=]+)[ \t]*\([ \t]*\)")
+_OPERATOR = re.compile(r"&&|\|\||;;&|;;|;&|\|&|&>>|&>|<<<|<<-|<<|>>|<&|>&|<>|>\||[|&;()<>\n]")
+_LAST = re.compile(r"[^ \t\n;|&]+")
+_FD_WORD = re.compile(r"[0-9]+|[^\s|&;()<>]+")
+
+
+class Parser(WordReader):
+    """Parses a script. `aliases` maps names to texts where aliases are expanded; None where they are not."""
+
+    def __init__(self, text: str, *, first_line: int = 1, extglob: bool = False, aliases: Mapping[str, str] | None = None) -> None:
+        super().__init__(text, first_line=first_line)
+        self.extglob = extglob
+        self.aliases = aliases
+        self._alias_ends: list[tuple[int, str]] = []  # (where the text of an alias ends, its name)
+        self._searched, self._searched_from, self._opening = "", 0, 0
+        """A text, a place in it, and where the first opening parenthesis from there on is."""
+
+    def skip_line(self) -> None:
+        """Go on with the next line, whatever was open, as after an error in the list of an array."""
+        end = self.text.find("\n", self.position)
+        self.position = len(self.text) if end < 0 else end + 1
+        self.nesting = 0
+        self.pending = []
+
+    def skip_to_command(self) -> None:
+        """Pass over blanks, comments, newlines and aliases that stand for no more than these."""
+        self.skip_newlines()
+        while self.aliases and self._expand_alias():
+            self.skip_newlines()
+
+    # lists
+
+    def next_command(self) -> Command | None:
+        """The next complete command; None at the end of the script."""
+        self.skip_to_command()
+        if self.position >= len(self.text):
+            return None
+        try:
+            return self.command_list(until_newline=True)
+        finally:
+            if self.pending and self.position >= len(self.text):
+                self.read_here_documents()
+
+    def command_list(self, *, until_newline: bool) -> Command:
+        """and-or lists with ; & or newlines between them."""
+        commands: list[Command] = []
+        while True:
+            start = self.position
+            command = self._and_or()
+            self.skip_blanks()
+            text = self.text
+            char = text[self.position : self.position + 1]
+            if char == "&" and text[self.position + 1 : self.position + 2] != "&":
+                self.position += 1
+                command = Background(command, self.line_at(start))
+                commands.append(command)
+            elif char == ";" and text[self.position + 1 : self.position + 2] not in (";", "&"):
+                self.position += 1
+                commands.append(command)
+            elif char == "\n":
+                commands.append(command)
+                if until_newline:
+                    self.skip_newline()
+                    break
+            else:
+                commands.append(command)
+                if char and until_newline:
+                    raise self.unexpected(self.token())
+                break
+            if until_newline:
+                self.skip_blanks()
+                while self.aliases and self._expand_alias():
+                    pass
+                following = self.text[self.position : self.position + 1]
+                if following == "\n":
+                    self.skip_newline()
+                    break
+                if not following:
+                    break
+            else:
+                self.skip_to_command()
+                if self.at_list_end():
+                    break
+        return commands[0] if len(commands) == 1 else CommandList(tuple(commands))
+
+    def at_list_end(self) -> bool:
+        """Whether what is next closes the construct that a list stands in."""
+        text, position = self.text, self.position
+        if position >= len(text):
+            return True
+        char = text[position : position + 1]
+        if char == ")" or (char == ";" and text[position + 1 : position + 2] in (";", "&")):
+            return True
+        if char in "tefd}":
+            match = _RESERVED_WORD.match(text, position)
+            return match is not None and match[0] in _CLOSERS
+        return False
+
+    def compound_list(self) -> Command:
+        """The commands inside a construct, up to a reserved word or operator that closes it."""
+        self.skip_to_command()
+        if self.at_list_end():
+            raise self.unexpected(self.token())
+        return self.command_list(until_newline=False)
+
+    def _and_or(self) -> Command:
+        first = self._pipeline()
+        rest: list[tuple[str, Command]] = []
+        while True:
+            self.skip_blanks()
+            operator = self.text[self.position : self.position + 2]
+            if operator not in ("&&", "||"):
+                break
+            self.position += 2
+            self.skip_to_command()
+            rest.append((operator, self._pipeline()))
+        return AndOr(first, tuple(rest)) if rest else first
+
+    def _pipeline(self) -> Command:
+        self.skip_blanks()
+        start = self.position
+        negated = prefixed = False
+        timed = ""
+        while True:
+            self._expand_alias()
+            match = _RESERVED_WORD.match(self.text, self.position)
+            word = match[0] if match is not None else ""
+            if word == "!":
+                self.position += 1
+                negated = not negated
+                prefixed = True
+            elif word == "time":
+                self.position += 4
+                self.skip_blanks()
+                timed = timed or "time"
+                while option := _TIME_OPTION.match(self.text, self.position):
+                    self.position = option.end()
+                    timed = "time -p"
+            else:
+                break
+            self.skip_blanks()
+        if (prefixed or timed) and self.text[self.position : self.position + 1] in ("&", "|"):
+            raise self.unexpected(self.token())
+        if (prefixed or timed) and self._at_command_end():
+            empty = SimpleCommand((), (), (), self.line_at(start))
+            return Pipeline((empty,), negated, timed, self.line_at(start))
+        commands = [self.command()]
+        while True:
+            self.skip_blanks()
+            text = self.text
+            if text[self.position : self.position + 1] != "|" or text[self.position + 1 : self.position + 2] == "|":
+                break
+            self.position += 1
+            if text[self.position : self.position + 1] == "&":
+                self.position += 1
+                commands[-1] = self._with_errors(commands[-1])
+            self.skip_to_command()
+            commands.append(self.command())
+        if len(commands) == 1 and not negated and not timed:
+            return commands[0]
+        return Pipeline(tuple(commands), negated, timed, self.line_at(start))
+
+    def _with_errors(self, command: Command) -> Command:
+        """A command before |&, which means 2>&1 behind its own redirections."""
+        last = Redirection(">&", Word((Literal("1"),), "1"), 2, None, self.line_at(self.position))
+        if isinstance(command, FunctionDefinition):
+            return Group(command, (last,), self.line_at(self.position))
+        command.redirections = (*command.redirections, last)  # type: ignore[misc]
+        return command
+
+    def _at_command_end(self) -> bool:
+        return self.position >= len(self.text) or self.text[self.position] in "\n;)"
+
+    # commands
+
+    def command(self) -> Command:
+        """One command: simple, compound or the definition of a function."""
+        self.skip_blanks()
+        text, position = self.text, self.position
+        if position >= len(text):
+            raise self.unexpected_end()
+        char = text[position]
+        if char == "(":
+            self.enter()
+            command = self._parenthesis()
+            self.nesting -= 1
+            return self._redirected(command)
+        if char.islower() or char in "{[}!":
+            if self._expand_alias():
+                return self.command()
+            text, position = self.text, self.position
+            match = _RESERVED_WORD.match(text, position)
+            if match is not None and match[0] in RESERVED:
+                word = match[0]
+                if word == "time":
+                    return self._simple_command()
+                reader = _reader_of(word)
+                if reader is None:
+                    raise self.unexpected(word)
+                self.position = match.end()
+                self.enter()
+                command = reader(self, position)
+                self.nesting -= 1
+                if word in ("function", "coproc"):
+                    return command
+                return self._redirected(command)
+        elif char == "]" and _CLOSING_BRACKETS.match(text, position):
+            raise self.unexpected("]]")
+        elif self._expand_alias():
+            return self.command()
+        if char not in "<>&|;\n)" and self._parenthesis_ahead():
+            match = _FUNCTION.match(text, position)
+            if match is not None and not _OPEN_SUBSCRIPT.match(match[1]):
+                return self.function_definition(match[1], match.end(), position)
+        return self._simple_command()
+
+    def _parenthesis_ahead(self) -> bool:
+        """Whether an opening parenthesis is still to come: without one there is no function to be defined."""
+        text, position = self.text, self.position
+        if self._searched is not text or position < self._searched_from or 0 <= self._opening < position:
+            self._searched, self._searched_from, self._opening = text, position, text.find("(", position)
+        return self._opening >= 0
+
+    def _redirected(self, command: Command) -> Command:
+        """A compound command with the redirections behind it."""
+        redirections: list[Redirection] = []
+        while True:
+            self.skip_blanks()
+            redirection = self._redirection()
+            if redirection is None:
+                break
+            redirections.append(redirection)
+        if redirections:
+            command.redirections = tuple(redirections)  # type: ignore[misc]
+            if self.position < len(self.text) and not self.at_operator():  # behind a redirection no word is reserved
+                raise self.unexpected(self.token())
+        return command
+
+    def _parenthesis(self) -> Command:
+        start = self.position
+        if self.text.startswith("((", start):
+            end = self.parenthesis_end(start + 2)
+            following = self.text[end + 1 : end + 2]
+            if following == ")":
+                expression = self.arithmetic_word(start + 2, end, end + 2)
+                return ArithmeticCommand(expression, (), self.line_at(end))
+            if following in ("", "\n"):  # bash takes a second parenthesis in the next line for no subshell either
+                line = self.text[self.text.rfind("\n", 0, end) + 1 : end + 1]
+                raise self.error(f"syntax error near `{_LAST.findall(line)[-1]}'", end, show_line=True)
+        self.position += 1
+        body = self.compound_list()
+        self._close(")", start)
+        return Subshell(body, (), self.line_at(self.position - 1))
+
+    def _close(self, closer: str, opened_at: int) -> None:
+        """Pass over `)`, which must be next."""
+        self.skip_newlines()
+        if self.position >= len(self.text):
+            if self.text[opened_at : opened_at + 1] == "(":
+                raise self.unexpected_end()
+            raise self.unclosed(closer, opened_at, at_end=True)
+        if self.text[self.position] != closer:
+            raise self.unexpected(self.token())
+        self.position += 1
+
+    def expect(self, *words: str) -> str:
+        """Pass over one of these reserved words, which must be next."""
+        self.skip_newlines()
+        word = self.reserved_word()
+        if word not in words:
+            raise self.unexpected(self.token())
+        self.position += len(word)
+        return word
+
+    def token(self) -> str:
+        """The token at the cursor, for messages."""
+        self.skip_blanks()
+        if self.position >= len(self.text):
+            return ""
+        match = _OPERATOR.match(self.text, self.position)
+        if match is not None:
+            return match[0]
+        saved = self.position
+        word = self.read_word()
+        self.position = saved
+        return word.source if word is not None else self.text[saved]
+
+    def at_operator(self) -> bool:
+        """Whether an operator stands at the cursor."""
+        return _OPERATOR.match(self.text, self.position) is not None
+
+    def reserved_word(self) -> str:
+        """What may be a reserved word at the cursor, "" if nothing there can be one."""
+        match = _RESERVED_WORD.match(self.text, self.position)
+        return match[0] if match is not None else ""
+
+    def at_body(self) -> bool:
+        """Whether a compound command begins at the cursor, as the body of a function must be."""
+        return self.text.startswith("(", self.position) or self.reserved_word() in _BODIES
+
+    def function_definition(self, name: str, body_at: int, start: int) -> Command:
+        """The definition of the function `name`, whose body begins at `body_at`."""
+        self.position = body_at
+        self.skip_newlines()
+        if self.position >= len(self.text):
+            raise self.unexpected_end()
+        line = self.line_at(start)
+        if not self.at_body():
+            raise self.unexpected(self.token())
+        self.enter()
+        body = self.command()
+        self.nesting -= 1
+        return FunctionDefinition(name, body, line)
+
+    # simple commands
+
+    def _simple_command(self) -> Command:
+        start = self.position
+        assignments: list[Assignment] = []
+        words: list[Word | Assignment] = []
+        redirections: list[Redirection] = []
+        declaring = taking = False
+        second = -1  # where the second element ends, or a redirection in its place begins
+        while True:
+            if second < 0 and len(words) + len(assignments) == 2:
+                second = self.position
+            self.skip_blanks()
+            text, position = self.text, self.position
+            if position >= len(text):
+                break
+            char = text[position]
+            if char in "\n;|()" or (char == "&" and text[position + 1 : position + 2] != ">"):
+                break
+            if char in _REDIRECTION_STARTS:
+                redirection = self._redirection()
+                if redirection is not None:
+                    second = position if second < 0 and (words or assignments or redirections) else second
+                    redirections.append(redirection)
+                    continue
+            if not words or declaring:
+                assignment = self._assignment(first=not words)
+                if isinstance(assignment, Word):
+                    words.append(assignment)
+                    continue
+                if assignment is not None:
+                    (words or assignments).append(assignment)
+                    continue
+            if not words and position != start and self._expand_alias():
+                continue
+            word = (self._list_as_text() if taking else None) or self.read_word()
+            if word is None:
+                break
+            if not words:
+                declaring, taking = word.source in _ASSIGNING, word.source in _TAKING_LISTS
+            words.append(word)
+            if self._alias_ends and self._after_blank_alias():
+                self._expand_alias()
+        if not words and not assignments and not redirections:
+            raise self.unexpected(self.token())
+        if self.text[self.position : self.position + 1] == "(":
+            if len(words) == 1 and not assignments and not redirections:
+                self.position += 1
+                if (token := self.token()) != ")":
+                    raise self.unexpected(token or "newline")
+                return self.function_definition(words[0].source, self.position + 1, start)  # no name of a function: refused when it runs
+            raise self.unexpected("(")
+        line = self.line_at(start)
+        if self.text.find("\n", start, self.position) < 0:
+            return SimpleCommand(tuple(assignments), tuple(words), tuple(redirections), line)
+        line = self.line_at(self.position if second < 0 else second)
+        return SimpleCommand(tuple(assignments), tuple(words), tuple(redirections), line, True)
+
+    def _assignment(self, *, first: bool) -> Assignment | Word | None:
+        """The assignment that begins here; a word where only its brackets keep blanks together, as in `test[ -f x ]`."""
+        text, start = self.text, self.position
+        match = _ASSIGNMENT.match(text, start)
+        if match is None:
+            return None
+        name, operator = match[1].replace("\\\n", ""), match[2]
+        subscript: Word | None = None
+        self.position = match.end()
+        if operator == "[":
+            self.position -= 1
+            try:
+                subscript = self.read_subscript()
+            except ShellSyntaxError:
+                if first:
+                    raise
+                self.position = start
+                return None
+            assigned = _ASSIGNED.match(self.text, self.position)
+            if assigned is None and first and _has_blanks(subscript):
+                rest = self.read_word() or Word((), "")
+                return Word((Literal(f"{name}["), *subscript.parts, Literal("]"), *rest.parts), self.text[start : self.position])
+            if assigned is None or (not first and _has_blanks(subscript)):
+                self.position = start
+                return None
+            operator = assigned[0]
+            self.position = assigned.end()
+        value: Word | ArrayLiteral
+        if (opened := _CONTINUED_LIST.match(self.text, self.position)) is not None:
+            self.position = opened.end() - 1
+            value = self._text_or_list(self._array_literal())
+        else:
+            value = self.read_word() or Word((), "")
+        return Assignment(name, value, subscript, "+" in operator, self.text[start : self.position])
+
+    def _list_as_text(self) -> Word | None:
+        """A word like `x=(1 + 2)*3`, or None (and nothing read)."""
+        start = self.position
+        assignment = self._assignment(first=False)
+        if isinstance(assignment, Assignment) and assignment.value.source.startswith("("):
+            end = self.position
+            parts = self.scan_alone(assignment.written, start, BRACE)
+            self.position = end
+            return Word(parts, assignment.written)
+        self.position = start
+        return None
+
+    def _text_or_list(self, literal: ArrayLiteral) -> Word | ArrayLiteral:
+        """The list; but where the word goes on behind it, as in `a=(1 2)x`, bash takes all of it as text."""
+        start = self.position - len(literal.source)
+        rest = self.read_word()
+        if rest is None:
+            return literal
+        end = self.position
+        parts = self.scan_alone(literal.written, start, BRACE)
+        self.position = end
+        return Word((*parts, *rest.parts), literal.written + rest.source)
+
+    def _array_literal(self) -> ArrayLiteral:
+        try:
+            return self._read_array_literal()
+        except ShellSyntaxError as error:
+            if error.is_quote:  # bash reads the list with a reader of its own and then goes on
+                error.status, error.is_quote = 1, False
+                if not error.message.endswith("`)'"):
+                    error.follow_up = self.unexpected_end()
+            raise
+
+    def _read_array_literal(self) -> ArrayLiteral:
+        opened = self.position
+        self.position += 1
+        elements: list[ArrayElement] = []
+        while True:
+            self.skip_newlines()
+            if self.position >= len(self.text):
+                raise self._array_error(self.unclosed(")", opened))
+            if self.text[self.position] == ")":
+                self.position += 1
+                return ArrayLiteral(tuple(elements), self.text[opened : self.position])
+            if self.text[self.position] == "[":
+                elements.append(self._bracketed_element())
+                continue
+            word = self.read_word()
+            if word is None:
+                raise self._array_error(self.unexpected(self.token()))
+            elements.append(ArrayElement(word))
+
+    def _array_error(self, error: ShellSyntaxError) -> ShellSyntaxError:
+        """Bash reads the list of an array with a reader of its own, whose errors have status 1."""
+        error.status = 1
+        error.in_array = True
+        return error
+
+    def _bracketed_element(self) -> ArrayElement:
+        """An element that begins with a bracket: `[key]=value`, or a word in which blanks up to the other bracket are text."""
+        subscript = self.read_subscript()
+        operator = self.text[self.position : self.position + 2]
+        if operator[:1] != "=" and operator != "+=":
+            rest = self.read_word() or Word((), "")
+            return ArrayElement(Word((Literal("["), *subscript.parts, Literal("]"), *rest.parts), f"[{subscript.source}]{rest.source}"))
+        append = operator == "+="
+        self.position += 2 if append else 1
+        return ArrayElement(self.read_word() or Word((), ""), subscript, append)
+
+    def _redirection(self) -> Redirection | None:
+        text, start = self.text, self.position
+        match = _REDIRECTION.match(text, start)
+        if match is None:
+            return None
+        number, variable, operator = match.groups()
+        if operator[0] == "&" and (number or variable):
+            return None  # `2&>1` is the word 2 and a redirection of both streams
+        line = self.line_at(start)
+        self.position = match.end()
+        self.skip_blanks()
+        if operator in ("<<", "<<-"):
+            word = self.read_word()
+            if word is None:
+                raise self.unexpected(self.token() or "newline")
+            delimiter, quoted = _delimiter(word.source)
+            document = HereDocument(delimiter, quoted)
+            self.pending.append((document, operator == "<<-"))
+            return Redirection(operator, document, int(number) if number else None, variable, line)
+        if operator in (">&", "<&") and self.text.startswith("-", self.position):  # `>&-` is one token, whatever follows
+            self.position += 1
+            return Redirection(operator, Word((Literal("-"),), "-"), int(number) if number else None, variable, line)
+        target = self.read_word()
+        if target is None:
+            raise self.unexpected(self.token() or "newline")
+        if number and len(number) > 9:
+            raise self.unexpected(operator)
+        if target.source.isdigit() and operator not in (">&", "<&") and self.text[self.position : self.position + 1] in ("<", ">"):
+            raise self.unexpected(target.source)  # a number right before an operator is a token of its own
+        return Redirection(operator, target, int(number) if number else None, variable, line)
+
+    def finish_here_document(self, document: HereDocument, body: str, start: int) -> None:
+        ends, self._alias_ends = self._alias_ends, []  # places in another text
+        super().finish_here_document(document, body, start)
+        self._alias_ends = ends
+
+    # substitutions
+
+    def parse_substitution(self, opened_at: int) -> Command | None:
+        self.enter()
+        pending, self.pending = self.pending, []
+        self.skip_to_command()
+        body = None
+        if self.text[self.position : self.position + 1] != ")":
+            if self.position >= len(self.text):
+                raise self.unclosed(")", opened_at, at_end=True)
+            try:
+                body = self.command_list(until_newline=False)
+            except ShellSyntaxError as error:
+                if error.message.endswith("unexpected end of file"):
+                    raise self.unclosed(")", opened_at, at_end=True) from None
+                if error.follow_up is not None:
+                    error.follow_up = self.unclosed(")", opened_at, at_end=True)
+                elif not error.is_quote:
+                    error.in_substitution = True
+                raise
+        self.skip_newlines()
+        if self.position >= len(self.text):
+            raise self.unclosed(")", opened_at, at_end=True)
+        if self.text[self.position] != ")":
+            unexpected = self.unexpected(self.token())
+            unexpected.in_substitution = True
+            raise unexpected
+        self.position += 1
+        self.pending = pending + self.pending
+        self.nesting -= 1
+        return body
+
+    def parse_text(self, text: str, first_line: int) -> Command | None:
+        inner = Parser(text, first_line=first_line, extglob=self.extglob, aliases=self.aliases)
+        inner.pairs_quotes = self.pairs_quotes
+        inner.nesting = self.nesting
+        inner.meter = self.meter
+        commands: list[Command] = []
+        while (command := inner.next_command()) is not None:
+            commands.append(command)
+        self.warnings.extend(inner.warnings)
+        if not commands:
+            return None
+        return commands[0] if len(commands) == 1 else CommandList(tuple(commands))
+
+    # aliases
+
+    def _expand_alias(self) -> bool:
+        """Put the text of an alias in the place of its name at the cursor; whether there was one."""
+        if not self.aliases:
+            return False
+        match = _FD_WORD.match(self.text, self.position)
+        if match is None or match[0] not in self.aliases:
+            return False
+        name, start, end = match[0], self.position, match.end()
+        self._alias_ends = [(stop, used) for stop, used in self._alias_ends if stop > start]
+        if any(used == name for _, used in self._alias_ends):
+            return False
+        value = self.aliases[name]
+        growth = len(value) - (end - start)
+        self.text = self.text[:start] + value + self.text[end:]
+        self.alias_texts = [(first, stop + growth if start < stop else stop) for first, stop in self.alias_texts]
+        if "\n" in value:
+            self.alias_texts.append((start, start + len(value)))
+        self._alias_ends = [(stop + growth, used) for stop, used in self._alias_ends]
+        self._alias_ends.append((start + len(value), name))
+        if len(self._alias_ends) > 200:
+            raise self.error("alias expansion is too deep")
+        self.skip_blanks()
+        return True
+
+    def _after_blank_alias(self) -> bool:
+        """Whether the text of an alias that ends in a blank ends right before the next word."""
+        saved = self.position
+        self.skip_blanks()
+        return any(saved <= stop <= self.position and self.text[stop - 1 : stop] in (" ", "\t") for stop, _ in self._alias_ends)
+
+
+def _has_blanks(word: Word) -> bool:
+    """Whether blanks stand in it that no quotes protect."""
+    return any(isinstance(part, Literal) and any(blank in part.text for blank in " \t\n") for part in word.parts)
+
+
+def _reader_of(word: str) -> Callable[[Parser, int], Command] | None:
+    """What reads the compound command that a reserved word begins; None where it begins none."""
+    if word == "[[":
+        from agentsandbox.shell.syntax.conditions import read_condition
+
+        return read_condition
+    from agentsandbox.shell.syntax.compounds import READERS
+
+    return READERS.get(word)
+
+
+def _delimiter(source: str) -> tuple[str, bool]:
+    """The line that ends a here-document, by the word behind `<<`, and whether a part of it was quoted.
+
+    Expansions are text in it; what is quoted inside their parentheses does not count.
+    """
+    quoted = False
+
+    def unquote(match: re.Match[str]) -> str:
+        nonlocal quoted
+        escaped, single, double, ansi, expansion = match.groups()
+        if escaped == "\n":
+            return ""
+        if expansion is not None:
+            return expansion
+        quoted = True
+        if ansi is not None:
+            return decode_ansi_c(ansi)
+        if double is not None:
+            return re.sub(r'\\([$`"\\])', r"\1", double)
+        return single if single is not None else escaped
+
+    return _DELIMITER.sub(unquote, source), quoted
+
+
+_TIME_OPTION = re.compile(r"(?:-p|--)(?=[ \t\n;]|\Z)[ \t]*")
+"""Options of `time`: bash takes the end of options for -p too."""
+_DELIMITER = re.compile(
+    r"""\\(.)|'([^']*)'|\$?"((?:[^"\\]|\\.)*)"|\$'((?:[^'\\]|\\.)*)'|(\$\((?:[^()]|\([^()]*\))*\)|\$\{[^}]*\}|`[^`]*`)""", re.DOTALL
+)
+
+
+def merge_literals(parts: list[Part]) -> tuple[Part, ...]:
+    """Neighbouring literals as one."""
+    merged: list[Part] = []
+    for part in parts:
+        if merged and isinstance(part, Literal) and isinstance(merged[-1], Literal):
+            merged[-1] = Literal(merged[-1].text + part.text)
+        else:
+            merged.append(part)
+    return tuple(merged)
+
+
+def read_arithmetic(text: str) -> tuple[Part, ...]:
+    """The parts of an arithmetic expression; what is unfinished in it is text."""
+    try:
+        return Parser(text).scan(ARITHMETIC, "")
+    except ShellSyntaxError:
+        return (Literal(text),)
+
+
+def parse(text: str, *, extglob: bool = False, aliases: Mapping[str, str] | None = None) -> CommandList:
+    """The whole script as a tree; `ShellSyntaxError` where it is not shell grammar."""
+    parser = Parser(text, extglob=extglob, aliases=aliases)
+    commands: list[Command] = []
+    while (command := parser.next_command()) is not None:
+        commands.append(command)
+    return CommandList(tuple(commands))

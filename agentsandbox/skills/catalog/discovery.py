@@ -1,0 +1,145 @@
+"""Looking for skills: each front matter is read once, and again only when its SKILL.md has changed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from agentsandbox.kernel.streams import encode
+from agentsandbox.skills.catalog.records import Collision, SkillRecord
+from agentsandbox.skills.frontmatter import FENCE, MAX_FRONTMATTER_BYTES, FrontmatterError, Opening, read_utf8
+from agentsandbox.skills.metadata import read_metadata
+from agentsandbox.skills.validation import Diagnostic
+
+if TYPE_CHECKING:
+    from agentsandbox.skills.catalog.catalog import SkillCatalog
+    from agentsandbox.skills.catalog.roots import Scope
+    from agentsandbox.skills.sources.stores import Candidate, LineFile, SkillStore
+    from agentsandbox.skills.validation import Acceptance
+
+__all__ = ["Index", "read_head", "safe_words"]
+
+WARN_TOKENS = 8000
+BOM = b"\xef\xbb\xbf"
+BLANK = b"\n"
+
+
+class Index:
+    """One state of a catalog; `before` lends the records whose files have not changed."""
+
+    def __init__(self, before: Index | None = None) -> None:
+        self.records: dict[str, SkillRecord] = {}
+        self.diagnostics: tuple[Diagnostic, ...] = ()
+        self.collisions: tuple[Collision, ...] = ()
+        self._known = before._by_location if before else {}
+        self._by_location: dict[str, tuple[SkillRecord | None, tuple[Diagnostic, ...], object]] = {}
+        self._found: list[Diagnostic] = []
+        self._losers: dict[str, list[str]] = {}
+        self._full = False
+
+    def scan(self, store: SkillStore, scope: Scope, catalog: SkillCatalog) -> None:
+        """Add what a store holds."""
+        try:
+            for candidate in store.candidates():
+                if self._full:
+                    return
+                record = self._record(candidate, scope, catalog)
+                if record is not None:
+                    self.add(record, catalog)
+        except OSError as error:
+            self._found.append(Diagnostic("unreadable-root", "warning", "", f"a skills directory cannot be read: {safe_words(error)}"))
+
+    def add(self, record: SkillRecord, catalog: SkillCatalog) -> None:
+        """Add a skill unless it is disabled, of a name that is taken, or one too many."""
+        name = record.name
+        if name in catalog.disabled:
+            return
+        taken = next((known for known in (name, record.metadata.title) if known in self.records), None)
+        if taken is not None:
+            self._losers.setdefault(taken, []).append(record.location or name)
+            return
+        if catalog.max_skills is not None and len(self.records) >= catalog.max_skills:
+            self._full = True
+            message = f"there are more than {catalog.max_skills} skills; the rest is left out"
+            self._found.append(Diagnostic("too-many-skills", "warning", "", message))
+            return
+        record.lock = catalog.lock
+        self.records[name] = record
+
+    def finish(self) -> None:
+        """Turn what was noted into diagnostics and collisions."""
+        collisions = []
+        for name, losers in self._losers.items():
+            collisions.append(Collision(name, self.records[name].location or name, tuple(losers)))
+            message = f"{len(losers) + 1} skills are named {name!r}; the first is used"
+            self._found.append(Diagnostic("collision", "warning", "name", message))
+        self.collisions = tuple(collisions)
+        self.diagnostics = tuple(self._found)
+
+    def problems(self, catalog: SkillCatalog) -> list[str]:
+        """What the catalog must not be with."""
+        fatal = {"error"} if catalog.on_invalid == "raise" else set()
+        found = [f"{each.path}: {each.message}" for each in self.diagnostics if each.severity in fatal]
+        if catalog.on_collision == "error":
+            found += [each.message.partition(";")[0] for each in self.diagnostics if each.code == "collision"]
+        return found
+
+    def _record(self, candidate: Candidate, scope: Scope, catalog: SkillCatalog) -> SkillRecord | None:
+        known = self._known.get(candidate.location)
+        if known is None or candidate.stamp is None or known[2] != candidate.stamp:
+            known = (*_read(candidate, scope, strict=catalog.strict, accept=catalog.accept), candidate.stamp)
+        self._by_location[candidate.location] = known
+        self._found.extend(known[1])
+        return known[0]
+
+
+def _read(candidate: Candidate, scope: Scope, *, strict: bool, accept: Acceptance) -> tuple[SkillRecord | None, tuple[Diagnostic, ...]]:
+    """The record that a front matter makes, and what is wrong with it."""
+    path = f"{candidate.directory}/SKILL.md"
+    try:
+        if candidate.size > accept.hard_skill_md_bytes:
+            raise FrontmatterError("too-large", f"SKILL.md exceeds {accept.hard_skill_md_bytes} bytes")
+        file = candidate.open()
+        try:
+            head = read_utf8(read_head(file))
+        finally:
+            file.close()
+        metadata, found = read_metadata(
+            head, directory=candidate.directory, strict=strict, prefer_directory=True, with_body=False, accept=accept
+        )
+    except FrontmatterError as error:
+        metadata, found = None, [Diagnostic(error.code, "error", "", str(error))]
+    except OSError as error:
+        metadata, found = None, [Diagnostic("unreadable", "error", "", safe_words(error))]
+    if candidate.size > WARN_TOKENS * 4:
+        message = f"SKILL.md is about {-(-candidate.size // 4)} tokens, more than {WARN_TOKENS}"
+        found.append(Diagnostic("many-tokens", "warning", "", message))
+    diagnostics = tuple(replace(diagnostic, path=path) for diagnostic in found)
+    return (SkillRecord(metadata, scope, candidate, diagnostics, accept=accept) if metadata else None), diagnostics
+
+
+def read_head(file: LineFile) -> bytes:
+    """A SKILL.md up to the line that ends its front matter: nothing after it is asked for."""
+    lines: list[bytes] = []
+    size = 0
+    fence = encode(FENCE)
+    opening = Opening()
+    line = file.readline(MAX_FRONTMATTER_BYTES + 2).removeprefix(BOM)
+    while line and size <= MAX_FRONTMATTER_BYTES and opening.includes(str(line, "utf-8", "replace")):
+        lines, size = [BLANK], size + len(line)  # one tells of all
+        line = file.readline(MAX_FRONTMATTER_BYTES + 2)
+    lines.append(line)
+    ended, size = line.strip() != fence, 0
+    while line and not ended and size <= MAX_FRONTMATTER_BYTES:
+        line = file.readline(MAX_FRONTMATTER_BYTES + 2)
+        lines.append(line)
+        size += len(line)
+        ended = line.rstrip() == fence
+    return b"".join(lines)
+
+
+def safe_words(error: Exception) -> str:
+    """The error's words without any path of the host."""
+    if isinstance(error, OSError):
+        return error.strerror or "cannot be read"
+    return str(error)

@@ -1,0 +1,61 @@
+"""Where a catalog looks for skills: folders and archives of the host, packages, the filesystems of sandboxes."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING
+
+from agentsandbox.skills.sources.stores import HostSkills, PackageSkills, ZipSkills
+
+if TYPE_CHECKING:
+    from typing import Literal
+
+    from agentsandbox.skills.sources.stores import SkillStore
+
+    Scope = Literal["project", "user", "builtin", "explicit"]
+
+__all__ = ["SkillRoot", "installed_roots"]
+
+ENTRY_POINTS = "agentsandbox.skills"
+
+
+@dataclass(frozen=True, slots=True)
+class SkillRoot:
+    """A place to look for skills. `path` is a folder or a zip file of the host, or any `SkillStore`.
+
+    With `search_up` a relative path is looked for in the working directory and in all above it, up to `stop_at`.
+    """
+
+    path: str | os.PathLike[str] | SkillStore
+    scope: Scope = "project"
+    search_up: bool = False
+    stop_at: str | os.PathLike[str] | None = None
+
+    def stores(self) -> list[SkillStore]:
+        """The places that the root means now."""
+        path = self.path
+        if not isinstance(path, (str, os.PathLike)):
+            return [path]
+        text = os.path.expanduser(os.fspath(path))
+        if not self.search_up or os.path.isabs(text):
+            return [_store(text)]
+        stop = os.path.abspath(os.path.expanduser(os.fspath(self.stop_at))) if self.stop_at is not None else None
+        here, places = os.path.abspath(os.curdir), []
+        while True:
+            places.append(os.path.join(here, text))
+            above = os.path.dirname(here)
+            if here in (stop, above):
+                return [_store(place) for place in places]
+            here = above
+
+
+def _store(path: str) -> SkillStore:
+    return ZipSkills(path) if path.lower().endswith(".zip") else HostSkills(path)
+
+
+def installed_roots() -> list[SkillRoot]:
+    """The skills of installed packages: each entry point of the group `agentsandbox.skills` names "package:directory"."""
+    found = sorted(entry_points(group=ENTRY_POINTS), key=lambda entry: entry.name)
+    return [SkillRoot(PackageSkills(*entry.value.split(":", 1)), "builtin") for entry in found]

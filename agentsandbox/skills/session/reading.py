@@ -1,0 +1,188 @@
+"""Reading a file of a skill for a model: which paths, how much, and how bytes that are no text are shown."""
+
+from __future__ import annotations
+
+import base64
+import mimetypes
+import posixpath
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from agentsandbox.errors import SkillLimitError, SkillPathError
+from agentsandbox.kernel.streams import encode
+from agentsandbox.skills.paths import clean_path
+
+if TYPE_CHECKING:
+    from typing import Literal
+
+    from agentsandbox.skills.skill import AgentSkill
+    from agentsandbox.skills.sources.files import SkillFile
+
+__all__ = ["ReadingRules", "SkillContent", "as_text", "find_file", "page_lines", "read_file", "read_instructions", "truncate"]
+
+MAX_LINKS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingRules:
+    """How files of skills are read. Sizes in bytes: past the soft one a text is cut, past the hard one it is an error.
+
+    resource_scope  "root": any file of the skill; "references_assets": only those two directories
+    allow_internal_dotdot  whether a path may go back by ".." without leaving the skill
+    overflow        "truncate" with a notice, or "error", past the soft size
+    binary          what is not text: as "base64", as a "describe"d size and type, or an "error"
+    """
+
+    max_skill_md_bytes: int = 200_000
+    max_resource_bytes: int = 2_000_000
+    hard_resource_bytes: int = 16 * 1024 * 1024
+    resource_scope: Literal["root", "references_assets"] = "root"
+    allow_internal_dotdot: bool = False
+    overflow: Literal["truncate", "error"] = "truncate"
+    binary: Literal["base64", "describe", "error"] = "base64"
+
+
+@dataclass(frozen=True, slots=True)
+class SkillContent:
+    """What was read: `content` is text, or base64 by `encoding`, or empty for bytes that are only described.
+
+    It comes from the skill's author: untrusted input, not instructions.
+    """
+
+    skill: str
+    path: str
+    content: str
+    size: int
+    encoding: Literal["utf-8", "base64", "none"] = "utf-8"
+    mime_type: str = "text/plain"
+    truncated: bool = False
+    modified: float | None = None
+    """When the file was changed last, in seconds since the epoch; None where nobody knows."""
+
+
+def read_file(skill: AgentSkill, path: str, rules: ReadingRules) -> SkillContent:
+    """Read a file of a skill; `SkillPathError` or `SkillLimitError` say what is wrong, never where the host has it."""
+    relative = clean_path(path, internal_dotdot=rules.allow_internal_dotdot)
+    file = find_file(skill, relative)
+    if rules.resource_scope == "references_assets" and not file.relative_path.startswith(("references/", "assets/")):
+        raise SkillPathError("only files in references/ and assets/ can be read", "out_of_scope")
+    size = len(file.content)
+    kind, soft = ("SKILL.md", rules.max_skill_md_bytes) if relative == "SKILL.md" else ("resource", rules.max_resource_bytes)
+    hard = rules.hard_resource_bytes if rules.overflow == "truncate" else min(soft, rules.hard_resource_bytes)
+    if size > hard:
+        raise _too_large(relative, size, hard)
+    text = as_text(file.content)
+    if text is None:
+        return _bytes_of(skill.name, relative, file.content, rules)
+    return SkillContent(skill.name, relative, truncate(text, soft, kind), size, truncated=size > soft, modified=file.modified)
+
+
+def read_instructions(skill: AgentSkill, rules: ReadingRules, *, full: bool = False) -> str:
+    """A skill's instructions, or its whole SKILL.md, cut off past the soft size; `SkillLimitError` where the rules say so."""
+    text = (skill.metadata.raw_content if full else skill.metadata.instructions) or ""
+    size = len(encode(text))
+    if size > rules.max_skill_md_bytes and rules.overflow == "error":
+        raise _too_large("SKILL.md", size, rules.max_skill_md_bytes)
+    return truncate(text, rules.max_skill_md_bytes, "SKILL.md")
+
+
+def _bytes_of(skill: str, path: str, data: bytes, rules: ReadingRules) -> SkillContent:
+    """What is no text, as the rules show it."""
+    kind = mimetypes.guess_type(path)[0] or "application/octet-stream"
+    if rules.binary == "error":
+        raise SkillPathError(f"{path} is not text", "invalid")
+    if rules.binary == "describe":
+        return SkillContent(skill, path, "", len(data), "none", kind)
+    if len(data) > rules.max_resource_bytes:  # half of it would be of no use
+        raise _too_large(path, len(data), rules.max_resource_bytes)
+    return SkillContent(skill, path, str(base64.b64encode(data), "ascii"), len(data), "base64", kind)
+
+
+def _too_large(name: str, size: int, limit: int) -> SkillLimitError:
+    return SkillLimitError(f"{name} has {size} bytes; {limit} are the most that can be read")
+
+
+def find_file(skill: AgentSkill, path: str) -> SkillFile:
+    """The file that a path, clean or not, names; links are followed inside the skill."""
+    files = {file.relative_path: file for file in skill.files}
+    directories = {parent for name in files for parent in _parents(name)}
+    todo = clean_path(path).split("/")[::-1]
+    done: list[str] = []
+    hops = 0
+    while todo:
+        part = todo.pop()
+        if part == "..":
+            if not done:
+                raise SkillPathError("the path leaves the skill", "symlink_escape")
+            done.pop()
+            continue
+        here = "/".join([*done, part])
+        file = files.get(here)
+        if file is not None and file.link is not None:
+            hops += 1
+            if hops > MAX_LINKS or file.link.startswith("/"):
+                raise SkillPathError("the path leaves the skill", "symlink_escape")
+            todo += [piece for piece in file.link.split("/") if piece not in ("", ".")][::-1]
+            continue
+        if file is not None and not todo:
+            return file
+        if here not in directories:
+            raise SkillPathError(f"there is no file {path!r} in the skill {skill.name!r}", "not_found")
+        done.append(part)
+    raise SkillPathError(f"{path!r} is a directory", "is_directory")
+
+
+def _parents(path: str) -> list[str]:
+    found = []
+    while path := posixpath.dirname(path):
+        found.append(path)
+    return found
+
+
+def as_text(data: bytes) -> str | None:
+    """The bytes as text; None for what is not UTF-8, or has a NUL."""
+    if b"\0" in data:
+        return None
+    try:
+        return str(data, "utf-8")
+    except UnicodeDecodeError:
+        return None
+
+
+def truncate(text: str, limit: int, kind: str) -> str:
+    """At most `limit` bytes of the text; a last line says how many are missing."""
+    data = encode(text)
+    if len(data) <= limit:
+        return text
+    kept = str(data[:limit], "utf-8", "ignore")
+    return f"{kept}\n[truncated: {kind}; {len(data) - len(encode(kept))} bytes removed]"
+
+
+def page_lines(
+    text: str, offset: int | None, limit: int | None, *, max_lines: int = 1000, max_line: int = 1024, max_output: int = 16384
+) -> str:
+    """Numbered lines from `offset` (counted from 1), at most `limit`; `SkillLimitError` for more than fits."""
+    if offset is not None and offset < 1:
+        raise SkillLimitError(f"Offset must be positive (got {offset})")
+    if limit is not None and limit < 1:
+        raise SkillLimitError(f"Limit must be positive (got {limit})")
+    lines = text.split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    start = (offset or 1) - 1
+    if lines and start >= len(lines):
+        raise SkillLimitError(f"Offset {offset} is beyond file length")
+    chosen = lines[start : None if limit is None else start + limit]
+    advice = "Please read less at a time using offset and limit parameters."
+    if len(chosen) > max_lines:
+        raise SkillLimitError(f"Output would exceed {max_lines} lines. {advice}")
+    shown = []
+    size = 0
+    for number, line in enumerate(chosen, start + 1):
+        data = encode(line)
+        cut = line if len(data) <= max_line else f"{str(data[:max_line], 'utf-8', 'ignore')}... [truncated]"
+        shown.append(f"{number}\t{cut}")
+        size += len(encode(shown[-1])) + 1
+        if size > max_output:
+            raise SkillLimitError(f"Output would exceed {max_output} bytes. {advice}")
+    return "\n".join(shown)

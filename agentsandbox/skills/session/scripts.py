@@ -1,0 +1,252 @@
+"""Running a skill's script inside the sandbox, and never anywhere else.
+
+How a script runs is decided by its first line, then by its extension: shells run in the sandbox's own; for any other
+interpreter the host says which of the sandbox's commands it is. What has none ends with status 126.
+"""
+
+from __future__ import annotations
+
+import difflib
+import posixpath
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from agentsandbox.errors import SkillPathError, SkillPolicyError
+from agentsandbox.skills.paths import clean_path
+from agentsandbox.skills.session.reading import as_text, find_file
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any, Literal
+
+    from agentsandbox.kernel.fs.memory import MemoryFileSystem
+    from agentsandbox.limits import LimitName
+    from agentsandbox.result import ExecutionResult
+    from agentsandbox.skills.mount import SkillInfo
+    from agentsandbox.skills.skill import AgentSkill
+
+    Policy = Callable[[Any], bool | str | None]
+
+    class Workplace(Protocol):
+        """What a session needs of a sandbox."""
+
+        @property
+        def fs(self) -> MemoryFileSystem: ...
+
+        @property
+        def cwd(self) -> str: ...
+
+        def get_mounted_skills(self) -> Sequence[SkillInfo]: ...
+
+        def mount_skill(self, skill: AgentSkill, path: str | None = None, *, written: bool = False) -> str: ...
+
+        def execute(
+            self,
+            script: str,
+            *,
+            timeout: float | None = None,
+            env: Mapping[str, str] | None = None,
+            cwd: str | None = None,
+            args: Sequence[str] = (),
+            state: Literal["keep", "discard", "new"] = "keep",
+            on_command: Policy | None = None,
+        ) -> ExecutionResult: ...
+
+        async def aexecute(
+            self,
+            script: str,
+            *,
+            timeout: float | None = None,
+            env: Mapping[str, str] | None = None,
+            cwd: str | None = None,
+            args: Sequence[str] = (),
+            state: Literal["keep", "discard", "new"] = "keep",
+            on_command: Policy | None = None,
+        ) -> ExecutionResult: ...
+
+        def snapshot(self) -> Any: ...
+
+        def restore(self, snapshot: Any, /) -> None: ...
+
+        def diff(self, snapshot: Any, /) -> Sequence[Any]: ...
+
+
+__all__ = ["INTERPRETERS", "ScriptChange", "ScriptResult", "ScriptRun", "check_files", "interpreter_of", "plan_script"]
+
+SCRIPT = '"$@"'
+
+INTERPRETERS: Mapping[str, str] = {".sh": "sh", ".bash": "sh", "sh": "sh", "bash": "sh", "dash": "sh", "zsh": "sh", "ksh": "sh"}
+"""Extension, or name on the "#!" line → the sandbox's command. `sh FILE` stops at the first error."""
+
+STEERING = frozenset(
+    "BASHOPTS BASH_ENV BASH_XTRACEFD CDPATH ENV GLOBIGNORE HOME IFS LD_PRELOAD LD_LIBRARY_PATH PATH PROMPT_COMMAND PS4 SHELLOPTS".split()
+)
+"""Variables that say which programs a script starts, or what it runs before its own lines."""
+MAX_ARGUMENTS = 1000
+MAX_DIFF = 256 * 1024
+"""Bytes of a file that `ScriptChange.diff` compares: the comparison of many equal lines takes quadratic time."""
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptChange:
+    """A file that a script "added", "modified" or "deleted"."""
+
+    path: str
+    kind: str
+    _old: MemoryFileSystem = field(repr=False)
+    _new: MemoryFileSystem = field(repr=False)
+
+    @property
+    def size(self) -> int:
+        """Its bytes afterwards; 0 for a directory and for what is gone."""
+        return self._new.stat(self.path).size if self._new.is_file(self.path) else 0
+
+    def diff(self) -> str:
+        """A unified diff, or one line for what is no text or too large to compare."""
+        if self._old.is_dir(self.path) or self._new.is_dir(self.path):
+            return f"Directory {self.path} {self.kind}\n"
+        before, after = (fs.read_bytes(self.path) if fs.is_file(self.path) else b"" for fs in (self._old, self._new))
+        old, new = as_text(before), as_text(after)
+        if old is None or new is None or max(len(before), len(after)) > MAX_DIFF:
+            return f"Binary files a{self.path} and b{self.path} differ\n"
+        shown = difflib.unified_diff(old.splitlines(keepends=True), new.splitlines(keepends=True), f"a{self.path}", f"b{self.path}")
+        return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in shown)
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.path}"
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptResult:
+    """What a script did. `path` is absolute, in the sandbox; `changes` are the files it made, changed and removed."""
+
+    path: str
+    exit_code: int
+    stdout: str
+    stderr: str
+    limit: LimitName | None = None
+    changes: tuple[ScriptChange, ...] = ()
+    rollback: Callable[[], None] = field(default=lambda: None, repr=False)
+    """Undo all that the script changed in the sandbox, and what came after it."""
+
+    @property
+    def truncated(self) -> bool:
+        """Whether the output was cut off."""
+        return self.limit == "output_bytes"
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptRun:
+    """A script about to run: what `Workplace.execute` is given, and what is made of its result."""
+
+    place: Workplace
+    path: str
+    words: tuple[str, ...]
+    env: Mapping[str, str]
+    cwd: str
+    before: Any
+    old: MemoryFileSystem
+    policy: Policy | None = None
+    fresh: bool = False
+    """Whether it runs in a new shell: what else ran in the sandbox has no part in it."""
+
+    def execute(self, timeout: float | None) -> ScriptResult:
+        """Run it."""
+        return self.finish(self.place.execute(SCRIPT, timeout=timeout, **self.options()))
+
+    async def aexecute(self, timeout: float | None) -> ScriptResult:
+        """Run it beside the other tasks of the event loop."""
+        return self.finish(await self.place.aexecute(SCRIPT, timeout=timeout, **self.options()))
+
+    def options(self) -> dict[str, Any]:
+        """What the execution is told beside its script."""
+        state = "new" if self.fresh else "discard"
+        return {"args": self.words, "env": self.env, "cwd": self.cwd, "state": state, "on_command": self.policy}
+
+    def finish(self, result: ExecutionResult) -> ScriptResult:
+        """What the execution means for the script."""
+        now = self.place.fs.fork()
+        return ScriptResult(
+            self.path,
+            result.exit_code,
+            str(result.stdout_bytes, "utf-8", "replace"),
+            str(result.stderr_bytes, "utf-8", "replace"),
+            result.limit,
+            tuple(ScriptChange(change.path, change.kind, self.old, now) for change in self.place.diff(self.before)),
+            lambda: self.place.restore(self.before),
+        )
+
+
+def plan_script(
+    place: Workplace,
+    skill: AgentSkill,
+    root: str,
+    path: str,
+    *,
+    args: Sequence[str] = (),
+    env: Mapping[str, str] | None = None,
+    secrets: Mapping[str, str] | None = None,
+    workdir: str = ".",
+    from_skill: bool = False,
+    interpreters: Mapping[str, str] = INTERPRETERS,
+    policy: Policy | None = None,
+) -> ScriptRun | ScriptResult:
+    """A run of a script of the skill mounted at `root`, or at once the result that nothing can run it.
+
+    `workdir` is below the sandbox's directory, or below the skill's. With `secrets` the script runs in a new shell, and `env` must
+    not steer what it starts. Raises `SkillPathError` and `SkillPolicyError`.
+    """
+    file = find_file(skill, path)
+    absolute = posixpath.join(root, clean_path(path))
+    variables = _environment(skill.name, root, env or {}, secrets or {})
+    if len(args) > MAX_ARGUMENTS or any("\0" in argument for argument in args):
+        raise SkillPolicyError("the arguments are too many, or hold a NUL")
+    command = interpreter_of(file.relative_path, file.content, interpreters)
+    if command is None:
+        kind = posixpath.splitext(path)[1] or path
+        return ScriptResult(absolute, 126, "", f"no interpreter registered for {kind!r}\n")
+    directory = posixpath.normpath(posixpath.join(root if from_skill else place.cwd, workdir))
+    if not place.fs.is_dir(directory):
+        raise SkillPathError(f"there is no directory {workdir!r}", "not_found")
+    return ScriptRun(
+        place, absolute, (command, absolute, *args), variables, directory, place.snapshot(), place.fs.fork(), policy, bool(secrets)
+    )
+
+
+def _environment(name: str, root: str, env: Mapping[str, str], secrets: Mapping[str, str]) -> dict[str, str]:
+    """The variables that a script is given; `SkillPolicyError` for those that `env` must not set."""
+    places = {"SKILL_ROOT": root, "SKILL_NAME": name, "CLAUDE_SKILL_DIR": root}
+    for variable, value in env.items():
+        if not _NAME.fullmatch(variable) or "\0" in value:
+            raise SkillPolicyError(f"{variable[:100]!r} cannot be a variable of the environment")
+        if variable in places or (secrets and variable in STEERING):
+            raise SkillPolicyError(f"{variable} cannot be set for this script")
+    return {**env, **secrets, **places}
+
+
+def check_files(place: Workplace, skill: AgentSkill, root: str) -> None:
+    """Raise `SkillPolicyError` unless the sandbox has the skill's files as they were loaded."""
+    for file in skill.files:
+        path = posixpath.join(root, file.relative_path)
+        try:
+            same = place.fs.readlink(path) == file.link if file.link is not None else place.fs.read_bytes(path) == file.content
+        except OSError:
+            same = False
+        if not same:
+            raise SkillPolicyError(f"{path} is not the skill's own file: with secrets, only what was loaded runs")
+
+
+def interpreter_of(path: str, content: bytes, interpreters: Mapping[str, str]) -> str | None:
+    """The command that runs a script, None when there is none."""
+    first = str(content[:256].split(b"\n", 1)[0], "utf-8", "replace")
+    if first.startswith("#!"):
+        words = first[2:].split()
+        if words and posixpath.basename(words[0]) == "env":
+            words = [word for word in words[1:] if not word.startswith("-") and "=" not in word]
+        if words and (command := interpreters.get(posixpath.basename(words[0]))):
+            return command
+        if words:
+            return interpreters.get(re.sub(r"[0-9.]+$", "", posixpath.basename(words[0])))
+    return interpreters.get(posixpath.splitext(path)[1].lower())

@@ -1,0 +1,371 @@
+"""Changes of skills that agents propose and people decide on.
+
+An agent can only write a proposal: a text in a directory of the host. Approving, rejecting and reverting are the host's; no
+tool and no session does them. What is decided happens once, whole or not at all, and is kept with both states.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from agentsandbox.errors import InvalidSkillError, SkillLimitError, SkillNotFoundError, SkillStateError
+from agentsandbox.kernel.streams import encode
+from agentsandbox.skills.paths import is_skill_name
+from agentsandbox.skills.skill import AgentSkill
+from agentsandbox.skills.sources.files import SkillFile
+from agentsandbox.skills.trust.host_files import locked, put_file, replace_file, write_new
+from agentsandbox.skills.trust.patches import apply_patches, parse_diff
+from agentsandbox.skills.validation import USUAL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from agentsandbox.skills.validation import Acceptance
+
+    Status = Literal["pending", "approved", "rejected"]
+
+__all__ = ["Proposal", "ProposalStore", "SkillVersion"]
+
+MAX_TEXT_BYTES = 64 * 1024
+MAX_PENDING = 200
+JOURNAL = "journal.json"
+STATUSES: tuple[Status, ...] = ("pending", "approved", "rejected")
+
+_ID = re.compile(r"([\w-]{1,64})-(\d{8}T\d{6}\d{6}Z(?:-\d+)?)")
+_SECTION = re.compile(r"^## (Diff|Justification|Evidence)\n\n(`{3,})(?:diff|text)\n(.*?)\n\2$", re.MULTILINE | re.DOTALL)
+_TICKS = re.compile("`{3,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A change of a skill that somebody proposed. `base` is the digest of the skill that it was made for."""
+
+    id: str
+    skill: str
+    diff: str
+    justification: str
+    evidence: str
+    base: str
+    created: str
+    status: Status = "pending"
+
+
+@dataclass(frozen=True, slots=True)
+class SkillVersion:
+    """One change of a skill: what made it, who decided, and the digests of the skill before and after it."""
+
+    version: int
+    skill: str
+    time: str
+    cause: str
+    """The proposal's id, or "revert of N"."""
+    reviewer: str
+    before: str
+    after: str
+    files: Mapping[str, tuple[str | None, str | None]]
+    """Path → sha256 before and after, None where there was no file."""
+
+
+class ProposalStore:
+    """Proposals, decisions and versions in a directory of the host, which no sandbox may see.
+
+    `<skill>-<time>.md` are pending; the decided ones are in `approved/` and `rejected/`, the versions in `history/`. `accept` is what the
+    host takes for a skill, which a changed one must be as well.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], accept: Acceptance = USUAL) -> None:
+        self.path = Path(path)
+        self.accept = accept
+
+    def propose(self, skill: AgentSkill, diff: str, justification: str, evidence: str = "") -> Proposal:
+        """Write a proposal, after checking that the diff applies and leaves a valid skill of the same name."""
+        for name, text in (("diff", diff), ("justification", justification), ("evidence", evidence)):
+            if not _is_text(text):
+                raise InvalidSkillError(f"the {name} is not a text")
+            if len(encode(text)) > MAX_TEXT_BYTES:
+                raise SkillLimitError(f"the {name} is larger than {MAX_TEXT_BYTES} bytes")
+        if not justification.strip():
+            raise InvalidSkillError("a proposal needs a justification")
+        self._patched(skill, diff)
+        self.path.mkdir(parents=True, exist_ok=True)
+        if len(self._ids("pending")) >= MAX_PENDING:
+            raise SkillLimitError(f"there are {MAX_PENDING} undecided proposals; they have to be decided first")
+        now = time.time()
+        created = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now))
+        stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime(now)) + f"{int(now % 1 * 1_000_000):06d}Z"
+        for turn in range(1000):
+            id = f"{skill.name}-{stamp}{f'-{turn}' if turn else ''}"
+            proposal = Proposal(id, skill.name, diff, justification, evidence, skill.package_digest, created)
+            try:
+                write_new(self._file(proposal.id, "pending"), encode(_page(proposal)))
+            except FileExistsError:
+                continue
+            return proposal
+        raise SkillStateError("no name is left for the proposal")
+
+    def entries(self, status: Status | None = "pending") -> list[Proposal]:
+        """The proposals, the oldest first; all with None. A file that is none is left out."""
+        found = []
+        for each in STATUSES if status is None else (status,):
+            for name in self._ids(each):
+                try:
+                    found.append(_parse(name, self._file(name, each).read_bytes(), each))
+                except (OSError, InvalidSkillError):
+                    continue
+        return sorted(found, key=lambda proposal: (proposal.created, proposal.id))
+
+    def show(self, id: str) -> Proposal:
+        """One proposal; `SkillNotFoundError` without it."""
+        if _ID.fullmatch(id):
+            for status in STATUSES:
+                try:
+                    return _parse(id, self._file(id, status).read_bytes(), status)
+                except FileNotFoundError:
+                    continue
+        raise SkillNotFoundError(f"there is no proposal {id[:120]!r}")
+
+    def approve(self, id: str, folder: str | os.PathLike[str], *, reviewer: str) -> SkillVersion:
+        """Apply a proposal to the skill in a folder of the host. `SkillStateError` when it is decided, or the skill is another by now."""
+        with self._alone():
+            proposal = self._pending(id)
+            skill = AgentSkill.from_path(folder, proposal.skill, accept=self.accept)
+            if skill.package_digest != proposal.base:
+                found = {skill.metadata.title, Path(folder).resolve().name}
+                if proposal.skill not in found:
+                    raise SkillStateError(f"the folder holds the skill {min(found)!r}, the proposal is about {proposal.skill!r}")
+                raise SkillStateError(f"{skill.name} was changed since the proposal was made; propose it again")
+            changed, after = self._patched(skill, proposal.diff)
+            return self._change(skill, folder, changed, after, cause=proposal.id, reviewer=reviewer)
+
+    def reject(self, id: str) -> Proposal:
+        """Put a proposal away."""
+        with self._alone():
+            proposal = self._pending(id)
+            self._decide(id, "rejected")
+        return proposal
+
+    def history(self, skill: str) -> list[SkillVersion]:
+        """All changes of a skill, the oldest first."""
+        _check_name(skill)
+        try:
+            lines = (self.path / "history" / f"{skill}.jsonl").read_bytes().splitlines()
+        except FileNotFoundError:
+            return []
+        try:
+            return [_version(json.loads(line)) for line in lines]
+        except (ValueError, TypeError, KeyError):
+            raise SkillStateError(f"the history of {skill} is damaged") from None
+
+    def revert(self, skill: str, version: int, folder: str | os.PathLike[str], *, reviewer: str) -> SkillVersion:
+        """Undo a version and all after it; itself a new version. `SkillStateError` when the skill is not what the last one left."""
+        with self._alone():
+            history = self.history(skill)
+            if not 1 <= version <= len(history):
+                raise SkillNotFoundError(f"{skill} has no version {version}; there are {len(history)}")
+            now = AgentSkill.from_path(folder, skill, accept=self.accept)
+            if now.package_digest != history[-1].after:
+                raise SkillStateError(f"{skill} was changed by other means since version {len(history)}")
+            wanted: dict[str, str | None] = {}
+            for entry in reversed(history[version - 1 :]):
+                wanted.update({path: before for path, (before, _) in entry.files.items()})
+            changed = {path: None if digest is None else self._object(digest) for path, digest in wanted.items()}
+            after = self._with(now, changed)
+            return self._change(now, folder, changed, after, cause=f"revert of {version}", reviewer=reviewer)
+
+    # the parts
+
+    def _patched(self, skill: AgentSkill, diff: str) -> tuple[dict[str, bytes | None], AgentSkill]:
+        """What a diff makes of a skill: the changed files, and the skill with them."""
+        changed = apply_patches({file.relative_path: file for file in skill.files}, parse_diff(diff))
+        return changed, self._with(skill, changed)
+
+    def _with(self, skill: AgentSkill, changed: Mapping[str, bytes | None]) -> AgentSkill:
+        """The skill with other contents; `InvalidSkillError` when that is no skill, or calls itself otherwise."""
+        files = {file.relative_path: file for file in skill.files}
+        for path, content in changed.items():
+            before = files.pop(path, None)
+            if content is not None:
+                runs = before.executable if before else content.startswith(b"#!")
+                files[path] = SkillFile(path, content, runs)
+        after = AgentSkill(files.values(), name=skill.name, accept=self.accept)
+        if after.metadata.title != skill.metadata.title:
+            raise InvalidSkillError("a proposal cannot give a skill another name")
+        return after
+
+    def _pending(self, id: str) -> Proposal:
+        proposal = self.show(id)
+        if proposal.status != "pending":
+            raise SkillStateError(f"the proposal was {proposal.status} already")
+        return proposal
+
+    def _decide(self, id: str, status: Status) -> None:
+        target = self._file(id, status)
+        target.parent.mkdir(exist_ok=True)
+        os.replace(self._file(id, "pending"), target)
+
+    def _file(self, id: str, status: Status) -> Path:
+        return (self.path if status == "pending" else self.path / status) / f"{id}.md"
+
+    def _ids(self, status: Status) -> list[str]:
+        folder = self.path if status == "pending" else self.path / status
+        try:
+            return sorted(name[:-3] for name in os.listdir(folder) if name.endswith(".md") and _ID.fullmatch(name[:-3]))
+        except FileNotFoundError:
+            return []
+
+    def _change(
+        self,
+        skill: AgentSkill,
+        folder: str | os.PathLike[str],
+        changed: Mapping[str, bytes | None],
+        after: AgentSkill,
+        *,
+        cause: str,
+        reviewer: str,
+    ) -> SkillVersion:
+        """Write files of a skill, and the version that they are, and decide on the proposal that caused it.
+
+        A journal lets this process undo it when it fails, and the next one when this one dies.
+        """
+        root = Path(folder).resolve()
+        names = _names_on_disk(root)
+        old = {file.relative_path: file for file in skill.files}
+        files = {}
+        for path, content in changed.items():
+            before = self._keep(old[path].content) if path in old else None
+            files[path] = (before, None if content is None else self._keep(content))
+        history = self.history(skill.name)
+        entry = SkillVersion(
+            len(history) + 1, skill.name, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), cause, reviewer,
+            skill.package_digest, after.package_digest, files,
+        )  # fmt: skip
+        undo = {names.get(path, path): before for path, (before, _) in files.items()}
+        journal = {"folder": str(root), "skill": skill.name, "version": entry.version, "cause": cause, "files": undo}
+        replace_file(self.path / JOURNAL, encode(json.dumps(journal)))
+        try:
+            for path, content in changed.items():
+                put_file(root, names.get(path, path), content)
+            lines = [encode(json.dumps(_plain(each))) for each in (*history, entry)]
+            replace_file(self.path / "history" / f"{skill.name}.jsonl", b"\n".join(lines) + b"\n")
+        finally:
+            self._settle()
+        return entry
+
+    def _settle(self) -> None:
+        """End the change that was begun: as a version if it became one, else undone."""
+        journal = self.path / JOURNAL
+        try:
+            begun = json.loads(journal.read_bytes())
+        except FileNotFoundError:
+            return
+        except ValueError:
+            raise SkillStateError(f"{JOURNAL} is damaged: a change was begun, and cannot be undone") from None
+        if len(self.history(begun["skill"])) >= begun["version"]:
+            if self._file(begun["cause"], "pending").exists():
+                self._decide(begun["cause"], "approved")
+        elif os.path.isdir(begun["folder"]):
+            for path, digest in begun["files"].items():
+                put_file(Path(begun["folder"]), path, None if digest is None else self._object(digest))
+        journal.unlink()
+
+    def _keep(self, content: bytes) -> str:
+        """Keep a content by its digest."""
+        digest = hashlib.sha256(content).hexdigest()
+        target = self.path / "objects" / digest
+        if not target.exists():
+            replace_file(target, content)
+        return digest
+
+    def _object(self, digest: str) -> bytes:
+        content = (self.path / "objects" / digest).read_bytes()
+        if hashlib.sha256(content).hexdigest() != digest:
+            raise SkillStateError("a kept version was changed")
+        return content
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """No other process decides meanwhile; what one left half done is undone first."""
+        if not self.path.is_dir():
+            raise SkillNotFoundError("there are no proposals")
+        with locked(self.path / ".lock"):
+            self._settle()
+            yield
+
+
+def _is_text(text: str) -> bool:
+    """Whether it can be written: no halves of characters."""
+    try:
+        encode(text)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _check_name(skill: str) -> None:
+    if not is_skill_name(skill, unicode=True):
+        raise SkillNotFoundError(f"unknown skill: {skill[:100]!r}")
+
+
+def _names_on_disk(root: Path) -> dict[str, str]:
+    """SKILL.md as the author spelt it."""
+    spelt = [name for name in os.listdir(root) if name.lower() == "skill.md"]
+    return {"SKILL.md": spelt[0]} if spelt else {}
+
+
+def _page(proposal: Proposal) -> str:
+    head = ["---", f"skill: {proposal.skill}", f"created: {proposal.created}", f"base: {proposal.base}", "---", ""]
+    sections = [("Diff", "diff", proposal.diff), ("Justification", "text", proposal.justification)]
+    sections += [("Evidence", "text", proposal.evidence)] if proposal.evidence else []
+    parts = ["\n".join([*head, f"# Proposal for {proposal.skill}"])]
+    for title, kind, text in sections:
+        fence = "`" * (max([2, *map(len, _TICKS.findall(text))]) + 1)  # longer than any inside: nothing closes it early
+        parts.append(f"## {title}\n\n{fence}{kind}\n{text}\n{fence}")
+    return "\n\n".join(parts) + "\n"
+
+
+def _parse(id: str, data: bytes, status: Status) -> Proposal:
+    text = str(data, "utf-8", "surrogateescape")
+    head, _, rest = text.removeprefix("---\n").partition("\n---\n")
+    fields = dict(line.split(": ", 1) for line in head.split("\n") if ": " in line)
+    sections = _sections(rest)
+    match = _ID.fullmatch(id)
+    if match is None or fields.get("skill") != match[1] or "Diff" not in sections or "base" not in fields:
+        raise InvalidSkillError(f"{id}.md is not a proposal")
+    return Proposal(
+        id,
+        fields["skill"],
+        sections["Diff"],
+        sections.get("Justification", ""),
+        sections.get("Evidence", ""),
+        fields["base"],
+        fields.get("created", ""),
+        status,
+    )
+
+
+def _sections(text: str) -> dict[str, str]:
+    """Title → text, each found after the end of the one before."""
+    found: dict[str, str] = {}
+    at = 0
+    while (match := _SECTION.search(text, at)) is not None:
+        found.setdefault(match[1], match[3])
+        at = match.end()
+    return found
+
+
+def _version(entry: Mapping[str, Any]) -> SkillVersion:
+    return SkillVersion(**{**entry, "files": {path: (pair[0], pair[1]) for path, pair in entry["files"].items()}})
+
+
+def _plain(entry: SkillVersion) -> dict[str, Any]:
+    fields = ("version", "skill", "time", "cause", "reviewer", "before", "after")
+    values = (entry.version, entry.skill, entry.time, entry.cause, entry.reviewer, entry.before, entry.after)
+    return {**dict(zip(fields, values, strict=True)), "files": {path: list(pair) for path, pair in entry.files.items()}}
