@@ -63,9 +63,9 @@ __all__ = [
 
 _HOMES = {
     "analyze": "analysis",
-    "Arguments": "command",
-    "Command": "command",
-    "CommandContext": "command",
+    "Arguments": "contract.command",
+    "Command": "contract.command",
+    "CommandContext": "contract.command",
     "FileInfo": "files",
     "Limits": "limits",
     "Match": "files",

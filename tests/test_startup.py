@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from agentsandbox.commands import module_of, names
+
 ROOT = Path(__file__).parents[1]
 
 HEAVY = {
@@ -69,8 +71,8 @@ def test_a_first_script_loads_nothing_heavy_and_no_command() -> None:
 )
 def test_a_script_loads_the_commands_that_it_runs(script: str, commands: set[str]) -> None:
     loaded = executing(script)
-    modules = {name.removeprefix("agentsandbox.commands.") for name in loaded if name.startswith("agentsandbox.commands.")}
-    assert {name for name in modules if not name.startswith("_")} == commands
+    found = {name for name in names() if f"agentsandbox.commands.{module_of(name)}" in loaded}
+    assert found == commands
     assert not loaded & {"pydantic", "yaml", "asyncio", "trio"}
 
 

@@ -1,7 +1,11 @@
-"""The commands: `commands/<name>.py` is the command `<name>`, imported when it is first run. There is no registry.
+"""The commands, each imported when it is first run.
 
-A module holds an object of its own name, made by `@command`; a second name for a command is a module of one line.
-Modules that begin with an underscore are knowledge that several commands share.
+A command is a module of its own name, in this folder or in a package of its family, that holds an
+object of that name made by `@command`. `FAMILIES` lists what each package brings; a package that
+it does not list brings the command of its own name. Nothing else has to be registered.
+
+Packages whose names begin with an underscore hold what several families share. All other modules of
+a package are its own: no other room imports them.
 """
 
 from __future__ import annotations
@@ -16,30 +20,85 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.contract.command import Command
 
-__all__ = ["find_command", "names"]
+__all__ = ["FAMILIES", "find_command", "module_of", "names"]
+
+FAMILIES = {
+    "accounts": "groups id logname users who whoami",
+    "awk": "awk gawk=awk mawk=awk nawk=awk",
+    "bc": "bc dc",
+    "checksums": "cksum shasum sum b2sum=digests md5sum=digests sha1sum=digests "
+    "sha224sum=digests sha256sum=digests sha384sum=digests sha512sum=digests",
+    "columns": "colrm column expand unexpand",
+    "compress": "bzip2 bunzip2=bzip2 bzcat=bzip2 gzip gunzip=gzip zcat=gzip zstd unzstd=zstd "
+    "zstdcat=zstd xz lzma=xz lzcat=xz unlzma=xz unxz=xz xzcat=xz",
+    "copy": "cp install link ln mv",
+    "create": "mkdir mkfifo mknod mktemp touch truncate",
+    "diff": "cmp diff patch",
+    "dumps": "hd hexdump od strings xxd",
+    "encodings": "base32 base64 basenc uudecode uuencode",
+    "grep": "grep egrep=grep fgrep=grep rg zgrep",
+    "ls": "ls dir vdir",
+    "network": "curl wget",
+    "numbers": "expr factor numfmt seq",
+    "pagers": "less man more",
+    "pages": "fmt fold pr",
+    "paths": "basename dirname pathchk pwd readlink realpath",
+    "permissions": "chgrp chmod chown",
+    "processes": "kill pgrep pkill=pgrep ps watch",
+    "remove": "rm rmdir shred unlink",
+    "running": "env flock ionice nice nohup setsid stdbuf timeout xargs",
+    "space": "df du stat",
+    "split": "csplit split",
+    "system": "arch free getconf hostname locale nproc uname uptime",
+    "terminal": "clear reset stty tput tty",
+    "zip": "unzip zip zipinfo",
+}
+"""The commands of each package; `name=module` where the module is not called as the command."""
+
+_OBJECTS = {"[": "bracket"}
+"""The object of a command whose name is not one of Python's."""
+
+
+@functools.cache
+def _modules() -> dict[str, str]:
+    """Return the module of each command, below this package, without importing one."""
+    try:
+        entries = os.listdir(__path__[0])
+    except OSError:  # inside an archive; `pkgutil` knows how, but is slow to import
+        import pkgutil
+
+        entries = [f"{found.name}{'' if found.ispkg else '.py'}" for found in pkgutil.iter_modules(__path__)]
+    found = {"[": "test"}
+    for entry in entries:
+        name, dot, suffix = entry.partition(".")
+        if name.startswith("_") or (dot and suffix != "py"):
+            continue
+        if dot:
+            found[name] = name
+            continue
+        for word in FAMILIES.get(name, name).split():
+            command, _, module = word.partition("=")
+            found[command] = f"{name}.{module or command}"
+    return found
 
 
 @functools.cache
 def names() -> frozenset[str]:
-    """The names of all commands, without importing one."""
-    try:
-        modules = [file.removesuffix(".py") for file in os.listdir(__path__[0]) if file.endswith(".py")]
-    except OSError:  # inside an archive; `pkgutil` knows how, but is slow to import
-        import pkgutil
+    """Return the names of all commands, without importing one."""
+    return frozenset(name for name in _modules() if name != "[")
 
-        modules = [module.name for module in pkgutil.iter_modules(__path__)]
-    return frozenset(name for name in modules if not name.startswith("_"))
+
+def module_of(name: str) -> str | None:
+    """Return the module of a command, below this package; None if there is no such command."""
+    return _modules().get(name)
 
 
 @cache_short(1024)
 def find_command(name: str) -> Command | None:
-    """The command of that name, None if there is none."""
-    if name == "[":  # which cannot be the name of a module's object
-        from agentsandbox.commands.test import bracket
-
-        return bracket
-    if name not in names():
+    """Return the command of that name, None if there is none."""
+    where = module_of(name)
+    if where is None:
         return None
-    module = importlib.import_module(f"agentsandbox.commands.{name}")
-    found: Command = module.__dict__[name]
+    module = importlib.import_module(f"agentsandbox.commands.{where}")
+    found: Command = module.__dict__[_OBJECTS.get(name, name)]
     return found

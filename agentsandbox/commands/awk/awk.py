@@ -143,3 +143,4 @@ _MANNERS = Manners(
 )
 
 awk = command("awk", _USAGE, raw=True, manners=_MANNERS)(_run)
+gawk = mawk = nawk = awk

@@ -59,3 +59,12 @@ def digest_command(name: str, title: str, bits: int, algorithm: str, *, any_leng
         return run_checksum(ctx, args, algorithm, tag=args.flag("tag"))
 
     return run
+
+
+b2sum = digest_command("b2sum", "BLAKE2b", 512, "blake2b", any_length=True)
+md5sum = digest_command("md5sum", "MD5", 128, "md5")
+sha1sum = digest_command("sha1sum", "SHA1", 160, "sha1")
+sha224sum = digest_command("sha224sum", "SHA224", 224, "sha224")
+sha256sum = digest_command("sha256sum", "SHA256", 256, "sha256")
+sha384sum = digest_command("sha384sum", "SHA384", 384, "sha384")
+sha512sum = digest_command("sha512sum", "SHA512", 512, "sha512")

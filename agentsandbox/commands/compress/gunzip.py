@@ -1,3 +1,0 @@
-from agentsandbox.commands.compress.gzip import gunzip
-
-__all__ = ["gunzip"]

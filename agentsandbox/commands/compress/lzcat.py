@@ -1,3 +1,0 @@
-from agentsandbox.commands.compress.xz import lzcat
-
-__all__ = ["lzcat"]

@@ -1,3 +1,0 @@
-from agentsandbox.commands.compress.xz import lzma
-
-__all__ = ["lzma"]

@@ -1,3 +1,0 @@
-from agentsandbox.commands.compress.xz import unlzma
-
-__all__ = ["unlzma"]

@@ -1,3 +1,0 @@
-from agentsandbox.commands.compress.xz import unxz
-
-__all__ = ["unxz"]

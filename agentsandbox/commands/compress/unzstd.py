@@ -1,3 +1,0 @@
-from agentsandbox.commands.compress.zstd import unzstd
-
-__all__ = ["unzstd"]

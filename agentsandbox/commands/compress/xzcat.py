@@ -1,3 +1,0 @@
-from agentsandbox.commands.compress.xz import xzcat
-
-__all__ = ["xzcat"]

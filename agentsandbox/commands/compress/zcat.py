@@ -1,3 +1,0 @@
-from agentsandbox.commands.compress.gzip import zcat
-
-__all__ = ["zcat"]

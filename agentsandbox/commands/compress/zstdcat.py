@@ -1,3 +1,0 @@
-from agentsandbox.commands.compress.zstd import zstdcat
-
-__all__ = ["zstdcat"]

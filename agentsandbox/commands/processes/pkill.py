@@ -1,3 +1,0 @@
-from agentsandbox.commands.processes.pgrep import pkill
-
-__all__ = ["pkill"]

@@ -1,0 +1,1 @@
+"""What makes a skill trustworthy: audits, lock files, proposals that people decide on."""
