@@ -58,8 +58,8 @@ def as_rule(policy: Policy, before: Rule | None = None) -> Rule:
 def _ask(policy: Policy, shell: Shell, argv: Sequence[str], line: int) -> str | None:
     """The policy's word on a command: None to run it, else why not."""
     skill = shell.values.get("SKILL_NAME")
-    running = skill if isinstance(skill, str) and shell.source != "environment" else None
-    main = not shell.level and shell.pid == shell.machine.scheduler.main.pid
+    running = skill if isinstance(skill, str) and shell.invocation.source != "environment" else None
+    main = not shell.process.level and shell.process.pid == shell.machine.scheduler.main.pid
     request = CommandRequest(tuple(argv), shell.cwd, line, running, is_function=_is_function(shell, argv), is_main=main)
     answer = policy(request)
     if answer is not None and not isinstance(answer, (bool, str)):
@@ -73,4 +73,4 @@ def _is_function(shell: Shell, argv: Sequence[str]) -> bool:
     from agentsandbox.commands import names
 
     name = argv[0] if argv else ""
-    return name in shell.functions and name not in names() and name not in shell.machine.commands
+    return name in shell.definitions.functions and name not in names() and name not in shell.machine.commands

@@ -9,15 +9,11 @@ import random as random_module
 import sys
 import threading
 import time
-from _thread import get_ident
 from time import monotonic
 
-from agentsandbox.contract.command import Host
 from agentsandbox.errors import ClosedError, PipeClosed, SandboxError
 from agentsandbox.kernel.fs.memory import MemoryFileSystem
-from agentsandbox.kernel.processes import Scheduler
-from agentsandbox.kernel.streams import BytesReader, Capture, OutputLog, Stream, decode, encode
-from agentsandbox.limits import CANCELLED, Budget, notice_of
+from agentsandbox.kernel.streams import encode
 from agentsandbox.options import DEFAULT_OPTIONS, KeywordSignature, SandboxOptions, check_identity
 from agentsandbox.result import ExecutionResult
 
@@ -27,16 +23,18 @@ if TYPE_CHECKING:
     from typing import Any, Literal, Never, Unpack
 
     from agentsandbox.contract.command import Command
-    from agentsandbox.errors import LimitName
     from agentsandbox.files import SandboxFiles
     from agentsandbox.host_input import HostInput
     from agentsandbox.kernel.fs.changes import Change
     from agentsandbox.kernel.fs.memory import Snapshot as FileSnapshot
     from agentsandbox.kernel.fs.trees import FrozenTree
+    from agentsandbox.limits import Budget
     from agentsandbox.options import SandboxKeywords
     from agentsandbox.policy import Policy
     from agentsandbox.runtime.observation import Observation
     from agentsandbox.runtime.streaming import AsyncOutputStream, OutputStream
+    from agentsandbox.shell.interpreter.forks import Kept
+    from agentsandbox.shell.interpreter.session import Session
     from agentsandbox.shell.interpreter.shell import Shell
     from agentsandbox.skills import AgentSkill, SkillInfo, SkillSession
 
@@ -105,16 +103,6 @@ class Stats:
         return f"Stats({shown})"
 
 
-class _Input(BytesReader):
-    """The standard input of an execution."""
-
-    __slots__ = ("is_empty_terminal",)
-
-    def __init__(self, data: bytes, given: bool) -> None:
-        super().__init__(data)
-        self.is_empty_terminal = not given
-
-
 class Sandbox:
     """An isolated computer for one agent, whose state persists between calls as in a terminal.
 
@@ -134,7 +122,8 @@ class Sandbox:
     _is_observed = False
     """Whether an observer is being told about an execution."""
     _shell: Shell | None = None
-    _inherited: dict[str, Any] | None = None
+    _shell_session: Session | None = None
+    _inherited: Kept | None = None
     """The state of the shell for forks to take over, as long as nothing has changed it."""
     _closed = False
     _is_disposed = False
@@ -340,8 +329,7 @@ class Sandbox:
         if on_command is not None or self._options.on_command is not None:
             self._refuse_async(on_command)
         with self._lock:
-            isolated, fresh = state != "keep", state == "new"
-            return self._execute(script, stdin, timeout, env, cwd, args, isolated, fresh, on_output, on_command)
+            return self._execute(script, stdin, timeout, env, cwd, args, state, on_output, on_command)
 
     def _refuse_async(self, policy: Policy | None) -> None:
         """Refuse to execute without an event loop what has to be awaited."""
@@ -358,52 +346,56 @@ class Sandbox:
         env: Mapping[str, str] | None,
         cwd: str | None,
         args: Sequence[str],
-        isolated: bool,
-        fresh: bool,
+        state: State,
         on_output: Callable[[str, bytes], None] | None,
         on_command: Policy | None,
         pause: Callable[..., Any] | None = None,
     ) -> ExecutionResult:
         if self._closed or self._running is not None or self._is_observed:
             self._refuse_use()
-        shell = self._main_shell()
+        self._main_shell()
+        session = self._shell_session
+        assert session is not None
         if cwd is not None:
-            self._check_directory(shell, cwd)
-        from agentsandbox.shell.interpreter.boundary import run_guarded
+            self._check_directory(session.shell, cwd)
+        from agentsandbox.shell.interpreter.session import Execution
 
-        began = monotonic()
-        budget = Budget(self._options.limits, timeout=timeout)
         if on_output is not None:
             from agentsandbox.events import guarded
 
             on_output = guarded(on_output, "on_output", passes=(PipeClosed,))
-        log = OutputLog(budget.limits.output_bytes, on_output)
-        self._out.log = self._err.log = log
-        history = list(shell.machine.history) if isolated else None
-        shell = self._prepare(shell, budget, stdin, env, cwd, args, isolated, fresh, on_command, pause)
+        policy = None
+        if on_command is not None:
+            from agentsandbox.policy import as_rule
+
+            policy = as_rule(on_command, session.policy)
+        execution = Execution(
+            session,
+            script,
+            timeout=timeout,
+            stdin=stdin,
+            env=env,
+            cwd=cwd,
+            args=args,
+            state=state,
+            on_output=on_output,
+            policy=policy,
+            pause=pause,
+        )
         observation = self._observation
         before = None if observation is None else self.snapshot()
-        self.fs.uid, self.fs.script_thread = 1000, get_ident()
-        self._running = budget
-        status: int = 130
-        limit: LimitName | None = CANCELLED
+        self._running = execution.budget
         try:
-            status, limit = run_guarded(shell, script, self._options.jobs, log, goes_on=not isolated)
-        except BaseException as error:  # the host's task was cancelled: what there is must not be lost
-            error.add_note(f"output of the script so far:\n{decode(b''.join(data for _, data in log.entries))}")
-            raise
+            execution.run()
         finally:
-            self.fs.uid = self.fs.script_thread = 0  # the host program may do everything
-            self._running = None
-            self._inherited = None
-            shell.machine.scheduler.pause = None
-            shell.machine.accounts.holders.pop(0, None)
-            if limit is not None:
-                shell.machine.scheduler.kill_all(jobs=False)
-                if limit != CANCELLED:
-                    log.add_line(2, encode(notice_of(limit)))
-            result = ExecutionResult(log.entries, status, script=script, duration=monotonic() - began, limit=limit)
-            self._remember(result, shell, log, history)
+            self._running = self._inherited = None
+            self._cwd = session.shell.cwd
+            if execution.result is not None:
+                self._record(execution.result, execution.log.size)
+            if self._closed:  # `close` was called in the meantime
+                self._dispose()
+        result = execution.result
+        assert result is not None
         if observation is not None and before is not None:
             self._is_observed = True
             try:
@@ -412,23 +404,14 @@ class Sandbox:
                 self._is_observed = False
         return result
 
-    def _remember(self, result: ExecutionResult, shell: Shell, log: OutputLog, history: list[str] | None) -> None:
-        """Add an execution to what is remembered; `history` is what the shell remembered before, None if it goes on."""
-        machine = shell.machine
-        if history is None:
-            machine.history.append(result.script)
-            self._shell_after(shell)
-        else:
-            machine.history[:] = history
-            machine.history_saved = min(machine.history_saved, len(history))
+    def _record(self, result: ExecutionResult, size: int) -> None:
+        """Remember the result of a call; its output has `size` bytes."""
         self._executions += 1
         self._history.append(result)
-        machine.history_saved -= max(0, len(machine.history) - HISTORY)
-        del self._history[:-HISTORY], machine.history[:-HISTORY]
-        if log.size > log.limit >> 6:
-            self._shorten_history(3 * log.limit)
-        if self._closed:  # `close` was called in the meantime
-            self._dispose()
+        del self._history[:-HISTORY]
+        most = self._options.limits.output_bytes
+        if size > most >> 6:
+            self._shorten_history(3 * most)
 
     def _refuse_use(self) -> None:
         """Refuse what needs the shell for itself: in a closed sandbox, and during an execution."""
@@ -460,75 +443,6 @@ class Sandbox:
             drop += 1
         del self._history[:drop]
 
-    def _prepare(
-        self,
-        shell: Shell,
-        budget: Budget,
-        stdin: str | bytes | HostInput | None,
-        env: Mapping[str, str] | None,
-        cwd: str | None,
-        args: Sequence[str],
-        isolated: bool,
-        fresh: bool,
-        on_command: Policy | None,
-        pause: Callable[..., Any] | None,
-    ) -> Shell:
-        machine = shell.machine
-        machine.budget = shell.budget = budget
-        budget.accounts = machine.accounts
-        machine.accounts.holders[0] = shell
-        shell.variables.limit = budget.value_bytes
-        scheduler = machine.scheduler
-        scheduler.pause = pause
-        scheduler.begin(budget)
-        source = _Input(b"", False) if stdin is None else _source(stdin, scheduler)
-        shell.fds = {**shell.fds, 0: source} if 0 not in shell.owned else shell.fds
-        shell.base_fds = {**shell.base_fds, 0: source}
-        self._restore: list[Callable[[], None]] = []
-        if fresh:
-            shell = self._new_shell(shell, source)
-        elif isolated:
-            shell = shell.fork()
-            shell.level = 0
-            shell.pid = shell.top_pid
-        if on_command is not None:
-            from agentsandbox.policy import as_rule
-
-            self._restore.append(functools.partial(_put_back, shell, policy=shell.policy))
-            shell.policy = as_rule(on_command, shell.policy)
-            shell.update_flags()
-        if env:
-            from agentsandbox.shell.expansion.variables import EXPORT, SPECIAL
-
-            scope: dict[str, tuple[object, int]] = {}
-            for name, value in env.items():
-                shell.variables.save_in(scope, name)
-                shell.variables.drop(name, ~SPECIAL)  # readonly, a reference, a number: what a script made of it does not count
-                shell.variables.assign(name, value)
-                shell.variables.add(name, EXPORT)
-            self._restore.append(lambda: shell.variables.restore(scope))
-        if cwd is not None:
-            before = shell.cwd
-            shell.change_directory(shell.logical_path(cwd))
-            self._restore.append(lambda: shell.change_directory(before))
-        if args:
-            self._restore.append(functools.partial(_put_back, shell, positional=shell.positional, arguments=shell.arguments))
-            shell.positional, shell.arguments = list(args), tuple(args)
-        return shell
-
-    def _shell_after(self, shell: Shell) -> None:
-        """What a call leaves behind is what a terminal would keep; what was for this call alone goes."""
-        for restore in reversed(self._restore):
-            restore()
-        shell.loops = shell.ignore = 0
-        shell.frames.clear()
-        shell.variables.scopes.clear()
-        shell.variables.temporary.clear()
-        shell.process_files.clear()
-        shell.pending_traps.clear()
-        shell.in_trap = 0
-        self._cwd = shell.cwd
-
     async def aexecute(
         self,
         script: str,
@@ -551,7 +465,6 @@ class Sandbox:
         _check_call(script, stdin, timeout, env, cwd, args, state, on_output, on_command, unknown)
         from agentsandbox.runtime.event_loop import drive
 
-        isolated, fresh = state != "keep", state == "new"
         return await drive(
             self,
             lambda pause: self._execute(
@@ -561,8 +474,7 @@ class Sandbox:
                 env,
                 cwd,
                 args,
-                isolated,
-                fresh,
+                state,
                 on_output,
                 on_command,
                 pause,
@@ -592,10 +504,9 @@ class Sandbox:
         self._refuse_async(on_command)
         from agentsandbox.runtime.streaming import OutputStream
 
-        isolated, fresh = state != "keep", state == "new"
         return OutputStream(
             self,
-            lambda channel: self._execute(script, stdin, timeout, env, cwd, args, isolated, fresh, channel.put, on_command),
+            lambda channel: self._execute(script, stdin, timeout, env, cwd, args, state, channel.put, on_command),
         )
 
     def astream(
@@ -618,7 +529,6 @@ class Sandbox:
         _check_call(script, stdin, timeout, env, cwd, args, state, None, on_command, unknown)
         from agentsandbox.runtime.streaming import AsyncOutputStream
 
-        isolated, fresh = state != "keep", state == "new"
         return AsyncOutputStream(
             self,
             lambda channel: self._execute(
@@ -628,8 +538,7 @@ class Sandbox:
                 env,
                 cwd,
                 args,
-                isolated,
-                fresh,
+                state,
                 channel.put,
                 on_command,
                 channel.pause,
@@ -660,53 +569,39 @@ class Sandbox:
     def _start(self) -> None:
         """Make the shell, when it is first needed."""
         from agentsandbox.commands import COMMANDS
-        from agentsandbox.shell.interpreter.machine import Machine
-        from agentsandbox.shell.interpreter.shell import Shell
+        from agentsandbox.shell.interpreter.session import Session
 
         options = self._options
-        budget = Budget(options.limits)
-        scheduler = Scheduler(budget)
-        commands = {command.name: command for command in options.commands}
-        host = Host(
+        policy = None
+        if options.on_command is not None:
+            from agentsandbox.policy import as_rule
+
+            policy = as_rule(options.on_command)
+        self._shell_session = session = Session(
+            self.fs,
+            limits=options.limits,
             clock=self._clock,
-            random=functools.partial(random_module.Random, options.seed),
-            scheduler=scheduler,
+            seed=options.seed,
+            commands=options.commands,
+            command_names=functools.partial(_command_names, options.commands),  # a method of ours would keep us alive
             user=options.user,
             hostname=options.hostname,
             network=options.network,
-            commands=functools.partial(_command_names, options.commands),  # a method of ours would keep us alive
-        )
-        machine = Machine(
-            fs=self.fs,
-            host=host,
-            scheduler=scheduler,
-            budget=budget,
-            commands=commands,
             available=COMMANDS,
             script_errexit=options.script_errexit,
-            user=options.user,
+            jobs=options.jobs,
+            environment=self._environment(),
+            cwd=self._cwd,
+            policy=policy,
+            kept=self._inherited,
         )
-        self.fs.descriptors = machine.open_descriptor
-        self.fs.open_fifo = machine.fifos.open
+        machine = session.machine
         if self._observation is not None:
             machine.on_skill_script = self._observation.skill_script
         machine.skill_mounts = tuple((info.mount_path, info.name) for info in self._mounted)
         machine.active_skills = self._active_skills
-        log = OutputLog(0)
-        self._out, self._err = Capture(log, 1), Capture(log, 2)
         self._history = []
-        fds: dict[int, Stream] = {0: _Input(b"", False), 1: self._out, 2: self._err}
-        self._shell = Shell(machine, self._environment(), self._cwd, fds)
-        policy = options.on_command
-        if policy is not None:
-            from agentsandbox.policy import as_rule
-
-            self._shell.policy = as_rule(policy)
-            self._shell.update_flags()
-        if self._inherited is not None:
-            from agentsandbox.shell.interpreter.inheritance import take_over
-
-            take_over(self._shell, self._inherited, self._cwd)
+        self._shell = session.shell
 
     def _environment(self) -> dict[str, str]:
         """What a new shell is given."""
@@ -721,15 +616,6 @@ class Sandbox:
             "TERM": "dumb",
             **self._options.env,
         }
-
-    def _new_shell(self, main: Shell, source: Stream) -> Shell:
-        """Another shell, in the directory of the main one, that knows nothing else of it."""
-        from agentsandbox.shell.interpreter.shell import Shell
-
-        shell = Shell(main.machine, self._environment(), main.cwd, {0: source, 1: self._out, 2: self._err})
-        shell.policy = main.policy
-        shell.update_flags()
-        return shell
 
     # state
 
@@ -766,10 +652,9 @@ class Sandbox:
         with self._lock:
             if self._closed:
                 raise ClosedError("this sandbox is closed")
-            if self._shell is not None and (self._inherited is None or self._running is not None):
-                from agentsandbox.shell.interpreter.inheritance import shell_state
-
-                self._inherited = shell_state(self._shell)
+            session, running = self._shell_session, self._running is not None
+            if session is not None and (self._inherited is None or running):
+                self._inherited = session.kept(running=running)
             twin = Sandbox.__new__(Sandbox)
             twin._options = self._options
             twin._family = self._family
@@ -781,7 +666,8 @@ class Sandbox:
             if self._running is not None:
                 twin.fs.uid = 0
             twin._cwd = self.cwd
-            twin._inherited = self._inherited
+            if self._inherited is not None:
+                twin._inherited = self._inherited.on(twin.fs, self.fs)
             if self._mounted:
                 twin._mounted = self._mounted
             if self._observation is not None:
@@ -830,12 +716,10 @@ class Sandbox:
         if self._is_disposed:
             return
         self._is_disposed = True
-        if self._shell is not None:
-            self._shell.machine.scheduler.kill_all()
-            self._shell.finish()
-            self._shell.variables.owner = None
-            self._cwd = self._shell.cwd
-            self._shell = None
+        if self._shell_session is not None:
+            self._shell_session.close()
+            self._cwd = self._shell_session.shell.cwd
+            self._shell_session = self._shell = None
         if self._observation is not None:
             self._observation.lifecycle("closed")
 
@@ -887,16 +771,6 @@ def _check_call(
     )  # fmt: skip
 
 
-def _source(stdin: str | bytes | HostInput, scheduler: Scheduler) -> Stream:
-    """The standard input of an execution."""
-    if isinstance(stdin, str):
-        return _Input(encode(stdin), True)
-    if isinstance(stdin, (bytes, bytearray, memoryview)):
-        return _Input(bytes(stdin), True)
-    stdin.scheduler = scheduler
-    return stdin
-
-
 def _check_snapshot(snapshot: object, family: object) -> None:
     if not isinstance(snapshot, Snapshot):
         kind = type(snapshot).__name__
@@ -909,12 +783,6 @@ def _command_names(own: Sequence[Command]) -> list[str]:
     from agentsandbox.commands import names
 
     return sorted({*names(), *(command.name for command in own)})
-
-
-def _put_back(shell: Shell, **attributes: object) -> None:
-    for name, value in attributes.items():
-        setattr(shell, name, value)
-    shell.update_flags()
 
 
 def _new_filesystem(options: SandboxOptions, clock: Callable[[], float]) -> MemoryFileSystem:

@@ -80,7 +80,7 @@ BANNED_OS = {
 }  # fmt: skip
 DYNAMIC_GETATTR = {
     "analysis.py": "slots of nodes", "__init__.py": "lazy names", "skills/__init__.py": "lazy names", "cli": "lazy commands",
-    "events.py": "slots", "limits.py": "slots", "options.py": "fields of the model", "sandbox.py": "slots of the shell",
+    "events.py": "slots", "limits.py": "slots", "options.py": "fields of the model",
     "shell/syntax/nodes.py": "slots", "commands/awk": "fields of nodes", "commands/jq/dates.py": "fields of a date",
     "kernel/formats/printf.py": "a method per conversion", "kernel/regexps/matcher.py": "methods of the engine",
     "shell": "options and special variables by table", "commands/jq/options.py": "options by table",

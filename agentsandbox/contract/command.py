@@ -135,6 +135,10 @@ class Host:
             self._random = self._make_random()
         return self._random
 
+    def random_state(self) -> tuple[object, ...] | None:
+        """What `random.setstate` takes to go on from here; None where no chance was asked for yet."""
+        return None if self._random is None else self._random.getstate()
+
 
 class CommandContext:
     """All that a command can see or touch."""

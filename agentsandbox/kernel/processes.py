@@ -119,7 +119,6 @@ class Scheduler:
     """Every process of one sandbox. The host gives `budget` for each execution and `pause` where it has an event loop."""
 
     __slots__ = (
-        "_next_pid",
         "_yielded",
         "budget",
         "closing",
@@ -127,6 +126,7 @@ class Scheduler:
         "deferred",
         "elsewhere",
         "failure",
+        "last_pid",
         "main",
         "pause",
         "processes",
@@ -144,13 +144,13 @@ class Scheduler:
         self.pause: Callable[[float | None, Awaitable[Any] | None], Any] | None = None
         """Given by an event loop's driver: (seconds or None, something to await or None) → the awaited result."""
         self.closing = False
-        self._next_pid = first_pid
+        self.last_pid = first_pid
         self._yielded = 0.0
 
     def new_pid(self) -> int:
         """The next process number."""
-        self._next_pid += 1
-        return self._next_pid
+        self.last_pid += 1
+        return self.last_pid
 
     def begin(self, budget: Budget) -> None:
         """An execution starts on the calling stack."""

@@ -590,6 +590,16 @@ class MemoryFileSystem(Ledger):
         twin.max_nodes = self.max_nodes
         return twin
 
+    def adopt(self, file: MemoryFile) -> MemoryFile:
+        """Open in this fork what is open in the filesystem it was made from just now: the same node and position."""
+        node = file.node
+        if node in file.fs.orphans and node not in self.orphans:
+            self.orphans.add(node)
+            self.used += len(node.data)
+        twin = MemoryFile(self, node, file.path, readable=file.readable, writable=file.writable, append=file.append)
+        twin.offset = file.offset
+        return twin
+
     def diff(self, snapshot: Snapshot) -> list[Change]:
         """What changed since: sorted by path; mounted filesystems are left out."""
         from agentsandbox.kernel.fs.changes import compare

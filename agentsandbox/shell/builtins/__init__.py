@@ -103,7 +103,7 @@ class Builtin:
             stream = shell.fds.get(2)
             if stream is not None and self.usage:
                 stream.write(encode(f"{words[0]}: usage: {self.usage}\n"))
-            if shell.posix and self.name in SPECIAL:
+            if shell.options.posix and self.name in SPECIAL:
                 raise Exit(error.status) from None
             return error.status
         except CommandError as error:

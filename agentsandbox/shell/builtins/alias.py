@@ -13,11 +13,12 @@ if TYPE_CHECKING:
 @define("alias", "alias [-p] [name[=value] ... ]")
 def alias(shell: Shell, words: list[str]) -> int:
     options, position = parse_letters(words, "p")
+    definitions = shell.definitions
     if "p" in options or position >= len(words):
-        if not shell.aliases:
+        for name, value in sorted(definitions.aliases.items()):
+            shell.write(f"alias {name}={single_quote(value)}\n")
+        if not definitions.aliases:
             return 0
-        for name in sorted(shell.aliases):
-            shell.write(f"alias {name}={single_quote(shell.aliases[name])}\n")
     status = 0
     for word in words[position:]:
         name, equals, value = word.partition("=")
@@ -26,9 +27,9 @@ def alias(shell: Shell, words: list[str]) -> int:
                 shell.complain(f"alias: `{name}': invalid alias name")
                 status = 1
                 continue
-            shell.aliases[name] = value
-        elif word in shell.aliases:
-            shell.write(f"alias {word}={single_quote(shell.aliases[word])}\n")
+            definitions = shell.definitions = definitions.replace(aliases={**definitions.aliases, name: value})
+        elif word in definitions.aliases:
+            shell.write(f"alias {word}={single_quote(definitions.aliases[word])}\n")
         else:
             shell.complain(f"alias: {word}: not found")
             status = 1
@@ -39,14 +40,16 @@ def alias(shell: Shell, words: list[str]) -> int:
 def unalias(shell: Shell, words: list[str]) -> int:
     options, position = parse_letters(words, "a")
     if "a" in options:
-        shell.aliases.clear()
+        shell.definitions = shell.definitions.replace(aliases={})
         return 0
     if position >= len(words):
         shell.write("unalias: usage: unalias [-a] name [name ...]\n", 2)
         return 2
     status = 0
+    aliases = dict(shell.definitions.aliases)
     for name in words[position:]:
-        if shell.aliases.pop(name, None) is None:
+        if aliases.pop(name, None) is None:
             shell.complain(f"unalias: {name}: not found")
             status = 1
+    shell.definitions = shell.definitions.replace(aliases=aliases)
     return status

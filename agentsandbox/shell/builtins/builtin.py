@@ -20,7 +20,7 @@ def builtin(shell: Shell, words: list[Any]) -> int:
         return 0
     name = operands[0]
     found = find_builtin(name) if isinstance(name, str) else None
-    if found is None or name in shell.disabled:
+    if found is None or name in shell.definitions.disabled:
         raise CommandError(f"{name}: not a shell builtin", 1)
     texts = [word if isinstance(word, str) else word.word() for word in operands]
     shell.budget.deeper()

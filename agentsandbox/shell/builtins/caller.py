@@ -11,11 +11,13 @@ if TYPE_CHECKING:
 
 @define("caller", "caller [expr]")
 def caller(shell: Shell, words: list[str]) -> int:
-    frames = shell.frames
+    frames = shell.stack.frames
     if not frames:
         return 1
     position = parse_letters(words, "")[1]
-    sources = [shell.source if shell.source not in ("environment", "main") else "NULL", *(frame.source for frame in frames)]
+    source = shell.invocation.source
+    outermost = "NULL" if source in ("environment", "main") else source
+    sources = [outermost, *(frame.source for frame in frames)]
     if position == len(words):
         source = sources[len(frames) - 1]
         shell.write(f"{frames[-1].call_line} {source}\n")
@@ -24,7 +26,7 @@ def caller(shell: Shell, words: list[str]) -> int:
     if not is_number(text):
         raise UsageFailure(invalid_number(text))
     level = len(frames) - 1 - int(text[:6])
-    if level < 0 or (level == 0 and shell.source in ("environment", "main")):
+    if level < 0 or (level == 0 and shell.invocation.source in ("environment", "main")):
         return 1
     name = frames[level - 1].name if level else "main"
     shell.write(f"{frames[level].call_line} {name} {sources[level]}\n")

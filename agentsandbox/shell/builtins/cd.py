@@ -18,7 +18,7 @@ def cd(shell: Shell, words: list[str]) -> int:
     operands = words[position:]
     if len(operands) > 1:
         raise CommandError("too many arguments", 1)
-    physical = shell.physical
+    physical = shell.options.physical
     for word in words[1:position]:
         for letter in word[1:]:
             physical = letter == "P" if letter in "LP" else physical
@@ -46,7 +46,7 @@ def cd(shell: Shell, words: list[str]) -> int:
     try:
         change(shell, target, physical)
     except CommandError:
-        named = shell.variables.get(target) if shell.shopt["cdable_vars"] and target.isidentifier() else None
+        named = shell.variables.get(target) if shell.options.shopt["cdable_vars"] and target.isidentifier() else None
         if named is None or not shell.fs.is_dir(shell.path(named)):
             raise
         change(shell, named, physical)

@@ -29,7 +29,7 @@ def command(shell: Shell, words: list[Any]) -> int:
 
     name = texts[position]
     found = find_builtin(name)
-    if found is not None and name not in shell.disabled:
+    if found is not None and name not in shell.definitions.disabled:
         shell.budget.deeper()
         try:
             return found.call(shell, operands if found.declares else texts[position:])

@@ -38,7 +38,7 @@ _ACTIONS = {
 
 
 def _commands(shell: Shell) -> Iterable[str]:
-    return {*NAMES, *RESERVED, *shell.functions, *shell.aliases, *shell.machine.host.commands()}
+    return {*NAMES, *RESERVED, *shell.definitions.functions, *shell.definitions.aliases, *shell.machine.host.commands()}
 
 
 def _files(shell: Shell, prefix: str, *, directories: bool) -> list[str]:
@@ -48,16 +48,16 @@ def _files(shell: Shell, prefix: str, *, directories: bool) -> list[str]:
 
 _KEYWORDS = "if then else elif fi case esac for select while until do done in function time { } ! [[ ]] coproc".split()
 _SOURCES: dict[str, Callable[[Shell], Iterable[str]]] = {
-    "alias": lambda shell: shell.aliases,
+    "alias": lambda shell: shell.definitions.aliases,
     "arrayvar": lambda shell: [name for name, value in shell.values.items() if isinstance(value, IndexedArray)],
     "builtin": lambda shell: NAMES,
     "command": _commands,
     "export": lambda shell: [name for name, flags in shell.attributes.items() if flags & EXPORT],
-    "function": lambda shell: shell.functions,
+    "function": lambda shell: shell.definitions.functions,
     "group": lambda shell: ["root", shell.machine.user],
     "binding": lambda shell: [],
-    "disabled": lambda shell: shell.disabled,
-    "enabled": lambda shell: NAMES - shell.disabled,
+    "disabled": lambda shell: shell.definitions.disabled,
+    "enabled": lambda shell: NAMES - shell.definitions.disabled,
     "helptopic": lambda shell: NAMES,
     "hostname": lambda shell: [shell.machine.host.hostname, "localhost"],
     "job": lambda shell: [job.text for job in shell.jobs.jobs],
@@ -73,14 +73,14 @@ _SOURCES: dict[str, Callable[[Shell], Iterable[str]]] = {
     ],
     "stopped": lambda shell: [],
     "setopt": lambda shell: _option_names(),
-    "shopt": lambda shell: sorted(shell.shopt, key=lambda name: (name != "autocd", name)),
+    "shopt": lambda shell: sorted(shell.options.shopt, key=lambda name: (name != "autocd", name)),
     "user": lambda shell: ["root", shell.machine.user],
     "variable": lambda shell: shell.variables.names_with_value(),
 }
 
 
 def _option_names() -> Iterable[str]:
-    from agentsandbox.shell.interpreter.shell import OPTIONS
+    from agentsandbox.shell.interpreter.options import OPTIONS
 
     return OPTIONS
 
@@ -89,20 +89,15 @@ def _words(shell: Shell, text: str) -> list[str]:
     """The words of a -W list: split with regard to quotes, then expanded, but for file names."""
     shell.budget.charge(64 * len(text))
     shell.budget.step(len(text) >> 3)
-    if shell.ifs != " \t\n":
+    if shell.variables.ifs != " \t\n":
         from agentsandbox.shell.expansion.splitting import split_fields
 
-        return [word for field in split_fields(text, shell.ifs) for word in _words_of_field(shell, field)]
+        return [word for field in split_fields(text, shell.variables.ifs) for word in _words_of_field(shell, field)]
     return _words_of_field(shell, text)
 
 
 def _words_of_field(shell: Shell, text: str) -> list[str]:
-    noglob = shell.noglob
-    shell.noglob = True
-    try:
-        bound = array_from_text(shell, "COMPREPLY", f"({text})", False, ARRAY)
-    finally:
-        shell.noglob = noglob
+    bound = shell.without_globbing(lambda: array_from_text(shell, "COMPREPLY", f"({text})", False, ARRAY))
     return [word for _, _, word in bound.value] if bound is not None and isinstance(bound.value, list) else text.split()
 
 
@@ -159,7 +154,7 @@ def compgen(shell: Shell, words: list[str]) -> int:
             names = _SOURCES[action](shell)
             found.extend(name for name in (names if isinstance(names, list) else sorted(names)) if name.startswith(prefix))
     if "G" in options:
-        found.extend(glob_paths(options["G"], shell.fs, shell.cwd, shell.budget, extglob=shell.extglob))
+        found.extend(glob_paths(options["G"], shell.fs, shell.cwd, shell.budget, extglob=shell.options.extglob))
     if "W" in options:
         found.extend(word for word in _words(shell, options["W"]) if word.startswith(prefix))
     if "F" in options:
@@ -187,7 +182,7 @@ def _call(shell: Shell, function: str, prefix: str) -> list[str]:
     from agentsandbox.shell.interpreter.simple import run_words
 
     shell.complain("compgen: warning: -F option may not work as you expect")
-    if function not in shell.functions:
+    if function not in shell.definitions.functions:
         shell.complain(f"completion: function `{function}' not found")
         return []
     for name, value in (("COMP_CWORD", "-1"), ("COMP_LINE", ""), ("COMP_POINT", "0")):
@@ -215,7 +210,7 @@ def complete(shell: Shell, words: list[str]) -> int:
     given, operands = _read_options(words, _FLAGS + "prDEI")
     options = dict(given)
     names = [_DEFAULTS[letter] for letter in "DEI" if letter in options] or operands
-    specs = shell.completions
+    specs = dict(shell.definitions.completions)
     status = 0
     if given and not names and not options.keys() & {"r", "p"}:
         shell.write(f"complete: usage: {_USAGE}\n", 2)
@@ -231,10 +226,10 @@ def complete(shell: Shell, words: list[str]) -> int:
                 del specs[name]
             else:
                 shell.write(f"complete {specs[name]}{_shown(name)}\n")
+        shell.definitions = shell.definitions.replace(completions=specs)
         return status
-    text = _describe(given)
-    for name in names:
-        specs[name] = text
+    specs |= dict.fromkeys(names, _describe(given))
+    shell.definitions = shell.definitions.replace(completions=specs)
     return 0
 
 
@@ -287,11 +282,11 @@ def compopt(shell: Shell, words: list[str]) -> int:
         raise CommandError("not currently executing completion function", 1)
     status = 0
     for name in names:
-        if name not in shell.completions:
+        if name not in shell.definitions.completions:
             shell.complain(f"compopt: {name}: no completion specification")
             status = 1
             continue
-        spec = shell.completions[name]
+        spec = shell.definitions.completions[name]
         chosen = {option for option in _OPTIONS if f"-o {option} " in spec}
         if not changes:
             shown = " ".join(("-o " if option in chosen else "+o ") + option for option in _OPTIONS)
@@ -302,5 +297,7 @@ def compopt(shell: Shell, words: list[str]) -> int:
         rest = spec
         for option in _OPTIONS:
             rest = rest.replace(f"-o {option} ", "")
-        shell.completions[name] = "".join(f"-o {option} " for option in _OPTIONS if option in chosen) + rest
+        text = "".join(f"-o {option} " for option in _OPTIONS if option in chosen) + rest
+        definitions = shell.definitions
+        shell.definitions = definitions.replace(completions={**definitions.completions, name: text})
     return status

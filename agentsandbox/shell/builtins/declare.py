@@ -152,7 +152,7 @@ def _names(shell: Shell, words: list[Argument], arguments: list[Argument], *, lo
 
 def is_local(shell: Shell) -> bool:
     """Whether `declare` declares local names here."""
-    return bool(shell.variables.scopes) and any(frame.is_function for frame in shell.frames)
+    return bool(shell.variables.scopes) and any(frame.is_function for frame in shell.stack.frames)
 
 
 def _declare(shell: Shell, words: list[Argument], *, local: bool) -> int:
@@ -320,7 +320,7 @@ def declare_one(
         variables.add(name, READONLY)
     if on & ARRAY and on & ASSOCIATIVE:
         raise CommandError(f"{name}: cannot convert associative to indexed array")
-    if shell.allexport and assignment is not None and not shell.attributes.get(name, 0) & (ARRAY | ASSOCIATIVE):
+    if shell.options.allexport and assignment is not None and not shell.attributes.get(name, 0) & (ARRAY | ASSOCIATIVE):
         variables.add(name, EXPORT)
 
 
@@ -346,7 +346,7 @@ def _make_local(shell: Shell, name: str, inherit: bool, on: int) -> None:
         return
     if temporary and depth == len(variables.scopes):  # the assignment in front of `local` itself: the local takes its place
         variables.scopes[-1][name] = scope.pop(name)
-    if inherit or shell.shopt["localvar_inherit"]:
+    if inherit or shell.options.shopt["localvar_inherit"]:
         if isinstance(value, (IndexedArray, AssociativeArray)):
             shell.values[name] = value.copy()
         return
@@ -507,31 +507,30 @@ def _functions(shell: Shell, arguments: list[Argument], options: dict[str, str])
         shell.complain("declare: -i: invalid option")
         return 1
     if names and "t" in options:
-        return 0 if all(name in shell.functions for name in names) else 1
-    marked = [kept for letter, kept in (("r", shell.readonly_functions), ("x", shell.exported_functions)) if letter in options]
+        return 0 if all(name in shell.definitions.functions for name in names) else 1
+    known = shell.definitions
+    marked = [kept for letter, kept in (("r", known.readonly_functions), ("x", known.exported_functions)) if letter in options]
     for name in names or [name for name in shell.function_names() if all(name in kept for kept in marked)]:
-        function = shell.functions.get(name)
+        function = shell.definitions.functions.get(name)
         if function is None:
             if names:
                 status = 1
             continue
         if names and "r" in options:
-            shell.readonly_functions |= {name}
+            shell.definitions = shell.definitions.with_readonly(name)
             continue
         if names and "x" in options:
             export_function(shell, name)
             continue
         if names_only:
             if names and "p" not in options:
-                extra = f" {function.line} {function.source}" if shell.shopt["extdebug"] else ""
+                extra = f" {function.line} {function.source}" if shell.options.shopt["extdebug"] else ""
                 shell.write(f"{name}{extra}\n")
             else:
-                shell.write(
-                    f"declare -f{'r' if name in shell.readonly_functions else ''}{'x' if name in shell.exported_functions else ''} {name}\n"
-                )
+                shell.write(f"declare -f{shell.definitions.letters(name)} {name}\n")
         else:
             shell.write(print_function(function.node) + "\n")
-            letters = f"{'r' if name in shell.readonly_functions else ''}{'x' if name in shell.exported_functions else ''}"
+            letters = shell.definitions.letters(name)
             if "p" in options and letters:
                 shell.write(f"declare -f{letters} {name}\n")
     return status
@@ -541,8 +540,8 @@ def export_function(shell: Shell, name: str) -> None:
     """Put a function into the environment, as bash passes them on."""
     from agentsandbox.shell.syntax.printer import print_function
 
-    shell.exported_functions |= {name}
-    text = print_function(shell.functions[name].node)
+    shell.definitions = shell.definitions.with_exported(name)
+    text = print_function(shell.definitions.functions[name].node)
     key = f"BASH_FUNC_{name}%%"
     shell.values[key] = "() " + text.partition("\n")[2].lstrip()
     shell.variables.add(key, EXPORT)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def echo(shell: Shell, words: list[str]) -> int:
     if len(words) > 2:
         shell.budget.charge(sum(map(len, words)))
-    data = render_echo(words[1:], xpg=shell.shopt["xpg_echo"], posix=shell.posix)
+    data = render_echo(words[1:], xpg=shell.options.shopt["xpg_echo"], posix=shell.options.posix)
     stream = shell.fds.get(1)
     if stream is None:
         raise OSError(9, os.strerror(9))

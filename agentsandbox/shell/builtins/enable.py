@@ -17,7 +17,7 @@ def enable(shell: Shell, words: list[str]) -> int:
         for name in sorted(NAMES):
             if "s" in options and name not in SPECIAL:
                 continue
-            disabled = name in shell.disabled
+            disabled = name in shell.definitions.disabled
             if "a" in options or disabled == ("n" in options):
                 shell.write(f"enable {'-n ' if disabled else ''}{name}\n")
         return 0
@@ -34,8 +34,8 @@ def enable(shell: Shell, words: list[str]) -> int:
             shell.complain(f"enable: {name}: not a shell builtin")
             status = 1
         elif "n" in options:
-            shell.disabled |= {name}
+            shell.definitions = shell.definitions.replace(disabled=shell.definitions.disabled | {name})
         else:
-            shell.disabled -= {name}
+            shell.definitions = shell.definitions.replace(disabled=shell.definitions.disabled - {name})
     shell.update_flags()
     return status

@@ -18,12 +18,12 @@ def eval(shell: Shell, words: list[str]) -> int:
         return 0
     shell.budget.charge(len(text))
     shell.budget.deeper()
-    shell.trace_level += 1
+    shell.control.trace_level += 1
     line = shell.line
     try:
         status = run_commands(shell, text, first_line=line, origin="eval: ")
     finally:
         shell.budget.shallower()
-        shell.trace_level -= 1
+        shell.control.trace_level -= 1
         shell.line = line
     return status

@@ -40,22 +40,22 @@ def _replace(shell: Shell, words: list[str]) -> int:
         is_dir = bool(argv[0]) and shell.fs.is_dir(shell.path(argv[0]))
         shell.complain(f"exec: {argv[0]}: {'cannot execute: Is a directory' if is_dir else 'not found'}")
         status = 126 if is_dir else 127
-        if not shell.shopt["execfail"] or shell.level:
+        if not shell.options.shopt["execfail"] or shell.process.level:
             raise Exit(status)
         return status
     if not located.startswith("/"):
         located = f"{shell.cwd.rstrip('/')}/{located.removeprefix('./')}"
     name = options.get("a", argv[0])
     argv = [f"-{name}" if "l" in options else name, *argv[1:]]
-    traps, shell.traps = shell.traps, {name: text for name, text in shell.traps.items() if not text}
+    traps, shell.traps.handlers = shell.traps.handlers, shell.traps.ignored()
     try:
         shell.fs.stat(shell.path(located))
         raise Exit(run_file(shell, located, argv, environment))
     except (CommandError, OSError) as error:
         status = _tell(shell, located, error)
-    if not shell.shopt["execfail"] or shell.level:
+    if not shell.options.shopt["execfail"] or shell.process.level:
         raise Exit(status)
-    shell.traps = traps
+    shell.traps.handlers = traps
     return status
 
 
@@ -63,7 +63,7 @@ def _environment(shell: Shell) -> dict[str, str]:
     """What the command gets: it takes the place of the shell, and of its SHLVL unless that is a subshell's."""
     environment = dict(shell.variables.environment())
     level = environment.get("SHLVL", "")
-    if not shell.level and level.isdigit() and level.isascii():
+    if not shell.process.level and level.isdigit() and level.isascii():
         environment["SHLVL"] = str(int(level[:9]) - 1)
     return environment
 
@@ -82,18 +82,19 @@ def _tell(shell: Shell, located: str, error: CommandError | OSError) -> int:
 
 def _keep_redirections(shell: Shell) -> None:
     """The redirections of an `exec` that the shell survives become its own: it holds the streams from now on."""
-    shell.keeps_fds = True
-    owned = shell.owned
+    shell.descriptors.keep = True
+    owned = dict(shell.descriptors.owned)
     for number, stream in list(owned.items()):
         if shell.fds.get(number) is not stream:
             del owned[number]
             stream.release()
     for number, stream in shell.fds.items():
-        if owned.get(number) is not stream and shell.base_fds.get(number) is not stream:
+        if owned.get(number) is not stream and shell.descriptors.base.get(number) is not stream:
             stream.acquire()
             owned[number] = stream
-    if shell.process_files:  # exec > >(…): the process lives as long as the descriptor
+    shell.descriptors.owned = owned
+    if shell.descriptors.process_files:  # exec > >(…): the process lives as long as the descriptor
         kept = {id(stream) for stream in shell.fds.values()}
-        for number, stream, process in shell.process_files:
+        for number, stream, process in shell.descriptors.process_files:
             if id(stream) in kept or number in shell.fds:
                 shell.jobs.processes.setdefault(process.pid, process)

@@ -26,17 +26,17 @@ def export(shell: Shell, words: list[Argument]) -> int:
         assign_lists(shell, words, local=False)
     kind = (ARRAY if "a" in options else 0) | (ASSOCIATIVE if "A" in options else 0)
     if not arguments:
-        _print_functions(shell, shell.exported_functions) if "f" in options else _print(shell, EXPORT | kind, "export")
+        _print_functions(shell, shell.definitions.exported_functions) if "f" in options else _print(shell, EXPORT | kind, "export")
         return 0
     status = 0
     for argument in arguments:
         name = argument if isinstance(argument, str) else argument.name
         if "f" in options:
-            if name not in shell.functions:
+            if name not in shell.definitions.functions:
                 shell.complain(f"export: {name}: not a function")
                 status = 1
             elif "n" in options:
-                shell.exported_functions -= {name}
+                shell.definitions = shell.definitions.without_exported(name)
                 shell.variables.unset(f"BASH_FUNC_{name}%%")
             else:
                 export_function(shell, name)
@@ -55,17 +55,17 @@ def readonly(shell: Shell, words: list[Argument]) -> int:
         assign_lists(shell, words, local=False)
     kind = (ARRAY if "a" in options else 0) | (ASSOCIATIVE if "A" in options else 0)
     if not arguments:
-        _print_functions(shell, shell.readonly_functions) if "f" in options else _print(shell, READONLY | kind, "readonly")
+        _print_functions(shell, shell.definitions.readonly_functions) if "f" in options else _print(shell, READONLY | kind, "readonly")
         return 0
     status = 0
     for argument in arguments:
         name = argument if isinstance(argument, str) else argument.name
         if "f" in options:
-            if name not in shell.functions:
+            if name not in shell.definitions.functions:
                 shell.complain(f"readonly: {name}: not a function")
                 status = 1
             else:
-                shell.readonly_functions |= {name}
+                shell.definitions = shell.definitions.with_readonly(name)
             continue
         status = _mark(shell, argument, "readonly", READONLY | kind, 0) or status
     return status
@@ -109,7 +109,7 @@ def _print(shell: Shell, flags: int, command: str) -> None:
             if described is not None:
                 letters, shown = described.removeprefix("declare -").split(" ", 1)
                 arrays = "".join(letter for letter in letters if letter in "aA")
-                shell.write(f"{command}{' -' if arrays else ''}{arrays} {shown}\n" if shell.posix else described + "\n")
+                shell.write(f"{command}{' -' if arrays else ''}{arrays} {shown}\n" if shell.options.posix else described + "\n")
 
 
 def _print_functions(shell: Shell, names: frozenset[str]) -> None:
@@ -117,5 +117,5 @@ def _print_functions(shell: Shell, names: frozenset[str]) -> None:
 
     for name in shell.function_names():
         if name in names:
-            letters = f"f{'r' if name in shell.readonly_functions else ''}{'x' if name in shell.exported_functions else ''}"
-            shell.write(f"{print_function(shell.functions[name].node)}\ndeclare -{letters} {name}\n")
+            letters = shell.definitions.letters(name)
+            shell.write(f"{print_function(shell.definitions.functions[name].node)}\ndeclare -f{letters} {name}\n")

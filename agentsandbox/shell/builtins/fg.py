@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @define("fg", "fg [job_spec]")
 def fg(shell: Shell, words: list[str]) -> int:
-    if not shell.monitor or shell.level:
+    if not shell.options.monitor or shell.process.level:
         raise CommandError("no job control", 1)
     spec = words[1] if len(words) > 1 else "%+"
     job = shell.jobs.find(spec)
@@ -26,7 +26,7 @@ def fg(shell: Shell, words: list[str]) -> int:
 
 @define("bg", "bg [job_spec ...]")
 def bg(shell: Shell, words: list[str]) -> int:
-    if not shell.monitor or shell.level:
+    if not shell.options.monitor or shell.process.level:
         raise CommandError("no job control", 1)
     for spec in words[1:] or ["%+"]:
         job = shell.jobs.find(spec)

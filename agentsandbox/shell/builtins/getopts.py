@@ -24,11 +24,11 @@ def getopts(shell: Shell, words: list[str]) -> int:
         return 2
     name, given = operands[1], operands[2:]
     letters = encode(operands[0])  # options are bytes
-    arguments = given or shell.positional
+    arguments = given or shell.stack.positional
     silent = letters.startswith(b":")
     index_text = shell.variables.get("OPTIND") or "1"
     index = int(index_text) if is_number(index_text) else 1
-    started, place = shell.getopts_position
+    started, place = shell.specials.getopts_position
     if index < 1:
         index = 1
     argument: str | None = None
@@ -41,7 +41,7 @@ def getopts(shell: Shell, words: list[str]) -> int:
             shell.complain("OPTIND: readonly variable")
         else:
             shell.values["OPTIND"] = str(index)
-        shell.getopts_position = started, place
+        shell.specials.getopts_position = started, place
         if not is_name(name):
             raise CommandError(f"`{name}': not a valid identifier", 1)
         try:
@@ -80,7 +80,7 @@ def getopts(shell: Shell, words: list[str]) -> int:
         if silent:
             argument = option
         elif _tells_errors(shell):
-            shell.write(f"{shell.name}: illegal option -- {option}\n", 2)
+            shell.write(f"{shell.invocation.name}: illegal option -- {option}\n", 2)
         return finish("?", 0)
     if letters[at + 1 : at + 2] != b":":
         if place == 0:
@@ -97,7 +97,7 @@ def getopts(shell: Shell, words: list[str]) -> int:
             argument = option
             return finish(":", 0)
         if _tells_errors(shell):
-            shell.write(f"{shell.name}: option requires an argument -- {option}\n", 2)
+            shell.write(f"{shell.invocation.name}: option requires an argument -- {option}\n", 2)
         return finish("?", 0)
     argument = arguments[index - 1]
     index += 1

@@ -62,12 +62,12 @@ def _send(shell: Shell, operand: str, signal: str) -> bool:
         shell.complain(f"kill: {operand}: arguments must be process or job IDs" if operand else "kill: `': not a pid or valid job spec")
         return False
     pid = int(operand) if len(operand) < 10 else -1
-    if pid in (0, -shell.top_pid):
-        pid = shell.top_pid
+    if pid in (0, -shell.process.top_pid):
+        pid = shell.process.top_pid
     scheduler = shell.machine.scheduler
-    if pid == shell.pid:
+    if pid == shell.process.pid:
         return _send_to_self(shell, number)
-    if pid == shell.top_pid or pid == scheduler.main.pid:
+    if pid == shell.process.top_pid or pid == scheduler.main.pid:
         if number:
             scheduler.main.kill(number)
             if scheduler.current is scheduler.main:
@@ -83,19 +83,19 @@ def _send(shell: Shell, operand: str, signal: str) -> bool:
 
 
 def _send_to_self(shell: Shell, number: int) -> bool:
-    if not number or number in shell.process.blocked:
+    if not number or number in shell.process.task.blocked:
         return True
     name = SIGNALS[number]
-    text = shell.traps.get(name)
+    text = shell.traps.handlers.get(name)
     if text is not None and name not in ("KILL", "STOP"):
         if text:
-            shell.pending_traps.append(name)
+            shell.traps.pending.append(name)
         return True
     from agentsandbox.kernel.processes import IGNORED_BY_DEFAULT
 
     if number in IGNORED_BY_DEFAULT:
         return True
-    raise Killed(number, shell.pid)
+    raise Killed(number, shell.process.pid)
 
 
 def _list(shell: Shell, operands: list[str]) -> int:

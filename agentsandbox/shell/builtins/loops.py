@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def _leave(shell: Shell, words: list[str], jump: type[ControlFlow]) -> int:
-    if not shell.loops:
+    if not shell.control.loops:
         shell.complain(f"{words[0]}: only meaningful in a `for', `while', or `until' loop")
         return 0
     operands = words[2:] if words[1:2] == ["--"] else words[1:]
@@ -30,11 +30,11 @@ def _leave(shell: Shell, words: list[str], jump: type[ControlFlow]) -> int:
     if count <= 0:
         shell.complain(f"{words[0]}: {count}: loop count out of range")
         shell.status = 1
-        shell.break_levels = shell.loops
+        shell.control.break_levels = shell.control.loops
         if shell.check:
             command_failed(shell, 1)
         raise Break
-    shell.break_levels = min(count, shell.loops)
+    shell.control.break_levels = min(count, shell.control.loops)
     shell.status = 0
     raise jump
 

@@ -59,7 +59,7 @@ def printf(shell: Shell, words: list[str]) -> int:
         started=host.started,
         zone=shell.variables.get("TZ") or "UTC0",
         assign=assign,
-        in_bytes=shell.bytewise,
+        in_bytes=shell.variables.bytewise,
     )
     output, status = rendering.run()
     if variable is None:

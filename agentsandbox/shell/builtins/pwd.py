@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 @define("pwd", "pwd [-LP]")
 def pwd(shell: Shell, words: list[str]) -> int:
     parse_letters(words, "LP")
-    physical = shell.physical
+    physical = shell.options.physical
     for word in words[1:]:
         if word.startswith("-"):
             for letter in word[1:]:

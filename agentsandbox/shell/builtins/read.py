@@ -227,7 +227,7 @@ _LONG = 65536
 
 
 def _assign(shell: Shell, options: dict[str, str], names: list[str], text: str, escaped: set[int]) -> None:
-    ifs = shell.ifs
+    ifs = shell.variables.ifs
     if "a" in options:
         if not is_name(options["a"]):
             raise CommandError(f"`{options['a']}': not a valid identifier", 1)
@@ -248,7 +248,7 @@ def _assign(shell: Shell, options: dict[str, str], names: list[str], text: str, 
         return
     if not ifs:
         fields = [text]
-    elif len(names) == 1 and not escaped and shell.default_ifs:
+    elif len(names) == 1 and not escaped and shell.variables.default_ifs:
         fields = [text.strip(" \t\n")]
     else:
         fields = split_read(text, ifs, len(names), escaped)

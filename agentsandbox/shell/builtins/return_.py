@@ -23,9 +23,9 @@ def return_(shell: Shell, words: list[str]) -> int:
         elif len(operands) > 1:
             shell.complain("return: too many arguments")
             raise Exit(1)
-    if not shell.frames:
+    if not shell.stack.frames:
         message = "can only `return' from a function or sourced script"
-        if shell.posix:
+        if shell.options.posix:
             shell.complain(f"return: {message}")
             raise Exit(2)
         raise CommandError(message, 2)

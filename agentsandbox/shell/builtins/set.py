@@ -6,7 +6,7 @@ from agentsandbox.kernel.quoting import quote_if_needed
 from agentsandbox.shell.builtins import UsageFailure, define
 from agentsandbox.shell.expansion.transformations import format_array
 from agentsandbox.shell.expansion.variables import AssociativeArray, IndexedArray
-from agentsandbox.shell.interpreter.shell import OPTIONS
+from agentsandbox.shell.interpreter.options import OPTIONS
 from agentsandbox.shell.interpreter.special_variables import listed_value
 
 TYPE_CHECKING = False
@@ -26,13 +26,13 @@ def set(shell: Shell, words: list[str]) -> int:
     while position < len(words):
         word = words[position]
         if word == "--":
-            shell.positional = words[position + 1 :]
+            shell.stack.positional = words[position + 1 :]
             return 0
         if word == "-":
             shell.set_option("xtrace", False)
             shell.set_option("verbose", False)
             if position + 1 < len(words):
-                shell.positional = words[position + 1 :]
+                shell.stack.positional = words[position + 1 :]
             return 0
         if word == "+":
             position += 1
@@ -53,7 +53,7 @@ def set(shell: Shell, words: list[str]) -> int:
             else:
                 shell.set_option(_LETTERS[letter], on)
     if position < len(words):
-        shell.positional = words[position:]
+        shell.stack.positional = words[position:]
     return 0
 
 
@@ -82,8 +82,8 @@ def _check_letters(words: list[str]) -> None:
 
 def print_options(shell: Shell, *, readable: bool) -> None:
     """What `set -o` shows, or with `+o` the commands that make it so."""
-    for name, (_, attribute) in OPTIONS.items():
-        on = getattr(shell, attribute)
+    for name in OPTIONS:
+        on = shell.options.is_on(name)
         if readable:
             shell.write(f"{name:<15}\t{'on' if on else 'off'}\n")
         else:
@@ -99,9 +99,9 @@ def print_variables(shell: Shell) -> None:
             shell.write(f"{name}={format_array(value)}\n")
         elif value is not None:
             shell.write(f"{name}={quote_if_needed(shell.seen(str(value)))}\n")
-    if shell.posix:
+    if shell.options.posix:
         return
     from agentsandbox.shell.syntax.printer import print_function
 
     for name in shell.function_names():
-        shell.write(print_function(shell.functions[name].node) + "\n")
+        shell.write(print_function(shell.definitions.functions[name].node) + "\n")

@@ -40,10 +40,10 @@ def shift(shell: Shell, words: list[str]) -> int:
         count = number
     if count < 0:
         raise CommandError(f"{operands[0]}: shift count out of range", 1)
-    if count > len(shell.positional):
-        if shell.shopt["shift_verbose"] or shell.posix:
+    if count > len(shell.stack.positional):
+        if shell.options.shopt["shift_verbose"] or shell.options.posix:
             raise CommandError(f"{operands[0]}: shift count out of range" if operands else "shift count out of range", 1)
         return 1
-    shell.budget.step(len(shell.positional) >> 8)
-    shell.positional = Shifted(shell.positional[count:], given(shell.positional))
+    shell.budget.step(len(shell.stack.positional) >> 8)
+    shell.stack.positional = Shifted(shell.stack.positional[count:], given(shell.stack.positional))
     return 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentsandbox.errors import CommandError
 from agentsandbox.shell.builtins import define, parse_letters
-from agentsandbox.shell.interpreter.shell import OPTIONS
+from agentsandbox.shell.interpreter.options import OPTIONS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def shopt(shell: Shell, words: list[str]) -> int:
     if "s" in options and "u" in options:
         raise CommandError("cannot set and unset shell options simultaneously", 1)
     of_set = "o" in options
-    known = OPTIONS if of_set else shell.shopt
+    known = OPTIONS if of_set else shell.options.shopt
     changing = "s" in options or "u" in options
     status = 0
     if not names:
@@ -50,7 +50,7 @@ def shopt(shell: Shell, words: list[str]) -> int:
 
 
 def _is_on(shell: Shell, name: str, of_set: bool) -> bool:
-    return bool(getattr(shell, OPTIONS[name][1])) if of_set else shell.shopt[name]
+    return shell.options.is_on(name) if of_set else shell.options.shopt[name]
 
 
 def _change(shell: Shell, name: str, on: bool, of_set: bool) -> None:
@@ -59,10 +59,8 @@ def _change(shell: Shell, name: str, on: bool, of_set: bool) -> None:
         return
     if on and name in _WITHOUT_EFFECT:
         shell.complain(f"shopt: {name}: changes nothing here (D-shopt)")
-    shell.shopt = {**shell.shopt, name: on}
-    if name == "extdebug":
-        shell.errtrace = shell.functrace = on
-    shell.update_flags()
+    options = shell.options.with_shopt(name, on)
+    shell.use_options(options.replace(errtrace=on, functrace=on) if name == "extdebug" else options)
 
 
 def _show(shell: Shell, name: str, on: bool, options: dict[str, str]) -> None:

@@ -11,7 +11,7 @@ from agentsandbox.shell.builtins import UsageFailure, define, parse_letters
 from agentsandbox.shell.builtins.shift import given
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.interpreter.scripts import run_commands
-from agentsandbox.shell.interpreter.shell import Frame
+from agentsandbox.shell.interpreter.state import Frame
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def source(shell: Shell, words: list[str]) -> int:
     name, *arguments = words[position:]
     shown = _find(shell, name) if name else None
     path = None if shown is None else shell.path(shown)
-    if path is None and shell.posix:
+    if path is None and shell.options.posix:
         shell.complain(f"{words[0]}: {name}: file not found")
         raise Exit(1)
     try:
@@ -40,33 +40,34 @@ def source(shell: Shell, words: list[str]) -> int:
             raise CommandError(f"{shown}: cannot execute binary file", 126)
     except (CommandError, OSError) as error:
         shell.complain(f"{words[0]}: {error.message}" if isinstance(error, CommandError) else f"{name}: {os.strerror(error.errno or 5)}")
-        if "RETURN" in shell.traps:
+        if "RETURN" in shell.traps.handlers:
             _trap(shell)
         status = error.status if isinstance(error, CommandError) else 1
-        if isinstance(error, OSError) and shell.errexit and not shell.ignore:  # at once: the trap for ERR does not run
+        if isinstance(error, OSError) and shell.options.errexit and not shell.control.ignore:  # at once: the trap for ERR does not run
             raise Exit(status) from None
         return status
-    saved = shell.positional
+    saved = shell.stack.positional
     if arguments:
-        shell.positional = arguments
-    shell.frames.append(Frame("source", name, shell.line, is_function=False, has_arguments=bool(arguments)))
+        shell.stack.positional = arguments
+    shell.stack.frames.append(Frame("source", name, shell.line, is_function=False, has_arguments=bool(arguments)))
     line = shell.line
-    recorded = shell.call_arguments
-    if arguments and shell.shopt["extdebug"]:
-        shell.call_arguments = (*recorded, (len(shell.frames), tuple(arguments)))
+    recorded = shell.stack.recorded
+    if arguments and shell.options.shopt["extdebug"]:
+        shell.stack.recorded = (*recorded, (len(shell.stack.frames), tuple(arguments)))
     shell.budget.deeper()
-    shell.trace_level += 1
-    debug = None if shell.functrace else shell.traps.pop("DEBUG", None)  # without functrace it does not count in the file
-    if debug is not None:
+    shell.control.trace_level += 1
+    debug = None if shell.options.functrace else shell.traps.handlers.get("DEBUG")
+    if debug is not None:  # without functrace it does not count in the file
+        shell.traps.handlers = shell.traps.without("DEBUG")
         shell.update_flags()
     try:
         shell.budget.charge(len(content))
         status = run_commands(shell, decode(content.replace(b"\0", b"")))
-        if shell.traps and "RETURN" in shell.traps:
+        if shell.traps.handlers and "RETURN" in shell.traps.handlers:
             _trap(shell)
         return status
     except Return:
-        if shell.traps and "RETURN" in shell.traps:
+        if shell.traps.handlers and "RETURN" in shell.traps.handlers:
             _trap(shell)
         return shell.status
     except ExpansionError as error:
@@ -74,15 +75,15 @@ def source(shell: Shell, words: list[str]) -> int:
         raise
     finally:
         shell.budget.shallower()
-        shell.trace_level -= 1
-        shell.call_arguments = recorded
+        shell.control.trace_level -= 1
+        shell.stack.recorded = recorded
         if debug is not None:
-            shell.traps.setdefault("DEBUG", debug)
+            shell.traps.handlers = {"DEBUG": debug, **shell.traps.handlers}
             shell.update_flags()
-        shell.frames.pop()
+        shell.stack.frames.pop()
         shell.line = line
-        if arguments and given(shell.positional) is arguments:  # `set` in the file lasts
-            shell.positional = saved
+        if arguments and given(shell.stack.positional) is arguments:  # `set` in the file lasts
+            shell.stack.positional = saved
 
 
 def _trap(shell: Shell) -> None:
@@ -105,13 +106,13 @@ def _find(shell: Shell, name: str) -> str | None:
     """Where the file is: a name without a slash is looked for in PATH, then in the working directory."""
     if "/" in name:
         return name
-    if shell.shopt["sourcepath"]:
+    if shell.options.shopt["sourcepath"]:
         path = shell.variables.get("PATH")
         for directory in path.split(":") if path else ():
             candidate = f"{directory or '.'}/{name}"
             if shell.fs.is_file(shell.path(candidate)):
                 return candidate
-    if shell.posix:
+    if shell.options.posix:
         return None
     return name if shell.fs.exists(shell.path(name)) else None
 

@@ -61,22 +61,23 @@ def trap(shell: Shell, words: list[str]) -> int:
 
 
 def _set(shell: Shell, name: str, commands: str) -> None:
-    traps = dict(shell.traps)
+    traps = dict(shell.traps.handlers)
     if commands == "-":
         traps.pop(name, None)
     else:
         traps[name] = commands
-    shell.traps = traps
-    shell.outer_traps = {}
+    shell.traps.handlers = traps
+    shell.traps.outer = {}
     if name == "RETURN":
-        depth = len(shell.frames)
-        (shell.function_traps.discard if commands == "-" else shell.function_traps.add)(depth)
-    elif name == "ERR" and shell.frames:
-        shell.function_traps.add(-len(shell.frames))
-    if shell.process is shell.machine.scheduler.main and shell.level == 0 and shell.process.on_signal is None:
+        depth = len(shell.stack.frames)
+        others = shell.traps.of_functions - {depth}
+        shell.traps.of_functions = others if commands == "-" else others | {depth}
+    elif name == "ERR" and shell.stack.frames:
+        shell.traps.of_functions |= {-len(shell.stack.frames)}
+    if shell.process.task is shell.machine.scheduler.main and shell.process.level == 0 and shell.process.task.on_signal is None:
         from agentsandbox.shell.interpreter.traps import SignalHandler
 
-        shell.process.on_signal = SignalHandler(shell)
+        shell.process.task.on_signal = SignalHandler(shell)
     shell.update_flags()
 
 
@@ -89,7 +90,7 @@ def _order(name: str) -> int:
 def _print(shell: Shell, operands: list[str]) -> int:
     from agentsandbox.shell.interpreter.traps import inherited
 
-    traps = {name: text for name, text in {**shell.outer_traps, **shell.traps}.items() if inherited(shell, name)}
+    traps = {name: text for name, text in {**shell.traps.outer, **shell.traps.handlers}.items() if inherited(shell, name)}
     status = 0
     names = sorted(traps, key=_order)
     if operands:
@@ -102,7 +103,7 @@ def _print(shell: Shell, operands: list[str]) -> int:
             elif name in traps:
                 names.append(name)
     for name in names:
-        shown = name if name in _CONDITIONS or shell.posix else f"SIG{name}"
+        shown = name if name in _CONDITIONS or shell.options.posix else f"SIG{name}"
         text = traps[name]
         shell.write(f"trap -- {single_quote(text)} {shown}\n")
     return status

@@ -51,7 +51,7 @@ def _tell(shell: Shell, name: str, options: dict[str, str]) -> bool:
     if "P" in options or "p" in options:
         if "p" in options and not every and "P" not in options and _kind(shell, name, options) not in (None, "file"):
             return True
-        found = paths_of(shell, name, every=every) if every or name not in shell.hashed else [shell.hashed[name][0]]
+        found = paths_of(shell, name, every=every) if every or name not in shell.specials.hashed else [shell.specials.hashed[name][0]]
         for path in found:
             shell.write(path + "\n")
         return bool(found) or ("P" not in options and _kind(shell, name, options) is not None)
@@ -65,15 +65,15 @@ def _tell(shell: Shell, name: str, options: dict[str, str]) -> bool:
 
 
 def _kind(shell: Shell, name: str, options: dict[str, str]) -> str | None:
-    if name in shell.aliases and shell.shopt["expand_aliases"]:
+    if name in shell.definitions.aliases and shell.options.shopt["expand_aliases"]:
         return "alias"
     if name in RESERVED or name == "]]":
         return "keyword"
-    if name in shell.functions and "f" not in options:
+    if name in shell.definitions.functions and "f" not in options:
         return "function"
-    if name in NAMES and name not in shell.disabled:
+    if name in NAMES and name not in shell.definitions.disabled:
         return "builtin"
-    return "file" if name in shell.hashed or paths_of(shell, name, every=False) else None
+    return "file" if name in shell.specials.hashed or paths_of(shell, name, every=False) else None
 
 
 def describe(
@@ -97,19 +97,19 @@ def describe(
         shell.write((kind if kinds_only else brief if short else long) + "\n")
         return not every
 
-    if name in shell.aliases and shell.shopt["expand_aliases"]:
-        value = shell.aliases[name]
+    if name in shell.definitions.aliases and shell.options.shopt["expand_aliases"]:
+        value = shell.definitions.aliases[name]
         if tell("alias", f"{name} is aliased to `{value}'", f"alias {name}={single_quote(value)}"):
             return True
     if (name in RESERVED or name == "]]") and tell("keyword", f"{name} is a shell keyword", name):
         return True
-    if name in shell.functions and not skip_functions:
-        text = print_function(shell.functions[name].node)
+    if name in shell.definitions.functions and not skip_functions:
+        text = print_function(shell.definitions.functions[name].node)
         if tell("function", f"{name} is a function\n{text}", name):
             return True
-    if name in NAMES and name not in shell.disabled and tell("builtin", f"{name} is a shell builtin", name):
+    if name in NAMES and name not in shell.definitions.disabled and tell("builtin", f"{name} is a shell builtin", name):
         return True
-    hashed = shell.hashed.get(name)
+    hashed = shell.specials.hashed.get(name)
     if hashed is not None and not every and "/" not in name:
         return tell("file", f"{name} is hashed ({hashed[0]})", hashed[0]) or True
     for path in paths_of(shell, name, every=every):

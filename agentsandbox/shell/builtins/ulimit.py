@@ -86,7 +86,7 @@ def _parse(words: list[str]) -> tuple[str, list[tuple[str, str | None]], list[st
 
 def _limit(shell: Shell, letter: str, hard: bool) -> int | None:
     """The limit in force, None for none."""
-    known = shell.ceilings.get(letter)
+    known = shell.process.ceilings.get(letter)
     if known is not None:
         return known[hard]
     limits = shell.budget.limits
@@ -110,7 +110,7 @@ def _change(shell: Shell, letter: str, text: str, soft: bool, hard: bool) -> Non
         raise _refused(letter, errno.EINVAL)
     if letter in _COUNTED and value != now:
         shell.complain(f"ulimit: {_RESOURCES[letter][0]}: only the sandbox's own limits count (D-ulimit)")
-    shell.ceilings = {**shell.ceilings, letter: (value if soft else now, value if hard else highest)}
+    shell.process.ceilings = {**shell.process.ceilings, letter: (value if soft else now, value if hard else highest)}
 
 
 def _value(text: str, soft: int | None, hard: int | None) -> int | None:

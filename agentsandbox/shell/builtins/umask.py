@@ -21,15 +21,15 @@ def umask(shell: Shell, words: list[str]) -> int:
     options, position = parse_letters(words, "pS")
     if position < len(words):
         text = words[position]
-        shell.umask = _octal(text) if is_number(text[:1]) else _symbolic(text, shell.umask)
+        shell.process.umask = _octal(text) if is_number(text[:1]) else _symbolic(text, shell.process.umask)
         if "S" in options:
-            shell.write(_letters(shell.umask) + "\n")
+            shell.write(_letters(shell.process.umask) + "\n")
         return 0
     prefix = "umask " if "p" in options else ""
     if "S" in options:
-        shell.write(f"{prefix}{'-S ' if 'p' in options else ''}{_letters(shell.umask)}\n")
+        shell.write(f"{prefix}{'-S ' if 'p' in options else ''}{_letters(shell.process.umask)}\n")
     else:
-        shell.write(f"{prefix}{shell.umask:04o}\n")
+        shell.write(f"{prefix}{shell.process.umask:04o}\n")
     return 0
 
 

@@ -59,22 +59,24 @@ def _unset(shell: Shell, name: str, options: dict[str, str]) -> None:
         return
     target = target or name
     known = target in shell.values or target in shell.variables.readers or target in shell.attributes
-    if not known and "v" not in options and name in shell.functions:
+    if not known and "v" not in options and name in shell.definitions.functions:
         _unset_function(shell, name)
         return
-    if shell.shopt["localvar_unset"] and any(target in scope for scope in shell.variables.scopes[:-1]):
+    if shell.options.shopt["localvar_unset"] and any(target in scope for scope in shell.variables.scopes[:-1]):
         shell.values[target] = UNSET  # it stays the local variable of the function that called this one
         return
     shell.variables.unset(target)
 
 
 def _unset_function(shell: Shell, name: str) -> None:
-    if name in shell.readonly_functions:
+    if name in shell.definitions.readonly_functions:
         raise CommandError(f"{name}: cannot unset: readonly function")
-    if name in shell.functions:
-        shell.functions = {other: function for other, function in shell.functions.items() if other != name}
-        if name in shell.exported_functions:
-            shell.exported_functions -= {name}
+    if name in shell.definitions.functions:
+        functions = dict(shell.definitions.functions)
+        del functions[name]
+        shell.definitions = shell.definitions.replace(functions=functions)
+        if name in shell.definitions.exported_functions:
+            shell.definitions = shell.definitions.without_exported(name)
             shell.variables.unset(f"BASH_FUNC_{name}%%")
         shell.update_flags()
 

@@ -79,14 +79,14 @@ def _is_elsewhere(shell: Shell, process: Process) -> bool:
 def _wait_for(shell: Shell, process: Process) -> bool:
     """Wait for a process; false when a trapped signal came first."""
     scheduler = shell.machine.scheduler
-    scheduler.block(lambda: process.status is not None or bool(shell.pending_traps))
-    return process.status is not None and all(name == "CHLD" for name in shell.pending_traps)
+    scheduler.block(lambda: process.status is not None or bool(shell.traps.pending))
+    return process.status is not None and all(name == "CHLD" for name in shell.traps.pending)
 
 
 def _interrupted(shell: Shell) -> int:
     from agentsandbox.kernel.processes import SIGNAL_NUMBERS
 
-    return 128 + SIGNAL_NUMBERS.get(shell.pending_traps[0], 0)
+    return 128 + SIGNAL_NUMBERS.get(shell.traps.pending[0], 0)
 
 
 def _forget(shell: Shell, process: Process) -> None:
@@ -111,15 +111,15 @@ def _wait_next(shell: Shell, operands: list[str], variable: str | None) -> int:
     processes = [process for process in processes if not _is_elsewhere(shell, process)]
     if not processes:
         return 127
-    shell.machine.scheduler.block(lambda: bool(shell.pending_traps) or any(process.status is not None for process in processes))
-    if shell.pending_traps:
+    shell.machine.scheduler.block(lambda: bool(shell.traps.pending) or any(process.status is not None for process in processes))
+    if shell.traps.pending:
         return _interrupted(shell)
     ended = next(process for process in processes if process.status is not None)
     tell_jobs(shell)
     if variable is not None:
         shell.variables.assign(variable, str(ended.pid))
     _forget(shell, ended)
-    shell.jobs.kept = {job.process.pid for job in shell.jobs.jobs if job.process.status is not None}
+    shell.jobs.kept = frozenset([job.process.pid for job in shell.jobs.jobs if job.process.status is not None])
     return ended.status or 0
 
 

@@ -57,13 +57,13 @@ def evaluate_text(host: ExpansionHost, text: str) -> int:
     budget.left -= 1 + (len(text) >> 3)
     if budget.left < 0:
         budget.tick()
-    host.expressions += 1
+    host.control.expressions += 1
     try:
-        if host.expressions > MAX_RECURSION:
+        if host.control.expressions > MAX_RECURSION:
             raise ExpansionError(f'{text}: expression recursion level exceeded (error token is "{text}")')
         return compile_text(text)(host, ())
     finally:
-        host.expressions -= 1
+        host.control.expressions -= 1
 
 
 def compile_text(text: str) -> Evaluator:
@@ -116,7 +116,7 @@ def read_variable(host: ExpansionHost, name: str) -> int:
         array = value
         value = host.variables.text_of(name, value)
         if value is None:
-            if host.nounset and not isinstance(array, AssociativeArray):
+            if host.options.nounset and not isinstance(array, AssociativeArray):
                 raise ExpansionError(f"{name}: unbound variable", status=127)
             return 0
     text: str = value
@@ -182,7 +182,7 @@ def read_element(host: ExpansionHost, name: str, subscript: str, *, expanded: bo
                 host.fault(f"{name}: bad array subscript")
             element = host.variables.get(name) if index == 0 else None
     if element is None:
-        if host.nounset and value is None:
+        if host.options.nounset and value is None:
             raise ExpansionError(f"{name}: unbound variable", status=127)
         return 0
     return evaluate_text(host, element)

@@ -140,11 +140,7 @@ def _operand(node: Parameter, words: Words, assignment: bool = False) -> Text:
 
     def report(host: ExpansionHost) -> str:
         found: list[str] = []
-        noglob, host.noglob = host.noglob, True
-        try:
-            fields(host, found)
-        finally:
-            host.noglob = noglob
+        host.without_globbing(lambda: fields(host, found))
         message = " ".join(found)
         raise ExpansionError(f"{shown}: {message if word.parts else default}", status=127)
 

@@ -32,8 +32,8 @@ _LONGEST_GLOBIGNORE = 65_536
 
 def expand_glob(host: ExpansionHost, pattern: str) -> list[str] | None:
     """Pathname expansion by the shell's options; None where the word stays as it is."""
-    shopt = host.shopt
-    if not (_CLOSED_MAGIC if host.extglob else _CLOSED_BASIC_MAGIC).search(pattern):
+    shopt = host.options.shopt
+    if not (_CLOSED_MAGIC if host.options.extglob else _CLOSED_BASIC_MAGIC).search(pattern):
         return None
     ignored = host.values.get("GLOBIGNORE")
     if not isinstance(ignored, str):
@@ -49,10 +49,10 @@ def expand_glob(host: ExpansionHost, pattern: str) -> list[str] | None:
         globstar=shopt["globstar"],
         ignore_case=shopt["nocaseglob"],
         skipdots=shopt["globskipdots"] or bool(ignored),
-        extglob=host.extglob,
+        extglob=host.options.extglob,
     )
     if ignored:
-        is_ignored = [_ignoring(piece, shopt["nocaseglob"], host.extglob) for piece in _GLOBIGNORE.findall(ignored)]
+        is_ignored = [_ignoring(piece, shopt["nocaseglob"], host.options.extglob) for piece in _GLOBIGNORE.findall(ignored)]
         found = [name for name in found if not any(test(name) for test in is_ignored)]
     if found:
         return found

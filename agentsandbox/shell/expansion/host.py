@@ -4,12 +4,45 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Protocol
 
     from agentsandbox.kernel.fs.base import FileSystem
     from agentsandbox.limits import Budget
     from agentsandbox.shell.expansion.variables import Variables
+
+    class ExpansionOptions(Protocol):
+        """The options that words depend on."""
+
+        @property
+        def braceexpand(self) -> bool: ...
+        @property
+        def extglob(self) -> bool: ...
+        @property
+        def noglob(self) -> bool: ...
+        @property
+        def nounset(self) -> bool: ...
+        @property
+        def posix(self) -> bool: ...
+        @property
+        def shopt(self) -> Mapping[str, bool]: ...
+
+    class Invocation(Protocol):
+        """How the shell was started."""
+
+        @property
+        def name(self) -> str: ...
+
+    class CallStack(Protocol):
+        """The arguments of the innermost function, file or shell."""
+
+        @property
+        def positional(self) -> list[str]: ...
+
+    class Control(Protocol):
+        """How deep the shell is in its work."""
+
+        expressions: int
 
     class ExpansionHost(Protocol):
         """The state of a shell, as far as words depend on it."""
@@ -17,25 +50,20 @@ if TYPE_CHECKING:
         values: dict[str, object]
         attributes: dict[str, int]
         variables: Variables
-        positional: list[str]
-        name: str
         status: int
         line: int
-        ifs: str
-        default_ifs: bool
-        plain_ifs: bool
-        nounset: bool
-        posix: bool
-        noglob: bool
-        braceexpand: bool
-        bytewise: bool
-        extglob: bool
-        shopt: Mapping[str, bool]
         cwd: str
         fs: FileSystem
         budget: Budget
-        expressions: int
 
+        @property
+        def options(self) -> ExpansionOptions: ...
+        @property
+        def invocation(self) -> Invocation: ...
+        @property
+        def stack(self) -> CallStack: ...
+        @property
+        def control(self) -> Control: ...
         def complain(self, message: str) -> None: ...
         def fault(self, message: str) -> None: ...
         def option_letters(self) -> str: ...
@@ -49,3 +77,4 @@ if TYPE_CHECKING:
         def key(self, name: str, text: str) -> str: ...
         def arithmetic(self, text: str) -> int: ...
         def function_names(self) -> list[str]: ...
+        def without_globbing(self, expand: Callable[[], None]) -> None: ...

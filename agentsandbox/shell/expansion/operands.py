@@ -156,7 +156,7 @@ def _operand_reader(part: Part, words: Words) -> Callable[[ExpansionHost], int |
 
         def length(host: ExpansionHost) -> int | None:
             value = host.values.get(name)
-            return len(value) if type(value) is str and not host.bytewise else None
+            return len(value) if type(value) is str and not host.variables.bytewise else None
 
         return length
     if part.prefix not in ("", "#"):

@@ -32,9 +32,9 @@ __all__ = ["ParameterReader", "compile_parameter", "join", "reader_for"]
 _SPECIAL_READERS: dict[str, MaybeText] = {
     "?": lambda host: str(host.status),
     "$": lambda host: str(host.shell_pid()),
-    "#": lambda host: str(len(host.positional)),
+    "#": lambda host: str(len(host.stack.positional)),
     "-": lambda host: host.option_letters(),
-    "0": lambda host: host.name,
+    "0": lambda host: host.invocation.name,
 }
 
 
@@ -73,13 +73,13 @@ def join(host: ExpansionHost, items: list[str], star: bool) -> str:
     if total > 65536:
         host.budget.charge(total)
     if star:
-        return (host.ifs[:1]).join(items)
+        return (host.variables.ifs[:1]).join(items)
     return " ".join(items)
 
 
 def _positional(number: int) -> MaybeText:
     def read(host: ExpansionHost) -> str | None:
-        positional = host.positional
+        positional = host.stack.positional
         return positional[number - 1] if number <= len(positional) else None
 
     return read
@@ -166,7 +166,10 @@ def reader_for(name: str, subscript: Word | None, words: Words) -> ParameterRead
     if name in ("@", "*"):
         star = name == "*"
         return ParameterReader(
-            name, lambda host: join(host, host.positional, star) if host.positional else None, lambda host: host.positional, star
+            name,
+            lambda host: join(host, host.stack.positional, star) if host.stack.positional else None,
+            lambda host: host.stack.positional,
+            star,
         )
     if name in _SPECIAL_READERS:
         return ParameterReader(name, _SPECIAL_READERS[name])
@@ -215,7 +218,7 @@ def _plain(reader: ParameterReader, source: str) -> ParameterReader:
 
     def read(host: ExpansionHost) -> str | None:
         text = single(host)
-        if text is None and host.nounset:
+        if text is None and host.options.nounset:
             raise unbound(shown)
         return text
 
@@ -228,8 +231,8 @@ def _length(reader: ParameterReader) -> ParameterReader:
         name = reader.shown.partition("[")[0]
 
         def count(host: ExpansionHost) -> str:
-            value = host.variables.lookup(name) if host.nounset and name.isidentifier() else None
-            if host.nounset and name.isidentifier() and not isinstance(value, (IndexedArray, AssociativeArray, NameReference)):
+            value = host.variables.lookup(name) if host.options.nounset and name.isidentifier() else None
+            if host.options.nounset and name.isidentifier() and not isinstance(value, (IndexedArray, AssociativeArray, NameReference)):
                 raise ExpansionError(f"{name}: unbound variable")
             return str(len(many(host)))
 
@@ -239,13 +242,13 @@ def _length(reader: ParameterReader) -> ParameterReader:
 
     def length(host: ExpansionHost) -> str:
         text = single(host)
-        if array and host.nounset and isinstance(host.values.get(array), (str, int)):  # bash wants an array there
+        if array and host.options.nounset and isinstance(host.values.get(array), (str, int)):  # bash wants an array there
             raise ExpansionError(f"{array}: unbound variable")
         if text is None:
-            if host.nounset and not (array and isinstance(host.values.get(array), (IndexedArray, AssociativeArray))):
+            if host.options.nounset and not (array and isinstance(host.values.get(array), (IndexedArray, AssociativeArray))):
                 raise unbound(shown)
             return "0"
-        return str(len(bytewise(text) if host.bytewise else text))
+        return str(len(bytewise(text) if host.variables.bytewise else text))
 
     return ParameterReader(shown, length)
 
@@ -267,7 +270,7 @@ def _operated(node: Parameter, reader: ParameterReader, words: Words) -> Paramet
     def operate(host: ExpansionHost) -> str | None:
         text = single(host)
         if text is None:
-            if host.nounset:
+            if host.options.nounset:
                 raise unbound(shown)
             return None
         return apply(host, text, pattern(host), replacement(host) if replacement is not None else "")
@@ -296,7 +299,7 @@ def _no_transformation(node: Parameter, reader: ParameterReader) -> ParameterRea
     def fail(host: ExpansionHost) -> str | None:
         if is_set(host) is not None:
             bad(host)
-        elif host.nounset and reader.many is None:
+        elif host.options.nounset and reader.many is None:
             raise unbound(reader.shown)
         return None
 
@@ -329,14 +332,14 @@ def _slice(node: Parameter, reader: ParameterReader, words: Words) -> ParameterR
 
     def cut(host: ExpansionHost, text: str) -> tuple[int, str]:
         start, count = offset(host), length(host) if length is not None else None
-        if host.bytewise and not text.isascii():
+        if host.variables.bytewise and not text.isascii():
             return start, decode(encode(slice_text(bytewise(text), start, count, length_source)))
         return start, slice_text(text, start, count, length_source)
 
     def slice_single(host: ExpansionHost) -> str | None:
         text = single(host)
         if text is None:
-            if host.nounset:
+            if host.options.nounset:
                 raise unbound(shown)
             return None
         return cut(host, text)[1]
@@ -351,14 +354,15 @@ def _slice(node: Parameter, reader: ParameterReader, words: Words) -> ParameterR
             return [text] if abs(start) <= len(str(value)) else []
         start, count = offset(host), length(host) if length is not None else None
         if count is not None and count < 0:
-            end = (
-                len(host.positional) + 1 if node.name in ("@", "*") else value.end() if isinstance(value, IndexedArray) else len(many(host))
-            )
+            if node.name in ("@", "*"):
+                end = len(host.stack.positional) + 1
+            else:
+                end = value.end() if isinstance(value, IndexedArray) else len(many(host))
             if start > end or start < -end:
                 return []
             raise ExpansionError(f"{length_source.strip()}: substring expression < 0")
         if node.name in ("@", "*"):
-            return slice_list([host.name, *host.positional], start, count, len(host.positional) + 1)
+            return slice_list([host.invocation.name, *host.stack.positional], start, count, len(host.stack.positional) + 1)
         if isinstance(value, IndexedArray):
             end = value.end()
             start = start + end if start < 0 else start
@@ -382,7 +386,7 @@ def _transformed(node: Parameter, reader: ParameterReader, letter: str) -> Param
     def one(host: ExpansionHost) -> str | None:
         text = single(host)
         if text is None:
-            if host.nounset and not (letter in ("a", "A") and isinstance(host.values.get(name), (IndexedArray, AssociativeArray))):
+            if host.options.nounset and not (letter in ("a", "A") and isinstance(host.values.get(name), (IndexedArray, AssociativeArray))):
                 raise unbound(shown)
             if letter not in ("a", "A"):
                 return None
@@ -396,7 +400,7 @@ def _transformed(node: Parameter, reader: ParameterReader, letter: str) -> Param
         value = host.variables.lookup(name) if name not in ("@", "*") else None
         if letter == "A":
             if name in ("@", "*"):
-                quoted = [shell_quote_single(item) for item in host.positional]
+                quoted = [shell_quote_single(item) for item in host.stack.positional]
                 if star and quoted:
                     return [f"set -- {join(host, quoted, star)}"]
                 return ["set", "--", *quoted] if quoted else []
@@ -469,7 +473,7 @@ def _indirect(node: Parameter, words: Words) -> ParameterReader:
                 return ParameterReader("", lambda _: None)
             if node.name not in host.values and not node.name.isdigit():
                 raise ExpansionError(f"{pointer.shown}: invalid indirect expansion")
-            if host.nounset:
+            if host.options.nounset:
                 raise ExpansionError(f"!{pointer.shown}: unbound variable", status=127)
             return ParameterReader("", lambda _: None)
         found = cache.get(text)

@@ -170,7 +170,7 @@ class FieldBuilder:
 
     def expanded_elements(self, items: list[str]) -> None:
         """$@ or $* without quotes: each element splits again; a first character of IFS that is no blank also keeps empty ones."""
-        keeps_empty = self.host.ifs[:1].strip(" \t\n") != ""
+        keeps_empty = self.host.variables.ifs[:1].strip(" \t\n") != ""
         for number, item in enumerate(items):
             if number:
                 self.opened = self.opened or keeps_empty
@@ -191,7 +191,7 @@ class FieldBuilder:
         if not text:
             return
         host = self.host
-        ifs = host.ifs
+        ifs = host.variables.ifs
         if not ifs:
             self._piece(text)
             return
@@ -232,7 +232,7 @@ class FieldBuilder:
         if not self.opened:
             return
         text = "".join(self.text)
-        if self.magic and not self.host.noglob:
+        if self.magic and not self.host.options.noglob:
             from agentsandbox.shell.expansion.globbing import expand_glob
 
             names = expand_glob(self.host, "".join(self.pattern))

@@ -28,7 +28,7 @@ class Home(Part):
     def text(self, host: ExpansionHost) -> str:
         """The directory it stands for, or itself."""
         prefix = self.prefix
-        if self.in_word and host.posix:
+        if self.in_word and host.options.posix:
             return prefix
         if prefix == "~":
             home = host.variables.get("HOME")

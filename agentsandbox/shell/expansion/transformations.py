@@ -37,12 +37,12 @@ __all__ = ["OPERATORS", "attribute_letters", "format_array", "quote_key", "slice
 
 
 def _compiled(host: ExpansionHost, pattern: str) -> ShellPattern:
-    return compile_shell_pattern(pattern, host.shopt["nocasematch"], host.extglob)
+    return compile_shell_pattern(pattern, host.options.shopt["nocasematch"], host.options.extglob)
 
 
 def _prefix(longest: bool) -> Operator:
     def cut(host: ExpansionHost, text: str, pattern: str, _: str) -> str:
-        end = compile_shell_pattern(pattern, False, host.extglob).prefix_end(text, longest=longest, step=host.budget.step)
+        end = compile_shell_pattern(pattern, False, host.options.extglob).prefix_end(text, longest=longest, step=host.budget.step)
         return text[end:] if end > 0 else text
 
     return cut
@@ -50,7 +50,7 @@ def _prefix(longest: bool) -> Operator:
 
 def _suffix(longest: bool) -> Operator:
     def cut(host: ExpansionHost, text: str, pattern: str, _: str) -> str:
-        start = compile_shell_pattern(pattern, False, host.extglob).suffix_start(text, longest=longest, step=host.budget.step)
+        start = compile_shell_pattern(pattern, False, host.options.extglob).suffix_start(text, longest=longest, step=host.budget.step)
         return text[:start] if start >= 0 else text
 
     return cut
@@ -58,7 +58,7 @@ def _suffix(longest: bool) -> Operator:
 
 def _template(host: ExpansionHost, template: str) -> str:
     """The replacement as `_replacement` reads it: without the option patsub_replacement every & is an ampersand."""
-    if host.shopt["patsub_replacement"] or "&" not in template:
+    if host.options.shopt["patsub_replacement"] or "&" not in template:
         return template
     return template.replace("\\&", "&").replace("&", "\\&")
 
@@ -131,7 +131,7 @@ def _case(change: Callable[[str], str], first_only: bool) -> Operator:
     def convert(host: ExpansionHost, text: str, pattern: str, _: str) -> str:
         if not pattern:
             return change(text[:1]) + text[1:] if first_only else _all_changed(host, change, text)
-        compiled = compile_shell_pattern(pattern, False, host.extglob)
+        compiled = compile_shell_pattern(pattern, False, host.options.extglob)
         if first_only:
             return change(text[:1]) + text[1:] if text and compiled.match(text[0]) else text
         pieces = []
@@ -178,7 +178,7 @@ def _in_locale(operator: Operator) -> Operator:
     """The operator on the characters of the locale."""
 
     def apply(host: ExpansionHost, text: str, pattern: str, replacement: str) -> str:
-        if not host.bytewise or text.isascii():
+        if not host.variables.bytewise or text.isascii():
             return operator(host, text, pattern, replacement)
         return decode(encode(operator(host, bytewise(text), bytewise(pattern), bytewise(replacement))))
 
@@ -280,7 +280,7 @@ _TRANSFORMATIONS: dict[str, Callable[[ExpansionHost, str], str]] = {
 
 def _assignment(host: ExpansionHost, name: str, text: str | None, whole: bool) -> str | None:
     if name in ("@", "*"):
-        return "set -- " + " ".join(map(shell_quote_single, host.positional)) if host.positional else ""
+        return "set -- " + " ".join(map(shell_quote_single, host.stack.positional)) if host.stack.positional else ""
     if not is_name(name):
         return ""
     resolved = host.variables.resolve(name) or name

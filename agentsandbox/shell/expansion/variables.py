@@ -15,7 +15,7 @@ from agentsandbox.shell.expansion.references import split_reference
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
-    from typing import Any
+    from typing import Any, ClassVar
 
     from agentsandbox.kernel.accounts import Scale
 
@@ -98,7 +98,7 @@ class IndexedArray:
 
     def copy(self) -> IndexedArray:
         """An independent copy."""
-        twin = IndexedArray()
+        twin = IndexedArray.__new__(IndexedArray)
         twin.items = self.items.copy()
         twin._ordered, twin._top = self._ordered, self._top
         return twin
@@ -194,7 +194,10 @@ class AssociativeArray:
 
     def copy(self) -> AssociativeArray:
         """An independent copy."""
-        return AssociativeArray(self.items.copy())
+        twin = AssociativeArray.__new__(AssociativeArray)
+        twin.items = self.items.copy()
+        twin._order = self._order
+        return twin
 
     def get(self, key: str) -> str | None:
         """The element, None if there is none."""
@@ -237,6 +240,7 @@ class AssociativeArray:
         return len(self.items)
 
 
+_ARRAYS = frozenset((IndexedArray, AssociativeArray))
 _MISSING = object()
 
 
@@ -258,12 +262,32 @@ class Variables:
     owner     the shell they belong to: evaluates arithmetic for integer variables and subscripts
     readers   names computed when read (RANDOM, SECONDS …), from the owner; replaced, never changed
     writers   names with a side effect when assigned (IFS, OPTIND …)
+    ifs       IFS as it splits; `default_ifs` whether it is space, tab and newline, `plain_ifs` whether no letter, digit
+              or "-" is in it
+    bytewise  whether the locale is C, in which each byte is a character
     """
 
     missing = _MISSING
     """Stands in a scope for a name that had no value."""
 
-    __slots__ = ("_environment", "attributes", "before_export_all", "limit", "owner", "readers", "scopes", "temporary", "values", "writers")
+    SLOTS: ClassVar[Mapping[str, str]] = {
+        "values": "kept",
+        "attributes": "kept",
+        "readers": "kept",
+        "before_export_all": "kept",
+        "scopes": "running",
+        "temporary": "running",
+        "writers": "host",
+        "limit": "host",
+        "owner": "derived",
+        "ifs": "derived",
+        "default_ifs": "derived",
+        "plain_ifs": "derived",
+        "bytewise": "derived",
+        "_environment": "derived",
+    }
+    """What becomes of each slot in a copy: see `interpreter.state`."""
+    __slots__ = tuple(SLOTS)
 
     def __init__(
         self,
@@ -274,16 +298,33 @@ class Variables:
     ) -> None:
         self.values: dict[str, object] = {}
         self.attributes: dict[str, int] = {}
-        self.scopes: list[dict[str, tuple[object, int]]] = []
-        """One for each active function: what its local names were before."""
-        self.temporary: list[tuple[int, dict[str, tuple[object, int]]]] = []
-        """Assignments before a running builtin or function: what the names were before."""
         self.readers = readers
         self.writers = writers
         self.limit = limit
         self.owner = owner
         self._environment: dict[str, str] | None = None
         self.before_export_all: dict[str, object] | None = None
+        self.settle()
+        self.bytewise = False
+        self.set_ifs(None)
+
+    def settle(self) -> None:
+        """Forget the functions and the commands at work."""
+        self.scopes: list[dict[str, tuple[object, int]]] = []
+        """One for each active function: what its local names were before."""
+        self.temporary: list[tuple[int, dict[str, tuple[object, int]]]] = []
+        """Assignments before a running builtin or function: what the names were before."""
+
+    def set_ifs(self, value: str | None) -> None:
+        """Note a new IFS; None is the default."""
+        self.ifs = " \t\n" if value is None else value if len(value) < 256 else "".join(dict.fromkeys(value))
+        self.default_ifs = self.ifs == " \t\n"
+        self.plain_ifs = not any(char.isalnum() or char == "-" for char in self.ifs)
+
+    def choose_locale(self) -> None:
+        """Note LC_ALL, LC_CTYPE or LANG: characters are bytes in the locale C, UTF-8 in every other."""
+        locale = next((value for name in ("LC_ALL", "LC_CTYPE", "LANG") if (value := self.get(name))), "")
+        self.bytewise = locale in ("C", "POSIX")
 
     def evaluate(self, text: str) -> int:
         """Arithmetic on a subscript."""
@@ -302,16 +343,25 @@ class Variables:
             error.named = True
             raise
 
-    def fork(self, owner: Any) -> Variables:
-        """A copy for a subshell."""
-        twin = Variables(self.limit, owner, self.readers, self.writers)
-        twin.values = self.values.copy()
+    def fork(self, owner: Any = None) -> Variables:
+        """A copy for another shell."""
+        twin = Variables.__new__(Variables)
+        twin.owner = owner
+        twin.readers = self.readers
+        twin.writers = self.writers
+        twin.limit = self.limit
+        twin.ifs = self.ifs
+        twin.default_ifs = self.default_ifs
+        twin.plain_ifs = self.plain_ifs
+        twin.bytewise = self.bytewise
+        twin.values = values = self.values.copy()
         twin.attributes = self.attributes.copy()
-        for name, value in self.values.items():
-            if type(value) is not str and isinstance(value, (IndexedArray, AssociativeArray)):
-                twin.values[name] = value.copy()
-        if self.scopes:
-            twin.scopes = [scope.copy() for scope in self.scopes]
+        if not _ARRAYS.isdisjoint(map(type, values.values())):
+            for name, value in self.values.items():
+                if type(value) is not str and isinstance(value, (IndexedArray, AssociativeArray)):
+                    values[name] = value.copy()
+        twin.scopes = [scope.copy() for scope in self.scopes] if self.scopes else []
+        twin.temporary = []
         twin._environment = self._environment
         twin.before_export_all = self.before_export_all
         return twin

@@ -172,7 +172,7 @@ class WordCompiler:
                 return str(value)
             text = host.variables.text_of(name, value)
             if text is None:
-                if host.nounset:
+                if host.options.nounset:
                     raise unbound(name)
                 return ""
             return text
@@ -208,7 +208,7 @@ class WordCompiler:
 
         expanded, unexpanded = brace_fields(word.parts, self), self.fields_of(word.parts, in_word=not in_list)
 
-        return lambda host, out: (expanded if host.braceexpand else unexpanded)(host, out)
+        return lambda host, out: (expanded if host.options.braceexpand else unexpanded)(host, out)
 
     @staticmethod
     def constant_field(parts: tuple[Part, ...]) -> str | None:
@@ -293,14 +293,14 @@ class WordCompiler:
             value = text(host)
             if not value:
                 return
-            if host.plain_ifs and value.isalnum():
+            if host.variables.plain_ifs and value.isalnum():
                 out.append(value)
                 return
             if len(value) > _LONG:
                 host.budget.make(len(value))
-                host.budget.charge(16 * sum(map(value.count, set(host.ifs))))
-            fields = split_fields(value, host.ifs) if len(value) <= _LONG else _split_in_turns(host, value)
-            if host.noglob or not _MAGIC.search(value):
+                host.budget.charge(16 * sum(map(value.count, set(host.variables.ifs))))
+            fields = split_fields(value, host.variables.ifs) if len(value) <= _LONG else _split_in_turns(host, value)
+            if host.options.noglob or not _MAGIC.search(value):
                 out.extend(fields)
                 return
             from agentsandbox.shell.expansion.globbing import expand_glob
@@ -547,7 +547,7 @@ def _split_variable(name: str, split: Fields) -> Fields:
 
     def fields(host: ExpansionHost, out: list[str]) -> None:
         value = host.values.get(name)
-        if host.plain_ifs:
+        if host.variables.plain_ifs:
             if type(value) is int:
                 out.append(str(value))
                 return
@@ -561,7 +561,7 @@ def _split_variable(name: str, split: Fields) -> Fields:
 
 def _split_in_turns(host: ExpansionHost, value: str) -> list[str]:
     """As `split_fields`, piece by piece, with looks at the clock between; a piece ends at a blank of IFS."""
-    ifs = host.ifs
+    ifs = host.variables.ifs
     if not ifs or ifs.strip(" \t\n"):
         return split_fields(value, ifs)
     end_of_piece = re.compile(f"[{ifs}]")
@@ -589,10 +589,10 @@ def _extend_with(many: Callable[[ExpansionHost], Sequence[str]]) -> Fields:
 
 def _positional_text(number: int, shown: str) -> Text:
     def read(host: ExpansionHost) -> str:
-        positional = host.positional
+        positional = host.stack.positional
         if number <= len(positional):
             return positional[number - 1]
-        if host.nounset:
+        if host.options.nounset:
             raise unbound(shown)
         return ""
 

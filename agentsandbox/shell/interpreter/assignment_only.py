@@ -34,7 +34,7 @@ def compile_wordless(node: SimpleCommand) -> Run:
 
     def assign(shell: Shell) -> int:
         shell.line = line
-        shell.substitution_status = None
+        shell.control.substitution_status = None
         if shell.slow:
             if not text:
                 text.append(text_of(node))
@@ -43,14 +43,14 @@ def compile_wordless(node: SimpleCommand) -> Run:
             if before_command(shell, text[0], line):
                 return 0
         try:
-            if only is not None and not shell.xtrace:
+            if only is not None and not shell.options.xtrace:
                 only(shell)
-            elif shell.xtrace:
+            elif shell.options.xtrace:
                 _assign_traced(shell, bound, literals)
             else:
                 for assignment in assignments:
                     assignment(shell)
-            status = shell.substitution_status or 0
+            status = shell.control.substitution_status or 0
             if redirect is not None:
                 redirect(shell)
         except ExpansionError as error:
@@ -58,8 +58,8 @@ def compile_wordless(node: SimpleCommand) -> Run:
         except RedirectionError:
             status = 1
         shell.status = status
-        shell.last_argument = ""
-        if shell.pending_traps:
+        shell.specials.last_argument = ""
+        if shell.traps.pending:
             run_traps(shell)
         if status and shell.check:
             command_failed(shell, status, line)
@@ -110,7 +110,7 @@ def _one_assignment(assign: Callable[[Shell], None], line: int, general: Run) ->
             if status and shell.check:
                 command_failed(shell, status, line)
             return status
-        shell.last_argument = ""
+        shell.specials.last_argument = ""
         shell.status = 0
         return 0
 

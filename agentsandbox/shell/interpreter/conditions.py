@@ -79,7 +79,7 @@ class ShellTests:
         base, subscript = found
         if subscript is None:
             if name.isdigit() and name.isascii():
-                return 0 < int(name) <= len(self.shell.positional) or name == "0"
+                return 0 < int(name) <= len(self.shell.stack.positional) or name == "0"
             value = variables.lookup(name)
             if isinstance(value, IndexedArray):
                 return 0 in value.items
@@ -106,10 +106,9 @@ class ShellTests:
 
     def option_on(self, name: str) -> bool:
         """`-o`"""
-        from agentsandbox.shell.interpreter.shell import OPTIONS
+        from agentsandbox.shell.interpreter.options import OPTIONS
 
-        entry = OPTIONS.get(name)
-        return entry is not None and bool(getattr(self.shell, entry[1]))
+        return name in OPTIONS and self.shell.options.is_on(name)
 
 
 @compiles(Conditional)
@@ -120,7 +119,7 @@ def _conditional(node: Conditional) -> Run:
     def run(shell: Shell) -> int:
         shell.line = line
         if shell.slow:
-            if shell.noexec:
+            if shell.options.noexec:
                 return 0
             _before(shell, node)
         try:
@@ -166,7 +165,7 @@ def _test(node: CondTest) -> Test:
 
 
 def _traced(shell: Shell, *words: str) -> None:
-    if shell.xtrace:
+    if shell.options.xtrace:
         from agentsandbox.shell.interpreter.tracing import trace_text
 
         trace_text(shell, f"[[ {' '.join(words)} ]]")
@@ -246,7 +245,7 @@ def _binary(node: CondBinary, sign: Sign) -> Test:
 
         def compare_numbers(shell: Shell) -> bool:
             try:
-                if shell.xtrace:
+                if shell.options.xtrace:
                     first_text, second_text = _in_turn(shell, left, right_text)
                     _traced(shell, *sign, _shown(first_text), operator, _shown(second_text))
                     return compare(_evaluate(shell, first_text), _evaluate(shell, second_text))
@@ -309,15 +308,15 @@ def _matches(node: CondBinary, left: Callable[[Shell], str], sign: Sign) -> Test
     def matches(shell: Shell) -> bool:
         text = left(shell)
         kept = shell.budget.keep(text) if len(text) > LARGE else None
-        if shell.xtrace:
+        if shell.options.xtrace:
             source = WORDS.traced_pattern(node.right)(shell)
             _traced(shell, *sign, _shown(text), node.operator, _shown(source))
         else:
             source = pattern(shell)
         del kept
-        if shell.bytewise:
+        if shell.variables.bytewise:
             text, source = bytewise(text), bytewise(source)
-        return compile_shell_pattern(source, shell.shopt["nocasematch"]).match(text, shell.budget.step) is wanted
+        return compile_shell_pattern(source, shell.options.shopt["nocasematch"]).match(text, shell.budget.step) is wanted
 
     return matches
 
@@ -336,7 +335,7 @@ def _regular(node: CondBinary, left: Callable[[Shell], str], sign: Sign) -> Test
             _traced(shell, *sign, _shown(text), "=~", source)
         shell.budget.step(1 + (len(source) >> 3))
         try:
-            regex = compile_posix(source, extended=True, ignore_case=shell.shopt["nocasematch"])
+            regex = compile_posix(source, extended=True, ignore_case=shell.options.shopt["nocasematch"])
         except RegexError:
             raise ExpansionError("", fatal=False, status=2) from None
         match = regex.search(text, 0, shell.budget)
@@ -370,7 +369,7 @@ def _arithmetic(node: ArithmeticCommand) -> Run:
         try:
             if shell.slow:
                 _before_arithmetic(shell, node)
-            status = 0 if (number(shell) if not shell.xtrace else traced_number(shell, text(shell))) else 1
+            status = 0 if (number(shell) if not shell.options.xtrace else traced_number(shell, text(shell))) else 1
         except ExpansionError as error:
             if error.status == 127 or error.ends:
                 raise

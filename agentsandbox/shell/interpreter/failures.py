@@ -19,15 +19,15 @@ def command_failed(shell: Shell, status: int, line: int | None = None, traps: Ma
 
     An ERR trap counts only if it was set before the command: `traps` are those from then, where the command may have set one.
     """
-    if shell.ignore or shell.own_depth == shell.budget.depth:
+    if shell.control.ignore or shell.control.own_depth == shell.budget.depth:
         return
-    if shell.traps.get("ERR") and (traps is None or "ERR" in traps):
+    if shell.traps.handlers.get("ERR") and (traps is None or "ERR" in traps):
         from agentsandbox.shell.interpreter.traps import inherited, run_trap
 
         if inherited(shell, "ERR"):
             run_trap(shell, "ERR", line)
-    if shell.errexit:
-        if shell.level and "EXIT" in shell.traps:  # in a subshell it still sees the locals
+    if shell.options.errexit:
+        if shell.process.level and "EXIT" in shell.traps.handlers:  # in a subshell it still sees the locals
             from agentsandbox.shell.interpreter.traps import run_exit_trap
 
             status = run_exit_trap(shell, status)

@@ -92,21 +92,21 @@ def compile_condition(node: Command) -> Run:
     def condition(shell: Shell) -> int:
         if not shell.check:
             return run(shell)
-        shell.ignore += 1
+        shell.control.ignore += 1
         try:
             return run(shell)
         finally:
-            shell.ignore -= 1
+            shell.control.ignore -= 1
 
     if _is_plain_test(node):
         return condition
 
     def condition_always(shell: Shell) -> int:
-        shell.ignore += 1
+        shell.control.ignore += 1
         try:
             return run(shell)
         finally:
-            shell.ignore -= 1
+            shell.control.ignore -= 1
 
     if isinstance(node, (ArithmeticCommand, Conditional)):
         return condition
@@ -183,8 +183,8 @@ def _if(node: If) -> Run:
 
 def leave_loop(shell: Shell) -> bool:
     """After `break`: whether an outer loop is meant too."""
-    shell.break_levels -= 1
-    return shell.break_levels > 0
+    shell.control.break_levels -= 1
+    return shell.control.break_levels > 0
 
 
 @compiles(While)
@@ -196,7 +196,7 @@ def _while(node: While) -> Run:
     def run_while(shell: Shell) -> int:
         budget = shell.budget
         status = 0
-        shell.loops += 1
+        shell.control.loops += 1
         try:
             while True:
                 try:
@@ -210,7 +210,7 @@ def _while(node: While) -> Run:
                 budget.left -= 1
                 if budget.left < 0:
                     budget.tick()
-                    if shell.pending_traps:
+                    if shell.traps.pending:
                         _run_pending(shell)
                 try:
                     status = body(shell)
@@ -223,7 +223,7 @@ def _while(node: While) -> Run:
                 raise Break from None
             status = int(shell.status)
         finally:
-            shell.loops -= 1
+            shell.control.loops -= 1
         shell.status = status
         return status
 
@@ -251,7 +251,7 @@ def _for(node: For) -> Run:
         shell.line = line
         try:
             if words is None:
-                items.extend(shell.positional)
+                items.extend(shell.stack.positional)
             else:
                 for word in words:
                     word(shell, items)
@@ -262,13 +262,13 @@ def _for(node: For) -> Run:
         kept = budget.keep(items) if is_large(items) else None
         values, attributes = shell.values, shell.attributes
         status = 0
-        shell.loops += 1
+        shell.control.loops += 1
         try:
             for item in items:
                 budget.left -= 1
                 if budget.left < 0:
                     budget.tick()
-                    if shell.pending_traps:
+                    if shell.traps.pending:
                         _run_pending(shell)
                 if name in attributes:
                     try:
@@ -294,7 +294,7 @@ def _for(node: For) -> Run:
                 raise Break from None
             status = int(shell.status)
         finally:
-            shell.loops -= 1
+            shell.control.loops -= 1
             del kept
         shell.status = status
         return status
@@ -306,7 +306,7 @@ def refuse_name(shell: Shell, name: str, line: int) -> int:
     """A loop whose variable has no name; POSIX mode ends with it."""
     shell.line = line
     shell.complain(f"`{name}': not a valid identifier")
-    if shell.posix:
+    if shell.options.posix:
         raise Exit(2)
     shell.status = 1
     return 1
@@ -329,7 +329,7 @@ def trace_loop(shell: Shell, keyword: str, node: For) -> None:
     from agentsandbox.shell.syntax.printer import shown_word
 
     text = f"{keyword} {node.name} in " + (" ".join(map(shown_word, node.words)) if node.words is not None else '"$@"')
-    if shell.xtrace:
+    if shell.options.xtrace:
         from agentsandbox.shell.interpreter.tracing import trace_text
 
         trace_text(shell, text)
@@ -355,7 +355,7 @@ def _arithmetic_for(node: ArithmeticFor) -> Run:
         status = 0
         in_body = False
         shell.line = line
-        shell.loops += 1
+        shell.control.loops += 1
         try:
             (told_start if shell.slow else start)(shell)
             while True:
@@ -364,7 +364,7 @@ def _arithmetic_for(node: ArithmeticFor) -> Run:
                 budget.left -= 1
                 if budget.left < 0:
                     budget.tick()
-                    if shell.pending_traps:
+                    if shell.traps.pending:
                         _run_pending(shell)
                 in_body = True
                 try:
@@ -389,7 +389,7 @@ def _arithmetic_for(node: ArithmeticFor) -> Run:
             else:
                 raise
         finally:
-            shell.loops -= 1
+            shell.control.loops -= 1
         shell.status = status
         return status
 
@@ -411,7 +411,7 @@ def _told(word: Word, line: int) -> Callable[[Shell], int]:
 
         expanded = text(shell)
         before_command(shell, f"(({expanded}))", line)
-        return traced_number(shell, expanded) if shell.xtrace else shell.arithmetic(expanded)
+        return traced_number(shell, expanded) if shell.options.xtrace else shell.arithmetic(expanded)
 
     return evaluate
 
@@ -451,9 +451,9 @@ def _case(node: Case) -> Run:
             _trace_case(shell, node)
         kept = None
         try:
-            text = bytewise(subject(shell)) if shell.bytewise else subject(shell)
+            text = bytewise(subject(shell)) if shell.variables.bytewise else subject(shell)
             kept = shell.budget.keep(text) if len(text) > LARGE else None
-            ignore_case = shell.shopt["nocasematch"]
+            ignore_case = shell.options.shopt["nocasematch"]
             matched = fall_through = False
             status = 0
             for number, (patterns, body, terminator) in enumerate(clauses):
@@ -463,9 +463,9 @@ def _case(node: Case) -> Run:
                         source = fixed[position]
                         if source is None:
                             source = pattern(shell)
-                        if shell.bytewise:
+                        if shell.variables.bytewise:
                             source = bytewise(source)
-                        if compile_shell_pattern(source, ignore_case, shell.extglob).match(text, shell.budget.step):
+                        if compile_shell_pattern(source, ignore_case, shell.options.extglob).match(text, shell.budget.step):
                             break
                     else:
                         continue
@@ -495,7 +495,7 @@ def _trace_case(shell: Shell, node: Case) -> None:
     from agentsandbox.shell.syntax.printer import shown_word
 
     text = f"case {shown_word(node.word)} in"
-    if shell.xtrace:
+    if shell.options.xtrace:
         from agentsandbox.shell.interpreter.tracing import trace_text
 
         trace_text(shell, text)

@@ -6,7 +6,7 @@ from agentsandbox.errors import Exit, Return
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.interpreter.dispatch import compiles
 from agentsandbox.shell.interpreter.failures import command_failed
-from agentsandbox.shell.interpreter.shell import Function
+from agentsandbox.shell.interpreter.state import Function
 from agentsandbox.shell.syntax.nodes import FunctionDefinition
 
 TYPE_CHECKING = False
@@ -32,7 +32,7 @@ def _define(node: FunctionDefinition) -> Run:
 
     def define(shell: Shell) -> int:
         name = node.name
-        if shell.posix and name in _SPECIAL_BUILTINS:
+        if shell.options.posix and name in _SPECIAL_BUILTINS:
             shell.line = node.line
             shell.complain(f"`{name}': is a special builtin")
             raise Exit(2)
@@ -40,13 +40,13 @@ def _define(node: FunctionDefinition) -> Run:
             shell.line = node.line
             shell.complain(f"`{name}': not a valid identifier")
             return refused(shell)
-        if name in shell.readonly_functions:
+        if name in shell.definitions.readonly_functions:
             shell.line = node.line
             shell.fault(f"{name}: readonly function")
             return refused(shell)
-        source = shell.frames[-1].source if shell.frames else shell.source
-        shell.functions = {**shell.functions, name: Function(node, source)}
-        if shell.allexport or name in shell.exported_functions:
+        source = shell.stack.frames[-1].source if shell.stack.frames else shell.invocation.source
+        shell.definitions = shell.definitions.with_function(name, Function(node, source))
+        if shell.options.allexport or name in shell.definitions.exported_functions:
             from agentsandbox.shell.builtins.declare import export_function
 
             export_function(shell, name)
@@ -69,27 +69,28 @@ def call_function(shell: Shell, function: Function, arguments: list[str]) -> int
     values = shell.values
     if "FUNCNEST" in values:
         _check_nesting(shell, values["FUNCNEST"], function)
-    frames = shell.frames
+    stack, control, specials = shell.stack, shell.control, shell.specials
+    frames = stack.frames
     frames.append(function.frames.get(shell.line) or function.frame(shell.line))
     variables = shell.variables
     scopes = variables.scopes
     scope: dict[str, tuple[object, int]] = {}
     scopes.append(scope)
-    positional, loops, getopts = shell.positional, shell.loops, shell.getopts_position
+    positional, loops, getopts = stack.positional, control.loops, specials.getopts_position
     if positional:
-        shell.outer_positional.append(positional)
-    shell.positional = arguments
-    shell.loops = 0
+        stack.outer.append(positional)
+    stack.positional = arguments
+    control.loops = 0
     budget.depth = depth + 1
     try:
-        if shell.traps:
+        if shell.traps.handlers:
             return _trapped_body(shell, function.body())
         status = (function.compiled or function.body())(shell)
-        if shell.function_traps:
+        if shell.traps.of_functions:
             _return_trap(shell)
         return status
     except Return:
-        if shell.traps:
+        if shell.traps.handlers:
             _return_trap(shell)
         return shell.status
     except ExpansionError as error:
@@ -108,69 +109,68 @@ def call_function(shell: Shell, function: Function, arguments: list[str]) -> int
                     values.pop(name, None)
                 else:
                     values[name] = value
-        shell.loops = loops
-        shell.positional = positional
+        control.loops = loops
+        stack.positional = positional
         if positional:
-            shell.outer_positional.pop()
-        shell.getopts_position = getopts
+            stack.outer.pop()
+        specials.getopts_position = getopts
         frames.pop()
-        if shell.function_traps:
+        if shell.traps.of_functions:
             _leave_traps(shell, len(frames) + 1)
 
 
 def call_recorded(shell: Shell, function: Function, arguments: list[str]) -> int:
     """As `call_function`, for BASH_ARGV and BASH_ARGC."""
-    before = shell.call_arguments
-    shell.call_arguments = (*before, (len(shell.frames) + 1, tuple(arguments)))
+    before = shell.stack.recorded
+    shell.stack.recorded = (*before, (len(shell.stack.frames) + 1, tuple(arguments)))
     try:
         return call_function(shell, function, arguments)
     finally:
-        shell.call_arguments = before
+        shell.stack.recorded = before
 
 
 def _check_nesting(shell: Shell, nest: object, function: Function) -> None:
     text = str(nest)
     limit = int(text) if text.isdigit() and text.isascii() and len(text) < 10 else 0
-    depth = sum(1 for frame in shell.frames if frame.is_function)
+    depth = sum(1 for frame in shell.stack.frames if frame.is_function)
     if 0 < limit <= depth:
         raise ExpansionError(f"{function.name}: maximum function nesting level exceeded ({limit})")
 
 
 def _trapped_body(shell: Shell, body: Run) -> int:
     """Without functrace the DEBUG and RETURN traps do not count inside a function."""
-    if "DEBUG" not in shell.traps:
+    if "DEBUG" not in shell.traps.handlers:
         status = body(shell)
         _return_trap(shell)
         return status
-    if shell.functrace:
+    if shell.options.functrace:
         from agentsandbox.shell.interpreter.traps import before_command
 
-        before_command(shell, shell.command_text, shell.line)
+        before_command(shell, shell.specials.command_text, shell.line)
         status = body(shell)
         _return_trap(shell)
         return status
-    saved = {"DEBUG": shell.traps.pop("DEBUG")}
+    text = shell.traps.handlers["DEBUG"]
+    shell.traps.handlers = shell.traps.without("DEBUG")
     shell.update_flags()
     try:
         return body(shell)
     finally:
-        for name, text in saved.items():
-            shell.traps.setdefault(name, text)
+        shell.traps.handlers = {"DEBUG": text, **shell.traps.handlers}
         shell.update_flags()
 
 
 def _leave_traps(shell: Shell, depth: int) -> None:
     """A RETURN trap ends with the function that set it, an ERR trap (negative depths) goes on in its caller."""
-    traps = shell.function_traps
-    traps.discard(depth)
-    if -depth in traps:
-        traps.remove(-depth)
-        traps.add(1 - depth)
+    depths = shell.traps.of_functions
+    if -depth in depths:
+        depths = depths | {1 - depth}
+    shell.traps.of_functions = depths - {depth, -depth}
 
 
 def _return_trap(shell: Shell) -> None:
     """The RETURN trap, where it was set in this function or functions inherit it."""
-    if "RETURN" in shell.traps and (shell.functrace or len(shell.frames) in shell.function_traps):
+    if "RETURN" in shell.traps.handlers and (shell.options.functrace or len(shell.stack.frames) in shell.traps.of_functions):
         from agentsandbox.shell.interpreter.traps import run_trap
 
         run_trap(shell, "RETURN")

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from agentsandbox.shell.interpreter.state import KEPT, RUNNING
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import ClassVar
+
     from agentsandbox.kernel.processes import Process
 
 __all__ = ["Job", "JobTable"]
+
+_NO_PIDS: frozenset[int] = frozenset()
 
 
 class Job:
@@ -35,21 +42,34 @@ class Job:
 
 
 class JobTable:
-    """Jobs by number; statuses of ended processes by pid, for `wait PID`."""
+    """The background jobs of a shell. A copy on another machine has none: their processes stay where they run.
 
-    __slots__ = ("jobs", "kept", "processes")
+    jobs         jobs by number
+    processes    children of this shell by pid, running or ended, for `wait PID`
+    kept         children that ended while `wait -n` waited for another: the next `wait -n` reports them
+    latest_pid   $!: the process started last in the background
+    """
+
+    SLOTS: ClassVar[Mapping[str, str]] = {"jobs": RUNNING, "processes": RUNNING, "kept": RUNNING, "latest_pid": KEPT}
+    __slots__ = tuple(SLOTS)
 
     def __init__(self) -> None:
+        self.latest_pid: int | None = None
+        self.settle()
+
+    def settle(self) -> None:
+        """Forget all jobs."""
         self.jobs: list[Job] = []
         self.processes: dict[int, Process] = {}
-        """Children of this shell by pid, running or ended."""
-        self.kept: set[int] = set()
-        """Those that ended while `wait -n` waited for another: the next `wait -n` tells of them."""
+        self.kept: frozenset[int] = _NO_PIDS
 
-    def copy(self) -> JobTable:
-        """What a subshell knows of its parent's jobs: it can show them, not wait for them."""
-        twin = JobTable()
+    def fork(self, *, subshell: bool = False) -> JobTable:
+        """A copy for another shell. A subshell can show the jobs of its parent, but not wait for what are no children of its."""
+        twin = JobTable.__new__(JobTable)
         twin.jobs = self.jobs.copy()
+        twin.processes = {} if subshell else self.processes.copy()
+        twin.kept = _NO_PIDS if subshell else self.kept
+        twin.latest_pid = self.latest_pid
         return twin
 
     def add(self, process: Process, text: str) -> Job:

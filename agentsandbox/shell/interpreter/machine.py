@@ -7,10 +7,12 @@ from time import thread_time
 
 from agentsandbox.kernel.fs.devices import Borrowed
 from agentsandbox.shell.interpreter.fifos import Fifos
+from agentsandbox.shell.interpreter.state import HOST, KEPT, RUNNING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import ClassVar
 
     from agentsandbox.contract.command import Command, CommandTable, Host
     from agentsandbox.kernel.fs.base import FileSystem
@@ -26,26 +28,31 @@ _STANDARD = {"stdin": 0, "stdout": 1, "stderr": 2}
 class Machine:
     """What all shells of a sandbox share."""
 
-    __slots__ = (
-        "accounts",
-        "active_skills",
-        "available",
-        "budget",
-        "commands",
-        "cpu_base",
-        "fifos",
-        "fs",
-        "hints",
-        "history",
-        "history_saved",
-        "host",
-        "on_skill_script",
-        "scheduler",
-        "script_errexit",
-        "skill_mounts",
-        "table",
-        "user",
-    )
+    SLOTS: ClassVar[Mapping[str, str]] = {
+        "accounts": HOST,
+        "active_skills": HOST,
+        "available": HOST,
+        "budget": HOST,
+        "commands": HOST,
+        "cpu_base": HOST,
+        "fifos": HOST,
+        "fs": HOST,
+        "hints": HOST,
+        "history": KEPT,
+        "history_saved": KEPT,
+        "host": HOST,
+        "on_skill_script": HOST,
+        "scheduler": HOST,
+        "script_errexit": HOST,
+        "skill_mounts": HOST,
+        "table": RUNNING,
+        "user": HOST,
+    }
+    """What becomes of each slot in a copy: see `interpreter.state`."""
+    __slots__ = tuple(SLOTS)
+
+    if TYPE_CHECKING:  # for `specials`, which is read first
+        host: Host
 
     def __init__(
         self,
@@ -86,6 +93,17 @@ class Machine:
         self.active_skills: list[str] = []
         """The mount paths of those that a session has mounted, the latest last."""
         self.on_skill_script: Callable[[str, str], None] | None = None
+
+    def remember(self, script: str, most: int) -> None:
+        """Add a script to the history, which keeps the last `most`."""
+        self.history.append(script)
+        self.forget(len(self.history) - most)
+
+    def forget(self, count: int) -> None:
+        """Drop the oldest `count` lines of the history."""
+        if count > 0:
+            del self.history[:count]
+            self.history_saved = max(0, self.history_saved - count)
 
     def find_command(self, name: str) -> Command | None:
         """The command of that name: the host's, or ours."""

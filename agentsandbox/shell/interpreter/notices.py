@@ -28,10 +28,10 @@ def tell_killed(shell: Shell, signal: int, pid: int, text: str, *, foreground: b
     """Tell that a signal ended a child, whose command is `text`; nothing about the signals that users and pipes send."""
     from agentsandbox.kernel.processes import SIGNALS
 
-    if not shell.tells_signals or signal in (_SIGINT, _SIGPIPE):
+    if not shell.control.tells_signals or signal in (_SIGINT, _SIGPIPE):
         return
     words = signal_words(signal)
-    if signal != _SIGTERM and SIGNALS.get(signal) not in shell.traps:
+    if signal != _SIGTERM and SIGNALS.get(signal) not in shell.traps.handlers:
         shell.complain(f"{pid:5d} {words:<24}{text}")
     elif foreground:
         shell.show(f"{words}\n")
@@ -40,10 +40,10 @@ def tell_killed(shell: Shell, signal: int, pid: int, text: str, *, foreground: b
 def tell_jobs(shell: Shell) -> None:
     """Tell of the background jobs that signals have ended since the last time, under `set -m` of all; forget what has ended."""
     table = shell.jobs
-    current, previous = (table.current(), table.previous()) if shell.monitor else (None, None)
+    current, previous = (table.current(), table.previous()) if shell.options.monitor else (None, None)
     for job in table.jobs:
         process = job.process
-        if shell.monitor and process.status is not None and process.pid not in table.kept:
+        if shell.options.monitor and process.status is not None and process.pid not in table.kept:
             mark = "+" if job is current else "-" if job is previous and len(table.running()) else " "
             shell.show(f"[{job.number}]{mark}  {job.state:<24}{job.text}\n")
             process.killed_by = 0

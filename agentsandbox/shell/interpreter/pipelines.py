@@ -109,10 +109,12 @@ class _Run:
     def _stage(self, number: int, fds: dict[int, Stream], started: bool) -> int:
         shell = self.shell
         name = self.in_place[number]
-        in_place = name and not started and not shell.slow and not shell.check and not shell.traps and name not in shell.functions
+        watched = shell.slow or shell.check or shell.traps.handlers
+        in_place = name and not started and not watched and name not in shell.definitions.functions
         if in_place and leaves_no_trace(shell, name):
-            saved, hashed, last_argument = shell.fds, shell.hashed, shell.last_argument
-            shell.fds, shell.hashed = fds, hashed.copy()
+            specials = shell.specials
+            saved, hashed, last_argument = shell.fds, specials.hashed, specials.last_argument
+            shell.fds, specials.hashed = fds, hashed.copy()
             try:
                 return self.stages[number](shell)
             except PipeClosed:
@@ -120,9 +122,9 @@ class _Run:
             except ExpansionError as error:  # it would have ended the stage's own shell, no more
                 shell.fds = saved
                 shell.report(error)
-                return error.status if shell.source == "environment" and not shell.level else 1
+                return error.status if shell.invocation.source == "environment" and not shell.process.level else 1
             finally:
-                shell.fds, shell.hashed, shell.last_argument = saved, hashed, last_argument
+                shell.fds, specials.hashed, specials.last_argument = saved, hashed, last_argument
         try:
             return run_subshell(shell, self.children[number], fds)
         except Killed as end:
@@ -167,29 +169,29 @@ def _stages(node: Pipeline) -> Run:
     line = last.line if isinstance(last, SimpleCommand) else node.line
 
     def run_pipeline(shell: Shell) -> int:
-        if shell.slow and "DEBUG" in shell.traps:
+        if shell.slow and "DEBUG" in shell.traps.handlers:
             _announce(shell, node)
         pipeline = _Run(shell, node, stages, children, in_place)
-        if shell.shopt["lastpipe"] and not shell.monitor:
+        if shell.options.shopt["lastpipe"] and not shell.options.monitor:
             pipeline.run_last_here()
         else:
             pipeline.run(0, None, started=False)
         statuses = pipeline.statuses
         code = statuses[-1]
-        if shell.pipefail and not code:
+        if shell.options.pipefail and not code:
             code = next((each for each in reversed(statuses) if each), 0)
         status = PipelineStatus(code)
         status.statuses = statuses
         shell.status = status
-        if shell.killed is not None:
+        if shell.control.killed is not None:
             if statuses[-1] > 128:
                 child_killed(shell, node, line)
-            shell.killed = None
-        if shell.pending_traps:
+            shell.control.killed = None
+        if shell.traps.pending:
             run_traps(shell)
         if status and shell.check:
-            if not shell.in_trap:
-                shell.command_text = text_of(node.commands[-1])
+            if not shell.traps.active:
+                shell.specials.command_text = text_of(node.commands[-1])
             command_failed(shell, int(status), line)
         return status
 
@@ -217,18 +219,18 @@ def _negated(run: Run, *, stands_alone: bool) -> Run:
     """The opposite of a status. What `stands_alone` fails on its own account, other commands only by what is in them."""
 
     def run_negated(shell: Shell) -> int:
-        if shell.errexit:  # for bash only this makes failures inside count for nothing
-            shell.ignore += 1
+        if shell.options.errexit:  # for bash only this makes failures inside count for nothing
+            shell.control.ignore += 1
             try:
                 before = run(shell)
             finally:
-                shell.ignore -= 1
+                shell.control.ignore -= 1
         elif stands_alone:
-            own, shell.own_depth = shell.own_depth, shell.budget.depth
+            own, shell.control.own_depth = shell.control.own_depth, shell.budget.depth
             try:
                 before = run(shell)
             finally:
-                shell.own_depth = own
+                shell.control.own_depth = own
         else:
             before = run(shell)
         status = PipelineStatus(0 if before else 1)

@@ -61,13 +61,13 @@ def locate(shell: Shell, name: str, path: str | None = None) -> str | None:
     if "/" in name:
         return name
     if path is None:
-        entry = shell.hashed.get(name)
+        entry = shell.specials.hashed.get(name)
         if entry is not None:
-            shell.hashed[name] = (entry[0], entry[1] + 1)
+            shell.specials.hashed[name] = (entry[0], entry[1] + 1)
             return entry[0]
     found = find_on_path(shell, name, (shell.variables.get("PATH") or "") if path is None else path)
-    if found is not None and path is None and shell.hashall:
-        shell.hashed[name] = (found, 1)
+    if found is not None and path is None and shell.options.hashall:
+        shell.specials.hashed[name] = (found, 1)
     return found
 
 
@@ -90,7 +90,7 @@ def run_external(shell: Shell, argv: Sequence[str], environment: Mapping[str, st
 
 def _not_found(shell: Shell, argv: Sequence[str], path: str | None) -> int:
     name = argv[0]
-    handler = shell.functions.get("command_not_found_handle")
+    handler = shell.definitions.functions.get("command_not_found_handle")
     if handler is not None:
         from agentsandbox.shell.interpreter.functions import call_function
         from agentsandbox.shell.interpreter.subshells import run_subshell
@@ -119,7 +119,7 @@ def run_file(shell: Shell, path: str, argv: Sequence[str], environment: Mapping[
     """Run the file at a path by what it holds: one of our commands, or a script."""
     full = shell.path(path)
     fs = shell.fs
-    if full.startswith("/dev/fd/") and any(f"/dev/fd/{number}" == full for number, _, _ in shell.process_files):
+    if full.startswith("/dev/fd/") and any(f"/dev/fd/{number}" == full for number, _, _ in shell.descriptors.process_files):
         raise CommandError(f"{path}: Permission denied", 126)
     content = fs.program(full)
     if content is None:
@@ -227,7 +227,7 @@ def context_for(
         run=_Runner(shell, environment, stdin, stdout, stderr),
         start=_Starter(shell, environment, stdin, stdout, stderr),
         host=machine.host,
-        umask=shell.umask,
+        umask=shell.process.umask,
     )
 
 
@@ -275,12 +275,12 @@ class _Runner:
         cwd: str | None,
         ignoring: Collection[int] | None,
     ) -> Shell:
-        child = self.shell.fork()
+        child = self.shell.fork(subshell=True)
         if ignoring is None:
-            child.traps = {name: text for name, text in self.shell.traps.items() if not text}
+            child.traps.handlers = self.shell.traps.ignored()
         else:
-            child.traps = {SIGNALS[number]: "" for number in ignoring}
-        child.errexit = False
+            child.traps.handlers = {SIGNALS[number]: "" for number in ignoring}
+        child.options = child.options.without("errexit")
         child.update_flags()
         fds: dict[int, Stream] = {**self.shell.fds}
         for number, stream in ((0, stdin or self.stdin), (1, stdout or self.stdout), (2, stderr or self.stderr)):
@@ -290,8 +290,8 @@ class _Runner:
             child.cwd = cwd
         if env is not None:
             child.variables.assign("PATH", env.get("PATH", DEFAULT_PATH))
-            child.hashed = {}
-        child.functions = {}
+            child.specials.hashed = {}
+        child.definitions = child.definitions.replace(functions={})
         return child
 
     def __call__(
@@ -345,12 +345,12 @@ class _Starter(_Runner):
         def body() -> int:
             from agentsandbox.shell.interpreter.traps import SignalHandler
 
-            child.process = scheduler.current
-            child.process.on_signal = SignalHandler(child)
+            child.process.task = scheduler.current
+            child.process.task.on_signal = SignalHandler(child)
             return _run_for_command(child, list(words), environment)
 
-        process = scheduler.start(body, words[0] if words else "", child.pid)
-        child.process = process
+        process = scheduler.start(body, words[0] if words else "", child.process.pid)
+        child.process.task = process
         return process
 
 

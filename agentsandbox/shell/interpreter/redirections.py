@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Table = dict[int, Stream]
     Apply = Callable[[Shell, Table, list[Stream]], None]
 
-__all__ = ["RedirectionError", "compile_redirections", "open_file", "redirected", "release_all", "restored"]
+__all__ = ["Directory", "RedirectionError", "compile_redirections", "open_file", "redirected", "release_all", "restored"]
 
 _MODES: dict[str, tuple[Mode, int]] = {
     "<": ("r", 0), ">": ("w", 1), ">|": ("w", 1), ">>": ("a", 1), "<>": ("r+", 0), "&>": ("w", 1), "&>>": ("a", 1), ">&": ("w", 1),
@@ -78,11 +78,11 @@ def open_file(shell: Shell, name: str, operator: str) -> Stream:
     fs = shell.fs
     if operator == "<>":
         if not fs.exists(path):
-            fs.open(path, "a", permissions=0o666 & ~shell.umask).release()
-    elif mode == "w" and shell.noclobber and operator != ">|" and (fs.is_file(path) or _dangles(fs, path)):
+            fs.open(path, "a", permissions=0o666 & ~shell.process.umask).release()
+    elif mode == "w" and shell.options.noclobber and operator != ">|" and (fs.is_file(path) or _dangles(fs, path)):
         raise _TargetError(name, "cannot overwrite existing file")
     try:
-        return fs.open(path, mode, permissions=0o666 & ~shell.umask)
+        return fs.open(path, mode, permissions=0o666 & ~shell.process.umask)
     except IsADirectoryError:
         if operator != "<":
             raise
@@ -154,8 +154,9 @@ def _tell(shell: Shell, message: str, table: Table) -> None:
 
 def restored(shell: Shell, table: Table, saved: Table) -> Table:
     """The descriptors after a command with redirections: as they were, but for those of `exec` and of {name}> in it."""
-    if shell.owned:
-        saved = saved | {number: stream for number, stream in shell.owned.items() if number not in saved and table.get(number) is stream}
+    if shell.descriptors.owned:
+        owned = shell.descriptors.owned.items()
+        saved = saved | {number: stream for number, stream in owned if number not in saved and table.get(number) is stream}
     if shell.fds is table:
         return saved
     merged = dict(shell.fds)
@@ -202,7 +203,7 @@ def _target(node: Redirection) -> Callable[[Shell], str]:
     fields, text = WORDS.fields(node.target), WORDS.string(node.target)
 
     def name(shell: Shell) -> str:
-        if shell.posix:
+        if shell.options.posix:
             return text(shell)
         found: list[str] = []
         fields(shell, found)
@@ -224,9 +225,9 @@ def _place(node: Redirection, default: int) -> Callable[[Shell, Table, Stream], 
                 number += 1
             _hold(shell, variable, str(number))
             table[number] = stream
-            if not shell.shopt["varredir_close"]:  # such a descriptor outlives the command: the shell itself owns it
+            if not shell.options.shopt["varredir_close"]:  # such a descriptor outlives the command: the shell itself owns it
                 stream.acquire()
-                shell.owned[number] = stream
+                shell.descriptors.owned = {**shell.descriptors.owned, number: stream}
 
         return place_free
     number = default if node.descriptor is None else node.descriptor
@@ -393,7 +394,7 @@ def redirected(nodes: tuple[Redirection, ...], run: Run) -> Run:
 
     def run_redirected(shell: Shell) -> int:
         shell.line = line
-        processes = len(shell.process_files)
+        processes = len(shell.descriptors.process_files)
         try:
             table, opened = apply(shell)
         except RedirectionError:
@@ -414,7 +415,7 @@ def redirected(nodes: tuple[Redirection, ...], run: Run) -> Run:
         finally:
             shell.fds = restored(shell, table, saved)
             release_all(opened)
-            if len(shell.process_files) > processes:
+            if len(shell.descriptors.process_files) > processes:
                 finish_process_substitutions(shell, processes)
 
     return run_redirected

@@ -13,8 +13,10 @@ from agentsandbox.kernel.fs.shebang import is_binary
 from agentsandbox.kernel.streams import decode, encode
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.interpreter.dispatch import compile_command
+from agentsandbox.shell.interpreter.options import OPTIONS, SHOPT_DEFAULTS
 from agentsandbox.shell.interpreter.programs import POSIX_SHELLS
-from agentsandbox.shell.interpreter.shell import OPTIONS, SHOPT_DEFAULTS, Shell
+from agentsandbox.shell.interpreter.shell import Shell
+from agentsandbox.shell.interpreter.state import Invocation
 from agentsandbox.shell.interpreter.subshells import run_in_shell
 from agentsandbox.shell.syntax.parser import Parser
 
@@ -62,7 +64,7 @@ def _skipped(error: ShellSyntaxError) -> Run:
     """A line that was left out."""
 
     def report(shell: Shell) -> int:
-        return _syntax_error(shell, error, "-c: " if shell.source == "environment" else "", True)
+        return _syntax_error(shell, error, "-c: " if shell.invocation.source == "environment" else "", True)
 
     return report
 
@@ -79,16 +81,16 @@ def run_commands(shell: Shell, text: str, *, first_line: int = 1, origin: str = 
     origin  how a syntax error names the text: "-c: ", "eval: " or "" for a file.
     main    whether the text is the file or the input that the shell itself reads.
     """
-    if len(text) > MAX_CACHED or _CHANGES_GRAMMAR.search(text) or shell.verbose or (shell.aliases and shell.shopt["expand_aliases"]):
+    if len(text) > MAX_CACHED or _CHANGES_GRAMMAR.search(text) or shell.options.verbose or shell.active_aliases():
         return _run_incrementally(shell, text, first_line, origin, main)
     shell.budget.step(len(text) >> 6)
-    program = _cached_program(text, shell.extglob, _pairs_quotes(shell), first_line)
+    program = _cached_program(text, shell.options.extglob, _pairs_quotes(shell), first_line)
     status = 0
     for unit in program.units:
         if program.warnings and program.error is None and unit is program.units[-1]:
             _warn(shell, program.warnings)  # of a here-document that the end of the script ends
         status = _run_unit(shell, unit, main)
-        if main and shell.onecmd:
+        if main and shell.options.onecmd:
             raise Exit(status)
     if program.error is not None:
         _warn(shell, program.warnings)
@@ -98,12 +100,12 @@ def run_commands(shell: Shell, text: str, *, first_line: int = 1, origin: str = 
 
 def _pairs_quotes(shell: Shell) -> bool:
     """Whether "${x-it's}" is unfinished: it is not in POSIX mode, nor for what is called as `sh`."""
-    return not (shell.posix or shell.shopt["xpg_echo"])
+    return not (shell.options.posix or shell.options.shopt["xpg_echo"])
 
 
 def _run_unit(shell: Shell, unit: Run, main: bool) -> int:
     """One complete command; an error of a word ends just this one."""
-    if shell.noexec:
+    if shell.options.noexec:
         return 0
     try:
         return unit(shell)
@@ -112,14 +114,14 @@ def _run_unit(shell: Shell, unit: Run, main: bool) -> int:
         shell.status = 1
         return 1
     except ExpansionError as error:
-        if shell.posix:
+        if shell.options.posix:
             error.status = 127
-        if error.status == 127 or shell.level or (error.ends and not main):
+        if error.status == 127 or shell.process.level or (error.ends and not main):
             raise
         if error.message:
             shell.report(error)
         shell.status = error.status
-        if shell.errexit and not error.number:
+        if shell.options.errexit and not error.number:
             raise Exit(error.status) from None
         return error.status
 
@@ -133,22 +135,22 @@ def _run_incrementally(shell: Shell, text: str, first_line: int, origin: str, ma
     parser.meter = shell.budget
     status = 0
     while True:
-        parser.extglob = shell.shopt["extglob"]
+        parser.extglob = shell.options.shopt["extglob"]
         parser.pairs_quotes = _pairs_quotes(shell)
-        parser.aliases = shell.aliases if shell.shopt["expand_aliases"] else None
-        parser.substitutions = [] if shell.verbose else None
+        parser.aliases = shell.active_aliases()
+        parser.substitutions = [] if shell.options.verbose else None
         start = parser.position
         try:
             command = parser.next_command()
         except ShellSyntaxError as error:
-            if shell.verbose:
+            if shell.options.verbose:
                 shell.write(text[start:], 2)
             parser.skip_line()
             if error.in_array and parser.position < len(parser.text):
                 status = _syntax_error(shell, error, origin, main)
                 continue
             return _syntax_error(shell, error, origin, main)
-        if shell.verbose and parser.text is text:
+        if shell.options.verbose and parser.text is text:
             shown = _without_substitutions(text, start, parser.position, parser.substitutions or [])
             shell.write(shown if shown.endswith("\n") or not shown else f"{shown}\n", 2)
         if command is None:
@@ -158,7 +160,7 @@ def _run_incrementally(shell: Shell, text: str, first_line: int, origin: str, ma
             _warn(shell, parser.warnings)
             parser.warnings = []
         status = _run_unit(shell, compile_command(command), main)
-        if main and shell.onecmd:
+        if main and shell.options.onecmd:
             raise Exit(status)
 
 
@@ -195,11 +197,11 @@ def _syntax_error(shell: Shell, error: ShellSyntaxError, origin: str, main: bool
         lines.append(f"{_syntax_prefix(shell, error.follow_up, origin)}{error.follow_up.message}\n")
     stream = shell.fds.get(2)
     if stream is not None:
-        stream.write(encode("".join(lines[:1] if shell.errexit else lines)))
-    if shell.errexit and (error.source_line is not None or origin != "eval: "):  # bash ends at once
+        stream.write(encode("".join(lines[:1] if shell.options.errexit else lines)))
+    if shell.options.errexit and (error.source_line is not None or origin != "eval: "):  # bash ends at once
         raise Exit(2)
     if error.in_substitution and not main:  # bash reads it with a parser of its own, whose errors end the shell
-        raise Exit(127 if shell.source == "environment" and not shell.level else 1)
+        raise Exit(127 if shell.invocation.source == "environment" and not shell.process.level else 1)
     if error.is_quote and shell.status and origin != "eval: ":
         return shell.status
     if error.status is not None or origin == "eval: ":
@@ -211,14 +213,12 @@ def child_shell(shell: Shell, environment: Mapping[str, str], name: str) -> Shel
     """A shell that starts afresh, as a new process of `bash` does: it has the environment, nothing else."""
     child = Shell(shell.machine, environment, shell.cwd, shell.fds, name)
     child.policy = shell.policy
-    child.umask = shell.umask
-    child.ceilings = shell.ceilings
-    child.process = shell.process
-    child.pid = child.top_pid = shell.machine.scheduler.new_pid()
-    child.last_argument = name
-    child.outer_traps = {}
-    ignored = {signal: "" for signal, text in shell.traps.items() if not text}
-    child.traps = ignored
+    child.process.umask = shell.process.umask
+    child.process.ceilings = shell.process.ceilings
+    child.process.task = shell.process.task
+    child.process.pid = child.process.top_pid = shell.machine.scheduler.new_pid()
+    child.specials.last_argument = name
+    child.traps.handlers = shell.traps.ignored()
     for option in environment.get("SHELLOPTS", "").split(":"):
         child.set_option(option, True)
     child.update_flags()
@@ -227,7 +227,7 @@ def child_shell(shell: Shell, environment: Mapping[str, str], name: str) -> Shel
 
 def expand_escapes(shell: Shell) -> None:
     """What is called as `sh` echoes as Debian's does: with escapes."""
-    shell.shopt = {**shell.shopt, "xpg_echo": True}
+    shell.options = shell.options.with_shopt("xpg_echo", True)
 
 
 def run_script_text(
@@ -247,12 +247,11 @@ def run_script_text(
     if skill is not None:
         environment = {**environment, "SKILL_ROOT": skill[0], "SKILL_NAME": skill[1], "CLAUDE_SKILL_DIR": skill[0]}
     child = child_shell(shell, environment, name)
-    child.source = child.invocation = name
-    child.positional = list(arguments)
-    child.arguments = tuple(arguments)
+    child.invocation = Invocation(name, name, name, tuple(arguments))
+    child.stack.positional = list(arguments)
     if errexit:
         child.set_option("errexit", True)
-        child.errexit_is_default = True
+        child.options = child.options.replace(errexit_is_default=True)
     for option in options:
         _set_letters(child, option[1:])
     if prepare is not None:
@@ -268,7 +267,7 @@ def _run_script_commands(shell: Shell, text: str) -> int:
     try:
         return run_commands(shell, text, main=True)
     except Stopped as end:
-        if shell.errexit_is_default and end.line < _last_line(text):
+        if shell.options.errexit_is_default and end.line < _last_line(text):
             shell.complain(f"stopped by status {end.status}; set +e goes on (D-script-errexit)", end.line)
         raise
 
@@ -299,9 +298,9 @@ def run_child(shell: Shell, child: Shell, run: Run) -> int:
     except PipeClosed:
         return 141
     except Killed as end:
-        if end.target != child.pid:
+        if end.target != child.process.pid:
             raise
-        shell.killed = (end.signal, child.pid)
+        shell.control.killed = (end.signal, child.process.pid)
         return 128 + end.signal
     finally:
         process.on_signal = handler
@@ -428,8 +427,8 @@ def run_shell_command(shell: Shell, argv: Sequence[str], environment: Mapping[st
         for option, on in parsed.options:
             child.set_option(option, on)
         for option, on in parsed.shopts:
-            if option in child.shopt:
-                child.shopt = {**child.shopt, option: on}
+            if option in child.options.shopt:
+                child.options = child.options.with_shopt(option, on)
         child.update_flags()
         if parsed.lists:
             from agentsandbox.shell.builtins.set import print_options
@@ -450,10 +449,10 @@ def _run_command_string(
         shell.write(f"{name}: -c: option requires an argument\n", 2)
         return 2
     text, *rest = parsed.arguments
-    child = child_shell(shell, environment, rest[0] if rest else name)
-    child.invocation = rest[0] if rest else name
-    child.positional = rest[1:]
-    child.arguments = tuple(rest[1:])
+    called = rest[0] if rest else name
+    child = child_shell(shell, environment, called)
+    child.invocation = Invocation(called, called, arguments=tuple(rest[1:]))
+    child.stack.positional = rest[1:]
     child.values["BASH_EXECUTION_STRING"] = text
     prepare(child)
     return run_child(shell, child, lambda inner: run_commands(inner, text, origin="-c: "))
@@ -521,10 +520,8 @@ def _run_input(shell: Shell, name: str, parsed: _Invocation, environment: Mappin
     """Commands from standard input, read as they are needed so that they share it with the script."""
     stream = shell.fds.get(0)
     child = child_shell(shell, environment, name)
-    child.invocation = name
-    child.positional = parsed.arguments
-    child.arguments = tuple(parsed.arguments)
-    child.source = "main"
+    child.invocation = Invocation(name, name, "main", tuple(parsed.arguments))
+    child.stack.positional = parsed.arguments
     prepare(child)
     if stream is None or getattr(stream, "is_empty_terminal", False):
         if name == "sh" and not parsed.read_input:
@@ -544,7 +541,7 @@ def _run_stream(shell: Shell) -> int:
         try:
             data = stream.readline() if stream is not None else b""
         except OSError as error:
-            shell.write(f"{shell.invocation}: error reading input file: {os.strerror(error.errno or errno.EIO)}\n", 2)
+            shell.write(f"{shell.invocation.called}: error reading input file: {os.strerror(error.errno or errno.EIO)}\n", 2)
             return 2
         if not data:
             break
@@ -569,7 +566,7 @@ def _is_complete(shell: Shell, text: str) -> bool | None:
     """Whether a text ends where a command ends, so that it can run before more is read: None if not, False for an error in it."""
     if text.endswith("\\\n"):
         return None
-    parser = Parser(text, extglob=shell.extglob, aliases=shell.aliases if shell.shopt["expand_aliases"] else None)
+    parser = Parser(text, extglob=shell.options.extglob, aliases=shell.active_aliases())
     parser.pairs_quotes = _pairs_quotes(shell)
     parser.meter = shell.budget
     try:

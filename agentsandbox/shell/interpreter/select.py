@@ -34,7 +34,7 @@ def compile_select(node: Select) -> Callable[[Shell], int]:
             return refuse_name(shell, name, line)
         items: list[str] = []
         if words is None:
-            items.extend(shell.positional)
+            items.extend(shell.stack.positional)
         else:
             for word in words:
                 word(shell, items)
@@ -45,7 +45,7 @@ def compile_select(node: Select) -> Callable[[Shell], int]:
             return 0
         status = 0
         show = True
-        shell.loops += 1
+        shell.control.loops += 1
         try:
             while True:
                 shell.budget.step()
@@ -85,7 +85,7 @@ def compile_select(node: Select) -> Callable[[Shell], int]:
                 raise Break from None
             status = int(shell.status)
         finally:
-            shell.loops -= 1
+            shell.control.loops -= 1
         shell.status = status
         return status
 

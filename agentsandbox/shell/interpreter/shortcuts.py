@@ -86,7 +86,7 @@ def _nothing(status: int) -> Callable[[SimpleCommand, Run], Run | None]:
             if shell.slow:
                 return general(shell)
             shell.status = status
-            shell.last_argument = last
+            shell.specials.last_argument = last
             if status and shell.check:
                 command_failed(shell, status, line)
             return status
@@ -133,7 +133,7 @@ def _echo(node: SimpleCommand, general: Run) -> Run | None:
             stream.write(_echoed(shell, " ".join(out)))
         except OSError as error:
             return _write_failed(shell, error)
-        shell.last_argument = out[-1] if out else "echo"
+        shell.specials.last_argument = out[-1] if out else "echo"
         shell.status = 0
         return 0
 
@@ -156,7 +156,7 @@ def _echo_constant(words: list[str], general: Run) -> Run:
             stream.write(data)
         except OSError as error:
             return _write_failed(shell, error)
-        shell.last_argument = last
+        shell.specials.last_argument = last
         shell.status = 0
         return 0
 
@@ -177,17 +177,17 @@ def _echo_line(words: list[Word], line: int, general: Run) -> Run:
         if shell.slow:
             return general(shell)
         stream = shell.fds.get(1)
-        if stream is None or (escaped and shell.shopt["xpg_echo"]):
+        if stream is None or (escaped and shell.options.shopt["xpg_echo"]):
             return general(shell)
         try:
             if constant is not None:
                 stream.write(data)
-                shell.last_argument = last
+                shell.specials.last_argument = last
             else:
                 shell.line = line
                 pieces = [text(shell) for text in texts]
                 stream.write(_echoed(shell, " ".join(pieces)))
-                shell.last_argument = pieces[-1]
+                shell.specials.last_argument = pieces[-1]
         except ExpansionError as error:
             shell.status = expansion_failed(shell, error)
             return shell.status
@@ -215,7 +215,7 @@ def _echo_to_file(node: SimpleCommand, general: Run) -> Run | None:
     line = node.line
 
     def run(shell: Shell) -> int:
-        if shell.slow or shell.noclobber or shell.nounset:
+        if shell.slow or shell.options.noclobber or shell.options.nounset:
             return general(shell)
         shell.budget.step(8)
         shell.line = line
@@ -230,7 +230,7 @@ def _echo_to_file(node: SimpleCommand, general: Run) -> Run | None:
             return _write_failed(shell, error)
         finally:
             stream.release()
-        shell.last_argument = pieces[-1]
+        shell.specials.last_argument = pieces[-1]
         shell.status = 0
         return 0
 
@@ -239,7 +239,7 @@ def _echo_to_file(node: SimpleCommand, general: Run) -> Run | None:
 
 def _echoed(shell: Shell, text: str) -> bytes:
     """The output for words that are joined, of which none can be an option."""
-    if "\\" in text and shell.shopt["xpg_echo"]:
+    if "\\" in text and shell.options.shopt["xpg_echo"]:
         from agentsandbox.kernel.formats.echo import render_echo
 
         return render_echo([text], xpg=True, posix=True)
@@ -335,7 +335,7 @@ def _local_argument(name: str, number: int, line: int, general: Run) -> Run:
 
     def run(shell: Shell) -> int:
         variables = shell.variables
-        positional = shell.positional
+        positional = shell.stack.positional
         if shell.slow or len(positional) < number or not variables.scopes or name in shell.attributes or variables.temporary:
             return general(shell)
         shell.line = line
@@ -381,9 +381,9 @@ def _jump(kind: type[Break | Continue]) -> Callable[[SimpleCommand, Run], Run | 
             return None
 
         def run(shell: Shell) -> int:
-            if shell.slow or not shell.loops:
+            if shell.slow or not shell.control.loops:
                 return general(shell)
-            shell.break_levels = 1
+            shell.control.break_levels = 1
             shell.status = 0
             raise kind
 
@@ -403,7 +403,7 @@ def _return(node: SimpleCommand, general: Run) -> Run | None:
         constant = int(word.source) & 255
 
     def run(shell: Shell) -> int:
-        if shell.slow or not shell.frames:
+        if shell.slow or not shell.stack.frames:
             return general(shell)
         if constant is not None:
             shell.status = constant
@@ -435,7 +435,9 @@ def _read(node: SimpleCommand, general: Run) -> Run | None:
 
     def run(shell: Shell) -> int:
         stream = shell.fds.get(0)
-        if shell.slow or stream is None or stream.unreadable or name in shell.attributes or not (keep_blanks or shell.default_ifs):
+        if shell.slow or stream is None or stream.unreadable or name in shell.attributes:
+            return general(shell)
+        if not keep_blanks and not shell.variables.default_ifs:
             return general(shell)
         text, escaped, complete = _read_line(shell, stream, raw)
         if escaped and not keep_blanks:
@@ -443,7 +445,7 @@ def _read(node: SimpleCommand, general: Run) -> Run | None:
         elif not keep_blanks:
             text = text.strip(" \t\n")
         shell.values[name] = text
-        shell.last_argument = name
+        shell.specials.last_argument = name
         return finish(shell, 0 if complete else 1, line)
 
     return run
@@ -460,11 +462,11 @@ def _read_fields(names: list[str], raw: bool, separators: str | None, line: int,
             return general(shell)
         if separators is not None and shell.attributes.get("IFS") != SPECIAL:
             return general(shell)
-        ifs = shell.ifs if separators is None else separators
+        ifs = shell.variables.ifs if separators is None else separators
         text, escaped, complete = _read_line(shell, stream, raw)
         fields = split_read(text, ifs, count, escaped) if ifs else [text]
         shell.values.update(itertools.zip_longest(names, fields, fillvalue=""))
-        shell.last_argument = names[-1]
+        shell.specials.last_argument = names[-1]
         return finish(shell, 0 if complete else 1, line)
 
     return run

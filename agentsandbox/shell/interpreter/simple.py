@@ -65,8 +65,8 @@ def _telling(node: SimpleCommand) -> Run:
     text = text_of(node)
 
     def run(shell: Shell) -> int:
-        if not shell.in_trap:
-            shell.command_text = text
+        if not shell.traps.active:
+            shell.specials.command_text = text
         return general(shell)
 
     return run
@@ -98,14 +98,14 @@ def _call(node: SimpleCommand, general: Run) -> Run:
 
     def call(shell: Shell) -> int:
         nonlocal arguments
-        function = shell.functions.get(name)
+        function = shell.definitions.functions.get(name)
         if function is None or shell.slow:
             return general(shell)
         if arguments is None:  # most commands never name a function
             arguments = [WORDS.fields(word) for word in node.words[1:] if isinstance(word, Word)]
         shell.line = line
         words: list[str] = []
-        traps = shell.traps
+        traps = shell.traps.handlers
         try:
             for argument in arguments:
                 argument(shell, words)
@@ -113,11 +113,11 @@ def _call(node: SimpleCommand, general: Run) -> Run:
             status = expansion_failed(shell, error)
         else:
             status = call_function(shell, function, words)
-            shell.last_argument = words[-1] if words else name
+            shell.specials.last_argument = words[-1] if words else name
             if type(status) is not int:
                 status = int(status)  # PIPESTATUS is the function's
         shell.status = status
-        if shell.pending_traps:
+        if shell.traps.pending:
             from agentsandbox.shell.interpreter.traps import run_pending_traps
 
             run_pending_traps(shell)
@@ -156,16 +156,16 @@ def _general(node: SimpleCommand) -> Run:
     under_keyword: list[Run | None] = []
 
     def run(shell: Shell) -> int:
-        if shell.keyword:
+        if shell.options.keyword:
             if not under_keyword:
                 moved = _keywords_moved(node)
                 under_keyword.append(None if moved is node else _general(moved))
             if under_keyword[0] is not None:
                 return under_keyword[0](shell)
         shell.line = line
-        mark = len(shell.process_files)
+        mark = len(shell.descriptors.process_files)
         saved = shell.fds
-        traps = shell.traps
+        traps = shell.traps.handlers
         table: dict[int, Stream] | None = None
         opened: list[Stream] = []
         try:
@@ -174,7 +174,7 @@ def _general(node: SimpleCommand) -> Run:
                     text.append(text_of(node))
                 if _before(shell, text[0], line):
                     return 0
-            shell.substitution_status = None
+            shell.control.substitution_status = None
             argv: list[str] = []
             declared: list[str | BoundAssignment] | None = None
             if not declares:
@@ -183,7 +183,7 @@ def _general(node: SimpleCommand) -> Run:
             else:
                 declared = _declared_words(shell, order, words)
                 argv = [item if isinstance(item, str) else item.word() for item in declared]
-            traced = redirections is not None and shell.xtrace and bool(argv)
+            traced = redirections is not None and shell.options.xtrace and bool(argv)
             bound: list[BoundAssignment] = []
             if traced:  # the trace goes where standard error went before the redirections
                 from agentsandbox.shell.interpreter.tracing import trace_words
@@ -192,47 +192,47 @@ def _general(node: SimpleCommand) -> Run:
                 trace_words(shell, bound, declared or argv)
             if redirections is not None:
                 try:
-                    if assigns and argv and argv[0] not in shell.functions and find_builtin(argv[0]) is None:
-                        child = shell.fork()  # what is assigned there is lost with the child
+                    if assigns and argv and argv[0] not in shell.definitions.functions and find_builtin(argv[0]) is None:
+                        child = shell.fork(subshell=True)  # what is assigned there is lost with the child
                         table, opened = redirections(child)
-                        opened.extend(child.owned.values())
+                        opened.extend(child.descriptors.owned.values())
                     else:
                         shell.line = line
                         table, opened = redirections(shell)
                     shell.fds = table
                 except ExpansionError as error:
-                    if not argv or argv[0] in shell.functions or find_builtin(argv[0]) is not None:
+                    if not argv or argv[0] in shell.definitions.functions or find_builtin(argv[0]) is not None:
                         raise
-                    ends = shell.level or shell.errexit or shell.source != "environment"
+                    ends = shell.process.level or shell.options.errexit or shell.invocation.source != "environment"
                     status = 1 if ends else error.status
                     raise ExpansionError(error.message, fatal=False, status=status) from None  # only the child would have ended
             if not argv:
                 for bind in alone:
                     bind(shell).apply(shell)
-                status = shell.substitution_status or 0
+                status = shell.control.substitution_status or 0
             else:
                 if binders and not traced:
                     bound = _bind_in_turn(shell, binders)
                 status = int(run_words(shell, argv, bound, declared=declared, traced=traced))
-                if shell.killed is not None:
+                if shell.control.killed is not None:
                     child_killed(shell, node, line)
         except ExpansionError as error:
             status = expansion_failed(shell, error)
         except RedirectionError:
             status = 1
             if argv:
-                shell.last_argument = argv[-1]
+                shell.specials.last_argument = argv[-1]
         finally:
-            if shell.keeps_fds:  # `exec` made its redirections permanent
-                shell.keeps_fds = False
+            if shell.descriptors.keep:  # `exec` made its redirections permanent
+                shell.descriptors.keep = False
             elif table is not None:
                 shell.fds = restored(shell, table, saved)
             if opened:
                 release_all(opened)
-            if len(shell.process_files) > mark:
+            if len(shell.descriptors.process_files) > mark:
                 finish_process_substitutions(shell, mark)
         shell.status = status
-        if shell.pending_traps:
+        if shell.traps.pending:
             from agentsandbox.shell.interpreter.traps import run_pending_traps
 
             run_pending_traps(shell)
@@ -279,7 +279,7 @@ def _bind_argument(node: Assignment) -> ArgumentBinder:
     value = node.value
 
     def bind_all(shell: Shell, associative: bool) -> Iterator[BoundAssignment]:
-        if not shell.braceexpand:
+        if not shell.options.braceexpand:
             yield bind(shell, associative)
             return
         for number, parts in enumerate(expand_braces(value.parts, shell.budget)):
@@ -328,7 +328,7 @@ def _declared_words(
             for assignment in bind(shell, "A" in options):
                 if isinstance(assignment.value, list):
                     _check_list(shell, assignment.name, options)
-                early = isinstance(assignment.value, list) and any(order[number + 1 :]) and not shell.xtrace
+                early = isinstance(assignment.value, list) and any(order[number + 1 :]) and not shell.options.xtrace
                 declared.append(_declare_early(shell, declared, assignment) if early else assignment)
             continue
         fields: list[str] = []
@@ -341,7 +341,7 @@ def _check_list(shell: Shell, name: str, options: str) -> None:
     """An array literal that a variable cannot take ends the shell; in a function only `declare` itself fails."""
     from agentsandbox.shell.expansion.variables import ARRAY, ASSOCIATIVE, READONLY
 
-    function = next((frame.name for frame in reversed(shell.frames) if frame.is_function), None)
+    function = next((frame.name for frame in reversed(shell.stack.frames) if frame.is_function), None)
     flags = shell.attributes.get(name, 0)
     if flags & READONLY:
         message = f"{name}: readonly variable"
@@ -360,7 +360,7 @@ def _declare_early(shell: Shell, declared: list[str | BoundAssignment], assignme
     """Bash assigns an array literal while the words are expanded, so that those behind it see the array; its name stays."""
     command = declared[0]
     builtin = find_builtin(command) if isinstance(command, str) else None
-    if builtin is None or not builtin.declares or command in shell.functions or (command == "local" and not shell.frames):
+    if builtin is None or not builtin.declares or command in shell.definitions.functions or (command == "local" and not shell.stack.frames):
         return assignment
     from agentsandbox.shell.builtins.declare import assign_lists, is_local
 
@@ -384,30 +384,30 @@ def run_words(
         denied = _check_policy(shell, argv, assignments, None if traced else declared or argv)
         if denied is not None:
             return denied
-    if functions and name in shell.functions:
-        call = call_function if not shell.shopt["extdebug"] else call_recorded
+    if functions and name in shell.definitions.functions:
+        call = call_function if not shell.options.shopt["extdebug"] else call_recorded
         if not assignments:
-            status = call(shell, shell.functions[name], argv[1:])
+            status = call(shell, shell.definitions.functions[name], argv[1:])
         else:
-            status = _with_assignments(shell, assignments, lambda: call(shell, shell.functions[name], argv[1:]))
-        shell.last_argument = argv[-1]
+            status = _with_assignments(shell, assignments, lambda: call(shell, shell.definitions.functions[name], argv[1:]))
+        shell.specials.last_argument = argv[-1]
         return status
-    builtin = find_builtin(name) if name not in shell.disabled else None
+    builtin = find_builtin(name) if name not in shell.definitions.disabled else None
     if builtin is None:
         status = _run_external(shell, argv, assignments)
-        shell.last_argument = argv[-1]
+        shell.specials.last_argument = argv[-1]
         return status
     arguments = declared if declared is not None and builtin.declares else argv
     if not assignments:
         status = builtin.call(shell, arguments)
-    elif shell.posix and name in SPECIAL:
+    elif shell.options.posix and name in SPECIAL:
         for assignment in assignments:
             assignment.apply(shell)
         status = builtin.call(shell, arguments)
     else:
         status = _with_assignments(shell, assignments, lambda: builtin.call(shell, arguments))
     last = arguments[-1]
-    shell.last_argument = argv[-1] if isinstance(last, str) or not isinstance(last.value, list) else last.name
+    shell.specials.last_argument = argv[-1] if isinstance(last, str) or not isinstance(last.value, list) else last.name
     return status
 
 
@@ -415,11 +415,11 @@ def _check_policy(
     shell: Shell, argv: list[str], assignments: Sequence[BoundAssignment], shown: Sequence[str | BoundAssignment] | None
 ) -> int | None:
     """`set -x`, `set -n` and the host's policy; a status when the command must not run."""
-    if shell.xtrace and shown is not None:
+    if shell.options.xtrace and shown is not None:
         from agentsandbox.shell.interpreter.tracing import trace_words
 
         trace_words(shell, assignments, shown)
-    if shell.noexec:
+    if shell.options.noexec:
         return 0
     if shell.policy is None:
         return None
@@ -497,7 +497,7 @@ def _run_external(shell: Shell, argv: list[str], assignments: Sequence[BoundAssi
             from agentsandbox.shell.interpreter.notices import tell_jobs
 
             tell_jobs(shell)
-        if shell.traps:
+        if shell.traps.handlers:
             from agentsandbox.shell.interpreter.subshells import child_ended
 
             child_ended(shell)

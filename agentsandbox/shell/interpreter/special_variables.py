@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.shell.expansion.variables import ARRAY, ASSOCIATIVE, INTEGER, READONLY, SPECIAL, AssociativeArray, IndexedArray
+from agentsandbox.shell.interpreter.state import UNSEEDED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -10,7 +11,7 @@ if TYPE_CHECKING:
 
     from agentsandbox.shell.interpreter.shell import Shell
 
-__all__ = ["NOTHING_RUN", "READERS", "SPECIAL_ATTRIBUTES", "UNSEEDED", "WRITERS", "PipelineStatus", "listed_value"]
+__all__ = ["NOTHING_RUN", "READERS", "SPECIAL_ATTRIBUTES", "WRITERS", "PipelineStatus", "listed_value"]
 
 
 class PipelineStatus(int):
@@ -24,19 +25,15 @@ NOTHING_RUN = PipelineStatus(0)
 NOTHING_RUN.statuses = []
 
 
-UNSEEDED = -1
-"""The state of RANDOM in a shell that has not asked for it: each process seeds its own."""
-
-
 def _random(shell: Shell) -> int:
     """Park and Miller's generator and the folding of its halves, as bash has had them since 5.1."""
-    if shell.random == UNSEEDED:
-        shell.random = shell.machine.host.random.randrange(32768)
+    if shell.specials.random == UNSEEDED:
+        shell.specials.random = shell.machine.host.random.randrange(32768)
     while True:
-        shell.random = 16807 * (shell.random or 123459876) % 0x7FFFFFFF
-        number = ((shell.random >> 16) ^ (shell.random & 0xFFFF)) & 0x7FFF
-        if number != shell.last_random:
-            shell.last_random = number
+        shell.specials.random = 16807 * (shell.specials.random or 123459876) % 0x7FFFFFFF
+        number = ((shell.specials.random >> 16) ^ (shell.specials.random & 0xFFFF)) & 0x7FFF
+        if number != shell.specials.last_random:
+            shell.specials.last_random = number
             return number
 
 
@@ -48,36 +45,36 @@ def _pipestatus(shell: Shell) -> IndexedArray:
 
 def _is_file(shell: Shell) -> bool:
     """Whether the shell runs a script file, which stands at the bottom of the call stack as "main"."""
-    return shell.source not in ("environment", "main")
+    return shell.invocation.source not in ("environment", "main")
 
 
 def _functions(shell: Shell) -> IndexedArray | None:
-    if not any(frame.is_function for frame in shell.frames):
+    if not any(frame.is_function for frame in shell.stack.frames):
         return None
-    names = [frame.name for frame in reversed(shell.frames)]
+    names = [frame.name for frame in reversed(shell.stack.frames)]
     return IndexedArray.of([*names, "main"] if _is_file(shell) else names)
 
 
 def _sources(shell: Shell) -> IndexedArray:
-    listed = [frame.source for frame in reversed(shell.frames)]
-    return IndexedArray.of([*listed, shell.source] if _is_file(shell) else listed)
+    listed = [frame.source for frame in reversed(shell.stack.frames)]
+    return IndexedArray.of([*listed, shell.invocation.source] if _is_file(shell) else listed)
 
 
 def _call_lines(shell: Shell) -> IndexedArray:
-    listed = [str(frame.call_line) for frame in reversed(shell.frames)]
+    listed = [str(frame.call_line) for frame in reversed(shell.stack.frames)]
     return IndexedArray.of([*listed, "0"] if _is_file(shell) else listed)
 
 
 def _argument_stack(shell: Shell) -> list[tuple[str, ...]]:
     """The arguments of the script and, above them, what `extdebug` keeps of calls and the name of each file sourced without any."""
-    recorded = dict(shell.call_arguments)
+    recorded = dict(shell.stack.recorded)
     stack: list[tuple[str, ...]] = []
-    for depth, frame in reversed(list(enumerate(shell.frames, 1))):
+    for depth, frame in reversed(list(enumerate(shell.stack.frames, 1))):
         if depth in recorded:
             stack.append(recorded[depth])
         elif not frame.is_function and not frame.has_arguments:
             stack.append((frame.source,))
-    return [*stack, shell.arguments]
+    return [*stack, shell.invocation.arguments]
 
 
 def _arguments(shell: Shell) -> IndexedArray:
@@ -94,12 +91,30 @@ class _HashedPaths(AssociativeArray):
     __slots__ = ("hashed",)
 
     def __init__(self, shell: Shell) -> None:
-        super().__init__({name: entry[0] for name, entry in shell.hashed.items()})
-        self.hashed = shell.hashed
+        super().__init__({name: entry[0] for name, entry in shell.specials.hashed.items()})
+        self.hashed = shell.specials.hashed
 
     def set(self, key: str, value: str) -> None:
         super().set(key, value)
         self.hashed[key] = (value, 0)
+
+
+class _Aliases(AssociativeArray):
+    """BASH_ALIASES: an element is an alias."""
+
+    __slots__ = ("shell",)
+
+    def __init__(self, shell: Shell) -> None:
+        super().__init__(dict(shell.definitions.aliases))
+        self.shell = shell
+
+    def set(self, key: str, value: str) -> None:
+        super().set(key, value)
+        self.shell.definitions = self.shell.definitions.replace(aliases=dict(self.items))
+
+    def remove(self, key: str) -> None:
+        super().remove(key)
+        self.shell.definitions = self.shell.definitions.replace(aliases=dict(self.items))
 
 
 class _DirectoryStack(IndexedArray):
@@ -118,9 +133,9 @@ class _DirectoryStack(IndexedArray):
 
 
 def _options(shell: Shell) -> str:
-    from agentsandbox.shell.interpreter.shell import OPTIONS
+    from agentsandbox.shell.interpreter.options import OPTIONS
 
-    return ":".join(sorted(name for name, (_, attribute) in OPTIONS.items() if getattr(shell, attribute)))
+    return ":".join(sorted(name for name in OPTIONS if shell.options.is_on(name)))
 
 
 def _now(shell: Shell) -> str:
@@ -131,32 +146,33 @@ def _now(shell: Shell) -> str:
 READERS: dict[str, Callable[[Shell], object]] = {
     "RANDOM": _random,
     "SRANDOM": lambda shell: shell.machine.host.random.getrandbits(32),
-    "SECONDS": lambda shell: int(shell.machine.host.clock() - shell.seconds_base),
+    "SECONDS": lambda shell: int(shell.machine.host.clock() - shell.specials.seconds_base),
     "EPOCHSECONDS": lambda shell: int(shell.machine.host.clock()),
     "EPOCHREALTIME": _now,
-    "LINENO": lambda shell: shell.line if shell.trap_line is None else shell.trap_line,
-    "BASHPID": lambda shell: shell.pid,
-    "PPID": lambda shell: shell.top_pid - 1,
+    "LINENO": lambda shell: shell.line if shell.traps.line is None else shell.traps.line,
+    "BASHPID": lambda shell: shell.process.pid,
+    "PPID": lambda shell: shell.process.top_pid - 1,
     "UID": lambda shell: 1000,
     "EUID": lambda shell: 1000,
     "HISTCMD": lambda shell: 0,
-    "BASH_SUBSHELL": lambda shell: shell.level,
-    "BASH_COMMAND": lambda shell: shell.command_text,
+    "BASH_SUBSHELL": lambda shell: shell.process.level,
+    "BASH_COMMAND": lambda shell: shell.specials.command_text,
+    "BASH_VERSINFO": lambda shell: IndexedArray.of(["5", "2", "15", "1", "release", "x86_64-pc-linux-gnu"]),
     "PIPESTATUS": _pipestatus,
     "FUNCNAME": _functions,
     "BASH_SOURCE": _sources,
     "BASH_LINENO": _call_lines,
     "BASH_ARGV": _arguments,
     "BASH_ARGC": _argument_counts,
-    "BASH_ARGV0": lambda shell: shell.name,
+    "BASH_ARGV0": lambda shell: shell.invocation.name,
     "DIRSTACK": _DirectoryStack,
     "GROUPS": lambda shell: IndexedArray.of(["1000"]),
     "SHELLOPTS": _options,
-    "BASHOPTS": lambda shell: ":".join(sorted(name for name, on in shell.shopt.items() if on)),
-    "BASH_ALIASES": lambda shell: AssociativeArray(shell.aliases),
+    "BASHOPTS": lambda shell: ":".join(sorted(name for name, on in shell.options.shopt.items() if on)),
+    "BASH_ALIASES": _Aliases,
     "BASH_CMDS": _HashedPaths,
     "COMP_WORDBREAKS": lambda shell: " \t\n\"'><=;|&(:",
-    "_": lambda shell: shell.last_argument,
+    "_": lambda shell: shell.specials.last_argument,
 }
 
 _UNLISTED = frozenset(
@@ -177,36 +193,36 @@ def listed_value(shell: Shell, name: str) -> object:
 
 
 def _seed(shell: Shell, value: str | None) -> None:
-    shell.random = (shell.arithmetic(value) if value else 0) & 0xFFFFFFFF
-    shell.last_random = 0
+    shell.specials.random = (shell.arithmetic(value) if value else 0) & 0xFFFFFFFF
+    shell.specials.last_random = 0
 
 
 def _reset_seconds(shell: Shell, value: str | None) -> None:
-    shell.seconds_base = shell.machine.host.clock() - (shell.arithmetic(value) if value else 0)
+    shell.specials.seconds_base = shell.machine.host.clock() - (shell.arithmetic(value) if value else 0)
 
 
 def _reset_getopts(shell: Shell, value: str | None) -> None:
     number = (value or "").lstrip("0")
     if number in ("", "1") or not (number.isdigit() and number.isascii()):  # else the word that was begun is gone on with
-        shell.getopts_position = 0, 0
+        shell.specials.getopts_position = 0, 0
 
 
 def _rename(shell: Shell, value: str | None) -> None:
-    shell.name = shell.invocation = value or shell.name
+    shell.invocation = shell.invocation.renamed(value or shell.invocation.name)
 
 
 def _forget_paths(shell: Shell, value: str | None) -> None:
     del value
-    shell.hashed.clear()
+    shell.specials.hashed.clear()
 
 
 def _posix(shell: Shell, value: str | None) -> None:
-    shell.posix = value is not None
+    shell.options = shell.options.replace(posix=value is not None)
 
 
 def _choose_locale(shell: Shell, value: str | None) -> None:
     del value
-    shell.choose_locale()
+    shell.variables.choose_locale()
 
 
 def _check_trace(shell: Shell, value: str | None) -> None:
@@ -216,7 +232,7 @@ def _check_trace(shell: Shell, value: str | None) -> None:
 
 
 WRITERS: dict[str, Callable[[Shell, str | None], None]] = {
-    "IFS": lambda shell, value: shell.set_ifs(value),
+    "IFS": lambda shell, value: shell.variables.set_ifs(value),
     "RANDOM": _seed,
     "SECONDS": _reset_seconds,
     "OPTIND": _reset_getopts,
@@ -230,9 +246,9 @@ WRITERS: dict[str, Callable[[Shell, str | None], None]] = {
 }
 
 SPECIAL_ATTRIBUTES: dict[str, int] = dict.fromkeys((*READERS, *WRITERS), SPECIAL)
-for _name in ("PPID", "UID", "EUID", "SHELLOPTS", "BASHOPTS"):
+for _name in ("PPID", "UID", "EUID", "SHELLOPTS", "BASHOPTS", "BASH_VERSINFO"):
     SPECIAL_ATTRIBUTES[_name] |= READONLY
-for _name in ("PIPESTATUS", "FUNCNAME", "BASH_SOURCE", "BASH_LINENO", "BASH_ARGV", "BASH_ARGC", "DIRSTACK", "GROUPS"):
+for _name in "PIPESTATUS FUNCNAME BASH_SOURCE BASH_LINENO BASH_ARGV BASH_ARGC BASH_VERSINFO DIRSTACK GROUPS".split():
     SPECIAL_ATTRIBUTES[_name] |= ARRAY
 for _name in ("PPID", "UID", "EUID", "RANDOM", "SRANDOM", "BASHPID", "HISTCMD", "OPTIND", "SECONDS"):
     SPECIAL_ATTRIBUTES[_name] |= INTEGER

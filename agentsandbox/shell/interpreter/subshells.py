@@ -57,41 +57,41 @@ def run_in_shell(shell: Shell, run: Run, *, goes_on: bool = False) -> int:
         status = 0
     except ExpansionError as error:
         shell.report(error)
-        status = error.status if shell.source == "environment" and not shell.level and not shell.errexit else 1
+        status = error.status if shell.invocation.source == "environment" and not shell.process.level and not shell.options.errexit else 1
     except (PipeClosed, Killed) as end:
-        if shell.traps.get("EXIT") and (isinstance(end, PipeClosed) or (end.signal != SIGKILL and end.target in (0, shell.pid))):
+        is_own = isinstance(end, PipeClosed) or (end.signal != SIGKILL and end.target in (0, shell.process.pid))
+        if is_own and shell.traps.handlers.get("EXIT"):
             from agentsandbox.shell.interpreter.traps import run_exit_trap
 
             with suppress(PipeClosed):
                 run_exit_trap(shell, int(shell.status))
-        shell.traps = {}
+        shell.traps.handlers = {}
         if not goes_on:
             shell.finish()
         raise
     finally:
         holders.pop(shell, None)
-    if shell.traps:
+    if shell.traps.handlers:
         from agentsandbox.shell.interpreter.traps import run_exit_trap
 
         status = run_exit_trap(shell, status)
-    if shell.owned and not goes_on:
+    if shell.descriptors.owned and not goes_on:
         shell.finish()
     return status & 255
 
 
 def run_subshell(shell: Shell, run: Run, fds: dict[int, Stream], *, substitution: bool = False) -> int:
     """Run in a copy of the shell, on the caller's stack."""
-    child = shell.fork()
+    child = shell.fork(subshell=True)
     child.fds = fds
     if substitution:
-        child.trace_level += 1
-        child.trap_depth = 0
-        child.verbose = False
-        child.loops = shell.loops  # `break` ends the substitution
-        child.tells_signals = shell.source != "environment"
-        if child.errexit and not child.shopt["inherit_errexit"] and not child.posix:
-            child.errexit = False
-            child.update_flags()
+        child.control.trace_level += 1
+        child.traps.exit_depth = 0
+        child.options = child.options.without("verbose")
+        child.control.loops = shell.control.loops  # `break` ends the substitution
+        child.control.tells_signals = shell.invocation.source != "environment"
+        if child.options.errexit and not child.options.shopt["inherit_errexit"] and not child.options.posix:
+            child.use_options(child.options.without("errexit"))
     budget = shell.budget
     if budget.depth >= budget.max_depth:
         budget.deeper()
@@ -101,15 +101,15 @@ def run_subshell(shell: Shell, run: Run, fds: dict[int, Stream], *, substitution
     except PipeClosed:
         return 141
     except Killed as end:
-        if child.pid != end.target:
+        if child.process.pid != end.target:
             raise
         if not substitution:  # nothing is told of those
-            shell.killed = (end.signal, child.pid)
+            shell.control.killed = (end.signal, child.process.pid)
         return 128 + end.signal
     finally:
         budget.depth -= 1
         child.variables.owner = None
-        if shell.traps:
+        if shell.traps.handlers:
             child_ended(shell)
 
 
@@ -122,8 +122,8 @@ def run_traps(shell: Shell) -> None:
 
 def child_ended(shell: Shell) -> None:
     """A child process, or what stands for one, has ended: that is a SIGCHLD."""
-    if "CHLD" in shell.traps:
-        shell.pending_traps.append("CHLD")
+    if "CHLD" in shell.traps.handlers:
+        shell.traps.pending.append("CHLD")
 
 
 def start_subshell(
@@ -137,9 +137,9 @@ def start_subshell(
     substitution: bool = False,
 ) -> Process:
     """Run in a copy of the shell as a process of its own. It holds every stream of its table until it ends."""
-    child = shell.fork()
+    child = shell.fork(subshell=True)
     if substitution:
-        child.trace_level += 1
+        child.control.trace_level += 1
     if detach_input:
         fds = {**fds, 0: BytesReader(b"")}
     child.fds = fds
@@ -148,14 +148,14 @@ def start_subshell(
         stream.acquire()
     for stream in give_back:
         stream.release()
-    child.ignore = shell.ignore
+    child.control.ignore = shell.control.ignore
     scheduler = shell.machine.scheduler
 
     def body() -> int:
         from agentsandbox.shell.interpreter.traps import SignalHandler
 
-        child.process = scheduler.current
-        child.process.on_signal = SignalHandler(child)
+        child.process.task = scheduler.current
+        child.process.task.on_signal = SignalHandler(child)
         try:
             return run_in_shell(child, run)
         finally:
@@ -165,11 +165,11 @@ def start_subshell(
         child.finish()
         for stream in held:
             stream.release()
-        if shell.traps:
+        if shell.traps.handlers:
             child_ended(shell)
 
-    process = scheduler.start(body, name, child.pid, give_up=end)
-    child.process = process
+    process = scheduler.start(body, name, child.process.pid, give_up=end)
+    child.process.task = process
     return process
 
 
@@ -191,7 +191,7 @@ def compile_stage(command: Command) -> tuple[Run, Run]:
     asks_nothing = isinstance(command, SimpleCommand) and not command.words and any(map(_makes_child, command.redirections))
 
     def run_alone(shell: Shell) -> int:
-        shell.own_depth = shell.budget.depth
+        shell.control.own_depth = shell.budget.depth
         status = run(shell)
         return 0 if asks_nothing else status
 
@@ -211,7 +211,7 @@ def _without_exit_trap(run: Run) -> Run:
         try:
             return run(shell)
         finally:
-            shell.traps = {name: text for name, text in shell.traps.items() if name != "EXIT"}
+            shell.traps.handlers = shell.traps.without("EXIT")
 
     return run_untrapped
 
@@ -221,14 +221,14 @@ def announced(run: Run, node: SimpleCommand) -> Run:
     name = node.words[0].source if node.words else ""
 
     def run_announced(shell: Shell) -> int:
-        shell.announced = shell.slow
-        if name not in shell.functions:
-            shell.tells_signals = False
+        shell.traps.announced = shell.slow
+        if name not in shell.definitions.functions:
+            shell.control.tells_signals = False
         try:
             return run(shell)
         except ExpansionError as error:
             shell.report(error)
-            return error.status if shell.source == "environment" and shell.level == 1 else 1
+            return error.status if shell.invocation.source == "environment" and shell.process.level == 1 else 1
 
     return run_announced
 
@@ -237,10 +237,10 @@ def child_killed(shell: Shell, node: Command, line: int) -> None:
     """Tell of the child that ran `node` and was ended by a signal."""
     from agentsandbox.shell.interpreter.notices import tell_killed
 
-    assert shell.killed is not None
+    assert shell.control.killed is not None
     shell.line = line
-    tell_killed(shell, *shell.killed, text_of(node), foreground=True)
-    shell.killed = None
+    tell_killed(shell, *shell.control.killed, text_of(node), foreground=True)
+    shell.control.killed = None
 
 
 def in_subshell(body: Run, line: int, node: Command) -> Run:
@@ -249,11 +249,11 @@ def in_subshell(body: Run, line: int, node: Command) -> Run:
     def run_node(shell: Shell) -> int:
         status = run_subshell(shell, body, shell.fds)
         shell.status = status
-        if shell.killed is not None:
+        if shell.control.killed is not None:
             child_killed(shell, node, line)
-        if shell.slow and not shell.in_trap:
-            shell.command_text = text_of(node)
-        if shell.pending_traps:
+        if shell.slow and not shell.traps.active:
+            shell.specials.command_text = text_of(node)
+        if shell.traps.pending:
             run_traps(shell)
         if status and shell.check:
             command_failed(shell, status, line)
@@ -292,7 +292,7 @@ def _background(node: Background) -> Run:
             before_command(shell, text[0], command.line)
         process = start_subshell(shell, run, shell.fds, text[0], detach_input=True)
         process.is_job = True
-        shell.background = process
+        shell.jobs.latest_pid = process.pid
         shell.jobs.add(process, text[0])
         shell.status = 0
         return 0
@@ -337,12 +337,11 @@ def _coproc(node: Coproc) -> Run:
             reading -= 1
             writing -= 1
         shell.fds = {**shell.fds, reading: our_input, writing: to_child}
-        shell.owned[reading] = our_input
-        shell.owned[writing] = to_child
+        shell.descriptors.owned = {**shell.descriptors.owned, reading: our_input, writing: to_child}
         process.is_job = True
         shell.variables.replace(name, IndexedArray.of([str(reading), str(writing)]))
         shell.variables.assign(f"{name}_PID", str(process.pid))
-        shell.background = process
+        shell.jobs.latest_pid = process.pid
         shell.jobs.add(process, text)
         shell.status = 0
         return 0

@@ -73,24 +73,24 @@ def substitute(shell: Shell, run: Run, *, in_place: bool) -> str:
         budget.tick()
     try:
         if in_place and not shell.slow and not shell.check:
-            saved, hashed = shell.fds, shell.hashed
-            shell.fds, shell.hashed = {**saved, 1: buffer}, hashed.copy()
+            saved, hashed = shell.fds, shell.specials.hashed
+            shell.fds, shell.specials.hashed = {**saved, 1: buffer}, hashed.copy()
             try:
                 status = run(shell)
             except ExpansionError as error:  # it would have ended the substitution's own shell, no more
                 shell.report(error)
                 status = 1
             finally:
-                shell.fds, shell.hashed = saved, hashed
+                shell.fds, shell.specials.hashed = saved, hashed
         else:
             status = run_subshell(shell, run, {**shell.fds, 1: buffer}, substitution=True)
             if buffer.references > 1:  # background jobs may still write
                 shell.machine.scheduler.block(lambda: buffer.references == 1)
     finally:
         budget.depth -= 1
-    shell.substitution_status = shell.status = status
-    if in_place and shell.traps and "CHLD" in shell.traps:
-        shell.pending_traps.append("CHLD")
+    shell.control.substitution_status = shell.status = status
+    if in_place and shell.traps.handlers and "CHLD" in shell.traps.handlers:
+        shell.traps.pending.append("CHLD")
     chunks = buffer.chunks
     data = chunks[0] if len(chunks) == 1 else b"".join(chunks)
     if len(data) > 65536:
@@ -139,7 +139,7 @@ def _command_substitution(body: Command | None) -> Callable[[Shell], str]:
     if body is None:
 
         def nothing(shell: Shell) -> str:
-            shell.substitution_status = 0
+            shell.control.substitution_status = 0
             return ""
 
         return nothing
@@ -153,7 +153,8 @@ def _command_substitution(body: Command | None) -> Callable[[Shell], str]:
         return lambda shell: substitute(shell, run, in_place=False)
 
     def expand(shell: Shell) -> str:
-        general = shell.slow or shell.check or shell.aliases or name in shell.functions
+        definitions = shell.definitions
+        general = shell.slow or shell.check or definitions.aliases or name in definitions.functions
         return substitute(shell, run, in_place=not general and leaves_no_trace(shell, name))
 
     return _echoed(body, expand) if name == "echo" and "BASH_COMMAND" not in text else expand
@@ -166,7 +167,10 @@ def _echoed(body: Command, general: Callable[[Shell], str]) -> Callable[[Shell],
 
     def expand(shell: Shell) -> str:
         budget = shell.budget
-        if shell.slow or shell.traps or shell.check or shell.aliases or "echo" in shell.functions or budget.depth >= budget.max_depth:
+        if shell.slow or shell.traps.handlers or shell.check or budget.depth >= budget.max_depth:
+            return general(shell)
+        definitions = shell.definitions
+        if definitions.aliases or "echo" in definitions.functions:
             return general(shell)
         budget.left -= 1
         if budget.left < 0:
@@ -177,12 +181,12 @@ def _echoed(body: Command, general: Callable[[Shell], str]) -> Callable[[Shell],
                 word(shell, arguments)
         except ExpansionError:
             return general(shell)
-        if (arguments and arguments[0][:1] == "-") or shell.shopt["xpg_echo"]:
+        if (arguments and arguments[0][:1] == "-") or shell.options.shopt["xpg_echo"]:
             return general(shell)
         text = " ".join(arguments)
         if len(text) > 65536:
             budget.make(len(text))
-        shell.substitution_status = shell.status = 0
+        shell.control.substitution_status = shell.status = 0
         return (text if text.isascii() else decode(encode(text))).rstrip("\n")
 
     return expand
@@ -223,7 +227,7 @@ def _read_file(body: Command) -> Callable[[Shell], str] | None:
 
     def read(shell: Shell) -> str:
         text = substitute(shell, cat, in_place=False)
-        if shell.errexit and shell.substitution_status:  # for bash this is an error of the shell itself
+        if shell.options.errexit and shell.control.substitution_status:  # for bash this is an error of the shell itself
             raise Exit(1)
         return text
 
@@ -244,10 +248,10 @@ def _process_substitution(body: Command | None, direction: str) -> Callable[[She
             number -= 1
         child_fds = {**shell.fds, (1 if direction == "<" else 0): theirs}
         process = start_subshell(shell, run, child_fds, "process substitution", give_back=[theirs], substitution=True)
-        shell.background = process
+        shell.jobs.latest_pid = process.pid
         shell.jobs.processes[process.pid] = process
         shell.fds = {**shell.fds, number: ours}
-        shell.process_files.append((number, ours, process))
+        shell.descriptors.process_files += ((number, ours, process),)
         return f"/dev/fd/{number}"
 
     return start
@@ -255,8 +259,8 @@ def _process_substitution(body: Command | None, direction: str) -> Callable[[She
 
 def finish_process_substitutions(shell: Shell, mark: int) -> None:
     """Close our ends of the pipes of a command that has ended, and wait for processes that it wrote to."""
-    finished = shell.process_files[mark:]
-    del shell.process_files[mark:]
+    opened = shell.descriptors.process_files
+    shell.descriptors.process_files, finished = opened[:mark], opened[mark:]
     numbers = {number for number, _, _ in finished}
     shell.fds = {number: stream for number, stream in shell.fds.items() if number not in numbers}
     for _, stream, process in finished:
@@ -271,11 +275,11 @@ def finishing(run: Run, words: Iterable[Word]) -> Run:
         return run
 
     def run_finishing(shell: Shell) -> int:
-        mark = len(shell.process_files)
+        mark = len(shell.descriptors.process_files)
         try:
             return run(shell)
         finally:
-            if len(shell.process_files) > mark:
+            if len(shell.descriptors.process_files) > mark:
                 finish_process_substitutions(shell, mark)
 
     return run_finishing

@@ -76,7 +76,7 @@ def _number_reader(word: Word) -> Callable[[Shell], int | None] | None:
             value = shell.values.get(name)
             if type(value) is int:
                 return value
-            if type(value) is str and value.isdigit() and len(value) < 19 and value.isascii() and shell.plain_ifs:
+            if type(value) is str and value.isdigit() and len(value) < 19 and value.isascii() and shell.variables.plain_ifs:
                 return int(value)
             return None
 
@@ -89,7 +89,7 @@ def _number_reader(word: Word) -> Callable[[Shell], int | None] | None:
 
     def read_text(shell: Shell) -> int | None:
         value = text(shell)
-        return int(value) if value.isdigit() and len(value) < 19 and value.isascii() and shell.plain_ifs else None
+        return int(value) if value.isdigit() and len(value) < 19 and value.isascii() and shell.variables.plain_ifs else None
 
     return read_text
 
@@ -107,7 +107,7 @@ def _compare_numbers(left: Word, operator: str, right: Word, line: int, general:
             if first is None or shell.slow:
                 return general(shell)
             status = 0 if compare(first, constant) else 1
-            shell.last_argument = "]"
+            shell.specials.last_argument = "]"
             shell.status = status
             if status and shell.check:
                 command_failed(shell, status, line)

@@ -28,7 +28,7 @@ def trace_text(shell: Shell, text: str) -> None:
     if prefix is None:
         prefix = "+ "
     if "$" in prefix or "`" in prefix or "\\" in prefix:
-        xtrace, shell.xtrace = shell.xtrace, False
+        options, shell.options = shell.options, shell.options.without("xtrace")
         status = shell.status
         try:
             prefix = shell.prompt(prefix)
@@ -36,10 +36,10 @@ def trace_text(shell: Shell, text: str) -> None:
             shell.complain(error.message)
             prefix = ""
         finally:
-            shell.xtrace = xtrace
+            shell.options = options
             shell.status = status
-    if shell.trace_level and prefix:
-        prefix = prefix[0] * shell.trace_level + prefix
+    if shell.control.trace_level and prefix:
+        prefix = prefix[0] * shell.control.trace_level + prefix
     stream.write(encode(f"{prefix}{text}\n"))
 
 

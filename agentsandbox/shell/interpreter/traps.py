@@ -26,17 +26,17 @@ _ORIGINS = {"DEBUG": "debug trap: ", "ERR": "error trap: ", "RETURN": "return tr
 
 def run_trap(shell: Shell, name: str, line: int | None = None) -> int:
     """Run a trap's commands and return their status; `$?` is afterwards what it was before."""
-    text = shell.traps.get(name)
+    text = shell.traps.handlers.get(name)
     if not text:
         return shell.status
     from agentsandbox.shell.interpreter.scripts import run_commands
 
     status = shell.status
-    saved_line, saved_trap = shell.line, shell.trap_line
-    shell.in_trap += 1
-    shell.trace_level += 1
+    saved_line, saved_trap = shell.line, shell.traps.line
+    shell.traps.active += 1
+    shell.control.trace_level += 1
     if name in _ORIGINS:  # a trap does not trap itself
-        shell.traps = {**shell.traps, name: _IN_PROGRESS}
+        shell.traps.handlers = {**shell.traps.handlers, name: _IN_PROGRESS}
         shell.update_flags()
     budget = shell.budget
     budget.deeper()
@@ -44,29 +44,29 @@ def run_trap(shell: Shell, name: str, line: int | None = None) -> int:
         return run_commands(shell, text, first_line=saved_line if line is None else line, origin=_ORIGINS.get(name, "trap: "))
     finally:
         budget.shallower()
-        shell.in_trap -= 1
-        shell.trace_level -= 1
-        shell.line, shell.trap_line = saved_line, saved_trap
+        shell.traps.active -= 1
+        shell.control.trace_level -= 1
+        shell.line, shell.traps.line = saved_line, saved_trap
         shell.status = status
-        if shell.traps.get(name) is _IN_PROGRESS:
-            shell.traps = {**shell.traps, name: text}
+        if shell.traps.handlers.get(name) is _IN_PROGRESS:
+            shell.traps.handlers = {**shell.traps.handlers, name: text}
             shell.update_flags()
 
 
 def run_exit_trap(shell: Shell, status: int) -> int:
     """Run the EXIT trap of a shell that ends; its final status."""
-    if shell.pending_traps:
+    if shell.traps.pending:
         run_pending_traps(shell)
-    text = shell.traps.get("EXIT")
+    text = shell.traps.handlers.get("EXIT")
     if not text:
         return status
-    shell.traps = {name: commands for name, commands in shell.traps.items() if name != "EXIT"}
+    shell.traps.handlers = shell.traps.without("EXIT")
     shell.status = status
     from agentsandbox.shell.interpreter.scripts import run_commands
 
-    shell.in_trap += 1
-    shell.trace_level += shell.trap_depth
-    shell.exit_status = status
+    shell.traps.active += 1
+    shell.control.trace_level += shell.traps.exit_depth
+    shell.traps.exit_status = status
     try:
         run_commands(shell, text, origin="exit trap: ")
     except Exit as end:
@@ -76,18 +76,20 @@ def run_exit_trap(shell: Shell, status: int) -> int:
     except ExpansionError as error:
         shell.report(error)
     finally:
-        shell.in_trap -= 1
-        shell.trace_level -= shell.trap_depth
-        shell.exit_status = None
+        shell.traps.active -= 1
+        shell.control.trace_level -= shell.traps.exit_depth
+        shell.traps.exit_status = None
     return status
 
 
 def inherited(shell: Shell, name: str) -> bool:
     """Whether a trap counts where the shell is: functions have ERR, DEBUG and RETURN traps only if they inherit or set them."""
-    depth = len(shell.frames)
-    if name not in ("ERR", "DEBUG", "RETURN") or not any(frame.is_function for frame in shell.frames):
+    depth = len(shell.stack.frames)
+    if name not in ("ERR", "DEBUG", "RETURN") or not any(frame.is_function for frame in shell.stack.frames):
         return True
-    return shell.errtrace or -depth in shell.function_traps if name == "ERR" else shell.functrace or depth in shell.function_traps
+    if name == "ERR":
+        return shell.options.errtrace or -depth in shell.traps.of_functions
+    return shell.options.functrace or depth in shell.traps.of_functions
 
 
 def before_command(shell: Shell, text: str, line: int) -> bool:
@@ -95,18 +97,18 @@ def before_command(shell: Shell, text: str, line: int) -> bool:
 
     Whether the command must not run: under `extdebug` the DEBUG trap decides by its status, and 2 returns from a function.
     """
-    if not shell.in_trap:
-        shell.command_text = text
-    if shell.announced:  # the DEBUG trap of a stage of a pipeline has run before the stage was started
-        shell.announced = False
+    if not shell.traps.active:
+        shell.specials.command_text = text
+    if shell.traps.announced:  # the DEBUG trap of a stage of a pipeline has run before the stage was started
+        shell.traps.announced = False
         return False
-    if not shell.traps.get("DEBUG"):
+    if not shell.traps.handlers.get("DEBUG"):
         return False
     shell.line = line
     status = run_trap(shell, "DEBUG", line)
-    if not status or not shell.shopt["extdebug"]:
+    if not status or not shell.options.shopt["extdebug"]:
         return False
-    if status == 2 and shell.frames:
+    if status == 2 and shell.stack.frames:
         raise Return
     return True
 
@@ -122,20 +124,20 @@ class SignalHandler:
     def __call__(self, signal: int) -> str | None:
         """Take the signal; commands run when the command at work has ended."""
         name = SIGNALS.get(signal, "")
-        text = self.shell.traps.get(name)
+        text = self.shell.traps.handlers.get(name)
         if text is None or name in ("KILL", "STOP"):
             return None
         if text:
-            self.shell.pending_traps.append(name)
+            self.shell.traps.pending.append(name)
         return text
 
     def ignores(self, signal: int) -> bool:
         """Whether the signal does nothing."""
-        return self.shell.traps.get(SIGNALS.get(signal, "")) == ""
+        return self.shell.traps.handlers.get(SIGNALS.get(signal, "")) == ""
 
 
 def run_pending_traps(shell: Shell) -> None:
     """Run the traps of signals that have arrived."""
-    while shell.pending_traps:
-        name = shell.pending_traps.pop(0)
+    while shell.traps.pending:
+        name = shell.traps.pending.pop(0)
         run_trap(shell, name, 1)

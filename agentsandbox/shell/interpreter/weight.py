@@ -9,7 +9,8 @@ from agentsandbox.shell.syntax.nodes import Node
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.kernel.accounts import Scale
-    from agentsandbox.shell.interpreter.shell import Function, Shell
+    from agentsandbox.shell.interpreter.shell import Shell
+    from agentsandbox.shell.interpreter.state import Function
 
 __all__ = ["weigh_function", "weigh_shell"]
 
@@ -26,22 +27,22 @@ def weigh_shell(shell: Shell, scale: Scale) -> None:
         scale.add(scope)
     for _, temporary in shell.variables.temporary:
         scale.add(temporary)
-    scale.add(shell.positional)
-    for arguments in shell.outer_positional:
+    scale.add(shell.stack.positional)
+    for arguments in shell.stack.outer:
         scale.add(arguments)
-    scale.add(shell.call_arguments)
-    scale.add(shell.arguments)
-    scale.add(shell.traps)
-    scale.add(shell.outer_traps)
-    scale.add(shell.hashed)
+    scale.add(shell.stack.recorded)
+    scale.add(shell.invocation.arguments)
+    scale.add(shell.traps.handlers)
+    scale.add(shell.traps.outer)
+    scale.add(shell.specials.hashed)
     scale.add(shell.directories)
-    scale.add(shell.aliases)
-    scale.add(shell.completions)
-    scale.add(shell.last_argument)
-    scale.add(shell.command_text)
+    scale.add(shell.definitions.aliases)
+    scale.add(shell.definitions.completions)
+    scale.add(shell.specials.last_argument)
+    scale.add(shell.specials.command_text)
     scale.add(shell.fds)
-    if scale.is_new(shell.functions):
-        for function in shell.functions.values():
+    if scale.is_new(shell.definitions.functions):
+        for function in shell.definitions.functions.values():
             if scale.is_new(function):
                 scale.total += weigh_function(function)
 

@@ -1,0 +1,191 @@
+"""The state of a shell apart from its machine: what `Sandbox.fork` takes along, and a store will save.
+
+`kept_of` makes a copy of a shell that stands still and belongs to no machine: of its slots (`state`) only the KEPT ones
+and what is DERIVED from them count. `resume` makes a shell of it on another machine, which gives the HOST slots.
+
+Descriptors have a rule of their own, as streams belong to a machine. The fork opens files of the filesystem on its own,
+at the same position; here-documents go on where they were read; the three standard streams become the fork's. Pipes,
+fifos, coprocesses and process substitutions cannot be forked, since somebody else holds their other end: their
+descriptors are closed in the fork, and a script that uses one there gets "Bad file descriptor".
+"""
+
+from __future__ import annotations
+
+from agentsandbox.kernel.fs.devices import Device
+from agentsandbox.kernel.fs.handles import MemoryFile
+from agentsandbox.kernel.streams import BytesReader, Null, Stream
+from agentsandbox.shell.expansion.variables import Variables
+from agentsandbox.shell.interpreter.machine import Machine
+from agentsandbox.shell.interpreter.redirections import Directory
+from agentsandbox.shell.interpreter.shell import Shell
+from agentsandbox.shell.interpreter.special_variables import WRITERS
+from agentsandbox.shell.interpreter.state import HOST, KEPT, Descriptors, ProcessState
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from agentsandbox.kernel.fs.memory import MemoryFileSystem
+
+    Table = Mapping[int, Stream | int]
+
+__all__ = ["Kept", "kept_of", "resume"]
+
+
+def _named(owner: type[Shell | Machine | ProcessState | Variables], kind: str) -> list[str]:
+    return [name for name, each in owner.SLOTS.items() if each == kind]
+
+
+_OF_HOST = _named(Shell, HOST)
+_OF_PROCESS = _named(ProcessState, HOST)
+_OF_VARIABLES = _named(Variables, HOST)
+_OF_MACHINE = _named(Machine, KEPT)
+_STANDARD = {0: 0, 1: 1, 2: 2}
+
+
+class Kept:
+    """The state of a sandbox's shell at one moment; many shells may be made of it, so nothing in it changes.
+
+    shell         a copy of the shell, without a machine
+    machine       KEPT slots of its machine
+    table         its descriptors: a stream, or the number of a standard one
+    has_streams   whether any of them is not a standard one
+    last_pid      the number that its machine gave to a process last
+    chance        the state of the machine's random numbers, None where each sandbox has its own
+    """
+
+    __slots__ = ("chance", "has_streams", "last_pid", "machine", "shell", "table")
+
+    def __init__(
+        self,
+        shell: Shell,
+        machine: Mapping[str, object],
+        table: Table,
+        last_pid: int,
+        chance: tuple[object, ...] | None,
+    ) -> None:
+        self.shell = shell
+        self.machine = machine
+        self.table = table
+        self.has_streams = any(isinstance(stream, Stream) for stream in table.values())
+        self.last_pid = last_pid
+        self.chance = chance
+
+    def on(self, fs: MemoryFileSystem, origin: MemoryFileSystem) -> Kept:
+        """The same for the filesystem `fs`, which was forked from `origin` just now: files that are open are so there."""
+        if not self.has_streams:
+            return self
+        return Kept(self.shell, self.machine, _reopened(self.table, fs, origin), self.last_pid, self.chance)
+
+
+def kept_of(shell: Shell, standard: Mapping[int, Stream], *, running: bool, seeded: bool) -> Kept:
+    """The state of a sandbox's main shell as it is now.
+
+    standard   its standard streams, by number
+    running    whether a call is at work in it: then its commands' redirections are none of its own
+    seeded     whether its machine's random numbers are repeatable, and so go on in a copy
+    """
+    machine = shell.machine
+    table: Table = _STANDARD
+    if shell.fds is not standard:
+        fds = {**shell.descriptors.base, **shell.descriptors.owned} if running else shell.fds
+        numbers = {id(stream): number for number, stream in standard.items()}
+        table = {number: numbers.get(id(stream), stream) for number, stream in fds.items()}
+    twin = shell.fork()
+    for name in _OF_HOST:
+        setattr(twin, name, None)
+    for part, names in ((twin.process, _OF_PROCESS), (twin.variables, _OF_VARIABLES)):
+        for name in names:
+            setattr(part, name, None)
+    twin.fds = {}
+    twin.descriptors = Descriptors(twin.fds)
+    twin.variables.owner = None
+    twin.jobs.settle()
+    if running:
+        twin.settle()
+    of_machine = {name: _copied(getattr(machine, name)) for name in _OF_MACHINE}
+    chance = machine.host.random_state() if seeded else None
+    return Kept(twin, of_machine, table, machine.scheduler.last_pid, chance)
+
+
+def resume(kept: Kept, machine: Machine, standard: dict[int, Stream]) -> Shell:
+    """A shell on another machine with the state that was kept."""
+    shell = kept.shell.fork()
+    shell.machine = machine
+    shell.fs = machine.fs
+    shell.budget = machine.budget
+    shell.policy = None
+    shell.variables.owner = shell
+    shell.variables.writers = WRITERS
+    shell.variables.limit = machine.budget.value_bytes
+    shell.process.attach(machine.scheduler.main)
+    shell.fds = standard
+    shell.descriptors = Descriptors(standard)
+    if kept.table is not _STANDARD:
+        _take_descriptors(shell, kept.table)
+    for name, value in kept.machine.items():
+        setattr(machine, name, _copied(value))
+    machine.scheduler.last_pid = kept.last_pid
+    if kept.chance is not None:
+        machine.host.random.setstate(kept.chance)
+    if shell.traps.handlers:
+        from agentsandbox.shell.interpreter.traps import SignalHandler
+
+        shell.process.task.on_signal = SignalHandler(shell)
+    shell.update_flags()
+    return shell
+
+
+def _take_descriptors(shell: Shell, table: Table) -> None:
+    """Give a shell these descriptors beside the standard ones, and hold their streams."""
+    standard = shell.fds
+    shell.fds = {number: standard[stream] if isinstance(stream, int) else stream for number, stream in table.items()}
+    owned = {number: stream for number, stream in shell.fds.items() if standard.get(number) is not stream}
+    for stream in owned.values():
+        stream.acquire()
+    shell.descriptors.owned = owned
+
+
+def _copied(value: object) -> object:
+    """A list of its own for another machine; all else is replaced and never changed, so it is shared."""
+    return value.copy() if isinstance(value, list) else value
+
+
+def _reopened(table: Table, fs: MemoryFileSystem, origin: MemoryFileSystem) -> Table:
+    """What a fork's descriptors refer to, on its own filesystem; those that cannot be forked are left out."""
+    twins: dict[int, Stream | None] = {}
+    found: dict[int, Stream | int] = {}
+    for number, stream in table.items():
+        if isinstance(stream, int):
+            found[number] = stream
+            continue
+        if id(stream) not in twins:
+            twins[id(stream)] = twin = _twin_of(stream, fs, origin)
+            if twin is not None:
+                twin.references = 0  # the shell will hold it, once for each number
+        other = twins[id(stream)]
+        if other is not None:
+            found[number] = other
+    return found
+
+
+def _twin_of(stream: Stream, fs: MemoryFileSystem, origin: MemoryFileSystem) -> Stream | None:
+    """The same open file, document or device for a fork; None for what cannot be forked."""
+    if isinstance(stream, MemoryFile) and stream.fs is origin:
+        return fs.adopt(stream)
+    if isinstance(stream, BytesReader):
+        copy = BytesReader(stream.data)
+        copy.position = stream.position
+        return copy
+    if isinstance(stream, Device):
+        return fs.open(stream.path, "r+")
+    if isinstance(stream, (Null, Directory)):
+        return type(stream)()
+    from agentsandbox.kernel.fs.host import HostFile
+
+    if isinstance(stream, (HostFile, MemoryFile)):  # of a mounted filesystem, which the fork shares
+        twin = stream.reopened("a" if stream.append else "r+" if stream.writable else "r")
+        assert isinstance(twin, (HostFile, MemoryFile))
+        twin.readable, twin.offset = stream.readable, stream.offset
+        return twin
+    return None

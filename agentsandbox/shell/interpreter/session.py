@@ -1,0 +1,356 @@
+"""A session and its executions: the machine of one sandbox, its main shell, and one call of a script in it.
+
+A session lasts as long as its sandbox. Between two calls its shell rests as that of a terminal does: variables, functions
+and directory stay, nothing runs but background jobs. An `Execution` is one call. It gives the shell what holds for this
+call alone (input, environment, directory, arguments, policy), runs the script at the boundary, and leaves the shell at
+rest again, however the script ended.
+"""
+
+from __future__ import annotations
+
+import functools
+from _thread import get_ident
+from random import Random
+from time import monotonic
+
+from agentsandbox.contract.command import Host
+from agentsandbox.kernel.processes import Scheduler
+from agentsandbox.kernel.streams import BytesReader, Capture, OutputLog, decode, encode
+from agentsandbox.limits import CANCELLED, Budget, notice_of
+from agentsandbox.result import ExecutionResult
+from agentsandbox.shell.interpreter.boundary import run_guarded
+from agentsandbox.shell.interpreter.machine import Machine
+from agentsandbox.shell.interpreter.shell import Shell
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any, Literal
+
+    from agentsandbox.contract.command import Command, CommandTable
+    from agentsandbox.errors import LimitName
+    from agentsandbox.host_input import HostInput
+    from agentsandbox.kernel.fs.memory import MemoryFileSystem
+    from agentsandbox.kernel.streams import SignalHandler, Stream
+    from agentsandbox.limits import Limits
+    from agentsandbox.network import NetworkPolicy
+    from agentsandbox.shell.interpreter.forks import Kept
+    from agentsandbox.shell.interpreter.shell import Policy
+
+    Jobs = Literal["detach", "wait", "kill"]
+    State = Literal["keep", "discard", "new"]
+
+__all__ = ["HISTORY", "Execution", "Session"]
+
+HISTORY = 100
+"""Scripts that `history` shows."""
+
+_AGENT, _ROOT = 1000, 0
+"""Who runs scripts, and who the host program is to the filesystem."""
+
+
+class _Input(BytesReader):
+    """The standard input of an execution."""
+
+    __slots__ = ("is_empty_terminal",)
+
+    def __init__(self, data: bytes, given: bool) -> None:
+        super().__init__(data)
+        self.is_empty_terminal = not given
+
+
+def _source(stdin: str | bytes | HostInput | None, scheduler: Scheduler) -> Stream:
+    """The standard input of an execution."""
+    if stdin is None:
+        return _Input(b"", False)
+    if isinstance(stdin, str):
+        return _Input(encode(stdin), True)
+    if isinstance(stdin, (bytes, bytearray, memoryview)):
+        return _Input(bytes(stdin), True)
+    stdin.scheduler = scheduler
+    return stdin
+
+
+class Session:
+    """The machine of a sandbox and its main shell.
+
+    fs            its files
+    environment   what a new shell is given
+    jobs          what becomes of background jobs at the end of a call
+    standard      the standard streams of the call at work or of the last one, by number
+    """
+
+    __slots__ = ("_captures", "_is_seeded", "environment", "fs", "jobs", "machine", "policy", "shell", "standard")
+
+    def __init__(
+        self,
+        fs: MemoryFileSystem,
+        *,
+        limits: Limits,
+        clock: Callable[[], float],
+        seed: int | None,
+        commands: Sequence[Command],
+        command_names: Callable[[], Sequence[str]],
+        available: CommandTable,
+        user: str,
+        hostname: str,
+        network: NetworkPolicy | None,
+        script_errexit: bool,
+        jobs: Jobs,
+        environment: Mapping[str, str],
+        cwd: str,
+        policy: Policy | None,
+        kept: Kept | None,
+    ) -> None:
+        budget = Budget(limits)
+        scheduler = Scheduler(budget)
+        host = Host(
+            clock=clock,
+            random=functools.partial(Random, seed),
+            scheduler=scheduler,
+            user=user,
+            hostname=hostname,
+            network=network,
+            commands=command_names,
+        )
+        self.fs = fs
+        self._is_seeded = seed is not None
+        self.environment = environment
+        self.jobs = jobs
+        self.policy = policy
+        self.machine = Machine(
+            fs=fs,
+            host=host,
+            scheduler=scheduler,
+            budget=budget,
+            commands={command.name: command for command in commands},
+            available=available,
+            script_errexit=script_errexit,
+            user=user,
+        )
+        fs.descriptors = self.machine.open_descriptor
+        fs.open_fifo = self.machine.fifos.open
+        log = OutputLog(0)
+        self._captures = Capture(log, 1), Capture(log, 2)
+        self.standard: dict[int, Stream] = {0: _Input(b"", False), 1: self._captures[0], 2: self._captures[1]}
+        self.shell = self.new_shell(cwd) if kept is None else self._resumed(kept, cwd)
+
+    def new_shell(self, cwd: str) -> Shell:
+        """A shell that has the environment, and nothing of what scripts have done."""
+        shell = Shell(self.machine, self.environment, cwd, self.standard)
+        if self.policy is not None:
+            shell.policy = self.policy
+            shell.update_flags()
+        return shell
+
+    def _resumed(self, kept: Kept, cwd: str) -> Shell:
+        from agentsandbox.shell.interpreter.forks import resume
+
+        shell = resume(kept, self.machine, self.standard)
+        self.machine.accounts.holders[1] = self.machine.history
+        if self.policy is not None:
+            shell.policy = self.policy
+            shell.update_flags()
+        if shell.cwd != cwd:
+            shell.change_directory(cwd)
+        return shell
+
+    def begin(self, source: Stream, log: OutputLog) -> None:
+        """Give the shell the standard streams of a call."""
+        out, err = self._captures
+        out.log = err.log = log
+        self.standard = standard = {0: source, 1: out, 2: err}
+        shell = self.shell
+        descriptors = shell.descriptors
+        if shell.fds is descriptors.base:
+            shell.fds = standard
+        elif 0 not in descriptors.owned:
+            shell.fds = {**shell.fds, 0: source}
+        descriptors.base = standard
+
+    def kept(self, *, running: bool) -> Kept:
+        """The state of the shell as it is now, for forks; `running` while a call is at work."""
+        from agentsandbox.shell.interpreter.forks import kept_of
+
+        return kept_of(self.shell, self.standard, running=running, seeded=self._is_seeded)
+
+    def close(self) -> None:
+        """End all processes and give back what the shell holds."""
+        self.machine.scheduler.kill_all()
+        self.shell.finish()
+        self.shell.variables.owner = None
+
+
+class Execution:
+    """One call: a script that runs in a session. `run` may be called once; `result` is there when it has ended.
+
+    log         all output so far
+    script      the text
+    budget      what it may use
+    timeout     seconds, None for what the limits say
+    stdin       what the script reads, None for nothing
+    env, cwd    for this call alone; `cwd` is a directory
+    args        $1, $2 …
+    state       "keep" what the script leaves in the shell, "discard" it, or run in a "new" shell and discard that
+    on_output   called with "stdout" or "stderr" and each chunk as it appears
+    policy      asked before each command in place of the session's own
+    pause       gives the host's event loop a turn (`processes`)
+    """
+
+    __slots__ = (
+        "_args",
+        "_cwd",
+        "_env",
+        "_history",
+        "_on_signal",
+        "_pause",
+        "_policy",
+        "_restore",
+        "_session",
+        "_state",
+        "_stdin",
+        "budget",
+        "log",
+        "result",
+        "script",
+    )
+
+    def __init__(
+        self,
+        session: Session,
+        script: str,
+        *,
+        timeout: float | None = None,
+        stdin: str | bytes | HostInput | None = None,
+        env: Mapping[str, str] | None = None,
+        cwd: str | None = None,
+        args: Sequence[str] = (),
+        state: State = "keep",
+        on_output: Callable[[str, bytes], None] | None = None,
+        policy: Policy | None = None,
+        pause: Callable[..., Any] | None = None,
+    ) -> None:
+        limits = session.machine.budget.limits
+        self.script = script
+        self.result: ExecutionResult | None = None
+        self._session = session
+        self.budget = Budget(limits, timeout=timeout)
+        self.log = OutputLog(limits.output_bytes, on_output)
+        self._stdin = stdin
+        self._env = env
+        self._cwd = cwd
+        self._args = args
+        self._state = state
+        self._policy = policy
+        self._pause = pause
+        self._history: list[str] = []
+        self._on_signal: SignalHandler | None = None
+        self._restore: list[Callable[[], None]] = []
+
+    def run(self) -> ExecutionResult:
+        """Run the script. Raises only what the host itself did wrong, or what it threw into the call to cancel it."""
+        began = monotonic()
+        session, log = self._session, self.log
+        shell = self._shell()
+        session.fs.uid, session.fs.script_thread = _AGENT, get_ident()
+        status = 130
+        limit: LimitName | None = CANCELLED
+        try:
+            self._set_up(shell)
+            status, limit = run_guarded(shell, self.script, session.jobs, log, goes_on=self._state == "keep")
+        except BaseException as error:  # the host's task was cancelled: what there is must not be lost
+            error.add_note(f"output of the script so far:\n{decode(b''.join(data for _, data in log.entries))}")
+            raise
+        finally:
+            session.fs.uid = session.fs.script_thread = _ROOT
+            self._clean_up(shell, limit)
+            self.result = ExecutionResult(log.entries, status, script=self.script, duration=monotonic() - began, limit=limit)
+        return self.result
+
+    def _shell(self) -> Shell:
+        """The shell to run in, on a machine that is ready for this call."""
+        session, budget = self._session, self.budget
+        machine, shell = session.machine, session.shell
+        machine.budget = shell.budget = budget
+        shell.variables.limit = budget.value_bytes
+        budget.accounts = machine.accounts
+        machine.accounts.holders[0] = shell
+        machine.scheduler.pause = self._pause
+        machine.scheduler.begin(budget)
+        session.begin(_source(self._stdin, machine.scheduler), self.log)
+        if self._state == "keep":
+            return shell
+        return self._passing(shell.fork() if self._state == "discard" else session.new_shell(shell.cwd))
+
+    def _passing(self, shell: Shell) -> Shell:
+        """A shell that takes the place of the session's own, also for signals, until the call ends."""
+        machine = shell.machine
+        self._history = machine.history.copy()
+        main = machine.scheduler.main
+        self._on_signal, main.on_signal = main.on_signal, None
+        if shell.traps.handlers:
+            from agentsandbox.shell.interpreter.traps import SignalHandler
+
+            main.on_signal = SignalHandler(shell)
+        return shell
+
+    def _set_up(self, shell: Shell) -> None:
+        """Give the shell what holds for this call alone, and note how to take it back."""
+        restore = self._restore
+        if self._policy is not None:
+            restore.append(functools.partial(_use_policy, shell, shell.policy))
+            _use_policy(shell, self._policy)
+        if self._env:
+            scope = _with_environment(shell, self._env)
+            restore.append(lambda: shell.variables.restore(scope))
+        if self._cwd is not None:
+            restore.append(functools.partial(shell.change_directory, shell.cwd))
+            shell.change_directory(shell.logical_path(self._cwd))
+        if self._args:
+            restore.append(functools.partial(_use_arguments, shell, shell.stack.positional, shell.invocation.arguments))
+            _use_arguments(shell, list(self._args), tuple(self._args))
+
+    def _clean_up(self, shell: Shell, limit: LimitName | None) -> None:
+        """Leave the machine and the session's shell at rest."""
+        machine = self._session.machine
+        machine.scheduler.pause = None
+        machine.accounts.holders.pop(0, None)
+        if limit is not None:
+            machine.scheduler.kill_all(jobs=False)
+            if limit != CANCELLED:
+                self.log.add_line(2, encode(notice_of(limit)))
+        if self._state == "keep":
+            for restore in reversed(self._restore):
+                restore()
+            shell.settle()
+            machine.remember(self.script, HISTORY)
+        else:
+            shell.variables.owner = None
+            machine.scheduler.main.on_signal = self._on_signal
+            machine.history[:] = self._history
+            machine.forget(len(self._history) - HISTORY)
+            machine.history_saved = min(machine.history_saved, len(machine.history))
+
+
+def _use_policy(shell: Shell, policy: Policy | None) -> None:
+    shell.policy = policy
+    shell.update_flags()
+
+
+def _use_arguments(shell: Shell, positional: list[str], arguments: tuple[str, ...]) -> None:
+    shell.stack.positional = positional
+    shell.invocation = shell.invocation.with_arguments(arguments)
+
+
+def _with_environment(shell: Shell, env: Mapping[str, str]) -> dict[str, tuple[object, int]]:
+    """Export variables for one call; returns what they were before."""
+    from agentsandbox.shell.expansion.variables import EXPORT, SPECIAL
+
+    variables = shell.variables
+    scope: dict[str, tuple[object, int]] = {}
+    for name, value in env.items():
+        variables.save_in(scope, name)
+        variables.drop(name, ~SPECIAL)  # what a script made of the name (readonly, a number) does not count
+        variables.assign(name, value)
+        variables.add(name, EXPORT)
+    return scope

@@ -1,0 +1,520 @@
+"""The parts of a shell's state, and what becomes of each slot when a shell is copied.
+
+A `Shell` is a handful of parts and a few slots of its own. Every slot of every part stands in the `SLOTS` of its class
+with one of four kinds; `__slots__` is made of them, so a slot without a kind cannot exist:
+
+    KEPT      part of the state: what a terminal keeps between two lines, a fork takes along and a store will save
+    DERIVED   computed from what is kept, and computed again after a copy
+    HOST      given by the host program or its machine, and given again to a copy on another machine
+    RUNNING   holds only while commands run, and has its first value between two calls: a copy that is made for another
+              machine in the middle of a call drops it, a store will refuse to save then
+
+A shell is copied on three occasions, all through `Shell.fork`, which asks each part for a copy of itself:
+
+* A subshell (POSIX 2.12) goes on in the middle of the work, so RUNNING slots are copied too. What a
+  new process has of its own is changed then: its number, traps, jobs.
+* A call with `state="discard"` runs in an exact copy, which is dropped afterwards.
+* `Sandbox.fork` keeps a copy that stands still (`kept_of`), from which each fork makes its shell on a machine of its own
+  (`Shell.resume`).
+
+To copy is cheap because most values are replaced and never changed in place, so that the copy shares them: `options`,
+`invocation`, `definitions`, the handlers of traps, tables of descriptors. What is changed in place is copied by the
+`fork` of its part.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import ClassVar
+
+    from agentsandbox.kernel.processes import Process as Task
+    from agentsandbox.kernel.streams import Stream
+    from agentsandbox.shell.interpreter.dispatch import Run
+    from agentsandbox.shell.syntax.nodes import FunctionDefinition
+
+
+__all__ = [
+    "DERIVED",
+    "HOST",
+    "KEPT",
+    "NONE_OWNED",
+    "NOWHERE",
+    "NO_DEFINITIONS",
+    "RUNNING",
+    "UNSEEDED",
+    "CallStack",
+    "Control",
+    "Definitions",
+    "Descriptors",
+    "Frame",
+    "Function",
+    "Invocation",
+    "ProcessState",
+    "SpecialState",
+    "Traps",
+]
+
+KEPT, DERIVED, HOST, RUNNING = "kept", "derived", "host", "running"
+
+_NO_NAMES: frozenset[str] = frozenset()
+"""CPython makes an empty one anew each time."""
+
+NONE_OWNED: Mapping[int, Stream] = {}
+NOWHERE: frozenset[int] = frozenset()
+
+UNSEEDED = -1
+"""The state of RANDOM in a shell that has not asked for it: each process seeds its own."""
+
+
+class Invocation:
+    """How a shell was started; immutable.
+
+    name        $0
+    called      what error messages begin with
+    source      where function definitions come from: a file, "environment" for the text of `execute`, "main" for
+                standard input
+    arguments   what BASH_ARGV shows: `set` and `shift` leave it alone
+    """
+
+    SLOTS: ClassVar[Mapping[str, str]] = dict.fromkeys(("name", "called", "source", "arguments"), KEPT)
+    __slots__ = tuple(SLOTS)
+
+    name: str
+    called: str
+    source: str
+    arguments: tuple[str, ...]
+
+    def __init__(self, name: str, called: str = "bash", source: str = "environment", arguments: tuple[str, ...] = ()) -> None:
+        put = object.__setattr__
+        put(self, "name", name)
+        put(self, "called", called)
+        put(self, "source", source)
+        put(self, "arguments", arguments)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"an Invocation is immutable: make another one with another {name}")
+
+    def with_arguments(self, arguments: tuple[str, ...]) -> Invocation:
+        """The same with other arguments."""
+        return Invocation(self.name, self.called, self.source, arguments)
+
+    def renamed(self, name: str) -> Invocation:
+        """The same under another name, as after an assignment to BASH_ARGV0."""
+        return Invocation(name, name, self.source, self.arguments)
+
+
+class Definitions:
+    """What names of commands mean, beside builtins and files; immutable.
+
+    functions            shell functions by name
+    readonly_functions   names of those that may not change
+    exported_functions   names of those that commands inherit
+    aliases              texts by name
+    completions          what `complete` noted, by name
+    disabled             names of the builtins that `enable -n` turned off
+    """
+
+    SLOTS: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        ("functions", "readonly_functions", "exported_functions", "aliases", "completions", "disabled"), KEPT
+    )
+    __slots__ = tuple(SLOTS)
+
+    functions: Mapping[str, Function]
+    readonly_functions: frozenset[str]
+    exported_functions: frozenset[str]
+    aliases: Mapping[str, str]
+    completions: Mapping[str, str]
+    disabled: frozenset[str]
+
+    def __init__(
+        self,
+        functions: Mapping[str, Function],
+        readonly_functions: frozenset[str],
+        exported_functions: frozenset[str],
+        aliases: Mapping[str, str],
+        completions: Mapping[str, str],
+        disabled: frozenset[str],
+    ) -> None:
+        put = object.__setattr__
+        put(self, "functions", functions)
+        put(self, "readonly_functions", readonly_functions)
+        put(self, "exported_functions", exported_functions)
+        put(self, "aliases", aliases)
+        put(self, "completions", completions)
+        put(self, "disabled", disabled)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"Definitions are immutable: use definitions.replace({name}=…)")
+
+    def replace(
+        self,
+        *,
+        functions: Mapping[str, Function] | None = None,
+        readonly_functions: frozenset[str] | None = None,
+        exported_functions: frozenset[str] | None = None,
+        aliases: Mapping[str, str] | None = None,
+        completions: Mapping[str, str] | None = None,
+        disabled: frozenset[str] | None = None,
+    ) -> Definitions:
+        """The same definitions but for some."""
+        return Definitions(
+            self.functions if functions is None else functions,
+            self.readonly_functions if readonly_functions is None else readonly_functions,
+            self.exported_functions if exported_functions is None else exported_functions,
+            self.aliases if aliases is None else aliases,
+            self.completions if completions is None else completions,
+            self.disabled if disabled is None else disabled,
+        )
+
+    def letters(self, name: str) -> str:
+        """The attributes of a function, as `declare` shows them."""
+        return ("r" if name in self.readonly_functions else "") + ("x" if name in self.exported_functions else "")
+
+    def with_function(self, name: str, function: Function) -> Definitions:
+        """The same definitions and one more function, or another one of that name."""
+        return self.replace(functions={**self.functions, name: function})
+
+    def with_readonly(self, name: str) -> Definitions:
+        """The same definitions, a function of which may not change."""
+        return self.replace(readonly_functions=self.readonly_functions | {name})
+
+    def with_exported(self, name: str) -> Definitions:
+        """The same definitions, a function of which commands inherit."""
+        return self.replace(exported_functions=self.exported_functions | {name})
+
+    def without_exported(self, name: str) -> Definitions:
+        """The same definitions, a function of which commands do not inherit."""
+        return self.replace(exported_functions=self.exported_functions - {name})
+
+
+NO_DEFINITIONS = Definitions({}, _NO_NAMES, _NO_NAMES, {}, {}, _NO_NAMES)
+"""What a shell begins with."""
+
+
+class Traps:
+    """Traps, and the signals that wait for the end of a command.
+
+    handlers       texts by signal or condition, "" for what is ignored; replaced, never changed
+    outer          the traps of the shell around a subshell, which `trap` shows until the subshell sets its own
+    of_functions   depths of the functions that set a RETURN trap themselves, negative ones for ERR; replaced as well
+    pending        signals that arrived and whose trap has not run yet
+    active         how many traps are at work, one inside the other
+    exit_depth     how much deeper the EXIT trap is traced than the shell's commands
+    exit_status    what the shell ends with, while its EXIT trap runs
+    line           the line that LINENO shows instead of the command's own
+    announced      whether the DEBUG trap of the next command has run already
+    """
+
+    SLOTS: ClassVar[Mapping[str, str]] = {
+        "handlers": KEPT,
+        "outer": KEPT,
+        "of_functions": KEPT,
+        "pending": RUNNING,
+        "active": RUNNING,
+        "exit_depth": RUNNING,
+        "exit_status": RUNNING,
+        "line": RUNNING,
+        "announced": RUNNING,
+    }
+    __slots__ = tuple(SLOTS)
+
+    def __init__(self) -> None:
+        self.handlers: Mapping[str, str] = {}
+        self.outer: Mapping[str, str] = {}
+        self.of_functions: frozenset[int] = NOWHERE
+        self.pending: list[str] = []
+        self.settle()
+
+    def settle(self) -> None:
+        """Give RUNNING slots their first values."""
+        if self.pending:
+            self.pending = []
+        self.active = 0
+        self.exit_depth = 0
+        self.exit_status: int | None = None
+        self.line: int | None = None
+        self.announced = False
+
+    def fork(self) -> Traps:
+        """A copy for another shell."""
+        twin = Traps.__new__(Traps)
+        twin.handlers = self.handlers
+        twin.outer = self.outer
+        twin.of_functions = self.of_functions
+        twin.pending = self.pending.copy()
+        twin.active = self.active
+        twin.exit_depth = self.exit_depth
+        twin.exit_status = self.exit_status
+        twin.line = self.line
+        twin.announced = self.announced
+        return twin
+
+    def without(self, name: str) -> dict[str, str]:
+        """The handlers but for one."""
+        return {other: text for other, text in self.handlers.items() if other != name}
+
+    def ignored(self) -> dict[str, str]:
+        """The signals that are ignored, which every program that the shell starts ignores too."""
+        return {name: text for name, text in self.handlers.items() if not text}
+
+
+class Descriptors:
+    """What a shell knows of its descriptors beside the table itself (`Shell.fds`); replaced, never changed, as that is.
+
+    base            the table that this shell began with
+    owned           streams that `exec` and {name}> opened in this shell, by descriptor: it releases them at its end, so
+                    a copy of the shell begins without any
+    keep            whether the redirections of the command at work are to stay, as those of `exec` are
+    process_files   process substitutions in use: descriptor, our end of the pipe, process
+    """
+
+    SLOTS: ClassVar[Mapping[str, str]] = {
+        "base": HOST,
+        "owned": DERIVED,
+        "keep": RUNNING,
+        "process_files": RUNNING,
+    }
+    __slots__ = tuple(SLOTS)
+
+    def __init__(self, base: dict[int, Stream]) -> None:
+        self.base = base
+        self.owned: Mapping[int, Stream] = NONE_OWNED
+        self.settle()
+
+    def settle(self) -> None:
+        """Give RUNNING slots their first values."""
+        self.keep = False
+        self.process_files: tuple[tuple[int, Stream, Task], ...] = ()
+
+
+class Function:
+    """A shell function; its body is compiled when it is first called."""
+
+    __slots__ = ("compiled", "frames", "line", "name", "node", "source", "weight")
+
+    def __init__(self, node: FunctionDefinition, source: str) -> None:
+        self.name = node.name
+        self.node = node
+        self.line = node.line
+        self.source = source
+        self.compiled: Run | None = None
+        self.frames: dict[int, Frame] = {}
+        self.weight = 0
+        """Bytes of the tree, once it was weighed."""
+
+    def frame(self, call_line: int) -> Frame:
+        """What is on the call stack while it is called from that line; calls from one line share it."""
+        frame = self.frames.get(call_line)
+        if frame is None:
+            frame = self.frames[call_line] = Frame(self.name, self.source, call_line, is_function=True, function=self)
+        return frame
+
+    def body(self) -> Run:
+        """The compiled body."""
+        if self.compiled is None:
+            from agentsandbox.shell.interpreter.dispatch import compile_command
+
+            self.compiled = compile_command(self.node.body)
+        return self.compiled
+
+
+class Frame:
+    """An active function or sourced file, for `caller`, FUNCNAME, BASH_LINENO and `return`."""
+
+    __slots__ = ("call_line", "function", "has_arguments", "is_function", "name", "source")
+
+    def __init__(
+        self,
+        name: str,
+        source: str,
+        call_line: int,
+        *,
+        is_function: bool,
+        function: Function | None = None,
+        has_arguments: bool = False,
+    ) -> None:
+        self.name = name
+        self.source = source
+        self.call_line = call_line
+        self.is_function = is_function
+        self.function = function
+        self.has_arguments = has_arguments
+
+
+class CallStack:
+    """The functions and sourced files at work, and the arguments of the innermost one.
+
+    frames       the functions and sourced files, the innermost last
+    positional   $1, $2 …; replaced, never changed
+    outer        those of the callers of the function at work, the nearest last
+    recorded     the arguments of those that began under `extdebug`, by their depth
+    """
+
+    SLOTS: ClassVar[Mapping[str, str]] = {"frames": RUNNING, "positional": KEPT, "outer": RUNNING, "recorded": RUNNING}
+    __slots__ = tuple(SLOTS)
+
+    def __init__(self) -> None:
+        self.positional: list[str] = []
+        self.frames: list[Frame] = []
+        self.settle()
+
+    def settle(self) -> None:
+        """Give RUNNING slots their first values."""
+        if self.frames:
+            self.frames = []
+        self.outer: list[list[str]] = []
+        self.recorded: tuple[tuple[int, tuple[str, ...]], ...] = ()
+
+    def fork(self) -> CallStack:
+        """A copy for another shell."""
+        twin = CallStack.__new__(CallStack)
+        twin.frames = self.frames.copy()
+        twin.positional = self.positional
+        twin.outer = []  # the original counts them
+        twin.recorded = self.recorded
+        return twin
+
+
+class Control:
+    """Where in its commands a shell is.
+
+    loops                 loops at work in the current function, for `break`
+    break_levels          how many of them are being left
+    ignore                conditions around the command: where there is one, a failure ends nothing under `set -e`
+    own_depth             the nesting at which a failure is the command's own, not `set -e`'s; -1 for none
+    substitution_status   status of the last command substitution of the command, None if there was none
+    trace_level           substitutions, traps and files around the command, shown by `set -x`
+    expressions           arithmetic expressions that are values of variables in one another
+    killed                signal and pid of the child that ran last, when a signal ended it
+    tells_signals         whether the shell reports children that a signal ended
+    """
+
+    SLOTS: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        (
+            "loops",
+            "break_levels",
+            "ignore",
+            "own_depth",
+            "substitution_status",
+            "trace_level",
+            "expressions",
+            "killed",
+            "tells_signals",
+        ),
+        RUNNING,
+    )
+    __slots__ = tuple(SLOTS)
+
+    def __init__(self) -> None:
+        self.settle()
+
+    def settle(self) -> None:
+        """Give RUNNING slots their first values: all of them."""
+        self.loops = 0
+        self.break_levels = 0
+        self.ignore = 0
+        self.own_depth = -1
+        self.substitution_status: int | None = None
+        self.trace_level = 0
+        self.expressions = 0
+        self.killed: tuple[int, int] | None = None
+        self.tells_signals = True
+
+    def fork(self) -> Control:
+        """A copy for another shell."""
+        twin = Control.__new__(Control)
+        twin.loops = self.loops
+        twin.break_levels = self.break_levels
+        twin.ignore = self.ignore
+        twin.own_depth = self.own_depth
+        twin.substitution_status = self.substitution_status
+        twin.trace_level = self.trace_level
+        twin.expressions = self.expressions
+        twin.killed = self.killed
+        twin.tells_signals = self.tells_signals
+        return twin
+
+
+class ProcessState:
+    """What a kernel would know of the shell's process.
+
+    umask      permissions that new files do not get
+    ceilings   soft and hard limits that `ulimit` set, by its letters; replaced, never changed
+    task       the thread of control that runs the shell
+    pid        $BASHPID
+    top_pid    $$: the number of the shell that is not a subshell
+    level      how many subshells deep this one is
+    """
+
+    SLOTS: ClassVar[Mapping[str, str]] = {
+        "umask": KEPT,
+        "ceilings": KEPT,
+        "task": HOST,
+        "pid": HOST,
+        "top_pid": HOST,
+        "level": HOST,
+    }
+    __slots__ = tuple(SLOTS)
+
+    def __init__(self, task: Task) -> None:
+        self.umask = 0o022
+        self.ceilings: dict[str, tuple[int | None, int | None]] = {}
+        self.attach(task)
+
+    def attach(self, task: Task) -> None:
+        """Become the main shell of a machine, which `task` runs."""
+        self.task = task
+        self.pid = self.top_pid = task.pid
+        self.level = 0
+
+    def fork(self) -> ProcessState:
+        """A copy for another shell."""
+        twin = ProcessState.__new__(ProcessState)
+        twin.umask = self.umask
+        twin.ceilings = self.ceilings
+        twin.task = self.task
+        twin.pid = self.pid
+        twin.top_pid = self.top_pid
+        twin.level = self.level
+        return twin
+
+
+class SpecialState:
+    """What stands behind the variables that the shell itself computes (`specials`).
+
+    random             state of the generator of RANDOM
+    last_random        what RANDOM was last: it is never the same twice in a row
+    seconds_base       the time at which SECONDS was 0, by the sandbox's clock
+    getopts_position   the argument whose letters `getopts` is reading, and how far; zeros between arguments
+    last_argument      $_
+    command_text       BASH_COMMAND
+    hashed             BASH_CMDS: paths of commands, and how often each was used, as `hash` shows them
+    """
+
+    SLOTS: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        ("random", "last_random", "seconds_base", "getopts_position", "last_argument", "command_text", "hashed"), KEPT
+    )
+    __slots__ = tuple(SLOTS)
+
+    def __init__(self, seconds_base: float, last_argument: str) -> None:
+        self.random = UNSEEDED
+        self.last_random = 0
+        self.seconds_base = seconds_base
+        self.getopts_position = 0, 0
+        self.last_argument = last_argument
+        self.command_text = ""
+        self.hashed: dict[str, tuple[str, int]] = {}
+
+    def fork(self) -> SpecialState:
+        """A copy for another shell."""
+        twin = SpecialState.__new__(SpecialState)
+        twin.random = self.random
+        twin.last_random = self.last_random
+        twin.seconds_base = self.seconds_base
+        twin.getopts_position = self.getopts_position
+        twin.last_argument = self.last_argument
+        twin.command_text = self.command_text
+        twin.hashed = self.hashed.copy()
+        return twin
