@@ -244,7 +244,7 @@ def limit_names() -> set[str]:
 
 def documented_names() -> set[str]:
     """What `LimitName` lists."""
-    source = (ROOT / "agentsandbox" / "limits.py").read_text(encoding="utf-8")
+    source = (ROOT / "agentsandbox" / "errors.py").read_text(encoding="utf-8")
     literal = re.search(r"LimitName = Literal\[(.*?)\]", source, re.DOTALL)
     assert literal
     return set(re.findall(r'"(\w+)"', literal[1]))

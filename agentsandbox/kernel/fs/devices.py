@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from agentsandbox.kernel.streams import Stream
 
-__all__ = ["DEVICES", "Borrowed", "Device", "NullDevice", "open_device"]
+__all__ = ["DEVICES", "Borrowed", "NullDevice", "RandomDevice", "ZeroDevice", "open_device"]
 
 DEVICES = ("full", "null", "random", "tty", "urandom", "zero")
 """The names that `open_device` knows."""
@@ -58,13 +58,12 @@ class Borrowed(File):
         return True if ready is None else bool(ready())
 
 
-class Device:
+class _Device:
     """What all devices share; goes before `File`."""
 
     __slots__ = ()
 
     info: Stat
-    path: str
 
     def write(self, data: bytes) -> None:
         pass
@@ -76,7 +75,7 @@ class Device:
         return self.info
 
 
-class NullDevice(Device, File):
+class NullDevice(_Device, File):
     """/dev/null: nothing to read; what is written is dropped."""
 
     __slots__ = ("info", "path")
@@ -93,7 +92,7 @@ class NullDevice(Device, File):
         return b""
 
 
-class ZeroDevice(Device, File):
+class ZeroDevice(_Device, File):
     """/dev/zero: zeros, and no end of a line among them. /dev/full is the same, with no space to write (`is_full`)."""
 
     __slots__ = ("for_script", "info", "path", "unwritable")
@@ -123,7 +122,7 @@ class ZeroDevice(Device, File):
             raise os_error(errno.ENOSPC, self.path)
 
 
-class RandomDevice(Device, File):
+class RandomDevice(_Device, File):
     """/dev/random and /dev/urandom: bytes of the sandbox's own chance, so that a seed makes them repeatable."""
 
     __slots__ = ("for_script", "info", "path", "random", "rest")

@@ -11,7 +11,7 @@ descriptors are closed in the fork, and a script that uses one there gets "Bad f
 
 from __future__ import annotations
 
-from agentsandbox.kernel.fs.devices import Device
+from agentsandbox.kernel.fs.devices import NullDevice, RandomDevice, ZeroDevice
 from agentsandbox.kernel.fs.handles import MemoryFile
 from agentsandbox.kernel.streams import BytesReader, Null, Stream
 from agentsandbox.shell.expansion.variables import Variables
@@ -177,7 +177,7 @@ def _twin_of(stream: Stream, fs: MemoryFileSystem, origin: MemoryFileSystem) -> 
         copy = BytesReader(stream.data)
         copy.position = stream.position
         return copy
-    if isinstance(stream, Device):
+    if isinstance(stream, (NullDevice, RandomDevice, ZeroDevice)):
         return fs.open(stream.path, "r+")
     if isinstance(stream, (Null, Directory)):
         return type(stream)()
