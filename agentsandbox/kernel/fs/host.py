@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     Inode = tuple[int, int]
     """The device and the number of an inode: which file it is, whatever its names are."""
 
-__all__ = ["OPEN_FILES", "HostFileSystem"]
+__all__ = ["OPEN_FILES", "HostFile", "HostFileSystem"]
 
 OPEN_FILES = 256
 """Files that one mount keeps open at a time; one more is EMFILE."""
