@@ -1,49 +1,17 @@
-"""Few ceilings, one meter.
-
-`Limits` is what a sandbox may use, `Budget` what one execution has left. Every loop over untrusted length draws on the
-budget, in the shell and in every command: a counter, and the clock every thousand steps. No asynchronous mechanism can
-interrupt a single long C call, so whatever is charged here is charged before it is allocated.
-"""
+"""`Limits`: what a sandbox may use."""
 
 from __future__ import annotations
 
-import math
 import sys
-from time import monotonic
-
-from agentsandbox.errors import LimitReached
-from agentsandbox.kernel.accounts import Accounts, Held, Kept
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Literal, Never
+    from typing import Never
 
-    from agentsandbox.errors import LimitName
-
-__all__ = ["CANCELLED", "DEFAULT_LIMITS", "SLICE", "VALUES", "Budget", "Limits", "notice_of"]
-
-SLICE = 1000
-"""Steps between two looks at the clock."""
-
-CANCELLED: Literal["cancelled"] = "cancelled"
-"""The name of what ended a script that the host cancelled, in `ExecutionResult.limit`."""
-
-VALUES = 6
-"""All values together may take as much as this many of the largest size."""
-
-_MADE_IN_SLICE = 65536
-"""Bytes that a slice of small steps is taken to make."""
-
-_WEIGHING_SHARE = 3
-"""After a weighing there is none for this many times as long as it took, unless much is made meanwhile."""
+__all__ = ["DEFAULT_LIMITS", "Limits"]
 
 _MIB = 1024 * 1024
-
-
-def notice_of(limit: LimitName) -> str:
-    """Return the line that tells an agent why its script ended early."""
-    return f"sandbox: stopped by the limit '{limit}' ({'D-depth' if limit == 'depth' else 'D-limit'})\n"
 
 
 class Limits:
@@ -135,143 +103,3 @@ def _remade(ceilings: dict[str, float]) -> Limits:
 
 
 DEFAULT_LIMITS = Limits()
-
-
-class Budget:
-    """What one execution has left. Hot loops write `budget.left -= 1; if budget.left < 0: budget.tick()`.
-
-    `left`   steps until the next look at the clock.
-    `depth`  nesting now.
-    `turn`   called at every look at the clock: lets other processes and the event loop run.
-    `rest`   called between pieces of long work: lets the event loop run, where there is one.
-    `cancelled`  whether `cancel` was called.
-    `wake`   called by `cancel`, from any thread, while the execution sleeps.
-    `accounts`  what the scripts at work hold, weighed when much was made.
-    `input`  what the command at work has read and keeps.
-    `made`   bytes made since they were weighed, roughly.
-    """
-
-    __slots__ = (
-        "_rest", "accounts", "cancelled", "deadline", "depth", "input", "left", "limits", "made", "max_depth", "rest", "spent", "turn",
-        "value_bytes", "wake",
-    )  # fmt: skip
-
-    def __init__(self, limits: Limits = DEFAULT_LIMITS, *, timeout: float | None = None) -> None:
-        self.limits = limits
-        self.value_bytes = limits.value_bytes
-        self.max_depth = limits.depth
-        seconds = limits.timeout if timeout is None else min(limits.timeout, timeout)  # in this order NaN does not count
-        self.deadline = monotonic() + seconds
-        self.left = SLICE
-        self.spent = 0
-        self.depth = 0
-        self.cancelled = False
-        self.wake: Callable[[], object] | None = None
-        self.turn: Callable[[], None] | None = None
-        self.rest: Callable[[], None] | None = None
-        self.made = 0
-        self._rest = 0.0
-        self.accounts = Accounts()
-        self.input: Held | None = None
-
-    def tick(self) -> None:
-        """Count the slice that was used up, look at the clock and give others a turn."""
-        self.spent += SLICE - self.left
-        self.left = SLICE
-        if self.spent > self.limits.steps:
-            raise LimitReached("steps")
-        self.check_time()
-        self.make(_MADE_IN_SLICE)
-        if self.turn is not None:
-            self.turn()
-
-    def check_time(self) -> None:
-        """Raise if the deadline has passed."""
-        if monotonic() > self.deadline:
-            raise LimitReached("timeout")
-
-    def cancel(self) -> None:
-        """End the execution at its next step, or now if it sleeps. May be called from any thread."""
-        self.cancelled = True
-        self.deadline = -math.inf
-        self.left = 0  # the next step looks at the clock; if it is counting right now, one of the next thousand does
-        wake, self.wake = self.wake, None
-        if wake is not None:
-            wake()
-
-    def remaining(self) -> float:
-        """Seconds until the deadline, never negative."""
-        return max(0.0, self.deadline - monotonic())
-
-    def step(self, count: int = 1) -> None:
-        """Draw `count` steps: one a line, an iteration, a match attempt."""
-        self.left -= count
-        if self.left < 0:
-            self.tick()
-
-    def breathe(self) -> None:
-        """Let the event loop run between two pieces of a kernel: pieces of some milliseconds need no other checkpoint."""
-        if self.rest is not None:
-            self.rest()
-
-    def charge(self, size: int) -> None:
-        """Refuse a value of `size` bytes (or characters, or 16-byte elements) before it is made."""
-        if size > self.value_bytes:
-            raise LimitReached("value_bytes")
-        self.made += size
-        if self.made > 2 * self.value_bytes:
-            self.weigh()
-
-    def make(self, size: int) -> None:
-        """Charge a value that will be kept for a while; what all of them take together is weighed now and then."""
-        if size > self.value_bytes:
-            raise LimitReached("value_bytes")
-        self.left -= size >> 12
-        if self.left < 0:
-            self.tick()
-        self.made += size
-        if self.made > 2 * self.value_bytes:
-            self.weigh()
-
-    def hold(self, size: int) -> Held:
-        """Count `size` bytes, of a value or of several, for as long as the caller keeps the result."""
-        held = Held(self.accounts, size)
-        self.made += size
-        if self.made > 2 * self.value_bytes:
-            self.weigh()
-        return held
-
-    def hold_input(self, size: int) -> None:
-        """Count that the command at work has at least `size` bytes of input in memory, until it ends."""
-        held = self.input
-        if held is None:
-            self.input = self.hold(size)
-        elif size > held.size:
-            self.made += size - held.size
-            held.grow(size - held.size)
-
-    def keep(self, holder: object) -> Kept:
-        """Count a text, a collection or an object with a method `weigh(scale)` for as long as the caller keeps the result."""
-        return Kept(self.accounts, holder)
-
-    def weigh(self) -> None:
-        """Weigh all values of the scripts at work; they may be too many even where none is too large."""
-        now = monotonic()
-        if now < self._rest and self.made <= 4 * self.value_bytes:
-            return
-        self.made = 0
-        total = self.accounts.total()
-        after = monotonic()
-        self._rest = after + _WEIGHING_SHARE * (after - now)
-        if total > VALUES * self.value_bytes:
-            raise LimitReached("value_bytes")
-
-    def deeper(self) -> None:
-        """Enter one level of nesting; pair it with `shallower` in a `finally`."""
-        self.depth += 1
-        if self.depth > self.max_depth:
-            raise LimitReached("depth")
-
-    def shallower(self) -> None:
-        """Leave one level of nesting."""
-        self.depth -= 1

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from agentsandbox.contract.command import Command
     from agentsandbox.files import SandboxFiles
     from agentsandbox.host_input import HostInput
+    from agentsandbox.kernel.budget import Budget
     from agentsandbox.kernel.fs.changes import Change
     from agentsandbox.kernel.fs.memory import Snapshot as FileSnapshot
     from agentsandbox.kernel.fs.trees import FrozenTree
-    from agentsandbox.limits import Budget
     from agentsandbox.options import SandboxKeywords
     from agentsandbox.policy import Policy
     from agentsandbox.runtime.observation import Observation

@@ -71,7 +71,7 @@ def members(node: ast.ClassDef) -> list[str]:
         if inner.name.startswith("_") and inner.name != "__init__":
             continue
         if inner.name == "__init__":
-            entries.append(f"```python\n{node.name}{signature(inner).removeprefix('__init__').removesuffix(' -> None')}\n```")
+            entries.append(f"```text\n{node.name}{signature(inner).removeprefix('__init__').removesuffix(' -> None')}\n```")
             continue
         shown = inner.name if is_property(inner) else signature(inner)
         entries.append(f"#### `{shown}`\n\n{text_of(inner)}".rstrip())
@@ -91,7 +91,7 @@ def page() -> str:
             sections += [text_of(node), *members(node)]
         else:
             assert isinstance(node, ast.FunctionDef)
-            sections += [f"```python\n{signature(node)}\n```", text_of(node)]
+            sections += [f"```text\n{signature(node)}\n```", text_of(node)]
     return "\n\n".join(section for section in sections if section) + "\n"
 
 

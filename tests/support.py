@@ -7,10 +7,10 @@ from random import Random
 
 from agentsandbox.commands import find_command, names
 from agentsandbox.contract.command import CommandContext, Host
+from agentsandbox.kernel.budget import Budget
 from agentsandbox.kernel.fs.memory import MemoryFileSystem
 from agentsandbox.kernel.processes import Process, Scheduler
 from agentsandbox.kernel.streams import Buffer, ByteReader, BytesReader, ByteWriter, encode
-from agentsandbox.limits import Budget
 
 
 class Ran:

@@ -110,6 +110,7 @@ OTHER_MEANINGS = {
     "shell/builtins/type.py": ("file", "what bash's `type -t` says"),
     "shell/interpreter/prompts.py": ("tty", "what the escape \\l shows"),
     "errors.py": ("timeout", "a limit"),
+    "kernel/budget.py": ("timeout", "a limit"),
     "limits.py": ("timeout", "a limit"),
     "network.py": ("timeout", "an option"),
     "options.py": ("hostname id kill", "options of a sandbox"),

@@ -20,7 +20,7 @@ from agentsandbox.commands.awk.functions import _GROUPS, namespace
 from agentsandbox.commands.awk.lexer import BUILTINS, KEYWORDS, AwkSyntaxError, Source
 from agentsandbox.commands.awk.parser import parse
 from agentsandbox.commands.awk.runtime import Runtime
-from agentsandbox.limits import Budget
+from agentsandbox.kernel.budget import Budget
 
 ROOT = Path(__file__).parents[1]
 MANGLED = re.compile(r"[vlfiyw]_.*", re.ASCII)
@@ -39,7 +39,7 @@ END { print NAME, NAME_e(NAME_o), zz5, zz4, NAME_t["a"], substr(NAME_s, 1, 2), t
 """
 ALONE = [
     'BEGIN { NAME[1] = 2; NAME["x"]++; for (zz1 in NAME) print zz1, NAME[zz1]; delete NAME[1]; print length(NAME), (1 in NAME) }',
-    'function NAME(zz1, zz2) { zz1 = zz1 zz2; return zz1 length(zz1) } BEGIN { print NAME(1, NAME(3)); zz3 = "NAME"; print @zz3(7) }',
+    'function NAME(zz1, zz2) { zz1 = zz1 zz2; return zz1 length(zz1) } BEGIN { print NAME(1, NAME(3)); print NAME(7, 1) }',
     "function zz1(NAME, zz2) { zz2[1] = NAME; NAME = NAME zz2[1]; return NAME } { print zz1($1), zz1($2) } END { print NAME }",
     "function zz1(NAME) { NAME[1]++; NAME[$1] = $2; return length(NAME) } { print zz1(zz2), zz2[1] }",
     '{ zz1[$1] += $2; zz2 = (zz1["k" NR] = NAME); print zz2, NAME, zz1["k" NR], -NAME, NAME ~ /5/, NAME "t" } END { NAME++; print NAME }',
@@ -75,7 +75,7 @@ def test_no_name_of_the_runtime_is_one_of_a_program() -> None:
 
 def compiled(text: str, operands: frozenset[str] = frozenset()) -> tuple[Compiled, set[str]]:
     """The program, and every name in its text."""
-    program = parse([Source("test", text)], lambda message: None, lambda name, place: Source(name, ""), Budget())
+    program = parse([Source("test", text)], lambda message: None, Budget())
     return compile_program(program, operands, operands, Budget()), set(re.findall(r"[A-Za-z_]\w*", text)) | operands
 
 

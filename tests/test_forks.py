@@ -117,11 +117,11 @@ def test_traps_of_a_fork_get_its_signals() -> None:
         fork.execute("x=fork")
         for twin, name in ((fork, "fork"), (sandbox, "original")):
             assert twin.execute("kill -USR1 $$ & wait; wait").stdout == f"{name} caught\n"
-        sandbox.execute("x=discarded; trap 'echo other' USR2; kill -USR1 $$ & wait", isolated=True)
+        sandbox.execute("x=discarded; trap 'echo other' USR2; kill -USR1 $$ & wait", state="discard")
         assert sandbox.execute("kill -USR1 $$ & wait; trap; kill -USR1 $$ & wait").stdout == (
             "original caught\ntrap -- 'echo $x caught' SIGUSR1\noriginal caught\n"
         )
-        assert sandbox.execute("trap; kill -USR1 $$ & wait", fresh=True).exit_code == 128 + 10
+        assert sandbox.execute("trap; kill -USR1 $$ & wait", state="new").exit_code == 128 + 10
         assert sandbox.execute("kill -USR1 $$ & wait").stdout == "original caught\n"
 
 

@@ -12,7 +12,7 @@ from time import monotonic
 import pytest
 
 from agentsandbox import ExecutionResult, Limits, Sandbox
-from agentsandbox.limits import CANCELLED
+from agentsandbox.kernel.budget import CANCELLED
 
 ROOT = Path(__file__).parents[1]
 TIMEOUT = 0.3

@@ -8,9 +8,10 @@ import time
 
 import pytest
 
+from agentsandbox.kernel.budget import Budget
 from agentsandbox.kernel.regexps import RegexError, compile_perl, compile_posix
 from agentsandbox.kernel.regexps.automaton import Automaton
-from agentsandbox.limits import Budget, Limits
+from agentsandbox.limits import Limits
 
 HARMFUL = [
     ("^(a+)+$", "a" * 60 + "b"),

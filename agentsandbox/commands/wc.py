@@ -18,8 +18,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from agentsandbox.kernel.budget import Budget
     from agentsandbox.kernel.streams import ByteReader
-    from agentsandbox.limits import Budget
 
 _COLUMNS = ("lines", "words", "chars", "bytes", "max-line-length")
 _PAGE = 4096

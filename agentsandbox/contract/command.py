@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     from agentsandbox.contract.manners import Manners
+    from agentsandbox.kernel.budget import Budget
     from agentsandbox.kernel.fs.base import File, FileSystem
     from agentsandbox.kernel.processes import Process, Scheduler
     from agentsandbox.kernel.streams import ByteReader, Stream
-    from agentsandbox.limits import Budget
     from agentsandbox.network import NetworkPolicy
 
     class CommandTable(Protocol):

@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import BinaryIO, Literal, Protocol
 
-    from agentsandbox.limits import Budget, Limits
+    from agentsandbox.kernel.budget import Budget
+    from agentsandbox.limits import Limits
 
     ArchiveFormat = Literal["tar", "tar.gz", "zip"]
 

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import BinaryIO
 
-    from agentsandbox.limits import Budget, Limits
+    from agentsandbox.kernel.budget import Budget
+    from agentsandbox.limits import Limits
 
 __all__ = ["read_file", "read_folder", "write_folder"]
 

@@ -25,9 +25,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from agentsandbox.kernel.budget import Budget
     from agentsandbox.kernel.fs.memory import MemoryFileSystem
     from agentsandbox.kernel.regexps.lines import LineSearch
-    from agentsandbox.limits import Budget
 
 __all__ = ["find_lines", "find_paths", "line_search", "tree_of"]
 

@@ -18,9 +18,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from agentsandbox.kernel.budget import Budget
     from agentsandbox.kernel.fs.base import Stat
     from agentsandbox.kernel.fs.memory import MemoryFileSystem
-    from agentsandbox.limits import Budget
 
 __all__ = ["outgoing", "place"]
 

@@ -6,7 +6,8 @@ import errno
 
 from agentsandbox.errors import ClosedError, LimitReached, SandboxError
 from agentsandbox.files.arguments import path_text
-from agentsandbox.limits import Budget, Limits
+from agentsandbox.kernel.budget import Budget
+from agentsandbox.limits import Limits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from greenlet import greenlet
 
+    from agentsandbox.kernel.budget import Budget
     from agentsandbox.kernel.streams import SignalHandler, Stream
-    from agentsandbox.limits import Budget
 
 __all__ = ["EVENT_LOOP_SECONDS", "IGNORED_BY_DEFAULT", "SIGNALS", "SIGNAL_NUMBERS", "Deferred", "Process", "Scheduler"]
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
         def budget(self) -> Budget: ...
 
     from agentsandbox.kernel.accounts import Scale
-    from agentsandbox.limits import Budget
+    from agentsandbox.kernel.budget import Budget
 
 __all__ = [
     "BLOCK",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from agentsandbox.limits import notice_of
+from agentsandbox.kernel.budget import notice_of
 from agentsandbox.profiles.output import MAX_OUTPUT, cut_output
 from agentsandbox.profiles.spec import make_tool
 from agentsandbox.skills.prompts import render_catalog

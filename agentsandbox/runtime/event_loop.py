@@ -19,8 +19,8 @@ from time import monotonic
 from weakref import WeakKeyDictionary
 
 from agentsandbox.errors import LimitReached, SandboxError
+from agentsandbox.kernel.budget import CANCELLED
 from agentsandbox.kernel.processes import EVENT_LOOP_SECONDS
-from agentsandbox.limits import CANCELLED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from greenlet import greenlet
 
+    from agentsandbox.kernel.budget import Budget
     from agentsandbox.kernel.fs.memory import MemoryFileSystem
-    from agentsandbox.limits import Budget
     from agentsandbox.result import ExecutionResult
 
     class Lock(Protocol):

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         def cwd(self) -> str: ...
         def now(self) -> float: ...
 
+
 __all__ = ["Observation"]
 
 _CHANGES = {"added": "created", "modified": "modified", "deleted": "deleted"}

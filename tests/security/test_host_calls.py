@@ -266,7 +266,7 @@ def test_an_interrupt_reaches_the_host_and_the_sandbox_lives(around: str) -> Non
     with Sandbox(commands=[interrupt]) as sandbox:
         with pytest.raises(KeyboardInterrupt):
             sandbox.execute(around.format("interrupt"), timeout=5)
-        assert not sandbox.is_executing
+        assert not sandbox.stats().is_executing
         assert sandbox.execute("echo alive; echo err >&2", state="new").stdout == "alive\n"
 
 
@@ -279,7 +279,7 @@ def test_what_an_async_command_raises_stays_inside_too() -> None:
     async def run() -> None:
         with Sandbox(commands=[aleave, fail, leave]) as sandbox:
             for script in ("aleave", "aleave | cat", "(aleave) & wait", "exec 2>/dev/full; leave", "fail"):
-                result = await sandbox.aexecute(script, fresh=True)
+                result = await sandbox.aexecute(script, state="new")
                 assert (result.exit_code, result.stderr) == (70, MESSAGE)
             assert (await sandbox.aexecute("echo alive")).stdout == "alive\n"
 

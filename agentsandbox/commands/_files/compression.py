@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any, Protocol
 
+    from agentsandbox.kernel.budget import Budget
     from agentsandbox.kernel.streams import ByteReader, ByteWriter
-    from agentsandbox.limits import Budget
 
     class Compressor(Protocol):
         """What the three libraries have in common."""

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from agentsandbox.commands.awk.nodes import Program, Statement
-    from agentsandbox.limits import Budget
+    from agentsandbox.kernel.budget import Budget
 
 __all__ = ["Compiled", "compile_program"]
 

@@ -9,8 +9,8 @@ from agentsandbox.commands.awk.arrays import Array
 from agentsandbox.commands.awk.channels import Channels
 from agentsandbox.commands.awk.values import Strnum, Unset
 from agentsandbox.errors import LimitReached
+from agentsandbox.kernel.budget import VALUES
 from agentsandbox.kernel.streams import Buffer, encode
-from agentsandbox.limits import VALUES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from agentsandbox.contract.command import CommandContext
+    from agentsandbox.kernel.budget import Budget
     from agentsandbox.kernel.streams import ByteReader
-    from agentsandbox.limits import Budget
 
 __all__ = ["run_program"]
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from agentsandbox.commands.awk.scopes import Scopes
     from agentsandbox.commands.awk.values import Value
     from agentsandbox.contract.command import CommandContext
-    from agentsandbox.limits import Budget
+    from agentsandbox.kernel.budget import Budget
 
     class Compiler(Protocol):
         """The compiler of expressions, as assignments, calls and print statements use it."""

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from agentsandbox.commands.awk.patterns import Pattern
+    from agentsandbox.kernel.budget import Budget
     from agentsandbox.kernel.streams import ByteReader
-    from agentsandbox.limits import Budget
 
 __all__ = ["RecordReader", "Separator", "has_odd_numbers", "is_plain", "split_by_pattern", "split_words"]
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from agentsandbox.commands.awk.nodes import Expression, Node, Program
-    from agentsandbox.limits import Budget
+    from agentsandbox.kernel.budget import Budget
 
     Key = tuple[str, str]  # (function or "", name)
 

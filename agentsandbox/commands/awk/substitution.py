@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from agentsandbox.commands.awk.patterns import Pattern
     from agentsandbox.commands.awk.protocols import Run
-    from agentsandbox.limits import Budget
+    from agentsandbox.kernel.budget import Budget
 
 __all__ = ["general_substitute", "substitute", "substituter"]
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from agentsandbox.commands.awk.lexer import Source, Token
     from agentsandbox.commands.awk.nodes import Expression, Function
-    from agentsandbox.limits import Budget
+    from agentsandbox.kernel.budget import Budget
 
 __all__ = ["CONCAT", "Terms"]
 

@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from agentsandbox.limits import Budget
+    from agentsandbox.kernel.budget import Budget
 
 __all__ = ["EXACT", "ONE", "ZERO", "Arithmetic", "CalculationError", "digits_of", "format_number", "length_of", "scale_of", "truncate"]
 

@@ -8,7 +8,7 @@ from agentsandbox.commands.diff.patches import Hunk
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agentsandbox.limits import Budget
+    from agentsandbox.kernel.budget import Budget
 
 __all__ = ["Application", "print_reject"]
 

@@ -8,7 +8,7 @@ from agentsandbox.kernel.streams import decode, encode
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.commands.diff.comparison import Change
-    from agentsandbox.limits import Budget
+    from agentsandbox.kernel.budget import Budget
 
 __all__ = ["Columns"]
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from agentsandbox.commands.diff.comparison import Change
     from agentsandbox.commands.diff.formats import Pair
-    from agentsandbox.limits import Budget
+    from agentsandbox.kernel.budget import Budget
 
 __all__ = ["Templates"]
 

@@ -10,7 +10,7 @@ from agentsandbox.errors import CommandError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agentsandbox.limits import Budget
+    from agentsandbox.kernel.budget import Budget
 
 __all__ = ["Format", "parse_format", "split_format"]
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         follow: str
         now: float
 
+
 __all__ = ["Output", "Visit"]
 
 _BUFFER = 4096

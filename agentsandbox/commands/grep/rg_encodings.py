@@ -8,8 +8,8 @@ from agentsandbox.kernel.streams import BytesReader, encode, position_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from agentsandbox.kernel.budget import Budget
     from agentsandbox.kernel.streams import ByteReader
-    from agentsandbox.limits import Budget
 
 __all__ = ["as_utf8"]
 

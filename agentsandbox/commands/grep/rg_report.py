@@ -10,9 +10,9 @@ from agentsandbox.kernel.streams import decode, encode
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.contract.command import CommandContext
+    from agentsandbox.kernel.budget import Budget
     from agentsandbox.kernel.regexps.lines import LineSearch
     from agentsandbox.kernel.streams import ByteReader
-    from agentsandbox.limits import Budget
 
 __all__ = ["RgReport", "RgSearch", "read_whole"]
 

@@ -11,7 +11,7 @@ from agentsandbox.commands._json.json_text import NOTHING, JsonError, Stack, is_
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.commands._json.values import Value
-    from agentsandbox.limits import Budget
+    from agentsandbox.kernel.budget import Budget
 
 __all__ = ["DONE", "MORE", "PIECE", "STRANGE", "Assembly"]
 

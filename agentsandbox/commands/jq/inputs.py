@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from agentsandbox.commands._json.values import Value
+    from agentsandbox.kernel.budget import Budget
     from agentsandbox.kernel.streams import ByteReader
-    from agentsandbox.limits import Budget
 
 __all__ = ["Inputs"]
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from agentsandbox.commands._json.values import Value
     from agentsandbox.kernel.accounts import Scale
-    from agentsandbox.limits import Budget
+    from agentsandbox.kernel.budget import Budget
 
     T = TypeVar("T")
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
     from agentsandbox.commands._json.values import Value
-    from agentsandbox.limits import Budget
+    from agentsandbox.kernel.budget import Budget
 
 __all__ = [
     "add",

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
     from agentsandbox.commands._json.values import Value
-    from agentsandbox.limits import Budget
+    from agentsandbox.kernel.budget import Budget
 
 __all__ = ["Owned", "delete_paths", "get", "get_path", "occurrences", "put", "put_path", "put_path_owned", "slice_bounds", "slice_of"]
 

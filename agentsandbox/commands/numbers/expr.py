@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from agentsandbox.limits import Budget
+    from agentsandbox.kernel.budget import Budget
 
     Value = int | str
 

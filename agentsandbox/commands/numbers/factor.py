@@ -14,7 +14,7 @@ from agentsandbox.kernel.streams import decode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agentsandbox.limits import Budget
+    from agentsandbox.kernel.budget import Budget
 
 _NUMBER = re.compile(r"\s*\+?([0-9]+)\Z", re.ASCII)
 _LARGEST = 2**1024

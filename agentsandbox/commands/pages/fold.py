@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from agentsandbox.limits import Budget
+    from agentsandbox.kernel.budget import Budget
 
 _WIDEST = 2**15
 _PIECES = 8192

@@ -14,8 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from agentsandbox.kernel.budget import Budget
     from agentsandbox.kernel.regexps.matcher import Span
-    from agentsandbox.limits import Budget
 
     Match = re.Match[str] | Span
     Change = Callable[[str], str]

@@ -12,8 +12,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from agentsandbox.kernel.budget import Budget
     from agentsandbox.kernel.streams import ByteReader
-    from agentsandbox.limits import Budget
 
     Argument = tuple[bytes, bool]
     """An argument, and whether its input line ends with it (for -L)."""

@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from agentsandbox.limits import Budget
+    from agentsandbox.kernel.budget import Budget
 
     Step = Callable[[str], str | None]
     Kernel = Callable[[bytes], tuple[str | None, bool]]

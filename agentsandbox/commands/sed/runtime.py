@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Protocol
 
+    from agentsandbox.kernel.budget import Budget
     from agentsandbox.kernel.regexps import PosixRegex
     from agentsandbox.kernel.streams import ByteReader, ByteWriter
-    from agentsandbox.limits import Budget
 
     Operation = Callable[["Editor"], int | None]
 

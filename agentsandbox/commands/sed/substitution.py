@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from agentsandbox.commands.sed.nodes import Replacement, Substitution
+    from agentsandbox.kernel.budget import Budget
     from agentsandbox.kernel.regexps.matcher import Match
-    from agentsandbox.limits import Budget
 
 __all__ = ["Part", "build_replacer", "lower", "modified", "parts_of", "replace", "upper"]
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
     from agentsandbox.contract.command import CommandContext
-    from agentsandbox.limits import Budget
+    from agentsandbox.kernel.budget import Budget
 
     _Values: TypeAlias = Callable[[Sequence[Any]], list[Any]]
 

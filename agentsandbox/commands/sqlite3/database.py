@@ -10,8 +10,8 @@ from agentsandbox.commands.sqlite3.memory import MemoryWatch
 from agentsandbox.commands.sqlite3.output import sql_literal
 from agentsandbox.contract.command import CommandContext
 from agentsandbox.errors import LimitReached, Unwind
+from agentsandbox.kernel.budget import VALUES
 from agentsandbox.kernel.streams import decode, encode
-from agentsandbox.limits import VALUES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from agentsandbox.commands.tar.names import Transformation
     from agentsandbox.commands.tar.stream import ArchiveReader
     from agentsandbox.contract.command import CommandContext
+    from agentsandbox.kernel.budget import Budget
     from agentsandbox.kernel.fs.base import Stat
-    from agentsandbox.limits import Budget
 
 __all__ = ["Extraction", "ExtractionOptions"]
 

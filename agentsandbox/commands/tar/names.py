@@ -12,9 +12,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from agentsandbox.kernel.budget import Budget
     from agentsandbox.kernel.patterns.filenames import ExtendedGlob
     from agentsandbox.kernel.regexps import Match, PosixRegex
-    from agentsandbox.limits import Budget
 
 __all__ = ["BACKUPS", "VCS", "Choice", "Exclusions", "SafeNames", "Transformation", "show", "show_in_message", "strip_components"]
 

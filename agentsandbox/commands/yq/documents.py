@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agentsandbox.limits import Budget
+    from agentsandbox.kernel.budget import Budget
 
 __all__ = ["read_yaml", "yaml_text"]
 

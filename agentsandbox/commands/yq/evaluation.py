@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from agentsandbox.limits import Budget
+    from agentsandbox.kernel.budget import Budget
 
     Operator = Callable[["Machine", "Context", Expression], "Context"]
     Single = Callable[["Machine", "Context", Node, Expression], Node | None]

@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agentsandbox.limits import Budget
+    from agentsandbox.kernel.budget import Budget
 
 __all__ = [
     "ALIAS", "DOUBLE", "FLOW", "FOLDED", "LITERAL", "MAPPING", "QUOTED", "SCALAR", "SEQUENCE", "SINGLE", "TAGGED", "Meter",

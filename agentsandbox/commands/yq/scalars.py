@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Protocol
 
-    from agentsandbox.limits import Budget
+    from agentsandbox.kernel.budget import Budget
 
     class Token(Protocol):
         """What a scalar fills in."""

@@ -13,7 +13,7 @@ from agentsandbox.commands.yq.scalars import YamlError, read_block, read_double,
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agentsandbox.limits import Budget
+    from agentsandbox.kernel.budget import Budget
 
 __all__ = ["BREAKS", "Comment", "Scanner", "Token", "YamlError"]
 

@@ -11,7 +11,7 @@ from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agentsandbox.limits import Budget
+    from agentsandbox.kernel.budget import Budget
 
 __all__ = ["write_yaml"]
 

@@ -14,7 +14,7 @@ from agentsandbox.kernel.regexps.tree import Alternation, Assertion, CharSet, Co
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agentsandbox.limits import Budget
+    from agentsandbox.kernel.budget import Budget
 
 __all__ = ["MAX_PLACES", "Automaton"]
 

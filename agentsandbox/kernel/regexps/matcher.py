@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any, TypeAlias
 
+    from agentsandbox.kernel.budget import Budget
     from agentsandbox.kernel.regexps.perl_tree import PerlTree
     from agentsandbox.kernel.regexps.tree import Node
-    from agentsandbox.limits import Budget
 
     Match: TypeAlias = "re.Match[str] | Span"
 

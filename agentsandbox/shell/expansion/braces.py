@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 
-from agentsandbox.limits import Budget
+from agentsandbox.kernel.budget import Budget
 from agentsandbox.shell.syntax.nodes import Literal, Parameter, Part, Quoted
 
 TYPE_CHECKING = False

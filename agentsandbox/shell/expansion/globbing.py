@@ -12,8 +12,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from agentsandbox.kernel.budget import Budget
     from agentsandbox.kernel.fs.base import FileSystem
-    from agentsandbox.limits import Budget
     from agentsandbox.shell.expansion.host import ExpansionHost
 
 __all__ = ["expand_glob", "glob_paths"]

@@ -7,8 +7,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Protocol
 
+    from agentsandbox.kernel.budget import Budget
     from agentsandbox.kernel.fs.base import FileSystem
-    from agentsandbox.limits import Budget
     from agentsandbox.shell.expansion.variables import Variables
 
     class ExpansionOptions(Protocol):

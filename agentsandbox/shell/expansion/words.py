@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 
 from agentsandbox.kernel.accounts import LARGE, is_large
+from agentsandbox.kernel.budget import SLICE
 from agentsandbox.kernel.quoting import quote_glob
-from agentsandbox.limits import SLICE
 from agentsandbox.shell.expansion.errors import unbound
 from agentsandbox.shell.expansion.regexes import join_regex, quote_regex
 from agentsandbox.shell.expansion.splitting import FieldBuilder, split_fields

@@ -17,7 +17,7 @@ from __future__ import annotations
 import sys
 
 from agentsandbox.errors import Exit, Killed, LimitReached, PipeClosed, Unwind
-from agentsandbox.limits import CANCELLED
+from agentsandbox.kernel.budget import CANCELLED
 from agentsandbox.shell.interpreter.scripts import run_commands
 from agentsandbox.shell.interpreter.subshells import run_in_shell
 

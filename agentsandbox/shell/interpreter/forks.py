@@ -178,7 +178,7 @@ def _twin_of(stream: Stream, fs: MemoryFileSystem, origin: MemoryFileSystem) -> 
         copy.position = stream.position
         return copy
     if isinstance(stream, (NullDevice, RandomDevice, ZeroDevice)):
-        return fs.open(stream.path, "r+")
+        return fs.open(stream.path or "", "r+")
     if isinstance(stream, (Null, Directory)):
         return type(stream)()
     from agentsandbox.kernel.fs.host import HostFile

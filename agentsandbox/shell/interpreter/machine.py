@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from typing import ClassVar
 
     from agentsandbox.contract.command import Command, CommandTable, Host
+    from agentsandbox.kernel.budget import Budget
     from agentsandbox.kernel.fs.base import FileSystem
     from agentsandbox.kernel.processes import Scheduler
     from agentsandbox.kernel.streams import Stream
-    from agentsandbox.limits import Budget
 
 __all__ = ["Machine"]
 

@@ -14,9 +14,9 @@ from random import Random
 from time import monotonic
 
 from agentsandbox.contract.command import Host
+from agentsandbox.kernel.budget import CANCELLED, Budget, notice_of
 from agentsandbox.kernel.processes import Scheduler
 from agentsandbox.kernel.streams import BytesReader, Capture, OutputLog, decode, encode
-from agentsandbox.limits import CANCELLED, Budget, notice_of
 from agentsandbox.result import ExecutionResult
 from agentsandbox.shell.interpreter.boundary import run_guarded
 from agentsandbox.shell.interpreter.machine import Machine

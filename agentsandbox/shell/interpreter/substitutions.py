@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from agentsandbox.kernel.accounts import Held
-    from agentsandbox.limits import Budget
+    from agentsandbox.kernel.budget import Budget
     from agentsandbox.shell.interpreter.shell import Shell
 
     Run = Callable[[Shell], int]

@@ -10,7 +10,7 @@ from agentsandbox.shell.syntax.nodes import HereDocument
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agentsandbox.limits import Budget
+    from agentsandbox.kernel.budget import Budget
 
 __all__ = ["MAX_NESTING", "Lexer"]
 

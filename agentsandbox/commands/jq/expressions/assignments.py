@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from agentsandbox.commands.jq.compiler import Compiler
     from agentsandbox.commands.jq.expressions.updates import Change
     from agentsandbox.commands.jq.scopes import Scope
-    from agentsandbox.limits import Budget
+    from agentsandbox.kernel.budget import Budget
 
     Join: TypeAlias = Callable[[Value, Value], Value]
 

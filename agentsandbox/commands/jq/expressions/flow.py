@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from agentsandbox.commands.jq.compiler import Compiler
     from agentsandbox.commands.jq.nodes import Node
     from agentsandbox.commands.jq.scopes import Function, Scope
-    from agentsandbox.limits import Budget
+    from agentsandbox.kernel.budget import Budget
 
     T = TypeVar("T")
 

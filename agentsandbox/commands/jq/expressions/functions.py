@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from agentsandbox.commands.jq.compiler import Compiler
     from agentsandbox.commands.jq.machine import Machine
     from agentsandbox.commands.jq.nodes import Node
-    from agentsandbox.limits import Budget
+    from agentsandbox.kernel.budget import Budget
 
     Make: TypeAlias = Callable[[Value, Environment], Any]
     """What makes the value or closure that is passed for a parameter."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from agentsandbox.commands.jq.compiler import Compiler
     from agentsandbox.commands.jq.nodes import Node
     from agentsandbox.commands.jq.scopes import Scope
-    from agentsandbox.limits import Budget
+    from agentsandbox.kernel.budget import Budget
 
     Change: TypeAlias = Callable[[Value, Environment, Callable[[Value], Value]], Value]
     """The input with what the expression names changed by a function."""

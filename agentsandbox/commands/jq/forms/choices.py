@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from agentsandbox.commands._json.values import Value
     from agentsandbox.commands.jq.code import Environment, Path
     from agentsandbox.commands.jq.compiler import Compiler, Form
-    from agentsandbox.limits import Budget
+    from agentsandbox.kernel.budget import Budget
 
     T = TypeVar("T")
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from agentsandbox.commands._json.values import Value
     from agentsandbox.commands.jq.code import Environment
     from agentsandbox.commands.jq.compiler import Compiler, Form
-    from agentsandbox.limits import Budget
+    from agentsandbox.kernel.budget import Budget
 
 __all__ = ["FORMS"]
 
