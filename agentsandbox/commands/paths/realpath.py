@@ -31,6 +31,7 @@ from agentsandbox.kernel.streams import encode
       -P, --physical               resolve links as they come (default)
       -q, --quiet                  no error messages
           --relative-to=DIR        print paths relative to DIR
+          --relative-base=DIR      print paths below DIR relative to it, others absolute
       -s, --strip, --no-symlinks   do not resolve links
       -z, --zero                   end each line with NUL, not newline
           --help                   display this help and exit
@@ -40,8 +41,7 @@ def realpath(ctx: CommandContext, args: Arguments) -> int:
     if not args.operands:
         raise UsageError("missing operand")
     resolve = _Resolver(ctx, args)
-    relative = args.value("relative-to")
-    start = None if relative is None else resolve.directory(relative)
+    base, relative = resolve.bases(args.value("relative-base"), args.value("relative-to"))
     end = "\0" if args.flag("zero") else "\n"
     for name in args.operands:
         ctx.budget.step()
@@ -52,8 +52,8 @@ def realpath(ctx: CommandContext, args: Arguments) -> int:
             if not args.flag("quiet"):
                 ctx.warn(describe_os_error(error, shown_name(name)))
             continue
-        if start is not None:
-            path = relative_to(path, start)
+        if relative is not None and (base is None or _is_below(path, base)):
+            path = relative_to(path, relative)
         ctx.stdout.write(encode(path + end))
     return ctx.status
 
@@ -75,8 +75,15 @@ class _Resolver:
             path = canonicalize(self.ctx, name, self.missing, links=False)
         return canonicalize(self.ctx, path, self.missing) if self.links else path
 
-    def directory(self, name: str) -> str:
-        """Return the path of a directory; an error is fatal."""
+    def bases(self, base: str | None, relative: str | None) -> tuple[str | None, str | None]:
+        """(the directory below which paths are relative, the directory they are relative to)."""
+        found_base = None if base is None else self._directory(base)
+        found = found_base if relative is None else self._directory(relative)
+        if found_base is not None and found is not None and not _is_below(found, found_base):
+            return None, None
+        return found_base, found
+
+    def _directory(self, name: str) -> str:
         try:
             path = self.resolve(name)
             if self.missing == "none" and not self.ctx.fs.is_dir(path):
@@ -84,3 +91,7 @@ class _Resolver:
         except OSError as error:
             raise CommandError(describe_os_error(error, shown_name(name))) from None
         return path
+
+
+def _is_below(path: str, directory: str) -> bool:
+    return directory == "/" or path == directory or path.startswith(f"{directory}/")
