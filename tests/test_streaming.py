@@ -200,12 +200,20 @@ def test_a_task_that_reads_can_be_cancelled() -> None:
 # cancel
 
 
+def cancel_soon(sandbox: Sandbox) -> None:
+    """Cancel what runs a tenth of a second after it has begun."""
+    while sandbox._running is None:
+        time.sleep(0.01)
+    time.sleep(0.1)
+    sandbox.cancel()
+
+
 @pytest.mark.parametrize("script", WAITING)
 def test_another_thread_cancels(script: str) -> None:
     with Sandbox(limits=Limits(timeout=30)) as sandbox:
         sandbox.execute("x=kept; cd /tmp")
         began = time.monotonic()
-        timer = threading.Timer(0.1, sandbox.cancel)
+        timer = threading.Thread(target=cancel_soon, args=(sandbox,))
         timer.start()
         result = sandbox.execute(f"echo before; {script}")
         timer.join()

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from agentsandbox.commands._files.compression import CompressionError, Source, compress_stream, compressor, decompress, load_zstandard
+from agentsandbox.commands._files.compression import (
+    CompressionError,
+    Source,
+    compress_stream,
+    compressor,
+    decompress,
+    load_zstandard,
+    memory_of_compressor,
+)
 from agentsandbox.contract.command import Arguments, CommandContext, command
 from agentsandbox.contract.manners import Manners
 from agentsandbox.errors import CommandError, UsageError
@@ -140,9 +148,11 @@ class _Zstd:
         else:
             assert target is not None
             size = source.stat().size if isinstance(source, File) and source.stat().is_file else -1
+            held = self.ctx.budget.hold(memory_of_compressor("zstd", self.level, size))
             packer = compressor("zstd", self.level, checksum=self.check, size=size)
             steps = 100 + 100 * max(self.level, 0)
             size, after = compress_stream(packer, source, target, self.ctx.budget, block=65536, steps=steps)
+            del held
             ratio = f"{100 * after / size:6.2f}%" if size else "  0.00%"
             said = f"{name:<20} :{ratio}   ({_size(size)} => {_size(after)}, {shown}) "
         if told and size is not None and not self.quiet:
