@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from agentsandbox.options import SandboxKeywords
     from agentsandbox.policy import Policy
     from agentsandbox.runtime.observation import Observation
+    from agentsandbox.runtime.session import Session
     from agentsandbox.runtime.streaming import AsyncOutputStream, OutputStream
     from agentsandbox.shell.interpreter.forks import Kept
-    from agentsandbox.shell.interpreter.session import Session
     from agentsandbox.shell.interpreter.shell import Shell
     from agentsandbox.skills import AgentSkill, SkillInfo, SkillSession
 
@@ -358,7 +358,7 @@ class Sandbox:
         assert session is not None
         if cwd is not None:
             self._check_directory(session.shell, cwd)
-        from agentsandbox.shell.interpreter.session import Execution
+        from agentsandbox.runtime.session import Execution
 
         if on_output is not None:
             from agentsandbox.events import guarded
@@ -569,7 +569,7 @@ class Sandbox:
     def _start(self) -> None:
         """Make the shell, when it is first needed."""
         from agentsandbox.commands import COMMANDS
-        from agentsandbox.shell.interpreter.session import Session
+        from agentsandbox.runtime.session import Session
 
         options = self._options
         policy = None

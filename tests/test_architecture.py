@@ -135,6 +135,7 @@ OTHER_MEANINGS = {
     "files": ("file link tar timeout zip", "kinds of entries and of archives, a limit"),
     "manager.py": ("id", "an argument"),
     "runtime/arguments.py": ("hostname kill timeout", "options of a sandbox"),
+    "runtime/session.py": ("kill", "an option"),
 }
 """Where a word that is also a command's name means something else. "" is a module that may know commands by name."""
 
