@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from agentsandbox.options import SandboxKeywords
     from agentsandbox.policy import Policy
     from agentsandbox.runtime.observation import Observation
-    from agentsandbox.runtime.session import Session
+    from agentsandbox.runtime.session import Execution, Session
     from agentsandbox.runtime.streaming import AsyncOutputStream, OutputStream
     from agentsandbox.shell.interpreter.forks import Kept
     from agentsandbox.shell.interpreter.shell import Shell
@@ -383,26 +383,29 @@ class Sandbox:
             pause=pause,
         )
         observation = self._observation
-        before = None if observation is None else self.snapshot()
+        if observation is None:
+            return self._run(execution)
+        before = self.snapshot()
+        result = self._run(execution)
+        self._is_observed = True
+        try:
+            observation.executed(result, self.diff(before))
+        finally:
+            self._is_observed = False
+        return result
+
+    def _run(self, execution: Execution) -> ExecutionResult:
+        """Run a call that is prepared, and remember its result."""
         self._running = execution.budget
         try:
-            execution.run()
+            return execution.run()
         finally:
             self._running = self._inherited = None
-            self._cwd = session.shell.cwd
+            self._cwd = execution.session.shell.cwd
             if execution.result is not None:
                 self._record(execution.result, execution.log.size)
             if self._closed:  # `close` was called in the meantime
                 self._dispose()
-        result = execution.result
-        assert result is not None
-        if observation is not None and before is not None:
-            self._is_observed = True
-            try:
-                observation.executed(result, self.diff(before))
-            finally:
-                self._is_observed = False
-        return result
 
     def _record(self, result: ExecutionResult, size: int) -> None:
         """Remember the result of a call; its output has `size` bytes."""

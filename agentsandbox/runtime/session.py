@@ -206,13 +206,13 @@ class Execution:
         "_pause",
         "_policy",
         "_restore",
-        "_session",
         "_state",
         "_stdin",
         "budget",
         "log",
         "result",
         "script",
+        "session",
     )
 
     def __init__(
@@ -233,7 +233,7 @@ class Execution:
         limits = session.machine.budget.limits
         self.script = script
         self.result: ExecutionResult | None = None
-        self._session = session
+        self.session = session
         self.budget = Budget(limits, timeout=timeout)
         self.log = OutputLog(limits.output_bytes, on_output)
         self._stdin = stdin
@@ -250,7 +250,7 @@ class Execution:
     def run(self) -> ExecutionResult:
         """Run the script. Raises only what the host itself did wrong, or what it threw into the call to cancel it."""
         began = monotonic()
-        session, log = self._session, self.log
+        session, log = self.session, self.log
         shell = self._shell()
         session.fs.uid, session.fs.script_thread = _AGENT, get_ident()
         status = 130
@@ -269,7 +269,7 @@ class Execution:
 
     def _shell(self) -> Shell:
         """The shell to run in, on a machine that is ready for this call."""
-        session, budget = self._session, self.budget
+        session, budget = self.session, self.budget
         machine, shell = session.machine, session.shell
         machine.budget = shell.budget = budget
         shell.variables.limit = budget.value_bytes
@@ -312,7 +312,7 @@ class Execution:
 
     def _clean_up(self, shell: Shell, limit: LimitName | None) -> None:
         """Leave the machine and the session's shell at rest."""
-        machine = self._session.machine
+        machine = self.session.machine
         machine.scheduler.pause = None
         machine.accounts.holders.pop(0, None)
         if limit is not None:
