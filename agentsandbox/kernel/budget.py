@@ -17,11 +17,13 @@ from agentsandbox.limits import DEFAULT_LIMITS, Limits
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Literal
+    from typing import Any, Literal, TypeVar
 
     from agentsandbox.errors import LimitName
 
-__all__ = ["CANCELLED", "SLICE", "VALUES", "Budget", "notice_of"]
+    T = TypeVar("T")
+
+__all__ = ["CANCELLED", "FIRST_LEVELS", "SLICE", "VALUES", "Budget", "notice_of"]
 
 SLICE = 1000
 """Steps between two looks at the clock."""
@@ -38,6 +40,12 @@ _MADE_IN_SLICE = 65536
 _WEIGHING_SHARE = 3
 """After a weighing there is none for this many times as long as it took, unless much is made meanwhile."""
 
+LEVELS = 16
+"""Levels of nesting that go on one stack (`kernel.stacks`): 16 levels of 25 frames are 400."""
+
+FIRST_LEVELS = 8
+"""Levels on the stack that an execution begins on, of which the host has used up a part."""
+
 
 def notice_of(limit: LimitName) -> str:
     """Return the line that tells an agent why its script ended early."""
@@ -49,6 +57,8 @@ class Budget:
 
     `left`   steps until the next look at the clock.
     `depth`  nesting now.
+    `stack_end`  the nesting at which whoever enters a level calls `enter` instead.
+    `fresh`  calls a function on a stack that is nearly empty, and returns what it returns.
     `turn`   called at every look at the clock: lets other processes and the event loop run.
     `rest`   called between pieces of long work: lets the event loop run, where there is one.
     `cancelled`  whether `cancel` was called.
@@ -59,8 +69,8 @@ class Budget:
     """
 
     __slots__ = (
-        "_rest", "accounts", "cancelled", "deadline", "depth", "input", "left", "limits", "made", "max_depth", "rest", "spent", "turn",
-        "value_bytes", "wake",
+        "_rest", "accounts", "cancelled", "deadline", "depth", "fresh", "input", "left", "limits", "made", "max_depth", "rest",
+        "spent", "stack_end", "turn", "value_bytes", "wake",
     )  # fmt: skip
 
     def __init__(self, limits: Limits = DEFAULT_LIMITS, *, timeout: float | None = None) -> None:
@@ -72,6 +82,8 @@ class Budget:
         self.left = SLICE
         self.spent = 0
         self.depth = 0
+        self.stack_end = min(limits.depth, FIRST_LEVELS)
+        self.fresh: Callable[[Callable[[], Any]], Any] | None = None
         self.cancelled = False
         self.wake: Callable[[], object] | None = None
         self.turn: Callable[[], None] | None = None
@@ -172,6 +184,45 @@ class Budget:
         self._rest = after + _WEIGHING_SHARE * (after - now)
         if total > VALUES * self.value_bytes:
             raise LimitReached("value_bytes")
+
+    def begin_stack(self) -> None:
+        """Count nesting from the beginning: a process that runs on a stack of its own."""
+        self.depth = 0
+        self.stack_end = min(self.max_depth, FIRST_LEVELS)
+
+    def enter(self, level: Callable[[], T]) -> T:
+        """Return `level()`, which enters a level of nesting, on a fresh stack; the one at work is used up.
+
+        Every recursion of scripts passes through a function that begins so:
+
+            if budget.depth >= budget.stack_end:
+                return budget.enter(lambda: this_function(…))
+        """
+        if self.depth >= self.max_depth:
+            raise LimitReached("depth")
+        end = self.stack_end
+        self.stack_end = min(self.max_depth, self.depth + LEVELS)
+        try:
+            return self.on_fresh_stack(level)
+        finally:
+            self.stack_end = end
+
+    def nested(self, level: Callable[[], T]) -> T:
+        """Return `level()`, one level of nesting deeper."""
+        if self.depth >= self.stack_end:
+            return self.enter(lambda: self.nested(level))
+        self.depth += 1
+        try:
+            return level()
+        finally:
+            self.depth -= 1
+
+    def on_fresh_stack(self, function: Callable[[], T]) -> T:
+        """Return `function()`, with as many Python frames left as there can be."""
+        if self.fresh is None:
+            return function()
+        value: T = self.fresh(function)
+        return value
 
     def deeper(self) -> None:
         """Enter one level of nesting; pair it with `shallower` in a `finally`."""

@@ -11,16 +11,20 @@ from _thread import TIMEOUT_MAX, allocate_lock, get_ident
 from time import monotonic
 
 from agentsandbox.errors import Exit, Interrupted, Killed, LimitReached, PipeClosed
+from agentsandbox.kernel.budget import FIRST_LEVELS
+from agentsandbox.kernel.stacks import Stacks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
-    from typing import Any
+    from typing import Any, TypeVar
 
     from greenlet import greenlet
 
     from agentsandbox.kernel.budget import Budget
     from agentsandbox.kernel.streams import SignalHandler, Stream
+
+    T = TypeVar("T")
 
 __all__ = ["EVENT_LOOP_SECONDS", "IGNORED_BY_DEFAULT", "SIGNALS", "SIGNAL_NUMBERS", "Deferred", "Process", "Scheduler"]
 
@@ -119,6 +123,7 @@ class Scheduler:
     """Every process of one sandbox. The host gives `budget` for each execution and `pause` where it has an event loop."""
 
     __slots__ = (
+        "_stacks",
         "_yielded",
         "budget",
         "closing",
@@ -146,6 +151,7 @@ class Scheduler:
         self.closing = False
         self.last_pid = first_pid
         self._yielded = 0.0
+        self._stacks = Stacks()
 
     def new_pid(self) -> int:
         """The next process number."""
@@ -157,6 +163,7 @@ class Scheduler:
         self.budget = budget
         budget.turn = self.turn
         budget.rest = self.rest if self.pause is not None else None
+        budget.fresh = self._on_fresh_stack
         main = self.main
         main.status = None
         main.signals.clear()
@@ -174,6 +181,25 @@ class Scheduler:
             everyone = [*self.processes, *self.elsewhere]
             self.processes = [process for process in everyone if process.thread == here]
             self.elsewhere = [process for process in everyone if process.thread != here]
+
+    def end(self) -> None:
+        """The execution has ended: nothing stays on the calling stack."""
+        self.pause = None
+        self._stacks.close()
+
+    def _on_fresh_stack(self, function: Callable[[], T]) -> T:
+        """Run a part of the current process on another stack: it is the one to switch to while the process waits there."""
+        process, stack = self.current, self._stacks.take()
+        before = process._greenlet
+        if before is None:  # only the first process, while there is no other one
+            from greenlet import getcurrent
+
+            before = getcurrent()
+        process._greenlet = stack
+        try:
+            return self._stacks.run(stack, function)
+        finally:
+            process._greenlet = before
 
     def charge(self, size: int) -> None:
         """Refuse a value that is too large, as `Budget.charge`."""
@@ -387,11 +413,17 @@ class Scheduler:
         depth, held, budget.input = budget.depth, budget.input, None
         self.current = following
         assert following._greenlet is not None
-        budget.depth = 0 if following is not self.main else budget.depth
-        following._greenlet.switch()
+        end = budget.stack_end
+        if following is not self.main:
+            budget.begin_stack()
+        if following._greenlet or (process is self.main and depth < FIRST_LEVELS):
+            following._greenlet.switch()
+        else:  # it begins: not from deep down
+            self._stacks.start(following._greenlet, None)
         self.current = process
-        self.budget.depth = depth
-        self.budget.input = held
+        budget = self.budget
+        budget.depth, budget.stack_end = depth, end
+        budget.input = held
 
     # ending
 
@@ -428,6 +460,8 @@ class Scheduler:
             for process in doomed:
                 if process._greenlet is not None and not process._greenlet.dead and process.thread == here:
                     self.current = process
+                    if not process._greenlet:  # it never began
+                        process._greenlet.parent = self.main._greenlet
                     process._greenlet.throw(GreenletExit)
                 process.status = 137 if process.status is None else process.status
         finally:

@@ -313,12 +313,13 @@ class Execution:
     def _clean_up(self, shell: Shell, limit: LimitName | None) -> None:
         """Leave the machine and the session's shell at rest."""
         machine = self.session.machine
-        machine.scheduler.pause = None
+        scheduler = machine.scheduler
         machine.accounts.holders.pop(0, None)
         if limit is not None:
-            machine.scheduler.kill_all(jobs=False)
+            scheduler.kill_all(jobs=False)
             if limit != CANCELLED:
                 self.log.add_line(2, encode(notice_of(limit)))
+        scheduler.end()
         if self._state == "keep":
             for restore in reversed(self._restore):
                 restore()

@@ -197,7 +197,8 @@ class _Generator(Expressions):
         self.indent += 1
         self.emit(self.nonlocals([text for _, text, _ in [*body, *hoisted]], inside=False))
         self.emit("b.left -= 1; b.depth += 1; k = 250")
-        self.emit("if b.left < 0 or b.depth > b.max_depth: rt.enter()")
+        arguments = "".join([f", l_{name}" for name in function.parameters])
+        self.emit(f"if (b.left < 0 or b.depth > b.stack_end) and rt.enter(): return rt.go_on(f_{function.name}{arguments})")
         for name in arrays:
             self.emit(f"if l_{name} is None or l_{name} is UNSET: l_{name} = rt.local({name!r})")
         for indent, text, line in hoisted:

@@ -14,8 +14,13 @@ from agentsandbox.kernel.streams import Buffer, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeVar
+
     from agentsandbox.contract.command import CommandContext
     from agentsandbox.kernel.accounts import Scale
+
+    T = TypeVar("T")
 
 __all__ = ["ACCOUNTED", "FLUSH_CHARACTERS", "Meter"]
 
@@ -60,14 +65,21 @@ class Meter:
         self._waiting = 0
         """Bytes that count for all of them."""
 
-    def enter(self) -> None:
-        """A function call that must look at the meter."""
+    def enter(self) -> bool:
+        """Look at the meter, as a function call that began must now and then; whether it is to `go_on` elsewhere."""
         budget = self.budget
         if budget.depth > budget.max_depth:
             budget.depth -= 1
             raise LimitReached("depth")
-        budget.tick()
-        self.audit()
+        if budget.left < 0:
+            budget.tick()
+            self.audit()
+        return budget.depth > budget.stack_end
+
+    def go_on(self, function: Callable[..., T], *arguments: object) -> T:
+        """Begin a call again on a fresh stack."""
+        self.budget.depth -= 1
+        return self.budget.enter(lambda: function(*arguments))
 
     def tick(self) -> int:
         """A loop has gone round 250 times."""

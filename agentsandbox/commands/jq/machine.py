@@ -24,6 +24,11 @@ __all__ = ["Break", "Halt", "Machine"]
 _WEIGHT = 12
 """So many values of the largest size may all that a program keeps take together."""
 
+_STACK = 300
+"""Python frames of recursive functions that go on one stack."""
+
+_NO_MORE = object()
+
 _FRAMES = 9000
 """Generators within generators take stack of the host's thread: half of what 8 MiB bear."""
 
@@ -73,6 +78,8 @@ class Machine:
         self.search_list: list[str] = []
         self.frames = 0
         """Python frames that recursion takes now, roughly."""
+        self.stack_end = _STACK
+        """As many of them fit on the stack at work."""
         self.waiting = 0
         self.made = 0
         """Memory that values took since they were weighed, in pieces of 16 bytes, whether it is used still or not."""
@@ -89,6 +96,21 @@ class Machine:
             self.frames -= frames
             raise LimitReached("depth")
 
+    def on_fresh_stack(self, function: Callable[[], T]) -> T:
+        """Go on with a call for which the stack at work has no room."""
+        end = self.stack_end
+        self.stack_end = self.frames + _STACK
+        try:
+            return self.budget.on_fresh_stack(function)
+        finally:
+            self.stack_end = end
+
+    def _from_fresh_stack(self, outputs: Iterable[T]) -> Iterator[T]:
+        """The same outputs, each made on a fresh stack."""
+        iterator = iter(outputs)
+        while (output := self.on_fresh_stack(lambda: next(iterator, _NO_MORE))) is not _NO_MORE:
+            yield output  # type: ignore[misc]  # an output, not the mark
+
     def nested(self, outputs: Iterable[T], frames: int, *roots: Value) -> Iterator[T]:
         """The same outputs; `frames` counts while they are being made, not while they are used. `roots` are needed for them."""
         self.budget.step()
@@ -98,6 +120,8 @@ class Machine:
             self.frames -= frames
             self.waiting -= 1
             raise LimitReached("depth")
+        if self.frames > self.stack_end:
+            outputs = self._from_fresh_stack(outputs)
         running = True
         token = object()
         if roots:

@@ -23,8 +23,4 @@ def builtin(shell: Shell, words: list[Any]) -> int:
     if found is None or name in shell.definitions.disabled:
         raise CommandError(f"{name}: not a shell builtin", 1)
     texts = [word if isinstance(word, str) else word.word() for word in operands]
-    shell.budget.deeper()
-    try:
-        return found.call(shell, operands if found.declares else texts)
-    finally:
-        shell.budget.shallower()
+    return shell.budget.nested(lambda: found.call(shell, operands if found.declares else texts))

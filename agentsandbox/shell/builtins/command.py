@@ -30,11 +30,8 @@ def command(shell: Shell, words: list[Any]) -> int:
     name = texts[position]
     found = find_builtin(name)
     if found is not None and name not in shell.definitions.disabled:
-        shell.budget.deeper()
-        try:
-            return found.call(shell, operands if found.declares else texts[position:])
-        finally:
-            shell.budget.shallower()
+        arguments = operands if found.declares else texts[position:]
+        return shell.budget.nested(lambda: found.call(shell, arguments))
     if "p" in options:
         from agentsandbox.shell.interpreter.programs import DEFAULT_PATH, refusal_of, run_external
 

@@ -17,13 +17,11 @@ def eval(shell: Shell, words: list[str]) -> int:
     if not text.strip():
         return 0
     shell.budget.charge(len(text))
-    shell.budget.deeper()
     shell.control.trace_level += 1
     line = shell.line
     try:
-        status = run_commands(shell, text, first_line=line, origin="eval: ")
+        status = shell.budget.nested(lambda: run_commands(shell, text, first_line=line, origin="eval: "))
     finally:
-        shell.budget.shallower()
         shell.control.trace_level -= 1
         shell.line = line
     return status

@@ -54,7 +54,6 @@ def source(shell: Shell, words: list[str]) -> int:
     recorded = shell.stack.recorded
     if arguments and shell.options.shopt["extdebug"]:
         shell.stack.recorded = (*recorded, (len(shell.stack.frames), tuple(arguments)))
-    shell.budget.deeper()
     shell.control.trace_level += 1
     debug = None if shell.options.functrace else shell.traps.handlers.get("DEBUG")
     if debug is not None:  # without functrace it does not count in the file
@@ -62,7 +61,7 @@ def source(shell: Shell, words: list[str]) -> int:
         shell.update_flags()
     try:
         shell.budget.charge(len(content))
-        status = run_commands(shell, decode(content.replace(b"\0", b"")))
+        status = shell.budget.nested(lambda: run_commands(shell, decode(content.replace(b"\0", b""))))
         if shell.traps.handlers and "RETURN" in shell.traps.handlers:
             _trap(shell)
         return status
@@ -74,7 +73,6 @@ def source(shell: Shell, words: list[str]) -> int:
         error.place = error.place or shell.error_prefix()
         raise
     finally:
-        shell.budget.shallower()
         shell.control.trace_level -= 1
         shell.stack.recorded = recorded
         if debug is not None:

@@ -28,6 +28,9 @@ __all__ = ["compile_operation", "compile_text", "compile_tree", "evaluate_text",
 MAX_RECURSION = 1024
 """Variables whose values are expressions that name further variables: as deep as bash goes."""
 
+_ON_A_STACK = 32
+"""So many of them nest on one stack."""
+
 _OPERANDS = re.compile(f"{OPERAND}(.)", re.DOTALL)
 _seen: dict[str, int] = {}
 """Small numbers by their texts, which scripts compute with again and again."""
@@ -61,6 +64,8 @@ def evaluate_text(host: ExpansionHost, text: str) -> int:
     try:
         if host.control.expressions > MAX_RECURSION:
             raise ExpansionError(f'{text}: expression recursion level exceeded (error token is "{text}")')
+        if host.control.expressions % _ON_A_STACK == 0:
+            return budget.on_fresh_stack(lambda: compile_text(text)(host, ()))
         return compile_text(text)(host, ())
     finally:
         host.control.expressions -= 1

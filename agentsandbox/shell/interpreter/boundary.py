@@ -14,8 +14,6 @@ able to make the report of it fail.
 
 from __future__ import annotations
 
-import sys
-
 from agentsandbox.errors import Exit, Killed, LimitReached, PipeClosed, Unwind
 from agentsandbox.kernel.budget import CANCELLED
 from agentsandbox.shell.interpreter.scripts import run_commands
@@ -35,17 +33,11 @@ __all__ = ["run_guarded"]
 
 _STATUSES = {"timeout": 124, CANCELLED: 130}
 
-RECURSION = 24_000
-"""Python frames that the deepest script may need: `Limits.depth` levels of some twenty frames each."""
-
-
 def run_guarded(shell: Shell, script: str, jobs: Jobs, log: OutputLog, *, goes_on: bool) -> tuple[int, LimitName | None]:
     """Run a script and return its status, and the limit that ended it. `log` is that of the execution."""
     scheduler = shell.machine.scheduler
     limit: LimitName | None = None
     status = 1
-    if sys.getrecursionlimit() < RECURSION:
-        sys.setrecursionlimit(RECURSION)
     try:
         if "BASH_EXECUTION_STRING" in script:
             shell.values["BASH_EXECUTION_STRING"] = script

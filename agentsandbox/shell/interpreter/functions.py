@@ -61,8 +61,8 @@ def call_function(shell: Shell, function: Function, arguments: list[str]) -> int
     """Run a function with its own positional parameters and locals."""
     budget = shell.budget
     depth = budget.depth
-    if depth >= budget.max_depth:
-        budget.deeper()
+    if depth >= budget.stack_end:
+        return budget.enter(lambda: call_function(shell, function, arguments))
     budget.left -= 1
     if budget.left < 0:
         budget.tick()

@@ -312,13 +312,11 @@ class _Runner:
             from agentsandbox.shell.interpreter.traps import SignalHandler
 
             process.on_signal = SignalHandler(child)
-        budget = child.budget
-        budget.deeper()
+        environment = self.environment if env is None else env
         try:
-            return _run_for_command(child, list(words), self.environment if env is None else env)
+            return child.budget.nested(lambda: _run_for_command(child, list(words), environment))
         finally:
             process.on_signal = handler
-            budget.shallower()
             child.variables.owner = None
 
 

@@ -289,12 +289,10 @@ def run_child(shell: Shell, child: Shell, run: Run) -> int:
     from agentsandbox.errors import Killed, PipeClosed
     from agentsandbox.shell.interpreter.traps import SignalHandler
 
-    budget = shell.budget
-    budget.deeper()
     process = shell.machine.scheduler.current
     handler, process.on_signal = process.on_signal, SignalHandler(child)
     try:
-        return run_in_shell(child, run)
+        return shell.budget.nested(lambda: run_in_shell(child, run))
     except PipeClosed:
         return 141
     except Killed as end:
@@ -304,7 +302,6 @@ def run_child(shell: Shell, child: Shell, run: Run) -> int:
         return 128 + end.signal
     finally:
         process.on_signal = handler
-        budget.shallower()
         child.variables.owner = None
 
 

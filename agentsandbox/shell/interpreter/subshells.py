@@ -82,6 +82,9 @@ def run_in_shell(shell: Shell, run: Run, *, goes_on: bool = False) -> int:
 
 def run_subshell(shell: Shell, run: Run, fds: dict[int, Stream], *, substitution: bool = False) -> int:
     """Run in a copy of the shell, on the caller's stack."""
+    budget = shell.budget
+    if budget.depth >= budget.stack_end:
+        return budget.enter(lambda: run_subshell(shell, run, fds, substitution=substitution))
     child = shell.fork(subshell=True)
     child.fds = fds
     if substitution:
@@ -92,9 +95,6 @@ def run_subshell(shell: Shell, run: Run, fds: dict[int, Stream], *, substitution
         child.control.tells_signals = shell.invocation.source != "environment"
         if child.options.errexit and not child.options.shopt["inherit_errexit"] and not child.options.posix:
             child.use_options(child.options.without("errexit"))
-    budget = shell.budget
-    if budget.depth >= budget.max_depth:
-        budget.deeper()
     budget.depth += 1
     try:
         return run_in_shell(child, run)

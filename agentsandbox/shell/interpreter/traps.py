@@ -38,12 +38,10 @@ def run_trap(shell: Shell, name: str, line: int | None = None) -> int:
     if name in _ORIGINS:  # a trap does not trap itself
         shell.traps.handlers = {**shell.traps.handlers, name: _IN_PROGRESS}
         shell.update_flags()
-    budget = shell.budget
-    budget.deeper()
+    first_line, origin = saved_line if line is None else line, _ORIGINS.get(name, "trap: ")
     try:
-        return run_commands(shell, text, first_line=saved_line if line is None else line, origin=_ORIGINS.get(name, "trap: "))
+        return shell.budget.nested(lambda: run_commands(shell, text, first_line=first_line, origin=origin))
     finally:
-        budget.shallower()
         shell.traps.active -= 1
         shell.control.trace_level -= 1
         shell.line, shell.traps.line = saved_line, saved_trap

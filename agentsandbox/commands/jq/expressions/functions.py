@@ -126,6 +126,8 @@ def _guarded(body: Code, height: int, machine: Machine) -> Code:
         place = len(roots)
         roots.append((value, environment))
         try:
+            if machine.frames > machine.stack_end:
+                return machine.on_fresh_stack(lambda: inner(value, environment))
             return inner(value, environment)
         finally:
             del roots[place:]
