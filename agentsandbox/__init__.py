@@ -1,4 +1,6 @@
-"""agentsandbox: a virtual filesystem, a bash-compatible shell and mounted Agent Skills, inside the Python process."""
+"""agentsandbox: a virtual filesystem, a bash-compatible shell and mounted Agent Skills, inside the
+Python process.
+"""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

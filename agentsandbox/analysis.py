@@ -42,13 +42,24 @@ if TYPE_CHECKING:
 
 __all__ = ["Analysis", "FoundCommand", "FoundRedirection", "Opaque", "analyze"]
 
-_MODES = {"<": "read", ">": "write", ">|": "write", ">>": "append", "<>": "read-write", "&>": "write", "&>>": "append", ">&": "write"}
+_MODES = {
+    "<": "read",
+    ">": "write",
+    ">|": "write",
+    ">>": "append",
+    "<>": "read-write",
+    "&>": "write",
+    "&>>": "append",
+    ">&": "write",
+}
 _RUNS_TEXT = frozenset(("eval", "source", ".", "trap"))
 _SHELLS = frozenset(("sh", "bash", "dash"))
 
 
 class FoundCommand:
-    """A simple command: its name and arguments as far as they are known before it runs (None where they are not)."""
+    """A simple command: its name and arguments as far as they are known before it runs (None where
+    they are not).
+    """
 
     __slots__ = ("arguments", "line", "name")
 
@@ -62,7 +73,9 @@ class FoundCommand:
 
 
 class FoundRedirection:
-    """A redirection of a file: mode is "read", "write", "append" or "read-write"; the path None where it is not known."""
+    """A redirection of a file: mode is "read", "write", "append" or "read-write"; the path None
+    where it is not known.
+    """
 
     __slots__ = ("line", "mode", "path")
 
@@ -76,7 +89,9 @@ class FoundRedirection:
 
 
 class Opaque:
-    """Something whose effect cannot be told before it runs: a command named by a variable, `eval`, a sourced file."""
+    """Something whose effect cannot be told before it runs: a command named by a variable, `eval`,
+    a sourced file.
+    """
 
     __slots__ = ("line", "reason", "text")
 
@@ -90,7 +105,9 @@ class Opaque:
 
 
 class Analysis:
-    """What `analyze` found, in the order of the text. Commands inside functions and substitutions are among them."""
+    """What `analyze` found, in the order of the text. Commands inside functions and substitutions
+    are among them.
+    """
 
     __slots__ = ("commands", "functions", "opaque", "redirections")
 
@@ -133,7 +150,9 @@ def analyze(script: str) -> Analysis:
 
 
 def known_text(word: Word) -> str | None:
-    """The text of a word that depends on nothing; None where it does, or where it may become several."""
+    """The text of a word that depends on nothing; None where it does, or where it may become
+    several.
+    """
     texts: list[str] = []
     for part in word.parts:
         if isinstance(part, Quoted):
@@ -160,20 +179,30 @@ def _note_command(analysis: Analysis, node: SimpleCommand) -> None:
     analysis.commands.append(FoundCommand(name, arguments, node.line))
     shown = " ".join(word.source for word in node.words)
     if name is None:
-        analysis.opaque.append(Opaque("the command's name is only known when it runs", shown, node.line))
+        analysis.opaque.append(
+            Opaque("the command's name is only known when it runs", shown, node.line)
+        )
     elif name in _RUNS_TEXT and (name != "trap" or len(arguments) > 1):
-        analysis.opaque.append(Opaque(f"`{name}` runs text that is not part of the script", shown, node.line))
+        analysis.opaque.append(
+            Opaque(f"`{name}` runs text that is not part of the script", shown, node.line)
+        )
     elif name in _SHELLS and "-c" in arguments:
-        analysis.opaque.append(Opaque(f"`{name} -c` runs text as a script of its own", shown, node.line))
+        analysis.opaque.append(
+            Opaque(f"`{name} -c` runs text as a script of its own", shown, node.line)
+        )
 
 
 def _note_redirection(analysis: Analysis, redirection: Redirection) -> None:
     if isinstance(redirection.target, HereDocument) or redirection.operator == "<<<":
         return
     path = known_text(redirection.target)
-    if redirection.operator in (">&", "<&") and (path is None or path.rstrip("-").isdigit() or path == "-"):
+    if redirection.operator in (">&", "<&") and (
+        path is None or path.rstrip("-").isdigit() or path == "-"
+    ):
         return
-    analysis.redirections.append(FoundRedirection(_MODES[redirection.operator], path, redirection.line))
+    analysis.redirections.append(
+        FoundRedirection(_MODES[redirection.operator], path, redirection.line)
+    )
 
 
 def _children(node: Node) -> Iterator[Node]:

@@ -1,8 +1,9 @@
 """One tree of errors, and one of unwinds.
 
-An error is somebody's mistake: `SandboxError` is the embedding program's family, `CommandError` a command's way to
-give up, `OSError` what a filesystem says. An unwind is not a mistake: a limit, a closed pipe, `break`. It derives from
-`BaseException`, so that no broad handler swallows it by accident.
+An error is somebody's mistake: `SandboxError` is the embedding program's family, `CommandError` a
+command's way to give up, `OSError` what a filesystem says. An unwind is not a mistake: a limit, a
+closed pipe, `break`. It derives from `BaseException`, so that no broad handler swallows it by
+accident.
 """
 
 from __future__ import annotations
@@ -12,8 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Literal
 
-    LimitName = Literal["timeout", "steps", "depth", "output_bytes", "value_bytes", "processes", "cancelled"]
-    """What may end a script: a field of `Limits`, or more than 256 processes at a time, or `Sandbox.cancel`.
+    LimitName = Literal[
+        "timeout", "steps", "depth", "output_bytes", "value_bytes", "processes", "cancelled"
+    ]
+    """What may end a script: a field of `Limits`, or more than 256 processes at a time, or
+    `Sandbox.cancel`.
 
     The other fields of `Limits` end no script: they are errors of the file that is written.
     """
@@ -56,7 +60,9 @@ class ClosedError(SandboxError):
 
 
 class ArchiveError(SandboxError):
-    """An archive cannot be read, or holds what must not be unpacked; or it cannot hold what it should."""
+    """An archive cannot be read, or holds what must not be unpacked; or it cannot hold what it
+    should.
+    """
 
 
 class MountError(SandboxError, ValueError):
@@ -64,13 +70,17 @@ class MountError(SandboxError, ValueError):
 
 
 class ShellSyntaxError(SandboxError):
-    """A script is not shell grammar. `line` and `column` count from 1; `message` is worded as bash words it.
+    """A script is not shell grammar. `line` and `column` count from 1; `message` is worded as bash
+    words it.
 
-    status           the status it ends the script with; None where bash takes it for the end of the script and keeps the status
-    is_quote         whether a quote, a brace or an arithmetic expression has no end: a status other than 0 then stays
+    status           the status it ends the script with; None where bash takes it for the end of the
+                     script and keeps the status
+    is_quote         whether a quote, a brace or an arithmetic expression has no end: a status other
+                     than 0 then stays
     in_array         whether it is in the list of an array, which ends no more than its line
     in_substitution  whether it is in the commands of a $(…), which ends more than its script
-    at_end           whether it is only that the script ends too early, so that more of it may make it right
+    at_end           whether it is only that the script ends too early, so that more of it may make
+                     it right
     before_source    what bash writes in front of the line that it shows
     follow_up        the error that bash finds after this one, which it tells too
     """
@@ -82,7 +92,15 @@ class ShellSyntaxError(SandboxError):
     before_source = ""
     follow_up: ShellSyntaxError | None = None
 
-    def __init__(self, message: str, line: int = 1, column: int = 1, *, source_line: str | None = None, status: int | None = 2) -> None:
+    def __init__(
+        self,
+        message: str,
+        line: int = 1,
+        column: int = 1,
+        *,
+        source_line: str | None = None,
+        status: int | None = 2,
+    ) -> None:
         self.message = message
         self.line = line
         self.column = column
@@ -96,7 +114,9 @@ class SkillError(SandboxError):
 
 
 class InvalidSkillError(SkillError):
-    """A skill breaks the specification; `problems` lists every violation found, one sentence each."""
+    """A skill breaks the specification; `problems` lists every violation found, one sentence
+    each.
+    """
 
     def __init__(self, message: str, problems: Sequence[str] = ()) -> None:
         self.problems = tuple(problems) or (message,)
@@ -110,7 +130,8 @@ class SkillNotFoundError(SkillError):
 class SkillPathError(SkillError):
     """A path given for a skill's file is malformed, leaves the skill, or names nothing readable.
 
-    `reason` is one of absolute, home, traversal, symlink_escape, not_found, is_directory, out_of_scope, invalid.
+    `reason` is one of absolute, home, traversal, symlink_escape, not_found, is_directory,
+    out_of_scope, invalid.
     """
 
     def __init__(self, message: str, reason: str = "invalid") -> None:
@@ -140,7 +161,9 @@ class CommandError(Exception):
 
 
 class UsageError(CommandError):
-    """A command was called wrongly: the message is followed by "Try 'name --help' for more information."."""
+    """A command was called wrongly: the message is followed by "Try 'name --help' for more
+    information.".
+    """
 
     def __init__(self, message: str, status: int | None = None) -> None:
         super().__init__(message, 1 if status is None else status)
@@ -152,11 +175,15 @@ class Unwind(BaseException):
 
 
 class PipeClosed(Unwind):
-    """Nobody reads this pipe any more; the writing process ends with status 141, as SIGPIPE ends it on Unix."""
+    """Nobody reads this pipe any more; the writing process ends with status 141, as SIGPIPE ends it
+    on Unix.
+    """
 
 
 class LimitReached(Unwind):
-    """A ceiling was reached, or the execution was cancelled; `limit` says which (see `ExecutionResult.limit`)."""
+    """A ceiling was reached, or the execution was cancelled; `limit` says which (see
+    `ExecutionResult.limit`).
+    """
 
     def __init__(self, limit: LimitName, message: str = "") -> None:
         self.limit = limit
@@ -165,7 +192,9 @@ class LimitReached(Unwind):
 
 
 class Killed(Unwind):
-    """A process ends by a signal; its status is 128 + `signal`. `target` is the subshell that was meant, 0 for all."""
+    """A process ends by a signal; its status is 128 + `signal`. `target` is the subshell that was
+    meant, 0 for all.
+    """
 
     def __init__(self, signal: int, target: int = 0) -> None:
         self.signal = signal
@@ -186,7 +215,9 @@ class ControlFlow(Unwind):
 
 
 class Break(ControlFlow):
-    """`break`: the number of loops still to leave is in the shell, so that the class itself can be raised."""
+    """`break`: the number of loops still to leave is in the shell, so that the class itself can be
+    raised.
+    """
 
 
 class Continue(ControlFlow):

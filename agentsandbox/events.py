@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 __all__ = ["CommandExecuted", "FileChanged", "Lifecycle", "SandboxEvent", "SkillInvoked", "guarded"]
 
 
-def guarded(callback: Callable[P, object], name: str, passes: tuple[type[BaseException], ...] = ()) -> Callable[P, None]:
+def guarded(
+    callback: Callable[P, object], name: str, passes: tuple[type[BaseException], ...] = ()
+) -> Callable[P, None]:
     """Wrap a callback of the host so that its errors go to the host's log, the first of them only.
 
     What is in `passes` is raised nevertheless, as are `KeyboardInterrupt` and the cancellation of a
@@ -45,7 +47,9 @@ def guarded(callback: Callable[P, object], name: str, passes: tuple[type[BaseExc
                 import logging
 
                 failed = True
-                logging.getLogger("agentsandbox").error("%s raised; its errors are not reported again", name, exc_info=error)
+                logging.getLogger("agentsandbox").error(
+                    "%s raised; its errors are not reported again", name, exc_info=error
+                )
 
     return call
 
@@ -65,7 +69,9 @@ class SandboxEvent:
 
 
 class CommandExecuted(SandboxEvent):
-    """An `execute` ended: its script, its status, how many seconds it took, where it ended and which limit ended it."""
+    """An `execute` ended: its script, its status, how many seconds it took, where it ended and
+    which limit ended it.
+    """
 
     __slots__ = ("cwd", "duration", "exit_code", "limit", "script", "stderr", "stdout")
 
@@ -117,7 +123,9 @@ class FileChanged(SandboxEvent):
 
 
 class SkillInvoked(SandboxEvent):
-    """A skill was loaded or unloaded, one of its files read, one of its scripts run, or a change of it proposed."""
+    """A skill was loaded or unloaded, one of its files read, one of its scripts run, or a change of
+    it proposed.
+    """
 
     __slots__ = ("action", "duration", "path", "skill", "success")
 
@@ -141,11 +149,15 @@ class SkillInvoked(SandboxEvent):
 
 
 class Lifecycle(SandboxEvent):
-    """A sandbox was made, closed, forked (`details` is the fork's id), or went back to a snapshot."""
+    """A sandbox was made, closed, forked (`details` is the fork's id), or went back to a
+    snapshot.
+    """
 
     __slots__ = ("details", "stage")
 
-    def __init__(self, sandbox_id: str, timestamp: float, *, stage: Stage, details: str = "") -> None:
+    def __init__(
+        self, sandbox_id: str, timestamp: float, *, stage: Stage, details: str = ""
+    ) -> None:
         super().__init__(sandbox_id, timestamp)
         self.stage = stage
         self.details = details

@@ -28,7 +28,16 @@ class Limits:
                   (all variables together six times as much)
     """
 
-    __slots__ = ("depth", "file_bytes", "files", "output_bytes", "steps", "timeout", "total_bytes", "value_bytes")
+    __slots__ = (
+        "depth",
+        "file_bytes",
+        "files",
+        "output_bytes",
+        "steps",
+        "timeout",
+        "total_bytes",
+        "value_bytes",
+    )
 
     def __init__(
         self,
@@ -44,7 +53,9 @@ class Limits:
         **unknown: Never,
     ) -> None:
         for name in unknown:
-            raise TypeError(f"Limits has no limit {name!r}: there are {', '.join(sorted(self.__slots__))}")
+            raise TypeError(
+                f"Limits has no limit {name!r}: there are {', '.join(sorted(self.__slots__))}"
+            )
         given = {
             "timeout": timeout,
             "steps": steps,
@@ -58,7 +69,9 @@ class Limits:
         for name, value in given.items():
             whole = name != "timeout"
             if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)):
-                raise TypeError(f"Limits.{name} takes {'an integer' if whole else 'a number'}, not {value!r}")
+                raise TypeError(
+                    f"Limits.{name} takes {'an integer' if whole else 'a number'}, not {value!r}"
+                )
             if not 0 < value <= sys.float_info.max:  # which NaN is not, either
                 raise ValueError(f"Limits.{name} must be positive and finite, not {value!r}")
             object.__setattr__(self, name, value)

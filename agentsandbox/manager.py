@@ -63,7 +63,9 @@ class SandboxManager:
         check_identity(id, options)
         with self._lock:
             if id is not None and self._living(id) is not None:
-                raise SandboxError(f"Sandbox with ID {id!r} already exists: `get_or_create` returns it")
+                raise SandboxError(
+                    f"Sandbox with ID {id!r} already exists: `get_or_create` returns it"
+                )
             return self._add(id, options)
 
     def get(self, id: str) -> Sandbox | None:

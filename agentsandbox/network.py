@@ -17,15 +17,25 @@ UNICAST = "2000::/3"
 class NetworkPolicy:
     """An allow-list of URLs; immutable. Everything else is refused.
 
-    allow          URL prefixes: "https://api.example.com/v1/" allows what is below it, "https://example.com" the whole host
+    allow          URL prefixes: "https://api.example.com/v1/" allows what is below it,
+                   "https://example.com" the whole host
     methods        the HTTP methods that may be used
     allow_private  whether an allowed host may have a private, local or reserved address
     max_bytes      the largest response
     timeout        seconds for one request
-    headers        host → headers that are added to requests to it: secrets that the sandbox never sees
+    headers        host → headers that are added to requests to it: secrets that the sandbox never
+                   sees
     """
 
-    __slots__ = ("_prefixes", "allow", "allow_private", "headers", "max_bytes", "methods", "timeout")
+    __slots__ = (
+        "_prefixes",
+        "allow",
+        "allow_private",
+        "headers",
+        "max_bytes",
+        "methods",
+        "timeout",
+    )
 
     def __init__(
         self,
@@ -77,7 +87,9 @@ class NetworkPolicy:
         return f"{scheme}://{host} is not on the list of allowed addresses"
 
     def refuses_address(self, address: str) -> str | None:
-        """Why an address that a host name resolved to must not be connected to, None when it may be."""
+        """Why an address that a host name resolved to must not be connected to, None when it may
+        be.
+        """
         import ipaddress
 
         try:
@@ -92,7 +104,14 @@ class NetworkPolicy:
         return f"NetworkPolicy(allow={list(self.allow)}, methods={sorted(self.methods)}, allow_private={self.allow_private})"
 
 
-def _check(allow: object, methods: object, allow_private: object, max_bytes: object, timeout: object, headers: object) -> None:
+def _check(
+    allow: object,
+    methods: object,
+    allow_private: object,
+    max_bytes: object,
+    timeout: object,
+    headers: object,
+) -> None:
     """Refuse arguments of a `NetworkPolicy` that are not what they must be."""
     for name, value in (("allow", allow), ("methods", methods)):
         if isinstance(value, str) or not hasattr(value, "__iter__"):
@@ -110,7 +129,11 @@ def _check(allow: object, methods: object, allow_private: object, max_bytes: obj
         raise ValueError("max_bytes and timeout must be positive and finite")
     for host, pairs in _items(headers, "headers must map hosts to headers"):
         for field, value in _items(pairs, f"headers[{host!r}] must map names to values"):
-            if not isinstance(host, str) or not isinstance(field, str) or not isinstance(value, str):
+            if (
+                not isinstance(host, str)
+                or not isinstance(field, str)
+                or not isinstance(value, str)
+            ):
                 raise TypeError(f"headers must hold str, not {host!r}: {field!r}: {value!r}")
 
 
@@ -123,7 +146,9 @@ def _items(value: object, message: str) -> list[tuple[object, object]]:
 
 
 def _is_public(ip: IPv4Address | IPv6Address) -> bool:
-    """Whether an address is one of the internet's; one that leads to an IPv4 address is as public as that is."""
+    """Whether an address is one of the internet's; one that leads to an IPv4 address is as public
+    as that is.
+    """
     import ipaddress
 
     if isinstance(ip, ipaddress.IPv6Address):
@@ -138,7 +163,9 @@ def _is_public(ip: IPv4Address | IPv6Address) -> bool:
 
 
 def _parts(url: str) -> tuple[str, str, int, str]:
-    """(scheme, host, port, path) of an http(s) URL; ValueError for one that could be read in two ways."""
+    """(scheme, host, port, path) of an http(s) URL; ValueError for one that could be read in two
+    ways.
+    """
     from urllib.parse import urlsplit
 
     if any(character <= " " or character in '\\"<>^`{|}\x7f' for character in url):

@@ -86,7 +86,11 @@ class KeywordSignature:
         from inspect import Parameter, signature
 
         of_constructor = signature(owner.__init__)  # type: ignore[misc]
-        own = [parameter for parameter in of_constructor.parameters.values() if parameter.kind is not Parameter.VAR_KEYWORD]
+        own = [
+            parameter
+            for parameter in of_constructor.parameters.values()
+            if parameter.kind is not Parameter.VAR_KEYWORD
+        ]
         types = SandboxOptions.__annotations__
         options = [
             Parameter(
@@ -97,7 +101,9 @@ class KeywordSignature:
             )
             for name, default in DEFAULTS.items()
         ]
-        return of_constructor.replace(parameters=[*own[1:], *options], return_annotation=Parameter.empty)
+        return of_constructor.replace(
+            parameters=[*own[1:], *options], return_annotation=Parameter.empty
+        )
 
 
 class SandboxOptions:
@@ -172,7 +178,11 @@ class SandboxOptions:
         def __getattr__(self, name: str) -> object:
             from agentsandbox.runtime.arguments import nearest
 
-            hint = "; options.clone(…) makes a changed copy" if name in ("copy", "model_copy", "replace") else nearest(name, DEFAULTS)
+            hint = (
+                "; options.clone(…) makes a changed copy"
+                if name in ("copy", "model_copy", "replace")
+                else nearest(name, DEFAULTS)
+            )
             raise AttributeError(f"SandboxOptions has no attribute {name!r}{hint}")
 
     def __eq__(self, other: object) -> bool:
@@ -181,7 +191,10 @@ class SandboxOptions:
     __hash__ = None  # type: ignore[assignment]  # mappings are not hashable
 
     def __reduce__(self) -> tuple[Callable[..., SandboxOptions], tuple[dict[str, object]]]:
-        plain = {name: dict(value) if isinstance(value, MappingProxyType) else value for name, value in self.as_dict().items()}
+        plain = {
+            name: dict(value) if isinstance(value, MappingProxyType) else value
+            for name, value in self.as_dict().items()
+        }
         return _remade, (plain,)
 
     def __repr__(self) -> str:
@@ -226,7 +239,11 @@ def check_identity(id: object, options: object) -> None:
     if id == "":
         raise ValueError("id must not be empty")
     if options is not None and not isinstance(options, SandboxOptions):
-        hint = "SandboxOptions(**mapping) makes one of a mapping" if isinstance(options, Mapping) else ""
+        hint = (
+            "SandboxOptions(**mapping) makes one of a mapping"
+            if isinstance(options, Mapping)
+            else ""
+        )
         raise wrong_type("options", "a SandboxOptions", options, hint)
 
 

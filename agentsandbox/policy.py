@@ -1,4 +1,5 @@
-"""`Sandbox(on_command=policy)`: the host sees each simple command, its words resolved, before it runs.
+"""`Sandbox(on_command=policy)`: the host sees each simple command, its words resolved, before it
+runs.
 
     def policy(request: CommandRequest) -> bool | str | None:
         ...  # True or None: run it;  False: refuse it;  a text: refuse it with this message
@@ -22,17 +23,26 @@ __all__ = ["CommandRequest", "as_rule"]
 
 
 class CommandRequest:
-    """A command that is about to run: its words, where, and for which skill's script (None for none).
+    """A command that is about to run: its words, where, and for which skill's script (None for
+    none).
 
-    `is_function` says that the name can only be one of the script's own functions, whose commands are asked about in turn,
-    `is_main` that the sandbox's own shell runs it, which lasts from call to call, and no subshell or script file.
-    A command that was called by another name (a path, a link, a copy) is asked about once more by its own.
+    `is_function` says that the name can only be one of the script's own functions, whose commands
+    are asked about in turn, `is_main` that the sandbox's own shell runs it, which lasts from call
+    to call, and no subshell or script file. A command that was called by another name (a path, a
+    link, a copy) is asked about once more by its own.
     """
 
     __slots__ = ("argv", "cwd", "is_function", "is_main", "line", "skill")
 
     def __init__(
-        self, argv: tuple[str, ...], cwd: str, line: int, skill: str | None, *, is_function: bool = False, is_main: bool = False
+        self,
+        argv: tuple[str, ...],
+        cwd: str,
+        line: int,
+        skill: str | None,
+        *,
+        is_function: bool = False,
+        is_main: bool = False,
     ) -> None:
         self.argv = argv
         self.is_function = is_function
@@ -46,7 +56,9 @@ class CommandRequest:
 
 
 def as_rule(policy: Policy, before: Rule | None = None) -> Rule:
-    """What a shell asks: first the rule that is there already, then the policy. The answer is None, or why not."""
+    """What a shell asks: first the rule that is there already, then the policy. The answer is None,
+    or why not.
+    """
 
     def rule(shell: Shell, argv: Sequence[str], line: int) -> str | None:
         refusal = None if before is None else before(shell, argv, line)
@@ -60,7 +72,9 @@ def _ask(policy: Policy, shell: Shell, argv: Sequence[str], line: int) -> str | 
     skill = shell.values.get("SKILL_NAME")
     running = skill if isinstance(skill, str) and shell.invocation.source != "environment" else None
     main = not shell.process.level and shell.process.pid == shell.machine.scheduler.main.pid
-    request = CommandRequest(tuple(argv), shell.cwd, line, running, is_function=_is_function(shell, argv), is_main=main)
+    request = CommandRequest(
+        tuple(argv), shell.cwd, line, running, is_function=_is_function(shell, argv), is_main=main
+    )
     answer = policy(request)
     if answer is not None and not isinstance(answer, (bool, str)):
         answer = shell.machine.scheduler.await_(answer)
@@ -73,4 +87,8 @@ def _is_function(shell: Shell, argv: Sequence[str]) -> bool:
     from agentsandbox.commands import names
 
     name = argv[0] if argv else ""
-    return name in shell.definitions.functions and name not in names() and name not in shell.machine.commands
+    return (
+        name in shell.definitions.functions
+        and name not in names()
+        and name not in shell.machine.commands
+    )

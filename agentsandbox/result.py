@@ -21,7 +21,9 @@ HTML_SHOWN = 50_000
 
 
 class ExecutionError(SandboxError):
-    """A script failed and `ExecutionResult.check` was asked to raise for it; `result` holds its output and status."""
+    """A script failed and `ExecutionResult.check` was asked to raise for it; `result` holds its
+    output and status.
+    """
 
     def __init__(self, result: ExecutionResult) -> None:
         self.result = result
@@ -33,14 +35,16 @@ class ExecutionError(SandboxError):
 class ExecutionResult:
     """What a script did: its output, its exit status, how long it took and what stopped it.
 
-    The text properties decode as UTF-8 and keep invalid bytes as surrogates; the `_bytes` ones are exact.
+    The text properties decode as UTF-8 and keep invalid bytes as surrogates; the `_bytes` ones are
+    exact.
 
     script     what was executed
     exit_code  0…255
     duration   seconds
-    limit      what ended the script, None if it ended by itself: "timeout", "steps", "depth", "output_bytes" and
-               "value_bytes" are fields of `Limits`; "processes" is more than 256 of them at a time; "cancelled" is
-               `Sandbox.cancel`, or the end of the task that awaited it
+    limit      what ended the script, None if it ended by itself: "timeout", "steps", "depth",
+               "output_bytes" and "value_bytes" are fields of `Limits`; "processes" is more than 256
+               of them at a time; "cancelled" is `Sandbox.cancel`, or the end of the task that
+               awaited it
     """
 
     __slots__ = ("_entries", "duration", "exit_code", "limit", "script")
@@ -105,7 +109,9 @@ class ExecutionResult:
         return b"".join([data for stream, data in entries if stream == number])
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: both streams in order, errors in red, then the status and the limit."""
+        """Return what a notebook shows: both streams in order, errors in red, then the status and
+        the limit.
+        """
         from html import escape
 
         room = HTML_SHOWN
@@ -118,7 +124,9 @@ class ExecutionResult:
             if room < 0:
                 parts.append("…")
                 break
-        end = f"exit code {self.exit_code}" + (f", limit {self.limit}" if self.limit is not None else "")
+        end = f"exit code {self.exit_code}" + (
+            f", limit {self.limit}" if self.limit is not None else ""
+        )
         color = "#2e7d32" if self.exit_code == 0 else "#b00020"
         return f'<pre style="white-space:pre-wrap">{"".join(parts)}</pre><small style="color:{color}">{escape(end)}</small>'
 

@@ -224,7 +224,9 @@ class Sandbox:
 
     @property
     def files(self) -> SandboxFiles:
-        """The files, with the agent's permissions: to read, write, edit and search, and to copy in and out."""
+        """The files, with the agent's permissions: to read, write, edit and search, and to copy in
+        and out.
+        """
         from agentsandbox.files import SandboxFiles
 
         return SandboxFiles(self)
@@ -247,7 +249,9 @@ class Sandbox:
         """Return what is mounted now, and where: by `skills=`, then by `mount_skill`."""
         return self._mounted
 
-    def mount_skill(self, skill: AgentSkill, path: str | None = None, *, written: bool = False) -> str:
+    def mount_skill(
+        self, skill: AgentSkill, path: str | None = None, *, written: bool = False
+    ) -> str:
         """Mount one more skill read-only and return its path (default: below `skills_mount_path`).
 
         A file that a script left at that path is renamed to PATH.1; with `written=True` it is the
@@ -262,7 +266,9 @@ class Sandbox:
         where = path or f"{self._options.skills_mount_path.rstrip('/')}/{skill.name}"
         self._mounted = mount_another(self.fs, self._mounted, skill, where, written=written)
         if self._shell is not None:
-            self._shell.machine.skill_mounts = tuple((info.mount_path, info.name) for info in self._mounted)
+            self._shell.machine.skill_mounts = tuple(
+                (info.mount_path, info.name) for info in self._mounted
+            )
         self._active_skills = [other for other in self._active_skills if other != where] + [where]
         if self._shell is not None:
             self._shell.machine.active_skills = self._active_skills
@@ -282,7 +288,9 @@ class Sandbox:
             options = self._options
             catalog = SkillCatalog(skills=options.skills)
             place, observer = options.skills_mount_path, options.on_event
-            self._session = SkillSession(catalog, self, id=self.id, mount_path=place, on_event=observer)
+            self._session = SkillSession(
+                catalog, self, id=self.id, mount_path=place, on_event=observer
+            )
         return self._session
 
     # executing
@@ -329,14 +337,18 @@ class Sandbox:
         if on_command is not None or self._options.on_command is not None:
             self._refuse_async(on_command)
         with self._lock:
-            return self._execute(script, stdin, timeout, env, cwd, args, state, on_output, on_command)
+            return self._execute(
+                script, stdin, timeout, env, cwd, args, state, on_output, on_command
+            )
 
     def _refuse_async(self, policy: Policy | None) -> None:
         """Refuse to execute without an event loop what has to be awaited."""
         from agentsandbox.runtime.arguments import is_async
 
         if is_async(policy) or is_async(self._options.on_command):
-            raise TypeError("on_command is async: use `await sandbox.aexecute(…)`, or a plain function")
+            raise TypeError(
+                "on_command is async: use `await sandbox.aexecute(…)`, or a plain function"
+            )
 
     def _execute(
         self,
@@ -427,7 +439,9 @@ class Sandbox:
                 " have to wait for the end"
             )
         if self._is_observed:
-            raise SandboxError("an observer must not use the sandbox that it observes: note the event and act on it later")
+            raise SandboxError(
+                "an observer must not use the sandbox that it observes: note the event and act on it later"
+            )
 
     def _check_directory(self, shell: Shell, cwd: str) -> None:
         """Refuse a working directory that is none, as `chdir` does."""
@@ -509,7 +523,9 @@ class Sandbox:
 
         return OutputStream(
             self,
-            lambda channel: self._execute(script, stdin, timeout, env, cwd, args, state, channel.put, on_command),
+            lambda channel: self._execute(
+                script, stdin, timeout, env, cwd, args, state, channel.put, on_command
+            ),
         )
 
     def astream(
@@ -586,7 +602,9 @@ class Sandbox:
             clock=self._clock,
             seed=options.seed,
             commands=options.commands,
-            command_names=functools.partial(_command_names, options.commands),  # a method of ours would keep us alive
+            command_names=functools.partial(
+                _command_names, options.commands
+            ),  # a method of ours would keep us alive
             user=options.user,
             hostname=options.hostname,
             network=options.network,
@@ -736,7 +754,9 @@ class Sandbox:
             scheduler.kill_all()
 
     def __reduce__(self) -> str:
-        raise TypeError("a sandbox can neither be pickled nor copied: `fork` makes a second one, `snapshot` keeps its files")
+        raise TypeError(
+            "a sandbox can neither be pickled nor copied: `fork` makes a second one, `snapshot` keeps its files"
+        )
 
     def __enter__(self) -> Sandbox:
         return self
@@ -779,7 +799,9 @@ def _check_snapshot(snapshot: object, family: object) -> None:
         kind = type(snapshot).__name__
         raise TypeError(f"snapshot must be what Sandbox.snapshot() returned, not {kind}")
     if snapshot.family is not family:
-        raise SandboxError("this snapshot is of another sandbox; only a sandbox and its forks share snapshots")
+        raise SandboxError(
+            "this snapshot is of another sandbox; only a sandbox and its forks share snapshots"
+        )
 
 
 def _command_names(own: Sequence[Command]) -> list[str]:

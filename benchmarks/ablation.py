@@ -1,8 +1,9 @@
 """What each fast path is worth. Run: python benchmarks/ablation.py [WORD...]
 
-A row switches one fast path off by replacing the function that chooses it, and runs a script that people write (see the
-one-liners of question-and-answer sites and the scripts of public skills). Every sample is a process of its own, on and off
-by turns, and the ratio is that of the quickest. A fast path stays only with a ratio of at least 1.5 in one of its rows.
+A row switches one fast path off by replacing the function that chooses it, and runs a script that
+people write (see the one-liners of question-and-answer sites and the scripts of public skills).
+Every sample is a process of its own, on and off by turns, and the ratio is that of the quickest. A
+fast path stays only with a ratio of at least 1.5 in one of its rows.
 """
 
 from __future__ import annotations
@@ -116,7 +117,9 @@ def files() -> dict[str, str]:
 def measure(title: str, *, on: bool) -> float:
     """Seconds of one row's script in this process."""
     switch, script = next((switch, script) for known, switch, script in ROWS if known == title)
-    sandbox = Sandbox(limits=Limits(total_bytes=1 << 29, steps=10**9, timeout=600.0, output_bytes=1 << 28))
+    sandbox = Sandbox(
+        limits=Limits(total_bytes=1 << 29, steps=10**9, timeout=600.0, output_bytes=1 << 28)
+    )
     place = sandbox.execute("pwd").stdout.strip()
     if ".txt" in script or ".json" in script:
         for name, text in files().items():
@@ -144,17 +147,24 @@ def compare(title: str) -> float:
             best[state] = min(best[state], float(ran.stdout))
     ratio = best["off"] / best["on"]
     verdict = "" if ratio >= BAR else "  below the bar"
-    print(f"{title:28}{best['on'] * 1e3:9.1f} ms{best['off'] * 1e3:9.1f} ms{ratio:7.2f}{verdict}", flush=True)
+    print(
+        f"{title:28}{best['on'] * 1e3:9.1f} ms{best['off'] * 1e3:9.1f} ms{ratio:7.2f}{verdict}",
+        flush=True,
+    )
     return ratio
 
 
 def main(arguments: list[str]) -> int:
-    """Compare all rows, or those with one of these words in their title; 1 if one is below the bar."""
+    """Compare all rows, or those with one of these words in their title; 1 if one is below the
+    bar.
+    """
     if arguments[:1] == ["--one"]:
         print(measure(arguments[1], on=arguments[2] == "on"))
         return 0
     print(f"{'fast path':28}{'on':>12}{'off':>12}{'ratio':>7}")
-    titles = [title for title, _, _ in ROWS if not arguments or any(word in title for word in arguments)]
+    titles = [
+        title for title, _, _ in ROWS if not arguments or any(word in title for word in arguments)
+    ]
     return 1 if min(map(compare, titles)) < BAR else 0
 
 

@@ -1,4 +1,6 @@
-"""How long filesystem operations take: in memory, in pyfakefs, on a real tmpfs. Run: python benchmarks/fs.py"""
+"""How long filesystem operations take: in memory, in pyfakefs, on a real tmpfs. Run: python
+benchmarks/fs.py
+"""
 
 from __future__ import annotations
 
@@ -168,7 +170,10 @@ def main() -> None:
     print(f"{'us':12}{'memory':>12}{'tmpfs':>12}{'pyfakefs':>12}")
     for name in dict.fromkeys([*memory, *fake]):
         row = [figures.get(name) for figures in (memory, real, fake)]
-        print(f"{name:12}" + "".join(f"{'' if figure is None else f'{figure:.2f}':>12}" for figure in row))
+        print(
+            f"{name:12}"
+            + "".join(f"{'' if figure is None else f'{figure:.2f}':>12}" for figure in row)
+        )
 
 
 if __name__ == "__main__":

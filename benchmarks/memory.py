@@ -1,7 +1,9 @@
-"""How much memory commands take over their input. Run on Linux: python benchmarks/memory.py [MIB [COMMAND...]]
+"""How much memory commands take over their input. Run on Linux: python benchmarks/memory.py [MIB
+[COMMAND...]]
 
-Each command runs in a process of its own on a file of MIB megabytes (50), and its output is dropped. The figure is the
-highest resident set while it ran, less the one before: the file itself, which the sandbox holds, does not count.
+Each command runs in a process of its own on a file of MIB megabytes (50), and its output is
+dropped. The figure is the highest resident set while it ran, less the one before: the file itself,
+which the sandbox holds, does not count.
 """
 
 from __future__ import annotations
@@ -75,8 +77,18 @@ def make_json(size: int) -> bytes:
     have = 0
     while have < size:
         words = " ".join(chance.choices(("alpha", "beta", "gamma", "delta", "epsilon"), k=12))
-        owner = {"login": f"user{chance.getrandbits(16)}", "team": f"t{chance.randint(0, 9)}", "active": True}
-        record = {"id": len(parts), "title": f"item-{chance.getrandbits(40)}", "body": words, "score": chance.random(), "owner": owner}
+        owner = {
+            "login": f"user{chance.getrandbits(16)}",
+            "team": f"t{chance.randint(0, 9)}",
+            "active": True,
+        }
+        record = {
+            "id": len(parts),
+            "title": f"item-{chance.getrandbits(40)}",
+            "body": words,
+            "score": chance.random(),
+            "owner": owner,
+        }
         parts.append(json.dumps(record, indent=2))
         have += len(parts[-1]) + 2
     return f"[{', '.join(parts)}]\n".encode()
@@ -90,10 +102,18 @@ def make_small(size: int) -> bytes:
 def make_lines(size: int) -> bytes:
     """A small object on each line."""
     chance = random.Random(7)
-    return b"".join(b'{"a":%d,"b":%d}\n' % (chance.randint(0, 9), chance.randint(0, 9)) for _ in range(size // 14))
+    return b"".join(
+        b'{"a":%d,"b":%d}\n' % (chance.randint(0, 9), chance.randint(0, 9))
+        for _ in range(size // 14)
+    )
 
 
-MAKERS = {"log.txt": make_log, "data.json": make_json, "small.json": make_small, "lines.json": make_lines}
+MAKERS = {
+    "log.txt": make_log,
+    "data.json": make_json,
+    "small.json": make_small,
+    "lines.json": make_lines,
+}
 
 
 def file_of(script: str) -> str:
@@ -112,18 +132,31 @@ def resident(field: str) -> int:
 def measure(script: str, mib: int, file: str) -> None:
     """In a process of its own: print the bytes that the script took over what was there before."""
     large = 40 * mib * MIB
-    limits = Limits(file_bytes=large, total_bytes=large, value_bytes=large, steps=10**10, timeout=600.0)
+    limits = Limits(
+        file_bytes=large, total_bytes=large, value_bytes=large, steps=10**10, timeout=600.0
+    )
     with Sandbox(limits=limits) as sandbox:
         place = sandbox.execute("pwd").stdout.strip()
         name = file_of(script)
         sandbox.fs.write_bytes(f"{place}/{name}", MAKERS[name](64 * 1024))
-        sandbox.execute(f"{script} > /dev/null")  # what a command loads is not what it needs for its input
+        sandbox.execute(
+            f"{script} > /dev/null"
+        )  # what a command loads is not what it needs for its input
         sandbox.fs.write_bytes(f"{place}/{name}", Path(file).read_bytes())
         Path("/proc/self/clear_refs").write_text("5", "ascii")
         before = resident("VmRSS")
         result = sandbox.execute(f"{script} > /dev/null")
         peak = resident("VmHWM")
-        print(json.dumps({"before": before, "peak": peak, "status": result.exit_code, "stderr": result.stderr[:200]}))
+        print(
+            json.dumps(
+                {
+                    "before": before,
+                    "peak": peak,
+                    "status": result.exit_code,
+                    "stderr": result.stderr[:200],
+                }
+            )
+        )
 
 
 def report(name: str, script: str, mib: int, bar: int, file: Path) -> bool:
@@ -133,7 +166,10 @@ def report(name: str, script: str, mib: int, bar: int, file: Path) -> bool:
     used = max(0, found["peak"] - found["before"])
     good = used <= bar and not found["stderr"]
     verdict = "ok" if good else found["stderr"].strip() or "OVER"
-    print(f"{name:18}{used / MIB:12.1f} MiB{used / (mib * MIB):9.2f}  {verdict} (<= {bar / MIB:.0f} MiB)", flush=True)
+    print(
+        f"{name:18}{used / MIB:12.1f} MiB{used / (mib * MIB):9.2f}  {verdict} (<= {bar / MIB:.0f} MiB)",
+        flush=True,
+    )
     return good
 
 

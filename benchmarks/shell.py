@@ -1,8 +1,9 @@
-"""How long scripts take here, in real bash and in other shells inside the process. Run: python benchmarks/shell.py
+"""How long scripts take here, in real bash and in other shells inside the process. Run: python
+benchmarks/shell.py
 
-Samples are interleaved (one of each shell after the other, so that a busy moment hits all of them) and the figures are
-medians. Real bash is one `bash -c` for each execution, in a temporary directory: what a tool of an agent pays. Other shells
-take part when their packages are installed.
+Samples are interleaved (one of each shell after the other, so that a busy moment hits all of them)
+and the figures are medians. Real bash is one `bash -c` for each execution, in a temporary
+directory: what a tool of an agent pays. Other shells take part when their packages are installed.
 """
 
 from __future__ import annotations
@@ -32,17 +33,29 @@ SCRIPTS = {
     "while [ ] 10,000": ("i=0; while [ $i -lt 10000 ]; do i=$((i+1)); done; echo $i", 1),
     "for (( )) 10,000": ("s=0; for ((i=0; i<10000; i++)); do ((s+=i)); done; echo $s", 1),
     "for word 10,000": ("for i in $(seq 10000); do x=$i; done; echo $x", 1),
-    "function 10,000": ("f() { local a=$1; r=$((a+1)); }; r=0; for ((i=0; i<10000; i++)); do f $r; done; echo $r", 1),
-    "case 10,000": ("n=0; for ((i=0; i<10000; i++)); do case $((i%3)) in 0) ((n++));; 1) ;; *) ;; esac; done; echo $n", 1),
+    "function 10,000": (
+        "f() { local a=$1; r=$((a+1)); }; r=0; for ((i=0; i<10000; i++)); do f $r; done; echo $r",
+        1,
+    ),
+    "case 10,000": (
+        "n=0; for ((i=0; i<10000; i++)); do case $((i%3)) in 0) ((n++));; 1) ;; *) ;; esac; done; echo $n",
+        1,
+    ),
     "string of 10,000": ('s=; for ((i=0; i<10000; i++)); do s="$s$i,"; done; echo ${#s}', 1),
     "yes | head": ("yes | head -n 3", 10),
-    "sort | uniq -c": ("for i in $(seq 3000); do echo $((i * 7919 % 101)); done | sort -n | uniq -c | sort -rn | head -n 1", 1),
+    "sort | uniq -c": (
+        "for i in $(seq 3000); do echo $((i * 7919 % 101)); done | sort -n | uniq -c | sort -rn | head -n 1",
+        1,
+    ),
     "awk sum": ("seq 50000 | awk '{ s += $1 } END { print s }'", 1),
     "sed | grep": ("seq 50000 | sed 's/1/one/g' | grep -c one", 1),
 }
 """A title → the script and how many executions make a sample."""
 
-SMALL = {f"skill-{number}": {f"file-{file}.md": "lorem ipsum\n" * 20 for file in range(19)} for number in range(50)}
+SMALL = {
+    f"skill-{number}": {f"file-{file}.md": "lorem ipsum\n" * 20 for file in range(19)}
+    for number in range(50)
+}
 """Fifty skills of twenty files."""
 
 
@@ -50,7 +63,9 @@ def real_bash(directory: str) -> Run:
     env = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
 
     def run(script: str) -> bytes:
-        return subprocess.run(["bash", "-c", script], cwd=directory, env=env, stdout=subprocess.PIPE, check=True).stdout
+        return subprocess.run(
+            ["bash", "-c", script], cwd=directory, env=env, stdout=subprocess.PIPE, check=True
+        ).stdout
 
     return run
 
@@ -65,7 +80,13 @@ def bashkit() -> Run:
 
     ceiling = 10**9
     profile = bashkit.ExecutionProfile.Interactive
-    shell = bashkit.Bash(max_commands=ceiling, max_loop_iterations=ceiling, timeout_seconds=600, max_memory=ceiling, profile=profile)
+    shell = bashkit.Bash(
+        max_commands=ceiling,
+        max_loop_iterations=ceiling,
+        timeout_seconds=600,
+        max_memory=ceiling,
+        profile=profile,
+    )
     return lambda script: shell.execute_sync(script).stdout.encode()
 
 
@@ -74,7 +95,9 @@ def just_bash() -> Run:
     from just_bash.types import ExecutionLimits
 
     ceiling = 10**9
-    limits = ExecutionLimits(max_command_count=ceiling, max_loop_iterations=ceiling, max_awk_iterations=ceiling)
+    limits = ExecutionLimits(
+        max_command_count=ceiling, max_loop_iterations=ceiling, max_awk_iterations=ceiling
+    )
     shell = Bash(limits=limits)
     return lambda script: shell.run(script).stdout.encode()
 
@@ -91,7 +114,9 @@ def seconds(run: Run, script: str, count: int) -> float:
 def compare(runs: dict[str, Run], repeat: int) -> None:
     """A table of scripts: our median beside the medians of the others, and the ratios."""
     others = [name for name in runs if name != "agentsandbox"]
-    print(f"{'script':18}{'agentsandbox':>14}" + "".join(f"{name:>14}{'ratio':>8}" for name in others))
+    print(
+        f"{'script':18}{'agentsandbox':>14}" + "".join(f"{name:>14}{'ratio':>8}" for name in others)
+    )
     for title, (script, count) in SCRIPTS.items():
         expected = runs["bash"](script)
         right = {name: run(script) == expected for name, run in runs.items()}
@@ -99,11 +124,16 @@ def compare(runs: dict[str, Run], repeat: int) -> None:
         for _ in range(repeat):
             for name, run in runs.items():
                 if right[name]:
-                    samples[name].append(seconds(run, script, min(count, 5) if name == "bash" else count))
+                    samples[name].append(
+                        seconds(run, script, min(count, 5) if name == "bash" else count)
+                    )
         medians = {name: statistics.median(times) for name, times in samples.items() if times}
         mine = medians["agentsandbox"]
         columns = [
-            f"{shown(medians[name]):>14}{mine / medians[name]:8.3f}" if name in medians else f"{'differs':>14}{'':8}" for name in others
+            f"{shown(medians[name]):>14}{mine / medians[name]:8.3f}"
+            if name in medians
+            else f"{'differs':>14}{'':8}"
+            for name in others
         ]
         print(f"{title:18}{shown(mine):>14}" + "".join(columns), flush=True)
 
@@ -128,11 +158,17 @@ def median_of(call: Callable[[], object], count: int, repeat: int) -> float:
 
 
 def first_execution() -> float:
-    """CPU seconds of a fresh process for the import and a first script, beyond those of an empty process."""
+    """CPU seconds of a fresh process for the import and a first script, beyond those of an empty
+    process.
+    """
 
     def used(program: str) -> float:
         probe = f"{program}\nimport time; print(time.process_time())"
-        return float(subprocess.run([sys.executable, "-c", probe], stdout=subprocess.PIPE, text=True, check=True).stdout.split()[-1])
+        return float(
+            subprocess.run(
+                [sys.executable, "-c", probe], stdout=subprocess.PIPE, text=True, check=True
+            ).stdout.split()[-1]
+        )
 
     script = "from agentsandbox import Sandbox; Sandbox().execute('echo hi')"
     return statistics.median(used(script) - used("pass") for _ in range(7))
@@ -152,7 +188,10 @@ def idle_bytes(number: int) -> int:
 def figures(repeat: int) -> None:
     """What has no counterpart in bash."""
     skills = [
-        AgentSkill.from_files({"SKILL.md": f"---\nname: {name}\ndescription: A skill.\n---\n", **files}) for name, files in SMALL.items()
+        AgentSkill.from_files(
+            {"SKILL.md": f"---\nname: {name}\ndescription: A skill.\n---\n", **files}
+        )
+        for name, files in SMALL.items()
     ]
     full = Sandbox()
     for number in range(5000):
@@ -162,8 +201,12 @@ def figures(repeat: int) -> None:
     used = Sandbox()
     used.execute("x=1; f() { :; }")
     print(f"{'Sandbox()':44}{shown(median_of(Sandbox, 200, repeat)):>12}")
-    print(f"{'Sandbox() and a first echo, process warm':44}{shown(median_of(lambda: Sandbox().execute('echo hi'), 100, repeat)):>12}")
-    print(f"{'Sandbox(skills=50 skills of 20 files)':44}{shown(median_of(lambda: Sandbox(skills=skills), 50, repeat)):>12}")
+    print(
+        f"{'Sandbox() and a first echo, process warm':44}{shown(median_of(lambda: Sandbox().execute('echo hi'), 100, repeat)):>12}"
+    )
+    print(
+        f"{'Sandbox(skills=50 skills of 20 files)':44}{shown(median_of(lambda: Sandbox(skills=skills), 50, repeat)):>12}"
+    )
     print(f"{'snapshot of 5,000 files':44}{shown(median_of(full.snapshot, 200, repeat)):>12}")
     print(f"{'fork of 5,000 files':44}{shown(median_of(full.fork, 100, repeat)):>12}")
     print(f"{'fork of a sandbox with a shell':44}{shown(median_of(used.fork, 100, repeat)):>12}")
@@ -172,12 +215,18 @@ def figures(repeat: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--repeat", type=int, default=7, help="samples (7)")
-    parser.add_argument("--alone", action="store_true", help="only the figures that bash has no counterpart for")
+    parser.add_argument(
+        "--alone", action="store_true", help="only the figures that bash has no counterpart for"
+    )
     options = parser.parse_args()
     if not options.alone:
-        with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as directory:
+        with tempfile.TemporaryDirectory(
+            dir="/dev/shm" if os.path.isdir("/dev/shm") else None
+        ) as directory:
             runs: dict[str, Run] = {"bash": real_bash(directory), "agentsandbox": ours()}
             for make in (bashkit, just_bash):
                 if importlib.util.find_spec(make.__name__) is not None:

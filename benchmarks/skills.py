@@ -1,4 +1,5 @@
-"""How long catalogs and their search take, of a thousand and ten thousand skills. Run: python benchmarks/skills.py
+"""How long catalogs and their search take, of a thousand and ten thousand skills. Run: python
+benchmarks/skills.py
 
 Processor time, the least of several calls, beside what the project asks of itself.
 """
@@ -41,14 +42,22 @@ def main() -> None:
         catalog = SkillCatalog.discover(root)
         show("1,000 skills: refreshed", 30, catalog.refresh)
         for form in FORMS:
-            show(f"1,000 skills: listed as {form}", 10, lambda form=form: render_catalog(catalog, form, maximum=None))
+            show(
+                f"1,000 skills: listed as {form}",
+                10,
+                lambda form=form: render_catalog(catalog, form, maximum=None),
+            )
         names = iter(catalog)
         with Sandbox() as sandbox:
             session = SkillSession(catalog, sandbox)
             show("a skill: loaded", 1, lambda: session.load([next(names)]), times=20)
     index, chance = SkillIndex(), random.Random(7)
-    words = ["".join(chance.choices(string.ascii_lowercase, k=chance.randint(3, 9))) for _ in range(5000)]
-    index.update([record(number, " ".join(chance.choices(words, k=20))) for number in range(10_000)])
+    words = [
+        "".join(chance.choices(string.ascii_lowercase, k=chance.randint(3, 9))) for _ in range(5000)
+    ]
+    index.update(
+        [record(number, " ".join(chance.choices(words, k=20))) for number in range(10_000)]
+    )
     for query in (*QUERIES, words[0]):
         show(f"10,000 skills: {query!r}", 20, lambda query=query: index.search(query))
     directions = Directions()
@@ -66,7 +75,12 @@ def write(folder: Path) -> None:
 
 def record(number: int, description: str) -> SkillRecord:
     """What a catalog knows of one."""
-    return SkillRecord(SkillMetadata(name=f"skill-{number}", description=f"{description} use the data"), "project", None, ())
+    return SkillRecord(
+        SkillMetadata(name=f"skill-{number}", description=f"{description} use the data"),
+        "project",
+        None,
+        (),
+    )
 
 
 def vector(chance: random.Random) -> list[float]:

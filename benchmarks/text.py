@@ -1,7 +1,9 @@
-"""The text tools on 100,000 lines beside the real ones and other shells inside the process. Run: python benchmarks/text.py [WORD...]
+"""The text tools on 100,000 lines beside the real ones and other shells inside the process. Run:
+python benchmarks/text.py [WORD...]
 
-Each line of `SCRIPTS` writes to a file; with words only the scripts that hold one of them run. Samples are interleaved and
-the figures are the quickest of each, in milliseconds; real tools pay for one `bash -c`, as a tool of an agent does.
+Each line of `SCRIPTS` writes to a file; with words only the scripts that hold one of them run.
+Samples are interleaved and the figures are the quickest of each, in milliseconds; real tools pay
+for one `bash -c`, as a tool of an agent does.
 """
 
 from __future__ import annotations
@@ -201,7 +203,17 @@ SCRIPTS = (
 def make_files() -> dict[str, str]:
     """Logs, words, tables, prose, numbers: what agents look through."""
     chance = random.Random(7)
-    pool = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", *[f"w{number}" for number in range(1000)]]
+    pool = [
+        "alpha",
+        "beta",
+        "gamma",
+        "delta",
+        "epsilon",
+        "zeta",
+        "eta",
+        "theta",
+        *[f"w{number}" for number in range(1000)],
+    ]
     words = chance.choices(pool, k=LINES)
     prose = "the Quick brown fox jumps over lazy dog and then runs away again far".split()
     levels = chance.choices(("INFO", "WARN", "ERROR", "DEBUG"), (70, 15, 5, 10), k=LINES)
@@ -223,9 +235,19 @@ def make_files() -> dict[str, str]:
         "d.csv": table,
         "d.tsv": [line.replace(",", "\t") for line in table],
         "n.txt": [str(chance.randint(1, 10**9)) for _ in range(LINES)],
-        "t.txt": [" ".join(chance.choices(prose, k=chance.randint(3, 14))) + chance.choice((".", "!", "", ",")) for _ in range(LINES)],
-        "v.txt": [f"v{chance.randint(0, 20)}.{chance.randint(0, 30)}.{chance.randint(0, 99)}" for _ in range(LINES)],
-        "h.txt": [f"{chance.randint(1, 999)}{chance.choice(('', 'K', 'M', 'G'))}\tdir{chance.randint(1, 9999)}" for _ in range(LINES)],
+        "t.txt": [
+            " ".join(chance.choices(prose, k=chance.randint(3, 14)))
+            + chance.choice((".", "!", "", ","))
+            for _ in range(LINES)
+        ],
+        "v.txt": [
+            f"v{chance.randint(0, 20)}.{chance.randint(0, 30)}.{chance.randint(0, 99)}"
+            for _ in range(LINES)
+        ],
+        "h.txt": [
+            f"{chance.randint(1, 999)}{chance.choice(('', 'K', 'M', 'G'))}\tdir{chance.randint(1, 9999)}"
+            for _ in range(LINES)
+        ],
         "a.txt": [f"k{number:06d} v{number % 7}" for number in range(LINES)],
         "b.txt": [f"k{number:06d} w{number % 9}" for number in range(0, LINES, 2)],
         "p.txt": chance.sample(words, 20),
@@ -243,7 +265,9 @@ def real_bash(files: dict[str, str]) -> Run:
         if not script:
             shutil.rmtree(directory)
             return b""
-        return subprocess.run(["bash", "-c", script], cwd=directory, env=env, stdout=subprocess.PIPE, check=False).stdout
+        return subprocess.run(
+            ["bash", "-c", script], cwd=directory, env=env, stdout=subprocess.PIPE, check=False
+        ).stdout
 
     return run
 
@@ -261,7 +285,12 @@ def bashkit(files: dict[str, str]) -> Run:
 
     ceiling = 10**9
     profile = bashkit.ExecutionProfile.Interactive
-    limits = {"max_commands": ceiling, "max_loop_iterations": ceiling, "timeout_seconds": 600, "max_memory": ceiling}
+    limits = {
+        "max_commands": ceiling,
+        "max_loop_iterations": ceiling,
+        "timeout_seconds": 600,
+        "max_memory": ceiling,
+    }
     shell = bashkit.Bash(cwd="/home/user", profile=profile, **limits)
     for name, text in files.items():
         shell.fs().write_file(f"/home/user/{name}", text.encode())
@@ -283,7 +312,10 @@ def measure(runs: dict[str, Run], script: str, repeat: int = 5) -> None:
             run(whole)
             best[name] = min(best.get(name, 1e9), time.perf_counter() - began)
     mine = best["agentsandbox"]
-    cells = [f"{best[name] * 1e3:9.1f}{' ' if sums[name] == sums['bash'] else '!'}{mine / best[name]:7.2f}" for name in runs]
+    cells = [
+        f"{best[name] * 1e3:9.1f}{' ' if sums[name] == sums['bash'] else '!'}{mine / best[name]:7.2f}"
+        for name in runs
+    ]
     print(f"{script:60.60}" + "".join(cells), flush=True)
 
 
@@ -292,7 +324,10 @@ def main(words: list[str]) -> None:
     runs = {"agentsandbox": ours(files), "bash": real_bash(files)}
     if importlib.util.find_spec("bashkit") is not None:
         runs["bashkit"] = bashkit(files)
-    print(f"{'script (ms, and how many times as long we take)':60}" + "".join(f"{name:>17}" for name in runs))
+    print(
+        f"{'script (ms, and how many times as long we take)':60}"
+        + "".join(f"{name:>17}" for name in runs)
+    )
     for script in SCRIPTS:
         if not words or any(word in script for word in words):
             measure(runs, script)

@@ -56,19 +56,38 @@ def groups() -> list[tuple[list[str], str]]:
 def builtins() -> list[tuple[str, str]]:
     """The shell's builtins and what they do, as `help` lists them."""
     with Sandbox() as sandbox:
-        listed = re.findall(r"^  (\S+) +([A-Z].*)\.$", sandbox.execute("help").check().stdout, re.MULTILINE)
+        listed = re.findall(
+            r"^  (\S+) +([A-Z].*)\.$", sandbox.execute("help").check().stdout, re.MULTILINE
+        )
     return [(name, text) for name, text in listed if name in NAMES]
 
 
 def page() -> str:
     """The whole page."""
     tools = groups()
-    lines = [INTRODUCTION, "## Builtins of the shell\n", "`help NAME` tells more about one.\n", "| name | |", "|---|---|"]
+    lines = [
+        INTRODUCTION,
+        "## Builtins of the shell\n",
+        "`help NAME` tells more about one.\n",
+        "| name | |",
+        "|---|---|",
+    ]
     lines += [f"| `{name}` | {in_table(text)} |" for name, text in builtins()]
     lines += ["\n## Tools\n", "| name | |", "|---|---|"]
-    lines += [f"| {', '.join(f'[`{name}`](#{found[0]})' for name in found)} | {in_table(summary_of(text))} |" for found, text in tools]
-    lines += ["\n## Not in a sandbox\n", "Status 127, with a sentence on what to do instead:\n", "| called | answer |", "|---|---|"]
-    lines += [f"| {' '.join(f'`{name}`' for name in called.split())} | {in_table(answer)} |" for answer, called in GROUPS.items()]
+    lines += [
+        f"| {', '.join(f'[`{name}`](#{found[0]})' for name in found)} | {in_table(summary_of(text))} |"
+        for found, text in tools
+    ]
+    lines += [
+        "\n## Not in a sandbox\n",
+        "Status 127, with a sentence on what to do instead:\n",
+        "| called | answer |",
+        "|---|---|",
+    ]
+    lines += [
+        f"| {' '.join(f'`{name}`' for name in called.split())} | {in_table(answer)} |"
+        for answer, called in GROUPS.items()
+    ]
     lines += ["\n## Usage texts"]
     for found, text in tools:
         also = f"\n\nAlso as {', '.join(f'`{name}`' for name in found[1:])}." if found[1:] else ""

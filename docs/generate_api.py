@@ -22,7 +22,9 @@ Made by `docs/generate_api.py` (`make docs`) from the docstrings of what `agents
 
 
 def definition_of(name: str) -> tuple[str, ast.stmt]:
-    """Return the module that defines a public name, below the package, and the definition itself."""
+    """Return the module that defines a public name, below the package, and the definition
+    itself.
+    """
     value = getattr(agentsandbox, name)
     module = importlib.import_module(value.__module__)
     assert module.__file__ is not None
@@ -47,7 +49,10 @@ def signature(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
 
 def is_property(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     """Whether a method is read as an attribute."""
-    return any(ast.unparse(decorator) in ("property", "cached_property") for decorator in node.decorator_list)
+    return any(
+        ast.unparse(decorator) in ("property", "cached_property")
+        for decorator in node.decorator_list
+    )
 
 
 def text_of(node: ast.AST) -> str:
@@ -63,7 +68,9 @@ def text_of(node: ast.AST) -> str:
 
 
 def members(node: ast.ClassDef) -> list[str]:
-    """Return an entry for each public method and property of a class, in the order of the source."""
+    """Return an entry for each public method and property of a class, in the order of the
+    source.
+    """
     entries = []
     for inner in node.body:
         if not isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -71,7 +78,9 @@ def members(node: ast.ClassDef) -> list[str]:
         if inner.name.startswith("_") and inner.name != "__init__":
             continue
         if inner.name == "__init__":
-            entries.append(f"```text\n{node.name}{signature(inner).removeprefix('__init__').removesuffix(' -> None')}\n```")
+            entries.append(
+                f"```text\n{node.name}{signature(inner).removeprefix('__init__').removesuffix(' -> None')}\n```"
+            )
             continue
         shown = inner.name if is_property(inner) else signature(inner)
         entries.append(f"#### `{shown}`\n\n{text_of(inner)}".rstrip())

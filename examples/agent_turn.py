@@ -1,4 +1,6 @@
-"""A whole agent turn, with a scripted model in place of a real one: it sees the tools, reads a skill and follows it."""
+"""A whole agent turn, with a scripted model in place of a real one: it sees the tools, reads a
+skill and follows it.
+"""
 
 import asyncio
 import json
@@ -9,8 +11,18 @@ from agentsandbox.profiles.agentsandbox import tools
 
 SCRIPT: list[tuple[str, dict[str, Any]] | str] = [
     ("get_skill", {"skillName": "git-workflow"}),
-    ("sandbox_execute", {"command": "echo 'Fixed the parser.' | sh /.sandbox/skills/git-workflow/scripts/check-message.sh"}),
-    ("sandbox_execute", {"command": "echo 'fix: read empty files' | sh /.sandbox/skills/git-workflow/scripts/check-message.sh"}),
+    (
+        "sandbox_execute",
+        {
+            "command": "echo 'Fixed the parser.' | sh /.sandbox/skills/git-workflow/scripts/check-message.sh"
+        },
+    ),
+    (
+        "sandbox_execute",
+        {
+            "command": "echo 'fix: read empty files' | sh /.sandbox/skills/git-workflow/scripts/check-message.sh"
+        },
+    ),
     "The message is now: fix: read empty files",
 ]
 
@@ -21,8 +33,13 @@ class ScriptedModel:
     def __init__(self, script: list[tuple[str, dict[str, Any]] | str]) -> None:
         self.script = iter(script)
 
-    def reply(self, messages: list[dict[str, str]], declarations: list[dict[str, Any]]) -> tuple[str, dict[str, Any]] | str:
-        assert messages and {tool["name"] for tool in declarations} == {"sandbox_execute", "get_skill"}
+    def reply(
+        self, messages: list[dict[str, str]], declarations: list[dict[str, Any]]
+    ) -> tuple[str, dict[str, Any]] | str:
+        assert messages and {tool["name"] for tool in declarations} == {
+            "sandbox_execute",
+            "get_skill",
+        }
         return next(self.script)
 
 
@@ -43,4 +60,12 @@ async def turn(sandbox: Sandbox, model: ScriptedModel, question: str) -> str:
 
 
 with Sandbox(skills=[AgentSkill.from_package("skills_embedded", "git-workflow")]) as sandbox:
-    print(asyncio.run(turn(sandbox, ScriptedModel(SCRIPT), "Please write the commit message for the parser fix.")))
+    print(
+        asyncio.run(
+            turn(
+                sandbox,
+                ScriptedModel(SCRIPT),
+                "Please write the commit message for the parser fix.",
+            )
+        )
+    )

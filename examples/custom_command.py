@@ -1,4 +1,6 @@
-"""Commands of your own, in Python: a synchronous one, and one that awaits in the host's event loop."""
+"""Commands of your own, in Python: a synchronous one, and one that awaits in the host's event
+loop.
+"""
 
 import asyncio
 

@@ -1,4 +1,6 @@
-"""The main job on a real skill: what an agent is told, what it reads, what it runs, and the files that it made."""
+"""The main job on a real skill: what an agent is told, what it reads, what it runs, and the files
+that it made.
+"""
 
 import json
 import textwrap

@@ -10,10 +10,15 @@ hello = AgentSkill.from_files(
     }
 )
 source = InMemorySkillSource()
-source.add("SKILL.md", "---\nname: logo\ndescription: Has a picture\n---\n").add("assets/logo.png", b"\x89PNG\r\n\x1a\n\xff")
+source.add("SKILL.md", "---\nname: logo\ndescription: Has a picture\n---\n").add(
+    "assets/logo.png", b"\x89PNG\r\n\x1a\n\xff"
+)
 logo = AgentSkill.from_source(source, name="brand")
 
 with Sandbox(skills=[hello, logo]) as sandbox:
-    print(sandbox.execute("sh /.sandbox/skills/hello/scripts/run.sh world | tee out.txt").stdout, end="")
+    print(
+        sandbox.execute("sh /.sandbox/skills/hello/scripts/run.sh world | tee out.txt").stdout,
+        end="",
+    )
     print(sandbox.execute("wc -c < /.sandbox/skills/brand/assets/logo.png").stdout, end="")
     print(sandbox.fs.read_bytes("/.sandbox/skills/brand/assets/logo.png"))

@@ -27,9 +27,13 @@ class Ran:
 
 
 class Caller:
-    """Finds commands by their names, and nothing else: what a shell is to the commands that run others."""
+    """Finds commands by their names, and nothing else: what a shell is to the commands that run
+    others.
+    """
 
-    def __init__(self, fs: MemoryFileSystem, env: Mapping[str, str], stdin: bytes, now: float) -> None:
+    def __init__(
+        self, fs: MemoryFileSystem, env: Mapping[str, str], stdin: bytes, now: float
+    ) -> None:
         self.fs = fs
         self.env = env
         self.stdin = BytesReader(stdin)
@@ -37,7 +41,12 @@ class Caller:
         self.budget = Budget()
         self.scheduler = Scheduler(self.budget)
         self.scheduler.begin(self.budget)
-        self.host = Host(clock=lambda: now, random=lambda: Random(1), scheduler=self.scheduler, commands=lambda: sorted(names()))
+        self.host = Host(
+            clock=lambda: now,
+            random=lambda: Random(1),
+            scheduler=self.scheduler,
+            commands=lambda: sorted(names()),
+        )
 
     def run(
         self,
@@ -80,7 +89,10 @@ class Caller:
         env: Mapping[str, str] | None = None,
         cwd: str | None = None,
     ) -> Process:
-        return self.scheduler.start(lambda: self.run(words, stdin=stdin, stdout=stdout, stderr=stderr, env=env, cwd=cwd), words[0])
+        return self.scheduler.start(
+            lambda: self.run(words, stdin=stdin, stdout=stdout, stderr=stderr, env=env, cwd=cwd),
+            words[0],
+        )
 
 
 def run_command(

@@ -50,7 +50,10 @@ def test_functions_and_lines() -> None:
     assert [(each.name, each.line) for each in found.commands] == [("a", 1), ("b", 2), ("c", 3)]
 
 
-@pytest.mark.parametrize("script", ["eval x", "$cmd a", ". ./f", "source f", "bash -c x", "trap 'rm f' EXIT", "$(which ls) -l"])
+@pytest.mark.parametrize(
+    "script",
+    ["eval x", "$cmd a", ". ./f", "source f", "bash -c x", "trap 'rm f' EXIT", "$(which ls) -l"],
+)
 def test_what_is_opaque(script: str) -> None:
     assert analyze(script).opaque
 
@@ -67,6 +70,8 @@ def test_deep_nesting_is_refused(opening: str) -> None:
         analyze(opening * 20_000)
 
 
-@pytest.mark.parametrize("script", ["", "#\n", "\0", "!" * 5000 + " x", "a|" * 5000 + "b", "é\udcff"])
+@pytest.mark.parametrize(
+    "script", ["", "#\n", "\0", "!" * 5000 + " x", "a|" * 5000 + "b", "é\udcff"]
+)
 def test_odd_scripts_are_read(script: str) -> None:
     assert analyze(script) is not None

@@ -1,8 +1,8 @@
 """The house rules, read from the source: rooms, arrows, bans, sizes.
 
-The package is a graph of modules. An arrow is any import: at the top of a module, inside a function,
-or for types only. Arrows point from a room to a lower one or stay inside the room, and no path of
-arrows leads back to where it began.
+The package is a graph of modules. An arrow is any import: at the top of a module, inside a
+function, or for types only. Arrows point from a room to a lower one or stay inside the room, and no
+path of arrows leads back to where it began.
 """
 
 from __future__ import annotations
@@ -73,7 +73,8 @@ HOST_FILES = {
     "cli", "files/folders.py", "kernel/fs/host.py", "kernel/fs/overlay.py", "skills/catalog", "skills/sources",
     "commands/sqlite3/memory.py",
 }  # fmt: skip
-"""Modules that may open files of the host: what the program names, and the size of its own process."""
+"""Modules that may open files of the host: what the program names, and the size of its own
+process."""
 BANNED_OS = {
     "system", "popen", "fork", "forkpty", "kill", "execv", "execve", "spawnv", "startfile",
     "environ", "getenv", "putenv", "getcwd", "chdir",
@@ -88,7 +89,8 @@ DYNAMIC_GETATTR = {
     "commands/compress/gzip.py": "options by table", "commands/tar/options.py": "options by table",
     "commands/zip/zip.py": "options by table",
 }  # fmt: skip
-"""Modules that look attributes up by a computed name, and whose names those are: never a script's."""
+"""Modules that look attributes up by a computed name, and whose names those are: never a
+script's."""
 
 
 BROAD_HANDLERS = {
@@ -138,7 +140,8 @@ OTHER_MEANINGS = {
     "runtime/arguments.py": ("hostname kill timeout", "options of a sandbox"),
     "runtime/session.py": ("kill", "an option"),
 }
-"""Where a word that is also a command's name means something else. "" is a module that may know commands by name."""
+"""Where a word that is also a command's name means something else. "" is a module that may know
+commands by name."""
 
 
 @cache
@@ -260,12 +263,15 @@ def test_the_walk_finds_circles() -> None:
 
 
 OPEN_CIRCLES = ("shell/builtins/", "shell/interpreter/")
-"""Rooms whose modules still import each other in circles: a shell runs builtins, which run shells."""
+"""Rooms whose modules still import each other in circles: a shell runs builtins, which run
+shells."""
 
 
 def test_imports_make_no_circles() -> None:
     found = circles(arrows())
-    assert not [group for group in found if not all(path.startswith(OPEN_CIRCLES) for path in group)]
+    assert not [
+        group for group in found if not all(path.startswith(OPEN_CIRCLES) for path in group)
+    ]
 
 
 def family_of(path: str) -> str | None:
@@ -532,7 +538,9 @@ def test_nothing_is_left_open(word: str) -> None:
 
 
 def test_light_rooms_do_not_import_what_is_slow() -> None:
-    """What a first `execute` needs must not load `typing`, `dataclasses`, `enum`, `pathlib`, `asyncio` and their like."""
+    """What a first `execute` needs must not load `typing`, `dataclasses`, `enum`, `pathlib`,
+    `asyncio` and their like.
+    """
     slow = {
         "typing",
         "dataclasses",
@@ -567,7 +575,9 @@ def test_light_rooms_do_not_import_what_is_slow() -> None:
 
 
 def words_of(tree: ast.Module) -> Iterator[str]:
-    """The string constants of a module, and the words of those that are lists; not docstrings, `__slots__` and `__all__`."""
+    """The string constants of a module, and the words of those that are lists; not docstrings,
+    `__slots__` and `__all__`.
+    """
     skipped: set[ast.AST] = set()
     lists: set[ast.AST] = set()
     for node in ast.walk(tree):

@@ -1,4 +1,6 @@
-"""`aexecute`: under asyncio and trio the loop has its turns, cancelling ends the script, nothing is lost."""
+"""`aexecute`: under asyncio and trio the loop has its turns, cancelling ends the script, nothing is
+lost.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ def anyio_backend(request: pytest.FixtureRequest) -> str:
 
 async def test_a_result_is_that_of_execute() -> None:
     sandbox = Sandbox()
-    result = await sandbox.aexecute("read x; echo $x $1 $Y; pwd; exit 3", stdin="in\n", args=["a"], env={"Y": "y"}, cwd="/tmp")
+    result = await sandbox.aexecute(
+        "read x; echo $x $1 $Y; pwd; exit 3", stdin="in\n", args=["a"], env={"Y": "y"}, cwd="/tmp"
+    )
     assert (result.stdout, result.exit_code) == ("in a y\n/tmp\n", 3)
     assert sandbox.history == (result,)
 
@@ -42,7 +46,9 @@ async def test_a_result_is_that_of_execute() -> None:
     ],
 )
 async def test_the_loop_gets_its_turns(script: str, gap: float, anyio_backend: str) -> None:
-    sleep = asyncio.sleep if anyio_backend == "asyncio" else trio.sleep  # that of anyio takes several turns
+    sleep = (
+        asyncio.sleep if anyio_backend == "asyncio" else trio.sleep
+    )  # that of anyio takes several turns
     for _ in range(ATTEMPTS):
         gaps: list[float] = []
         finished = anyio.Event()
@@ -90,7 +96,9 @@ async def test_a_crowd_of_busy_scripts_leaves_the_loop_its_turns(anyio_backend: 
     assert all(sandbox.history[-1].limit == "cancelled" for sandbox in crowd)
 
 
-async def test_an_execution_that_is_cancelled_while_it_waits_for_its_turn_leaves_it_to_the_next() -> None:
+async def test_an_execution_that_is_cancelled_while_it_waits_for_its_turn_leaves_it_to_the_next() -> (
+    None
+):
     first, second, third = Sandbox(), Sandbox(), Sandbox()
     async with anyio.create_task_group() as group:
         group.start_soon(first.aexecute, "for i in {1..3000}; do x=$(echo y); done; echo done")
@@ -166,7 +174,10 @@ async def test_two_sandboxes_take_turns() -> None:
     seen: list[str] = []
 
     async def run(name: str) -> None:
-        await Sandbox().aexecute("for i in 1 2 3 4; do echo $i; sleep 0.01; done", on_output=lambda stream, data: seen.append(name))
+        await Sandbox().aexecute(
+            "for i in 1 2 3 4; do echo $i; sleep 0.01; done",
+            on_output=lambda stream, data: seen.append(name),
+        )
 
     async with anyio.create_task_group() as group:
         group.start_soon(run, "a")
@@ -177,7 +188,8 @@ async def test_two_sandboxes_take_turns() -> None:
 async def test_output_arrives_in_order_with_its_stream() -> None:
     chunks: list[tuple[str, bytes]] = []
     result = await Sandbox().aexecute(
-        "echo a; echo b >&2; printf c | cat; nosuchcommand", on_output=lambda stream, data: chunks.append((stream, data))
+        "echo a; echo b >&2; printf c | cat; nosuchcommand",
+        on_output=lambda stream, data: chunks.append((stream, data)),
     )
     assert [stream for stream, _ in chunks] == ["stdout", "stderr", "stdout", "stderr"]
     assert b"".join(data for stream, data in chunks if stream == "stdout") == result.stdout_bytes

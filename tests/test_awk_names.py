@@ -39,7 +39,7 @@ END { print NAME, NAME_e(NAME_o), zz5, zz4, NAME_t["a"], substr(NAME_s, 1, 2), t
 """
 ALONE = [
     'BEGIN { NAME[1] = 2; NAME["x"]++; for (zz1 in NAME) print zz1, NAME[zz1]; delete NAME[1]; print length(NAME), (1 in NAME) }',
-    'function NAME(zz1, zz2) { zz1 = zz1 zz2; return zz1 length(zz1) } BEGIN { print NAME(1, NAME(3)); print NAME(7, 1) }',
+    "function NAME(zz1, zz2) { zz1 = zz1 zz2; return zz1 length(zz1) } BEGIN { print NAME(1, NAME(3)); print NAME(7, 1) }",
     "function zz1(NAME, zz2) { zz2[1] = NAME; NAME = NAME zz2[1]; return NAME } { print zz1($1), zz1($2) } END { print NAME }",
     "function zz1(NAME) { NAME[1]++; NAME[$1] = $2; return length(NAME) } { print zz1(zz2), zz2[1] }",
     '{ zz1[$1] += $2; zz2 = (zz1["k" NR] = NAME); print zz2, NAME, zz1["k" NR], -NAME, NAME ~ /5/, NAME "t" } END { NAME++; print NAME }',
@@ -64,11 +64,18 @@ def globals_of_the_runtime() -> frozenset[str]:
     with pytest.MonkeyPatch.context() as patch, Sandbox() as sandbox:
         patch.setattr("agentsandbox.commands.awk.runtime.namespace", look)
         assert sandbox.execute("awk 'BEGIN { print 1 }'").stdout == "1\n"
-    return frozenset(namespace(seen[0], _Everything())) | frozenset(name for names, _ in _GROUPS for name in names)
+    return frozenset(namespace(seen[0], _Everything())) | frozenset(
+        name for names, _ in _GROUPS for name in names
+    )
 
 
 def test_no_name_of_the_runtime_is_one_of_a_program() -> None:
-    names = globals_of_the_runtime() | frozenset(dir(Runtime)) | frozenset(dir(builtins)) | frozenset(keyword.kwlist)
+    names = (
+        globals_of_the_runtime()
+        | frozenset(dir(Runtime))
+        | frozenset(dir(builtins))
+        | frozenset(keyword.kwlist)
+    )
     assert len(names) > 300
     assert not [name for name in names if MANGLED.fullmatch(name)]
 
@@ -76,7 +83,9 @@ def test_no_name_of_the_runtime_is_one_of_a_program() -> None:
 def compiled(text: str, operands: frozenset[str] = frozenset()) -> tuple[Compiled, set[str]]:
     """The program, and every name in its text."""
     program = parse([Source("test", text)], lambda message: None, Budget())
-    return compile_program(program, operands, operands, Budget()), set(re.findall(r"[A-Za-z_]\w*", text)) | operands
+    return compile_program(program, operands, operands, Budget()), set(
+        re.findall(r"[A-Za-z_]\w*", text)
+    ) | operands
 
 
 def identifiers(source: str) -> set[str]:
@@ -84,7 +93,12 @@ def identifiers(source: str) -> set[str]:
     found = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     found |= {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
     found |= {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
-    return found | {name for node in ast.walk(tree) if isinstance(node, (ast.Nonlocal, ast.Global)) for name in node.names}
+    return found | {
+        name
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.Nonlocal, ast.Global))
+        for name in node.names
+    }
 
 
 def programs() -> list[str]:
@@ -102,7 +116,9 @@ def programs() -> list[str]:
 
 @cache
 def generated() -> tuple[frozenset[str], int]:
-    """The names in what the compiler makes of all programs, but for mangled ones, and how many programs that were."""
+    """The names in what the compiler makes of all programs, but for mangled ones, and how many
+    programs that were.
+    """
     found: set[str] = set()
     count = 0
     for text in programs():
@@ -115,30 +131,53 @@ def generated() -> tuple[frozenset[str], int]:
             if not MANGLED.fullmatch(name):
                 found.add(name)
             else:
-                assert name[2:].split("\u01c3")[-1] in own, f"{name} is mangled, but no name of {text}"
+                assert name[2:].split("\u01c3")[-1] in own, (
+                    f"{name} is mangled, but no name of {text}"
+                )
     return frozenset(found), count
 
 
 def test_what_is_generated_is_mangled_or_the_compilers_own() -> None:
-    """A name that is not mangled is there without the program: of the runtime, or one of few of the compiler's."""
+    """A name that is not mangled is there without the program: of the runtime, or one of few of the
+    compiler's.
+    """
     names, count = generated()
     assert count > 300
     own = "r f nf k b q rt run pad odd hot known inputs sep rows begin_file end_file value".split()
-    assert not [name for name in names - globals_of_the_runtime() - set(own) if not re.fullmatch(r"[a-z]\d+", name)]
+    assert not [
+        name
+        for name in names - globals_of_the_runtime() - set(own)
+        if not re.fullmatch(r"[a-z]\d+", name)
+    ]
 
 
 def dangerous() -> list[str]:
-    """Names of the runtime, what is behind their underscores, and generated names, as names of an awk program."""
-    names = globals_of_the_runtime() | generated()[0] | frozenset(keyword.kwlist) | {"eval", "exec", "open", "super", "__builtins__"}
-    names |= {name.partition("_")[2] for name in names} | {f"{kind}_{name}" for kind in "vlfiyw" for name in ("zz1", "x")}
+    """Names of the runtime, what is behind their underscores, and generated names, as names of an
+    awk program.
+    """
+    names = (
+        globals_of_the_runtime()
+        | generated()[0]
+        | frozenset(keyword.kwlist)
+        | {"eval", "exec", "open", "super", "__builtins__"}
+    )
+    names |= {name.partition("_")[2] for name in names} | {
+        f"{kind}_{name}" for kind in "vlfiyw" for name in ("zz1", "x")
+    }
     names |= {"set_zz1", "__class__", "_", "__", "v_", "w_zz2"}
     awks = KEYWORDS | frozenset(BUILTINS)
-    return sorted(name for name in names if re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII) and name not in awks and not name.isupper())
+    return sorted(
+        name
+        for name in names
+        if re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII) and name not in awks and not name.isupper()
+    )
 
 
 def run(sandbox: Sandbox, text: str, name: str, operands: list[str]) -> list[object]:
     words = ["awk", text, *operands, "-"]
-    result = sandbox.execute(shlex.join([word.replace("NAME", name) for word in words]), stdin="a 5\nb 7\n")
+    result = sandbox.execute(
+        shlex.join([word.replace("NAME", name) for word in words]), stdin="a 5\nb 7\n"
+    )
     return [result.exit_code, result.stdout, result.stderr]
 
 
@@ -146,10 +185,28 @@ def run(sandbox: Sandbox, text: str, name: str, operands: list[str]) -> list[obj
 def test_no_name_changes_what_a_program_does(part: int) -> None:
     names = dangerous()
     assert len(names) > 200
-    assert {"element", "set_element", "eval", "v_x", "rt", "k", "write", "__builtins__", "lambda"} <= set(names)
+    assert {
+        "element",
+        "set_element",
+        "eval",
+        "v_x",
+        "rt",
+        "k",
+        "write",
+        "__builtins__",
+        "lambda",
+    } <= set(names)
     with Sandbox() as sandbox:
-        ways = [(GENERAL, ["NAME_s=abc", "NAME=5"]), *((text, ["NAME=5"] if "NAME(" not in text else []) for text in ALONE)]
-        ways += [(text, ["NAME=5"]) for text in ('{ print NAME; zz1[NAME] = $2; zz2 = (zz1["k"] = NAME NR) } END { print zz2 }',)]
+        ways = [
+            (GENERAL, ["NAME_s=abc", "NAME=5"]),
+            *((text, ["NAME=5"] if "NAME(" not in text else []) for text in ALONE),
+        ]
+        ways += [
+            (text, ["NAME=5"])
+            for text in (
+                '{ print NAME; zz1[NAME] = $2; zz2 = (zz1["k"] = NAME NR) } END { print zz2 }',
+            )
+        ]
         expected = [run(sandbox, text, "zqzq", operands) for text, operands in ways]
         assert [outcome[0] for outcome in expected] == [0, 0, 0, 0, 0, 0, 0, 0]
         for name in names[part::4]:

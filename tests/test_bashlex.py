@@ -1,4 +1,6 @@
-"""A second opinion: bashlex, which is bash's own grammar in Python, sees the same commands, words and redirections."""
+"""A second opinion: bashlex, which is bash's own grammar in Python, sees the same commands, words
+and redirections.
+"""
 
 from __future__ import annotations
 
@@ -33,10 +35,11 @@ UNKNOWN = (
 )  # fmt: skip
 """What bashlex does not know, or reads otherwise than bash: such scripts are not compared.
 
-[[ (( coproc select: no grammar for them; time and !: pipelines lose them; << : bodies end at wrong places; ${ $(( $[ `: expansions
-of operands are not separate words; $' $": kept with their quotes; case: only the newest releases; line joins: positions shift; =( and
-declare: arrays are words with parentheses; function: the keyword's form without parentheses is refused
-;#: a comment behind a semicolon is read as a word; }> }<: {fd}> is read as a word; [(): a name with an open bracket, which
+[[ (( coproc select: no grammar for them; time and !: pipelines lose them; << : bodies end at wrong
+places; ${ $(( $[ `: expansions of operands are not separate words; $' $": kept with their quotes;
+case: only the newest releases; line joins: positions shift; =( and declare: arrays are words with
+parentheses; function: the keyword's form without parentheses is refused ;#: a comment behind a
+semicolon is read as a word; }> }<: {fd}> is read as a word; [(): a name with an open bracket, which
 for bash begins an assignment; "(): the name of a function without its quotes.
 """
 
@@ -48,7 +51,11 @@ def ours(node: Command) -> Any:
     if isinstance(node, Background):
         return ours(node.command)
     if isinstance(node, AndOr):
-        return ["and-or", ours(node.first), *[part for operator, each in node.rest for part in (operator, ours(each))]]
+        return [
+            "and-or",
+            ours(node.first),
+            *[part for operator, each in node.rest for part in (operator, ours(each))],
+        ]
     if isinstance(node, Pipeline):
         return ["pipe", *[ours(each) for each in node.commands]]
     if isinstance(node, SimpleCommand):
@@ -75,9 +82,20 @@ def theirs(node: Any, text: str) -> Any:
         commands = [theirs(part, text) for kind, part in parts if kind != "operator"]
         return joined(commands, operators)
     if node.kind == "pipeline":
-        return ["pipe", *[theirs(part, text) for part in node.parts if part.kind not in ("pipe", "reservedword")]]
+        return [
+            "pipe",
+            *[
+                theirs(part, text)
+                for part in node.parts
+                if part.kind not in ("pipe", "reservedword")
+            ],
+        ]
     if node.kind == "command":
-        words = [text[part.pos[0] : part.pos[1]] for part in node.parts if part.kind in ("word", "assignment")]
+        words = [
+            text[part.pos[0] : part.pos[1]]
+            for part in node.parts
+            if part.kind in ("word", "assignment")
+        ]
         return ["command", words, [part.type for part in node.parts if part.kind == "redirect"]]
     if node.kind == "compound":
         first = node.list[0]
@@ -104,7 +122,9 @@ def joined(commands: list[Any], operators: list[str]) -> Any:
 def scripts() -> list[Any]:
     found = []
     for path in sorted(SPECS.rglob("*.toml")):
-        texts = sorted({case.script for case in load(path) if not any(word in case.script for word in UNKNOWN)})
+        texts = sorted(
+            {case.script for case in load(path) if not any(word in case.script for word in UNKNOWN)}
+        )
         found.append(pytest.param(texts, id=path.stem))
     return found
 
@@ -115,7 +135,15 @@ def test_bashlex_sees_the_same_tree(texts: list[str]) -> None:
     for text in texts:
         try:
             tree = bashlex.parse(text)
-        except (bashlex.errors.ParsingError, NotImplementedError, AssertionError, AttributeError, IndexError, KeyError, TypeError):
+        except (
+            bashlex.errors.ParsingError,
+            NotImplementedError,
+            AssertionError,
+            AttributeError,
+            IndexError,
+            KeyError,
+            TypeError,
+        ):
             continue
         try:
             mine = [ours(each) for each in parse(text).commands]

@@ -54,8 +54,11 @@ def test_no_cache_keeps_a_long_text_of_a_script() -> None:
     kept = [
         f"{function.__module__}.{function.__qualname__}"
         for function in gc.get_objects()
-        if isinstance(function, functools._lru_cache_wrapper) and (function.__module__ or "").startswith("agentsandbox")
-        for key in gc.get_referents(*[each for each in gc.get_referents(function) if isinstance(each, dict)])
+        if isinstance(function, functools._lru_cache_wrapper)
+        and (function.__module__ or "").startswith("agentsandbox")
+        for key in gc.get_referents(
+            *[each for each in gc.get_referents(function) if isinstance(each, dict)]
+        )
         if long in repr(key)
     ]
     assert kept == []

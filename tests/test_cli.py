@@ -20,7 +20,9 @@ ROOT = Path(__file__).parents[1]
 SKILLS = ROOT / "skills_embedded"
 
 
-def cli(*arguments: str, stdin: bytes | None = b"", cwd: Path | None = None) -> tuple[int, bytes, bytes]:
+def cli(
+    *arguments: str, stdin: bytes | None = b"", cwd: Path | None = None
+) -> tuple[int, bytes, bytes]:
     ran = subprocess.run(
         [sys.executable, "-m", "agentsandbox", *arguments], input=stdin, capture_output=True, check=False, timeout=60, cwd=cwd,
         env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "100"},
@@ -42,27 +44,47 @@ def refused(*arguments: str) -> str:
 def test_run_passes_streams_and_status_on() -> None:
     assert cli("run", "echo out; echo err >&2; exit 3") == (3, b"out\n", b"err\n")
     assert cli("run", "printf '\\377\\0'") == (0, b"\xff\0", b"")
-    assert cli("run", "no-such-command") == (127, b"", b"bash: line 1: no-such-command: command not found\n")
-    assert cli("run", "echo before\nif") == (2, b"before\n", b"bash: -c: line 3: syntax error: unexpected end of file\n")
+    assert cli("run", "no-such-command") == (
+        127,
+        b"",
+        b"bash: line 1: no-such-command: command not found\n",
+    )
+    assert cli("run", "echo before\nif") == (
+        2,
+        b"before\n",
+        b"bash: -c: line 3: syntax error: unexpected end of file\n",
+    )
 
 
 def test_run_gives_arguments_and_input() -> None:
     assert cli("run", 'echo "$# $1 $2"', "a b", "-n") == (0, b"2 a b -n\n", b"")
-    assert cli("run", "cat; read x || echo none", stdin=b"1\n2\xff\n") == (0, b"1\n2\xff\nnone\n", b"")
+    assert cli("run", "cat; read x || echo none", stdin=b"1\n2\xff\n") == (
+        0,
+        b"1\n2\xff\nnone\n",
+        b"",
+    )
 
 
 def test_run_reads_only_what_the_script_reads() -> None:
     """Standard input is often inherited: a pipe that nobody writes to and nobody closes."""
     read, write = os.pipe()
     words = [sys.executable, "-m", "agentsandbox", "run"]
-    options = {"stdin": read, "capture_output": True, "timeout": 60, "check": False, "env": {**os.environ, "PYTHONPATH": str(ROOT)}}
+    options = {
+        "stdin": read,
+        "capture_output": True,
+        "timeout": 60,
+        "check": False,
+        "env": {**os.environ, "PYTHONPATH": str(ROOT)},
+    }
     try:
         ran = subprocess.run([*words, "echo hi"], **options)
         assert (ran.returncode, ran.stdout, ran.stderr) == (0, b"hi\n", b"")
         os.write(write, b"one\ntwo\n")
         ran = subprocess.run([*words, "read x; echo got $x; read y; echo got $y"], **options)
         assert (ran.returncode, ran.stdout) == (0, b"got one\ngot two\n")
-        ran = subprocess.run([*words, "--timeout", "0.5", "(sleep 0.1; echo beside) & cat"], **options)
+        ran = subprocess.run(
+            [*words, "--timeout", "0.5", "(sleep 0.1; echo beside) & cat"], **options
+        )
         assert (ran.returncode, ran.stdout) == (124, b"beside\n")
         os.write(write, b"3\n1\n2")
         os.close(write)
@@ -81,7 +103,9 @@ def test_run_takes_a_file_or_standard_input(tmp_path: Path) -> None:
 
 def test_run_with_standard_input_closed() -> None:
     program = "import os, sys; os.close(0); os.execv(sys.executable, [sys.executable, '-m', 'agentsandbox', 'run', 'cat; echo hi'])"
-    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False, cwd=ROOT, timeout=60)
+    ran = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, check=False, cwd=ROOT, timeout=60
+    )
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, b"hi\n", b"")
 
 
@@ -100,13 +124,24 @@ def test_run_ends_when_nobody_reads() -> None:
 
 def test_run_mounts_skills() -> None:
     script = "sh /.sandbox/skills/git-workflow/scripts/check-branch.sh feat/x; echo x > /.sandbox/skills/git-workflow/SKILL.md"
-    status, out, err = cli("run", "--skill", str(SKILLS / "git-workflow"), "--skill", str(SKILLS / "python-dev"), script)
+    status, out, err = cli(
+        "run",
+        "--skill",
+        str(SKILLS / "git-workflow"),
+        "--skill",
+        str(SKILLS / "python-dev"),
+        script,
+    )
     assert (status, out) == (1, b"feat/x: ok\n")
     assert b"Read-only file system" in err
 
 
 def test_run_mounts_a_folder_of_skills() -> None:
-    assert cli("run", "--skill", str(SKILLS), "ls /.sandbox/skills") == (0, b"git-workflow\npython-dev\nskills-system-validation\n", b"")
+    assert cli("run", "--skill", str(SKILLS), "ls /.sandbox/skills") == (
+        0,
+        b"git-workflow\npython-dev\nskills-system-validation\n",
+        b"",
+    )
 
 
 def test_an_interrupt_ends_quietly() -> None:
@@ -127,38 +162,93 @@ def test_run_mounts_folders(tmp_path: Path) -> None:
     (tmp_path / "data" / "a.txt").write_text("hello\n", encoding="utf-8")
     folder = str(tmp_path / "data")
     read_only = b"bash: line 1: /data/b: Read-only file system\n"
-    assert cli("run", "--mount", f"{folder}:/data", "cat /data/a.txt; echo x > /data/b") == (1, b"hello\n", read_only)
+    assert cli("run", "--mount", f"{folder}:/data", "cat /data/a.txt; echo x > /data/b") == (
+        1,
+        b"hello\n",
+        read_only,
+    )
     assert cli("run", "--mount", f"{folder}:/data:ro", "echo x > /data/b")[0] == 1
-    overlay = cli("run", "--mount", f"{folder}:/data:overlay", "echo x > /data/b; rm /data/a.txt; ls /data")
+    overlay = cli(
+        "run", "--mount", f"{folder}:/data:overlay", "echo x > /data/b; rm /data/a.txt; ls /data"
+    )
     assert overlay == (0, b"b\n", b"")
     assert sorted(os.listdir(folder)) == ["a.txt"]
-    assert cli("run", "--mount", f"{folder}:/data:rw", "echo x > /data/b; ls /data") == (0, b"a.txt\nb\n", b"")
+    assert cli("run", "--mount", f"{folder}:/data:rw", "echo x > /data/b; ls /data") == (
+        0,
+        b"a.txt\nb\n",
+        b"",
+    )
     assert (tmp_path / "data" / "b").read_text(encoding="utf-8") == "x\n"
 
 
 def test_run_sets_limits_variables_and_directory() -> None:
     status, out, err = cli("run", "--limit", "timeout=0.3", "echo first; while :; do :; done")
-    assert (status, out, err) == (124, b"first\n", b"sandbox: stopped by the limit 'timeout' (D-limit)\n")
+    assert (status, out, err) == (
+        124,
+        b"first\n",
+        b"sandbox: stopped by the limit 'timeout' (D-limit)\n",
+    )
     assert cli("run", "--timeout", "0.3", "sleep 20")[0] == 124
-    assert cli("run", "--limit", "output_bytes=100", "yes")[0::2] == (137, b"sandbox: stopped by the limit 'output_bytes' (D-limit)\n")
-    assert cli("run", "--env", "A=1=2", "--cwd", "/work/here", "echo $A; pwd") == (0, b"1=2\n/work/here\n", b"")
+    assert cli("run", "--limit", "output_bytes=100", "yes")[0::2] == (
+        137,
+        b"sandbox: stopped by the limit 'output_bytes' (D-limit)\n",
+    )
+    assert cli("run", "--env", "A=1=2", "--cwd", "/work/here", "echo $A; pwd") == (
+        0,
+        b"1=2\n/work/here\n",
+        b"",
+    )
 
 
 def test_run_refuses_what_makes_no_sense(tmp_path: Path) -> None:
-    assert refused("run", "--limit", "speed=1", "x").startswith("agentsandbox: there is no limit 'speed'; there are depth, ")
-    assert refused("run", "--limit", "steps=many", "x") == "agentsandbox: --limit steps takes a number, not 'many'"
-    assert refused("run", "--limit", "steps=-1", "x") == "agentsandbox: Limits.steps must be positive and finite, not -1"
-    assert refused("run", "--limit", "steps", "x") == "agentsandbox: --limit takes NAME=VALUE, not 'steps'"
+    assert refused("run", "--limit", "speed=1", "x").startswith(
+        "agentsandbox: there is no limit 'speed'; there are depth, "
+    )
+    assert (
+        refused("run", "--limit", "steps=many", "x")
+        == "agentsandbox: --limit steps takes a number, not 'many'"
+    )
+    assert (
+        refused("run", "--limit", "steps=-1", "x")
+        == "agentsandbox: Limits.steps must be positive and finite, not -1"
+    )
+    assert (
+        refused("run", "--limit", "steps", "x")
+        == "agentsandbox: --limit takes NAME=VALUE, not 'steps'"
+    )
     assert refused("run", "--env", "A", "x") == "agentsandbox: --env takes NAME=VALUE, not 'A'"
-    assert refused("run", "--cwd", "here", "x") == "agentsandbox: cwd must be an absolute path, not 'here'"
-    assert refused("run", "--mount", f"{tmp_path}:data", "x").startswith("agentsandbox: --mount takes HOST:PATH[:ro|overlay|rw]")
-    assert "'/b' and '/a' would show the same folder" in refused("run", "--mount", f"{tmp_path}:/a", "--mount", f"{tmp_path}:/b:rw", "x")
-    assert refused("run", "--mount", f"{tmp_path}:/a", "--mount", f"{tmp_path}:/a", "x") == "agentsandbox: --mount: two folders for /a"
-    assert refused("run", "--mount", f"{tmp_path}/no:/data", "x") == f"agentsandbox: {tmp_path}/no: No such file or directory"
-    assert refused("run", "--skill", f"{tmp_path}/no", "x") == f"agentsandbox: {tmp_path}/no: the skill directory 'no' does not exist"
-    assert refused("run", "--timeout", "nan", "x").endswith("--timeout: must be positive and finite, not nan")
-    assert refused("run", "--timeout", "soon", "x").endswith("--timeout: must be a number of seconds, not 'soon'")
-    assert refused("run", "--env", "1A=2", "x") == "agentsandbox: --env: '1A' cannot be a variable's name"
+    assert (
+        refused("run", "--cwd", "here", "x")
+        == "agentsandbox: cwd must be an absolute path, not 'here'"
+    )
+    assert refused("run", "--mount", f"{tmp_path}:data", "x").startswith(
+        "agentsandbox: --mount takes HOST:PATH[:ro|overlay|rw]"
+    )
+    assert "'/b' and '/a' would show the same folder" in refused(
+        "run", "--mount", f"{tmp_path}:/a", "--mount", f"{tmp_path}:/b:rw", "x"
+    )
+    assert (
+        refused("run", "--mount", f"{tmp_path}:/a", "--mount", f"{tmp_path}:/a", "x")
+        == "agentsandbox: --mount: two folders for /a"
+    )
+    assert (
+        refused("run", "--mount", f"{tmp_path}/no:/data", "x")
+        == f"agentsandbox: {tmp_path}/no: No such file or directory"
+    )
+    assert (
+        refused("run", "--skill", f"{tmp_path}/no", "x")
+        == f"agentsandbox: {tmp_path}/no: the skill directory 'no' does not exist"
+    )
+    assert refused("run", "--timeout", "nan", "x").endswith(
+        "--timeout: must be positive and finite, not nan"
+    )
+    assert refused("run", "--timeout", "soon", "x").endswith(
+        "--timeout: must be a number of seconds, not 'soon'"
+    )
+    assert (
+        refused("run", "--env", "1A=2", "x")
+        == "agentsandbox: --env: '1A' cannot be a variable's name"
+    )
     assert "invalid choice: 'walk'" in refused("walk")
 
 
@@ -177,10 +267,18 @@ def test_shell_reads_commands_from_a_pipe() -> None:
     assert cli("shell", stdin=script) == (1, b"11\n21\n/tmp\n1\n", b"")
     assert cli("shell", stdin=b"echo a\nexit 4\necho b\n") == (4, b"a\n", b"")
     assert cli("shell", stdin=b"if true; then exit 3; fi\necho b\n") == (3, b"", b"")
-    assert cli("shell", stdin=b"trap 'echo bye' EXIT\nread x\nthis\necho got $x\nset -e\nfalse\necho no\n") == (1, b"got this\nbye\n", b"")
+    assert cli(
+        "shell", stdin=b"trap 'echo bye' EXIT\nread x\nthis\necho got $x\nset -e\nfalse\necho no\n"
+    ) == (1, b"got this\nbye\n", b"")
     assert cli("shell", stdin=b"") == (0, b"", b"")
-    status, out, err = cli("shell", "--limit", "timeout=0.5", stdin=b"echo a\nwhile :; do :; done\necho b\n")
-    assert (status, out, err) == (124, b"a\n", b"sandbox: stopped by the limit 'timeout' (D-limit)\n")
+    status, out, err = cli(
+        "shell", "--limit", "timeout=0.5", stdin=b"echo a\nwhile :; do :; done\necho b\n"
+    )
+    assert (status, out, err) == (
+        124,
+        b"a\n",
+        b"sandbox: stopped by the limit 'timeout' (D-limit)\n",
+    )
     status, out, err = cli("shell", stdin=b"echo a\necho 'open\n")
     assert (status, out) == (2, b"a\n")
     assert b"unexpected EOF" in err
@@ -217,12 +315,26 @@ def test_what_does_not_end_the_shell(text: str) -> None:
         assert not ending.reached
 
 
-@pytest.mark.parametrize("text", ["for i in 1 2", "echo 'a", "cat <<E", "a |", "f() {", "echo a \\", "echo $(ls", "if true; then"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "for i in 1 2",
+        "echo 'a",
+        "cat <<E",
+        "a |",
+        "f() {",
+        "echo a \\",
+        "echo $(ls",
+        "if true; then",
+    ],
+)
 def test_an_unfinished_command_goes_on(text: str) -> None:
     assert needs_more(text)
 
 
-@pytest.mark.parametrize("text", ["", "echo a", "cat <<E\nE\n", "cat <<E\nx\nE", "fi", "a | b", "f() { :; }"])
+@pytest.mark.parametrize(
+    "text", ["", "echo a", "cat <<E\nE\n", "cat <<E\nx\nE", "fi", "a | b", "f() { :; }"]
+)
 def test_a_finished_command_does_not(text: str) -> None:
     assert not needs_more(text)
 
@@ -290,7 +402,10 @@ def test_shell_on_a_terminal() -> None:
         os.close(terminal.master)
 
 
-@pytest.mark.parametrize(("typed", "status"), [("exit $?\r", 7), ("logout 300\r", 44), ("\x04", 7), ("f() { exit 4; }; f\r", 4)])
+@pytest.mark.parametrize(
+    ("typed", "status"),
+    [("exit $?\r", 7), ("logout 300\r", 44), ("\x04", 7), ("f() { exit 4; }; f\r", 4)],
+)
 def test_ways_out_of_a_shell_on_a_terminal(typed: str, status: int) -> None:
     terminal = Terminal()
     try:
@@ -313,11 +428,17 @@ def test_ways_out_of_a_shell_on_a_terminal(typed: str, status: int) -> None:
 def test_skills_list() -> None:
     status, out, err = cli("skills", "list", str(SKILLS))
     assert (status, err) == (0, b"")
-    assert all(name in out for name in (b"git-workflow", b"python-dev", b"skills-system-validation"))
+    assert all(
+        name in out for name in (b"git-workflow", b"python-dev", b"skills-system-validation")
+    )
     status, out, _ = cli("skills", "list", "--json", str(SKILLS))
     listed = json.loads(out)
     assert status == 0
-    assert [skill["name"] for skill in listed] == ["git-workflow", "python-dev", "skills-system-validation"]
+    assert [skill["name"] for skill in listed] == [
+        "git-workflow",
+        "python-dev",
+        "skills-system-validation",
+    ]
     assert "scripts/scaffold.sh" in listed[1]["files"]
 
 
@@ -338,7 +459,9 @@ def test_skills_validate(tmp_path: Path) -> None:
     bad = tmp_path / "bad"
     bad.mkdir()
     (bad / "SKILL.md").write_text("---\nname: Bad Name\n---\n", encoding="utf-8")
-    status, out, _ = cli("skills", "validate", "--json", str(SKILLS / "git-workflow"), str(bad), str(tmp_path / "no"))
+    status, out, _ = cli(
+        "skills", "validate", "--json", str(SKILLS / "git-workflow"), str(bad), str(tmp_path / "no")
+    )
     verdicts = json.loads(out)
     assert status == 1
     assert [verdict["valid"] for verdict in verdicts] == [True, False, False]
@@ -349,8 +472,18 @@ def test_skills_validate(tmp_path: Path) -> None:
 def test_what_a_terminal_would_obey_is_written_out(tmp_path: Path) -> None:
     skill = tmp_path / "evil"
     skill.mkdir()
-    (skill / "SKILL.md").write_bytes(b"---\nname: evil\ndescription: d \xe2\x80\xae\n---\nsudo \x1b[2J \xc2\x9b2J\n\x1b]0;x\x07\n")
-    for words in (["list"], ["show"], ["audit"], ["validate"], ["list", "--json"], ["show", "--json"], ["audit", "--json"]):
+    (skill / "SKILL.md").write_bytes(
+        b"---\nname: evil\ndescription: d \xe2\x80\xae\n---\nsudo \x1b[2J \xc2\x9b2J\n\x1b]0;x\x07\n"
+    )
+    for words in (
+        ["list"],
+        ["show"],
+        ["audit"],
+        ["validate"],
+        ["list", "--json"],
+        ["show", "--json"],
+        ["audit", "--json"],
+    ):
         out = cli("skills", *words, str(skill))[1].decode()
         assert not [char for char in out if char in "\x1b\x9b\x07\u202e"], words
     assert "\\u{1B}[2J" in cli("skills", "show", str(skill))[1].decode()
@@ -358,7 +491,9 @@ def test_what_a_terminal_would_obey_is_written_out(tmp_path: Path) -> None:
 
 
 def test_skills_that_cannot_be_read(tmp_path: Path) -> None:
-    status, out, err = cli("skills", "list", "--json", str(SKILLS / "git-workflow"), str(tmp_path / "no"))
+    status, out, err = cli(
+        "skills", "list", "--json", str(SKILLS / "git-workflow"), str(tmp_path / "no")
+    )
     assert status == 1
     assert [skill["name"] for skill in json.loads(out)] == ["git-workflow"]
     assert err.startswith(b"agentsandbox: ")

@@ -1,4 +1,6 @@
-"""`agentsandbox skills fetch`: from a real HTTP server and a real git repository into a folder and its lock."""
+"""`agentsandbox skills fetch`: from a real HTTP server and a real git repository into a folder and
+its lock.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,13 @@ class CommandLine:
         self.capsys = capsys
 
     def __call__(self, url: str, *words: str) -> tuple[int, str, str]:
-        places = ["--cache", str(self.folder / "cache"), "--lock", str(self.folder / "skills.lock"), "--allow-private"]
+        places = [
+            "--cache",
+            str(self.folder / "cache"),
+            "--lock",
+            str(self.folder / "skills.lock"),
+            "--allow-private",
+        ]
         status = main(["skills", "fetch", url, str(self.folder / "skills"), *places, *words])
         return status, *self.capsys.readouterr()
 
@@ -48,23 +56,35 @@ def fetch(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> CommandLine:
 
 
 @pytest.mark.row("S2-54")
-def test_an_archive_is_installed_and_locked(server: Server, fetch: CommandLine, tmp_path: Path) -> None:
-    data = zipped({"a/SKILL.md": head("a"), "a/scripts/x.sh": b"#!/bin/sh\n", "b/SKILL.md": head("b")})
+def test_an_archive_is_installed_and_locked(
+    server: Server, fetch: CommandLine, tmp_path: Path
+) -> None:
+    data = zipped(
+        {"a/SKILL.md": head("a"), "a/scripts/x.sh": b"#!/bin/sh\n", "b/SKILL.md": head("b")}
+    )
     url = server.serve("/skills.zip", data)
     status, out, err = fetch(url, "--digest", digest_of(data), "--json")
     assert (status, err) == (0, "")
-    assert [(each["name"], each["outcome"], each["source"]) for each in json.loads(out)] == [("a", "added", url), ("b", "added", url)]
+    assert [(each["name"], each["outcome"], each["source"]) for each in json.loads(out)] == [
+        ("a", "added", url),
+        ("b", "added", url),
+    ]
     assert os.access(tmp_path / "skills" / "a" / "scripts" / "x.sh", os.X_OK)
     lock = SkillLock.read(tmp_path / "skills.lock")
     assert lock.skills["a"].source == url
     assert lock.verify([AgentSkill.from_path(tmp_path / "skills" / name) for name in "ab"]) == []
     status, out, _ = fetch(url)
     assert status == 0
-    assert [line.split()[:2] for line in out.splitlines()[1:]] == [["a", "unchanged"], ["b", "unchanged"]]
+    assert [line.split()[:2] for line in out.splitlines()[1:]] == [
+        ["a", "unchanged"],
+        ["b", "unchanged"],
+    ]
     assert fetch.left() == ["a", "b"]
 
 
-def test_another_content_is_accepted_only_when_asked(server: Server, fetch: CommandLine, tmp_path: Path) -> None:
+def test_another_content_is_accepted_only_when_asked(
+    server: Server, fetch: CommandLine, tmp_path: Path
+) -> None:
     url = server.serve("/a/SKILL.md", head("a"))
     assert fetch(url)[0] == 0
     server.serve("/a/SKILL.md", head("a") + b"new\n")
@@ -97,7 +117,9 @@ def test_nothing_is_written_over(server: Server, fetch: CommandLine, tmp_path: P
 
 
 def test_the_lock_is_asked(server: Server, fetch: CommandLine, tmp_path: Path) -> None:
-    SkillLock.of([AgentSkill.from_files({"SKILL.md": head("a") + b"other\n"})]).write(tmp_path / "skills.lock")
+    SkillLock.of([AgentSkill.from_files({"SKILL.md": head("a") + b"other\n"})]).write(
+        tmp_path / "skills.lock"
+    )
     url = server.serve("/a.md", head("a"))
     status, _, err = fetch(url)
     assert status == 1
@@ -106,10 +128,18 @@ def test_the_lock_is_asked(server: Server, fetch: CommandLine, tmp_path: Path) -
 
 
 def test_an_index(server: Server, fetch: CommandLine) -> None:
-    entry = {"name": "a", "type": "skill-md", "url": "/a.md", "description": "d", "digest": digest_of(head("a"))}
+    entry = {
+        "name": "a",
+        "type": "skill-md",
+        "url": "/a.md",
+        "description": "d",
+        "digest": digest_of(head("a")),
+    }
     bad = {**entry, "name": "b"}
     server.serve("/a.md", head("a"))
-    server.serve("/.well-known/agent-skills/index.json", json.dumps({"skills": [entry, bad]}).encode())
+    server.serve(
+        "/.well-known/agent-skills/index.json", json.dumps({"skills": [entry, bad]}).encode()
+    )
     status, out, err = fetch(server.url)
     assert status == 1
     assert out.splitlines()[1].split()[:2] == ["a", "added"]
@@ -122,7 +152,12 @@ def test_a_repository(repository: Path, fetch: CommandLine, tmp_path: Path) -> N
     assert (status, err) == (0, "")
     assert (tmp_path / "skills" / "a" / "link.md").is_symlink()
     commit = git(repository, "rev-parse", "HEAD")
-    assert fetch(str(repository), "--as", "git", "--ref", commit, "--below", "skills")[1].splitlines()[1].split()[1] == "unchanged"
+    assert (
+        fetch(str(repository), "--as", "git", "--ref", commit, "--below", "skills")[1]
+        .splitlines()[1]
+        .split()[1]
+        == "unchanged"
+    )
 
 
 @pytest.mark.parametrize(

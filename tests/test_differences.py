@@ -27,7 +27,9 @@ SCRIPTS = {
 
 def documented() -> list[str]:
     """The ids of the section whose differences are said."""
-    section = DOCUMENT.read_text(encoding="utf-8").partition("## On purpose")[2].partition("\n## ")[0]
+    section = (
+        DOCUMENT.read_text(encoding="utf-8").partition("## On purpose")[2].partition("\n## ")[0]
+    )
     return re.findall(r"^\| (D-[a-z-]+) \|", section, re.MULTILINE)
 
 
@@ -46,7 +48,11 @@ def test_it_says_its_id(name: str) -> None:
 
 def test_ids_in_messages_are_documented() -> None:
     package = Path(__file__).parent.parent / "agentsandbox"
-    used = {found for path in package.rglob("*.py") for found in re.findall(r"\((D-[a-z-]+)\)", path.read_text(encoding="utf-8"))}
+    used = {
+        found
+        for path in package.rglob("*.py")
+        for found in re.findall(r"\((D-[a-z-]+)\)", path.read_text(encoding="utf-8"))
+    }
     assert used <= set(re.findall(r"D-[a-z-]+", DOCUMENT.read_text(encoding="utf-8")))
 
 
@@ -54,4 +60,9 @@ def test_a_script_that_would_end_there_anyway_says_nothing() -> None:
     with Sandbox() as sandbox:
         assert sandbox.execute("printf 'echo a\\nfalse\\n' > s.sh; sh s.sh").stderr == ""
         assert sandbox.execute("printf 'set -e\\nfalse\\necho b\\n' > s.sh; sh s.sh").stderr == ""
-        assert sandbox.execute("printf 'f() {\\n false\\n}\\nif true; then\\n f\\nfi\\n# end\\n' > s.sh; bash s.sh").stderr == ""
+        assert (
+            sandbox.execute(
+                "printf 'f() {\\n false\\n}\\nif true; then\\n f\\nfi\\n# end\\n' > s.sh; bash s.sh"
+            ).stderr
+            == ""
+        )

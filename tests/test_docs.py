@@ -1,4 +1,6 @@
-"""What the documentation shows is what happens: its programs run, its outputs are compared, its links lead somewhere."""
+"""What the documentation shows is what happens: its programs run, its outputs are compared, its
+links lead somewhere.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +21,17 @@ from agentsandbox.limits import Limits
 from agentsandbox.options import DEFAULTS
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", ROOT / "DESIGN.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "DESIGN.md",
+    ROOT / "CHANGELOG.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+]
 RUN = ["README.md", "docs/getting-started.md", "docs/embedding.md", "docs/limits-and-security.md"]
 """Pages whose programs run; the text that follows a program is what it prints."""
 CONTINUED = ["docs/filesystem.md", "docs/skills.md"]
-"""Pages whose programs go on from one another, in a folder with the skills of this repository and a project."""
+"""Pages whose programs go on from one another, in a folder with the skills of this repository and a
+project."""
 NETWORK = "https://"
 """What a program that is not run has in it: its names are looked up, that is all."""
 SESSIONS = ["docs/shell.md"]
@@ -51,14 +59,27 @@ def programs() -> list[tuple[str, int, str, str]]:
     ]
 
 
-@pytest.mark.parametrize(("page", "number", "text", "output"), programs(), ids=lambda value: value if str(value).endswith(".md") else "")
+@pytest.mark.parametrize(
+    ("page", "number", "text", "output"),
+    programs(),
+    ids=lambda value: value if str(value).endswith(".md") else "",
+)
 def test_programs_run(page: str, number: int, text: str, output: str) -> None:
-    ran = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False, cwd=ROOT, timeout=60)
+    ran = subprocess.run(
+        [sys.executable, "-c", text],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+        timeout=60,
+    )
     assert (ran.returncode, ran.stderr, ran.stdout) == (0, "", output)
 
 
 @pytest.mark.parametrize("page", CONTINUED)
-def test_programs_that_go_on(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_programs_that_go_on(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     shutil.copytree(ROOT / "skills_embedded", tmp_path / "skills_embedded")
     (tmp_path / "path" / "to" / "project").mkdir(parents=True)
     monkeypatch.chdir(tmp_path)
@@ -75,14 +96,30 @@ def test_programs_that_go_on(page: str, tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_programs_have_the_types_that_they_need(tmp_path: Path) -> None:
-    """What the pages and the examples show passes a strict type checker: the names that the package exports have types."""
+    """What the pages and the examples show passes a strict type checker: the names that the package
+    exports have types.
+    """
     pytest.importorskip("mypy")
     for page in PAGES:
         texts = [text for language, text, _ in blocks(page) if language == "python"]
-        for number, text in enumerate(["\n".join(texts)] if page.relative_to(ROOT).as_posix() in CONTINUED else texts):
-            (tmp_path / f"{page.stem.replace('-', '_')}_{number}.py").write_text(text, encoding="utf-8")
-    command = [sys.executable, "-m", "mypy", "--strict", "--scripts-are-modules", *map(str, tmp_path.glob("*.py")), "examples"]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, timeout=300)
+        for number, text in enumerate(
+            ["\n".join(texts)] if page.relative_to(ROOT).as_posix() in CONTINUED else texts
+        ):
+            (tmp_path / f"{page.stem.replace('-', '_')}_{number}.py").write_text(
+                text, encoding="utf-8"
+            )
+    command = [
+        sys.executable,
+        "-m",
+        "mypy",
+        "--strict",
+        "--scripts-are-modules",
+        *map(str, tmp_path.glob("*.py")),
+        "examples",
+    ]
+    ran = subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=ROOT, timeout=300
+    )
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
@@ -92,7 +129,9 @@ def commands() -> list[str]:
     for page in PAGES:
         for line in page.read_text(encoding="utf-8").splitlines():
             words = line.removeprefix("    ").split("#")[0].strip()
-            if re.match(r"agentsandbox (run|shell|mcp|skills [a-z]+) ", words) and not re.search(r"[|…]", words):
+            if re.match(r"agentsandbox (run|shell|mcp|skills [a-z]+) ", words) and not re.search(
+                r"[|…]", words
+            ):
                 found.append(words)
     return found
 
@@ -122,7 +161,9 @@ def test_sessions(page: str) -> None:
             for command in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
                 lines = command.splitlines(keepends=True)
                 length = 1
-                while lines[length - 1].endswith("\\\n") or (length < len(lines) and lines[length].startswith("> ")):
+                while lines[length - 1].endswith("\\\n") or (
+                    length < len(lines) and lines[length].startswith("> ")
+                ):
                     length += 1
                 script = "".join(line.removeprefix("> ") for line in lines[:length])
                 result = sandbox.execute(script)
@@ -135,24 +176,40 @@ def test_sessions(page: str) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_somewhere(page: Path) -> None:
     text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
-    targets = {target for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text) if "://" not in target}
+    targets = {
+        target for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text) if "://" not in target
+    }
     assert not {target for target in targets if not (page.parent / target).exists()}
 
 
 def test_every_page_is_in_the_index() -> None:
     index = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
-    assert not {page.name for page in (ROOT / "docs").glob("*.md") if page.name != "README.md" and f"({page.name})" not in index}
+    assert not {
+        page.name
+        for page in (ROOT / "docs").glob("*.md")
+        if page.name != "README.md" and f"({page.name})" not in index
+    }
 
 
 def test_the_readme_shows_the_demo() -> None:
-    ran = subprocess.run([sys.executable, str(ROOT / "examples" / "demo.py")], capture_output=True, text=True, check=True, timeout=60)
+    ran = subprocess.run(
+        [sys.executable, str(ROOT / "examples" / "demo.py")],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert f"<!-- demo -->\n```text\n{ran.stdout.strip(chr(10))}\n```\n" in readme
 
 
 def test_the_reference_of_commands_is_up_to_date() -> None:
-    program = "import sys; sys.path.insert(0, 'docs'); import generate; sys.stdout.write(generate.page())"
-    made = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, cwd=ROOT, timeout=60).stdout.decode()
+    program = (
+        "import sys; sys.path.insert(0, 'docs'); import generate; sys.stdout.write(generate.page())"
+    )
+    made = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, check=True, cwd=ROOT, timeout=60
+    ).stdout.decode()
     assert made == (ROOT / "docs" / "commands.md").read_text(encoding="utf-8"), "run `make docs`"
 
 

@@ -14,7 +14,9 @@ from agentsandbox.events import CommandExecuted, FileChanged, Lifecycle, SkillIn
 @pytest.mark.row("S0-77")
 def test_the_events_of_a_sandbox() -> None:
     told: list[Any] = []
-    skill = AgentSkill.from_files({"SKILL.md": "---\nname: x\ndescription: d\n---\n", "run.sh": "echo hi > made\n"})
+    skill = AgentSkill.from_files(
+        {"SKILL.md": "---\nname: x\ndescription: d\n---\n", "run.sh": "echo hi > made\n"}
+    )
     with Sandbox(skills=[skill], on_event=told.append, clock=lambda: 5.0) as sandbox:
         sandbox.execute("sh /.sandbox/skills/x/run.sh; mkdir d; echo err >&2; false")
         snapshot = sandbox.snapshot()
@@ -22,13 +24,37 @@ def test_the_events_of_a_sandbox() -> None:
         sandbox.fork()
         sandbox.skills.load(["x"])
     kinds = [type(event) for event in told]
-    assert kinds == [Lifecycle, SkillInvoked, FileChanged, FileChanged, CommandExecuted, Lifecycle, Lifecycle, SkillInvoked, Lifecycle]
+    assert kinds == [
+        Lifecycle,
+        SkillInvoked,
+        FileChanged,
+        FileChanged,
+        CommandExecuted,
+        Lifecycle,
+        Lifecycle,
+        SkillInvoked,
+        Lifecycle,
+    ]
     created, script, directory, file, executed, restored, forked, loaded, closed = told
-    assert [event.stage for event in (created, restored, forked, closed)] == ["created", "restored", "forked", "closed"]
+    assert [event.stage for event in (created, restored, forked, closed)] == [
+        "created",
+        "restored",
+        "forked",
+        "closed",
+    ]
     assert (script.skill, script.action, script.path) == ("x", "run", "/.sandbox/skills/x/run.sh")
-    assert (directory.path, directory.change, directory.is_directory) == ("/workspace/d", "created", True)
+    assert (directory.path, directory.change, directory.is_directory) == (
+        "/workspace/d",
+        "created",
+        True,
+    )
     assert (file.path, file.change, file.size) == ("/workspace/made", "created", 3)
-    assert (executed.exit_code, executed.stderr, executed.cwd, executed.timestamp) == (1, "err\n", "/workspace", 5.0)
+    assert (executed.exit_code, executed.stderr, executed.cwd, executed.timestamp) == (
+        1,
+        "err\n",
+        "/workspace",
+        5.0,
+    )
     assert (loaded.action, loaded.sandbox_id) == ("load", sandbox.id)
 
 
@@ -42,14 +68,18 @@ def test_without_an_observer_nothing_is_looked_for() -> None:
 
 
 @pytest.mark.parametrize("error", [KeyError, SystemExit, LimitReached])
-def test_an_observer_that_raises_breaks_nothing(error: type[BaseException], caplog: pytest.LogCaptureFixture) -> None:
+def test_an_observer_that_raises_breaks_nothing(
+    error: type[BaseException], caplog: pytest.LogCaptureFixture
+) -> None:
     told = []
 
     def observer(event: object) -> None:
         told.append(type(event))
         raise error("observer")
 
-    skill = AgentSkill.from_files({"SKILL.md": "---\nname: x\ndescription: d\n---\n", "run.sh": "echo hi > made\n"})
+    skill = AgentSkill.from_files(
+        {"SKILL.md": "---\nname: x\ndescription: d\n---\n", "run.sh": "echo hi > made\n"}
+    )
     with Sandbox(skills=[skill], on_event=observer) as sandbox:
         result = sandbox.execute("sh /.sandbox/skills/x/run.sh; cat made; exit 7")
         assert (result.stdout, result.stderr, result.exit_code) == ("hi\n", "", 7)
@@ -59,12 +89,16 @@ def test_an_observer_that_raises_breaks_nothing(error: type[BaseException], capl
             assert twin.execute("cat made").stdout == "hi\n"
         sandbox.skills.load(["x"])
     assert set(told) == {Lifecycle, SkillInvoked, FileChanged, CommandExecuted}
-    assert [record.exc_info[0] for record in caplog.records if record.exc_info] == [error] * 3  # sandbox, twin, session
+    assert [record.exc_info[0] for record in caplog.records if record.exc_info] == [
+        error
+    ] * 3  # sandbox, twin, session
     assert "on_event" in caplog.text
 
 
 @pytest.mark.parametrize("error", [KeyError, SystemExit, LimitReached])
-def test_a_listener_that_raises_breaks_nothing(error: type[BaseException], caplog: pytest.LogCaptureFixture) -> None:
+def test_a_listener_that_raises_breaks_nothing(
+    error: type[BaseException], caplog: pytest.LogCaptureFixture
+) -> None:
     def listener(stream: str, data: bytes) -> None:
         raise error("listener")
 

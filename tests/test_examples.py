@@ -46,13 +46,24 @@ EXPECTED = {
         '{"exitCode": 0, "output": "ok: fix\\n", "error": null}',
         "The message is now: fix: read empty files",
     ],
-    "custom_command": ["HELLO!!", "shout: unrecognized option '--volume=11'", "SAND: 4 LETTERS", "BOX: 3 LETTERS"],
+    "custom_command": [
+        "HELLO!!",
+        "shout: unrecognized option '--volume=11'",
+        "SAND: 4 LETTERS",
+        "BOX: 3 LETTERS",
+    ],
 }
 
 
 @pytest.mark.parametrize("example", sorted(EXPECTED))
 def test_example(example: str) -> None:
-    ran = subprocess.run([sys.executable, str(EXAMPLES / f"{example}.py")], capture_output=True, text=True, timeout=60, check=False)
+    ran = subprocess.run(
+        [sys.executable, str(EXAMPLES / f"{example}.py")],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
     assert (ran.returncode, ran.stderr) == (0, "")
     at = 0
     for line in EXPECTED[example]:

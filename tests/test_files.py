@@ -16,7 +16,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agentsandbox import AgentSkill, ClosedError, FileInfo, Limits, Match, Sandbox, SandboxError, SandboxFiles
+from agentsandbox import (
+    AgentSkill,
+    ClosedError,
+    FileInfo,
+    Limits,
+    Match,
+    Sandbox,
+    SandboxError,
+    SandboxFiles,
+)
 from agentsandbox.contract.command import Arguments, CommandContext, command
 from agentsandbox.kernel.fs.host import HostFileSystem
 from agentsandbox.kernel.fs.memory import MemoryFileSystem
@@ -132,7 +141,9 @@ def test_an_edit_replaces_the_one_occurrence(files: SandboxFiles) -> None:
 
 def test_an_edit_of_what_occurs_several_times_says_where(files: SandboxFiles) -> None:
     files.write("a", "one\ntwo\none\n")
-    with pytest.raises(ValueError, match=r"^old occurs 2 times in /workspace/a, in lines 1, 3: .*all=True"):
+    with pytest.raises(
+        ValueError, match=r"^old occurs 2 times in /workspace/a, in lines 1, 3: .*all=True"
+    ):
         files.edit("a", "one", "1")
     assert files.read("a") == "one\ntwo\none\n"
     assert files.edit("a", "one", "1", all=True) == 2
@@ -156,7 +167,9 @@ def test_occurrences_that_overlap_are_not_one(files: SandboxFiles) -> None:
         ("x\n", "", r"^old must not be empty"),
     ],
 )
-def test_an_edit_that_finds_nothing(files: SandboxFiles, content: str, old: str, message: str) -> None:
+def test_an_edit_that_finds_nothing(
+    files: SandboxFiles, content: str, old: str, message: str
+) -> None:
     files.write("a", content)
     with pytest.raises(ValueError, match=message):
         files.edit("a", old, "new")
@@ -229,13 +242,25 @@ def test_a_file_is_described(sandbox: Sandbox) -> None:
     assert files.stat("a") == FileInfo("/workspace/a", "file", size=3, mode=0o640, mtime=5.0)
     assert files.stat("l").kind == "file"
     link = files.stat("l", follow=False)
-    assert (link.kind, link.target, link.size, link.is_link, link.name) == ("link", "a", 0, True, "l")
-    assert (files.stat("d").is_dir, files.stat("p").kind, files.stat("/").name) == (True, "other", "/")
+    assert (link.kind, link.target, link.size, link.is_link, link.name) == (
+        "link",
+        "a",
+        0,
+        True,
+        "l",
+    )
+    assert (files.stat("d").is_dir, files.stat("p").kind, files.stat("/").name) == (
+        True,
+        "other",
+        "/",
+    )
 
 
 def test_values_are_frozen_and_show_what_they_are() -> None:
     info = FileInfo("/a", "file", size=1, mode=0o600, mtime=2.0)
-    assert repr(info) == "FileInfo(path='/a', kind='file', size=1, mode=0o600, mtime=2.0, target=None)"
+    assert (
+        repr(info) == "FileInfo(path='/a', kind='file', size=1, mode=0o600, mtime=2.0, target=None)"
+    )
     assert {info, FileInfo("/a", "file", size=1, mode=0o600, mtime=2.0)} == {info}
     match = Match("/a", 1, "x")
     assert repr(match) == "Match(path='/a', line=1, text='x', before=(), after=())"
@@ -275,7 +300,14 @@ def test_a_directory_that_may_not_be_read_does_not_spoil_the_listing(sandbox: Sa
 def test_existence(sandbox: Sandbox) -> None:
     sandbox.execute("touch f; mkdir d; ln -s nowhere dangling; ln -s d to-d")
     files = sandbox.files
-    assert [files.exists(name) for name in ("f", "d", "dangling", "to-d", "no", "f/x")] == [True, True, False, True, False, False]
+    assert [files.exists(name) for name in ("f", "d", "dangling", "to-d", "no", "f/x")] == [
+        True,
+        True,
+        False,
+        True,
+        False,
+        False,
+    ]
     assert [files.is_file(name) for name in ("f", "d", "dangling")] == [True, False, False]
     assert [files.is_dir(name) for name in ("f", "d", "to-d")] == [False, True, True]
 
@@ -294,7 +326,17 @@ ln -s src code; ln -s top.py link.py; ln -s /dev/zero zero.py
         ("src/**/*.py", ["src/a.py", "src/lib/c.py", "src/lib/deep/d.py"]),
         ("**/d.py", ["src/lib/deep/d.py"]),
         ("**/**/**/d.py", ["src/lib/deep/d.py"]),
-        ("src/**", ["src/a.py", "src/b.txt", "src/lib", "src/lib/c.py", "src/lib/deep", "src/lib/deep/d.py"]),
+        (
+            "src/**",
+            [
+                "src/a.py",
+                "src/b.txt",
+                "src/lib",
+                "src/lib/c.py",
+                "src/lib/deep",
+                "src/lib/deep/d.py",
+            ],
+        ),
         ("src/**/", ["src/lib", "src/lib/deep"]),
         ("*/", [".git", "code", "src"]),
         ("code/*.py", ["code/a.py"]),
@@ -350,27 +392,40 @@ def test_lines_come_with_their_context(files: SandboxFiles) -> None:
 def test_the_last_line_may_lack_its_end_and_lines_may_be_no_utf8(files: SandboxFiles) -> None:
     files.write("a", b"\xff\xe9 x\n\xc3\xa9 x\nlast x")
     found = files.grep("x", context=1)
-    assert [(match.line, match.text) for match in found] == [(1, "\ufffd\ufffd x"), (2, "é x"), (3, "last x")]
+    assert [(match.line, match.text) for match in found] == [
+        (1, "\ufffd\ufffd x"),
+        (2, "é x"),
+        (3, "last x"),
+    ]
     assert found[2].before == ("é x",)
     files.write("empty", "")
     assert files.grep("^", "empty") == []
 
 
 def test_a_search_gives_the_same_as_one_line_by_line(files: SandboxFiles) -> None:
-    lines = [f"{'é' if number % 7 == 0 else 'e'}{number} {'x' * (number % 50)}" for number in range(3000)]
+    lines = [
+        f"{'é' if number % 7 == 0 else 'e'}{number} {'x' * (number % 50)}" for number in range(3000)
+    ]
     files.write("big", "\n".join(lines))
     found = files.grep(r"x{40,}$|é14", "big", limit=10_000)
-    expected = [number for number, line in enumerate(lines, 1) if line.endswith("x" * 40) or "é14" in line]
+    expected = [
+        number for number, line in enumerate(lines, 1) if line.endswith("x" * 40) or "é14" in line
+    ]
     assert [match.line for match in found] == expected
     assert [match.text for match in found] == [lines[number - 1] for number in expected]
 
 
 def test_what_is_no_text_or_may_not_be_read_has_no_lines(sandbox: Sandbox) -> None:
     sandbox.files.write("binary", b"needle\n\0")
-    sandbox.execute("echo needle > shut; chmod 0 shut; ln -s /etc link; mkdir d; echo needle > d/f; chmod 0 d")
+    sandbox.execute(
+        "echo needle > shut; chmod 0 shut; ln -s /etc link; mkdir d; echo needle > d/f; chmod 0 d"
+    )
     assert sandbox.files.grep("needle") == []
     assert number_of(lambda: sandbox.files.grep("needle", "shut")) == errno.EACCES
-    assert [match.path for match in sandbox.files.as_root().grep("needle")] == ["/workspace/shut", "/workspace/d/f"]
+    assert [match.path for match in sandbox.files.as_root().grep("needle")] == [
+        "/workspace/shut",
+        "/workspace/d/f",
+    ]
 
 
 def test_hidden_files_are_searched_unless_the_host_says_no(files: SandboxFiles) -> None:
@@ -402,7 +457,9 @@ def test_names_are_removed(sandbox: Sandbox) -> None:
     assert files.list() == []
     assert number_of(lambda: files.remove("f")) == errno.ENOENT
     assert number_of(lambda: files.as_root().remove("/", recursive=True)) == errno.EBUSY
-    assert number_of(lambda: files.as_root().remove("/workspace/../", recursive=True)) == errno.EBUSY
+    assert (
+        number_of(lambda: files.as_root().remove("/workspace/../", recursive=True)) == errno.EBUSY
+    )
     assert sandbox.execute("cat /etc/hostname").exit_code == 0
 
 
@@ -441,7 +498,11 @@ def test_copies_and_moves_across_mounts() -> None:
         files.copy("a", "/data/a")
         files.move("/data/old", "new")
         files.move("a/f", "/data/f")
-        assert [info.path for info in files.list("/data", recursive=True)] == ["/data/a", "/data/f", "/data/a/f"]
+        assert [info.path for info in files.list("/data", recursive=True)] == [
+            "/data/a",
+            "/data/f",
+            "/data/a/f",
+        ]
         assert (files.read("new"), files.exists("a/f")) == ("o", False)
 
 
@@ -564,7 +625,9 @@ def test_a_task_of_the_loop_works_on_the_files_of_a_running_script(sandbox: Sand
 # time
 
 
-@pytest.mark.parametrize("pattern", [r"(a+)+$", r"(a|aa)+$", r"^(a|a)+$", r"(.*)*(.*)*x", "(x+x+)+y"])
+@pytest.mark.parametrize(
+    "pattern", [r"(a+)+$", r"(a|aa)+$", r"^(a|a)+$", r"(.*)*(.*)*x", "(x+x+)+y"]
+)
 def test_no_pattern_explodes(files: SandboxFiles, pattern: str) -> None:
     files.write("f", "a" * 20_000 + "!\n" + "b" * 20_000 + "\n")
     assert files.grep(pattern) == []
@@ -578,7 +641,9 @@ def test_a_back_reference_that_takes_too_long_is_a_timeout() -> None:
 
 
 def test_many_stars_visit_each_directory_once(sandbox: Sandbox) -> None:
-    sandbox.execute("p=.; for i in {1..300}; do p=$p/a; done; mkdir -p $p; for i in {1..40}; do ln -s . l$i; done")
+    sandbox.execute(
+        "p=.; for i in {1..300}; do p=$p/a; done; mkdir -p $p; for i in {1..40}; do ln -s . l$i; done"
+    )
     assert len(sandbox.files.glob("**/a/**/a/**/a/**/a")) == 297
     assert len(sandbox.files.glob("*/*/*/*/*")) == 1
     with pytest.raises(ValueError, match="pattern expands to more than 100 patterns"):
@@ -612,20 +677,38 @@ def misuses(files: SandboxFiles) -> list[tuple[str, Callable[[], Any]]]:
         ("pattern must be a str, not list", lambda: any_.glob(["a"])),
         ("pattern has '..' behind a wildcard", lambda: files.glob("*/../a")),
         ("pattern must not be longer than 4096 characters", lambda: files.grep("a" * 5000)),
-        ("pattern is not a regular expression: missing closing parenthesis", lambda: files.grep("(a")),
+        (
+            "pattern is not a regular expression: missing closing parenthesis",
+            lambda: files.grep("(a"),
+        ),
         ("glob must not be empty", lambda: files.grep("a", glob="")),
         ("context must be at least 0, not -1", lambda: files.grep("a", context=-1)),
         ("limit must be at least 1, not 0", lambda: files.grep("a", limit=0)),
         ("limit must be an int, not NoneType", lambda: any_.grep("a", limit=None)),
         ("host_folder must not be empty", lambda: files.import_folder("")),
-        ("ignore must be a pattern, a list of patterns or a function, not int", lambda: any_.import_folder(".", ignore=5)),
+        (
+            "ignore must be a pattern, a list of patterns or a function, not int",
+            lambda: any_.import_folder(".", ignore=5),
+        ),
         ("to must not hold a NUL", lambda: files.import_folder(".", "a\0")),
         ("host_folder must be a str or os.PathLike, not NoneType", lambda: any_.export(None)),
         ("unsafe must be 'refuse' or 'skip', not True", lambda: any_.export("x", unsafe=True)),
-        ("source must be bytes, a binary file or a path of the host, not dict", lambda: any_.import_archive({})),
-        ("source must be a binary file, but its read() returned str", lambda: any_.import_archive(io.StringIO("a"))),
-        ("format must be one of 'tar', 'tar.gz', 'zip', not 'rar'", lambda: any_.export_archive(format="rar")),
-        ("file must be a binary file that is open for writing, not str", lambda: any_.export_archive(file="x.tgz")),
+        (
+            "source must be bytes, a binary file or a path of the host, not dict",
+            lambda: any_.import_archive({}),
+        ),
+        (
+            "source must be a binary file, but its read() returned str",
+            lambda: any_.import_archive(io.StringIO("a")),
+        ),
+        (
+            "format must be one of 'tar', 'tar.gz', 'zip', not 'rar'",
+            lambda: any_.export_archive(format="rar"),
+        ),
+        (
+            "file must be a binary file that is open for writing, not str",
+            lambda: any_.export_archive(file="x.tgz"),
+        ),
     ]
 
 
@@ -670,7 +753,9 @@ def test_a_folder_is_imported(files: SandboxFiles, project: Path) -> None:
         "/workspace/work/src/main.py",
         "/workspace/work/src/deep/x",
     ]
-    assert files.stat("work/run.sh") == FileInfo("/workspace/work/run.sh", "file", size=8, mode=0o755, mtime=1000.0)
+    assert files.stat("work/run.sh") == FileInfo(
+        "/workspace/work/run.sh", "file", size=8, mode=0o755, mtime=1000.0
+    )
     assert files.stat("work/latest", follow=False).target == "src/main.py"
     assert files.read("work/latest") == "print(1)\n"
 
@@ -682,7 +767,10 @@ def test_a_folder_is_imported(files: SandboxFiles, project: Path) -> None:
         ("src", [".git/HEAD", "latest", "run.sh"]),
         (["src/*.py*", ".git/"], ["latest", "run.sh", "src/deep/x"]),
         ({"s*", "*t"}, ["run.sh"]),
-        (lambda path: path.endswith(("x", ".py")) or path == ".git", ["latest", "run.sh", "src/main.pyc"]),
+        (
+            lambda path: path.endswith(("x", ".py")) or path == ".git",
+            ["latest", "run.sh", "src/main.pyc"],
+        ),
     ],
 )
 def test_what_is_ignored(files: SandboxFiles, project: Path, ignore: Any, left: list[str]) -> None:
@@ -691,7 +779,9 @@ def test_what_is_ignored(files: SandboxFiles, project: Path, ignore: Any, left: 
 
 
 def test_a_folder_is_exported(sandbox: Sandbox, tmp_path: Path) -> None:
-    sandbox.execute("mkdir -p out/d; cd out; echo hi > a; chmod 750 a; touch -d @7 a; ln -s ../a d/l; ln -s $PWD/a abs; cd ..")
+    sandbox.execute(
+        "mkdir -p out/d; cd out; echo hi > a; chmod 750 a; touch -d @7 a; ln -s ../a d/l; ln -s $PWD/a abs; cd .."
+    )
     target = tmp_path / "new" / "target"
     written = sandbox.files.export(target, "out")
     assert sorted(written) == [f"{target}/a", f"{target}/abs", f"{target}/d/l"]
@@ -735,7 +825,9 @@ def test_host_errors_name_the_path_on_the_host(files: SandboxFiles, project: Pat
 
 
 def test_what_is_in_the_way_of_an_import_is_replaced(sandbox: Sandbox, project: Path) -> None:
-    sandbox.execute("mkdir -p src; ln -s /etc src/deep; ln -s /etc/passwd run.sh; mkfifo latest; echo old > src/main.py")
+    sandbox.execute(
+        "mkdir -p src; ln -s /etc src/deep; ln -s /etc/passwd run.sh; mkfifo latest; echo old > src/main.py"
+    )
     sandbox.files.as_root().import_folder(project)
     assert sandbox.files.read("run.sh") == "echo hi\n"
     assert sandbox.files.read("src/main.py") == "print(1)\n"
@@ -752,24 +844,38 @@ def test_what_is_in_the_way_of_an_import_is_replaced(sandbox: Sandbox, project: 
 
 @pytest.mark.parametrize("format", ["tar", "tar.gz", "zip"])
 def test_an_archive_is_made_and_unpacked(sandbox: Sandbox, tmp_path: Path, format: Any) -> None:
-    sandbox.execute("mkdir -p d/empty; echo hi > d/a; chmod 750 d/a; touch -d @1000000000 d/a; ln -s d/a l; echo é > 'ü n'")
+    sandbox.execute(
+        "mkdir -p d/empty; echo hi > d/a; chmod 750 d/a; touch -d @1000000000 d/a; ln -s d/a l; echo é > 'ü n'"
+    )
     data = sandbox.files.export_archive(format=format)
     assert data == sandbox.files.export_archive("/workspace", format=format)
     target = io.BytesIO()
     sandbox.files.export_archive(format=format, file=target)
     assert target.getvalue() == data
     (tmp_path / "archive").write_bytes(data)
-    sources: list[Any] = [data, memoryview(data), io.BytesIO(data), tmp_path / "archive", str(tmp_path / "archive")]
+    sources: list[Any] = [
+        data,
+        memoryview(data),
+        io.BytesIO(data),
+        tmp_path / "archive",
+        str(tmp_path / "archive"),
+    ]
     for source in sources:
         with Sandbox() as other:
             written = other.files.import_archive(source, "x")
             assert written == [f"/workspace/x/{name}" for name in ("d/a", "l", "ü n")]
-            assert other.files.stat("x/d/a") == FileInfo("/workspace/x/d/a", "file", size=3, mode=0o750, mtime=1e9)
+            assert other.files.stat("x/d/a") == FileInfo(
+                "/workspace/x/d/a", "file", size=3, mode=0o750, mtime=1e9
+            )
             assert other.files.stat("x/l", follow=False).target == "d/a"
             assert other.files.list("x/d/empty") == []
     other_tools = {"tar": "tar tf f", "tar.gz": "tar tzf f", "zip": "unzip -Z1 f"}
     sandbox.files.write("/tmp/f", data)
-    assert sandbox.execute(f"cd /tmp; {other_tools[format]}").stdout.split("\n")[:3] == ["d/", "l", "ü n"]
+    assert sandbox.execute(f"cd /tmp; {other_tools[format]}").stdout.split("\n")[:3] == [
+        "d/",
+        "l",
+        "ü n",
+    ]
 
 
 @pytest.mark.parametrize("option", ["", "z", "j", "J"])
@@ -810,7 +916,9 @@ def test_folders_of_the_host_that_are_mounted_are_files_too(project: Path, tmp_p
         assert number_of(lambda: sandbox.files.export(tmp_path / "x", "/host")) == errno.EACCES
 
 
-names = st.text(st.sampled_from("aB.é-\udcff\n "), min_size=1, max_size=6).filter(lambda name: name not in (".", ".."))
+names = st.text(st.sampled_from("aB.é-\udcff\n "), min_size=1, max_size=6).filter(
+    lambda name: name not in (".", "..")
+)
 trees = st.recursive(
     st.binary(max_size=40) | st.sampled_from(["x", "../a", "a/b"]),
     lambda below: st.dictionaries(names, below, max_size=4),
@@ -832,14 +940,23 @@ def build(files: SandboxFiles, tree: Any, path: str) -> None:
 
 def content_of(files: SandboxFiles, path: str) -> dict[str, object]:
     return {
-        info.path.removeprefix(path): (info.kind, info.mode, info.target, info.is_file and files.read_bytes(info.path))
+        info.path.removeprefix(path): (
+            info.kind,
+            info.mode,
+            info.target,
+            info.is_file and files.read_bytes(info.path),
+        )
         for info in files.list(path, recursive=True)
     }
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(trees)
-def test_what_goes_out_comes_in_as_it_was(tmp_path_factory: pytest.TempPathFactory, tree: Any) -> None:
+def test_what_goes_out_comes_in_as_it_was(
+    tmp_path_factory: pytest.TempPathFactory, tree: Any
+) -> None:
     with Sandbox(clock=lambda: 1e9) as sandbox:
         files = sandbox.files
         build(files, tree, "/workspace/in")

@@ -1,4 +1,6 @@
-"""Attacks on what `sandbox.files` copies in and out: hostile archives, planted links, on a real folder of the host."""
+"""Attacks on what `sandbox.files` copies in and out: hostile archives, planted links, on a real
+folder of the host.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ def sandbox() -> Iterator[Sandbox]:
         yield made
 
 
-def entry(name: str, kind: bytes = tarfile.REGTYPE, *, size: int = 0, link: str = "", **more: Any) -> tarfile.TarInfo:
+def entry(
+    name: str, kind: bytes = tarfile.REGTYPE, *, size: int = 0, link: str = "", **more: Any
+) -> tarfile.TarInfo:
     made = tarfile.TarInfo(name)
     made.type, made.size, made.linkname = kind, size, link
     for key, value in more.items():
@@ -48,7 +52,9 @@ def tar(*entries: tarfile.TarInfo, format: int = tarfile.PAX_FORMAT) -> bytes:
     return target.getvalue()
 
 
-def zipped(*members: tuple[str, bytes, int], method: int = zipfile.ZIP_DEFLATED, system: int = 3) -> bytes:
+def zipped(
+    *members: tuple[str, bytes, int], method: int = zipfile.ZIP_DEFLATED, system: int = 3
+) -> bytes:
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w", method) as archive:
         for name, content, mode in members:
@@ -76,17 +82,23 @@ HOSTILE: dict[str, bytes] = {
     "long path": tar(entry("x/" * 3000 + "y", size=1)),
     "absolute link": tar(entry("a", tarfile.SYMTYPE, link="/etc/passwd")),
     "link out": tar(entry("d/a", tarfile.SYMTYPE, link="../../b")),
-    "link by a link": tar(entry("d/up", tarfile.SYMTYPE, link=".."), entry("l", tarfile.SYMTYPE, link="d/up/../x")),
+    "link by a link": tar(
+        entry("d/up", tarfile.SYMTYPE, link=".."), entry("l", tarfile.SYMTYPE, link="d/up/../x")
+    ),
     "link to nothing": zipped(("a", b"", LINK)),
     "write through a link": tar(entry("d", tarfile.SYMTYPE, link="."), entry("d/evil", size=1)),
-    "write through a later link": tar(entry("d/evil", size=1), entry("d", tarfile.SYMTYPE, link=".")),
+    "write through a later link": tar(
+        entry("d/evil", size=1), entry("d", tarfile.SYMTYPE, link=".")
+    ),
     "below a file": tar(entry("f", size=1), entry("f/x", size=1)),
     "file over directory": tar(entry("f/x", size=1), entry("f", size=1)),
     "twice": tar(entry("a", size=1), entry("b", size=1), entry("./a", size=1)),
     "directory twice": tar(entry("a", tarfile.DIRTYPE), entry("a/", tarfile.DIRTYPE)),
     "hard link to nothing": tar(entry("a", tarfile.LNKTYPE, link="b")),
     "hard link out": tar(entry("a", tarfile.LNKTYPE, link="/etc/passwd")),
-    "hard link to a link": tar(entry("l", tarfile.SYMTYPE, link="a"), entry("h", tarfile.LNKTYPE, link="l")),
+    "hard link to a link": tar(
+        entry("l", tarfile.SYMTYPE, link="a"), entry("h", tarfile.LNKTYPE, link="l")
+    ),
     "device": tar(entry("a", tarfile.CHRTYPE, devmajor=1, devminor=5)),
     "block device": tar(entry("a", tarfile.BLKTYPE)),
     "fifo": tar(entry("a", tarfile.FIFOTYPE)),
@@ -105,14 +117,18 @@ HOSTILE: dict[str, bytes] = {
     "zip with lzma": zipped(("a", b"x", FILE), method=zipfile.ZIP_LZMA),
     "zip truncated": zipped(("a", b"x" * 100, FILE))[:-30],
     "zip with a NUL": zipped(("aXb", b"x", FILE)).replace(b"aXb", b"a\0b"),
-    "zip damaged": zipped(("a", b"x" * 100, FILE), method=zipfile.ZIP_STORED).replace(b"xxxx", b"xxxy", 1),
+    "zip damaged": zipped(("a", b"x" * 100, FILE), method=zipfile.ZIP_STORED).replace(
+        b"xxxx", b"xxxy", 1
+    ),
     "empty": b"",
     "text": b"hello\n" * 200,
     "gzip of nothing": gzip.compress(b""),
     "gzip cut off": gzip.compress(tar(entry("a", size=1)))[:-20],
     "gzip with more": gzip.compress(tar(entry("a", size=1))) + b"more",
     "xz cut off": lzma.compress(tar(entry("a", size=1)))[:-20],
-    "xz of much memory": lzma.compress(b"", filters=[{"id": lzma.FILTER_LZMA2, "dict_size": 1 << 30}]),
+    "xz of much memory": lzma.compress(
+        b"", filters=[{"id": lzma.FILTER_LZMA2, "dict_size": 1 << 30}]
+    ),
     "bzip2 damaged": bz2.compress(tar(entry("a", size=1)))[:20] + b"\xff" * 30,
 }
 
@@ -127,7 +143,15 @@ def test_a_hostile_archive_is_refused_and_leaves_no_trace(sandbox: Sandbox, name
 
 def raw_header(name: bytes, size: bytes, kind: bytes = b"0") -> bytes:
     """A header of tar with a size field of one's own."""
-    block = name.ljust(100, b"\0") + b"0000644\0" + b"0000000\0" * 2 + size.ljust(12, b"\0") + b"00000000000\0" + b" " * 8 + kind
+    block = (
+        name.ljust(100, b"\0")
+        + b"0000644\0"
+        + b"0000000\0" * 2
+        + size.ljust(12, b"\0")
+        + b"00000000000\0"
+        + b" " * 8
+        + kind
+    )
     block = block.ljust(512, b"\0")
     return block[:148] + b"%06o\0 " % sum(block) + block[156:]
 
@@ -137,7 +161,9 @@ def negative(number: int) -> bytes:
 
 
 def pax(text: bytes) -> bytes:
-    return raw_header(b"x", b"%011o" % len(text), b"x") + text.ljust(-(-len(text) // 512) * 512, b"\0")
+    return raw_header(b"x", b"%011o" % len(text), b"x") + text.ljust(
+        -(-len(text) // 512) * 512, b"\0"
+    )
 
 
 def record(key: bytes, value: bytes) -> bytes:
@@ -149,14 +175,20 @@ def record(key: bytes, value: bytes) -> bytes:
 END = bytes(1024)
 STRANGE: dict[str, bytes] = {
     "negative size": raw_header(b"a", negative(-512)) + END,
-    "negative size that goes back": raw_header(b"a", negative(-1024)) + raw_header(b"b", negative(-2048)) + END,
+    "negative size that goes back": raw_header(b"a", negative(-1024))
+    + raw_header(b"b", negative(-2048))
+    + END,
     "negative extended header": raw_header(b"a", negative(-512), b"x") + END,
     "huge extended header": raw_header(b"a", b"%011o" % (1 << 32), b"x") + END,
     "huge long name": raw_header(b"a", b"%011o" % (1 << 32), b"L") + END,
     "large extended header": pax(record(b"comment", b"x" * 20_000)) + raw_header(b"a", b"0") + END,
     "negative size by record": pax(record(b"size", b"-512")) + raw_header(b"a", b"0") + END,
     "record of length nothing": pax(b"0 a=b\n") + raw_header(b"a", b"0") + END,
-    "sparse": pax(record(b"GNU.sparse.major", b"1") + record(b"GNU.sparse.minor", b"0") + record(b"GNU.sparse.name", b"a"))
+    "sparse": pax(
+        record(b"GNU.sparse.major", b"1")
+        + record(b"GNU.sparse.minor", b"0")
+        + record(b"GNU.sparse.name", b"a")
+    )
     + raw_header(b"a", b"00000001000")
     + b"9" * 512
     + END,
@@ -164,7 +196,9 @@ STRANGE: dict[str, bytes] = {
     "path by record": pax(record(b"path", b"../evil")) + raw_header(b"a", b"0") + END,
     "path with a NUL": pax(record(b"path", b"a\0b")) + raw_header(b"a", b"0") + END,
     "multi-volume": raw_header(b"a", b"0", b"M") + END,
-    "gzip of a huge header": gzip.compress(raw_header(b"a", b"%011o" % (1 << 30), b"x") + bytes(1 << 20)),
+    "gzip of a huge header": gzip.compress(
+        raw_header(b"a", b"%011o" % (1 << 30), b"x") + bytes(1 << 20)
+    ),
 }
 
 
@@ -189,7 +223,10 @@ def test_a_header_that_says_nothing_is_passed_over(sandbox: Sandbox, name: str) 
 
 
 def test_headers_that_take_long_end_with_the_timeout() -> None:
-    data = b"".join([pax(b"1" * 10_000) + raw_header(b"%d" % number, b"0") for number in range(150)]) + END
+    data = (
+        b"".join([pax(b"1" * 10_000) + raw_header(b"%d" % number, b"0") for number in range(150)])
+        + END
+    )
     with Sandbox(limits=Limits(timeout=0.3)) as sandbox:
         try:
             sandbox.files.import_archive(data)
@@ -208,22 +245,40 @@ def test_a_time_that_cannot_be_is_none(sandbox: Sandbox) -> None:
 
 BOMBS: dict[str, tuple[Callable[[], bytes], set[int]]] = {
     "one large file": (lambda: tar(entry("a", size=100_001)), {errno.EFBIG}),
-    "a large file that is declared": (lambda: raw_header(b"a", b"%011o" % (1 << 32)) + END, {errno.EFBIG}),
-    "large files together": (lambda: tar(*[entry(str(number), size=90_000) for number in range(4)]), {errno.ENOSPC}),
+    "a large file that is declared": (
+        lambda: raw_header(b"a", b"%011o" % (1 << 32)) + END,
+        {errno.EFBIG},
+    ),
+    "large files together": (
+        lambda: tar(*[entry(str(number), size=90_000) for number in range(4)]),
+        {errno.ENOSPC},
+    ),
     "many files": (lambda: tar(*[entry(str(number)) for number in range(201)]), {errno.ENOSPC}),
     "many directories": (lambda: tar(entry("/".join("x" * 250), size=1)), {errno.ENOSPC}),
     "gzip": (lambda: gzip.compress(bytes(20_000_000)), {errno.ENOSPC}),
     "bzip2": (lambda: bz2.compress(bytes(20_000_000)), {errno.ENOSPC}),
     "xz": (lambda: lzma.compress(bytes(20_000_000)), {errno.ENOSPC}),
     "gzip again and again": (lambda: gzip.compress(bytes(200_000)) * 100, {errno.ENOSPC}),
-    "gzip of a tar": (lambda: gzip.compress(tar(entry("a", size=400_000))), {errno.EFBIG, errno.ENOSPC}),
+    "gzip of a tar": (
+        lambda: gzip.compress(tar(entry("a", size=400_000))),
+        {errno.EFBIG, errno.ENOSPC},
+    ),
     "hard links": (
-        lambda: tar(entry("a", size=90_000), *[entry(str(number), tarfile.LNKTYPE, link="a") for number in range(3)]),
+        lambda: tar(
+            entry("a", size=90_000),
+            *[entry(str(number), tarfile.LNKTYPE, link="a") for number in range(3)],
+        ),
         {errno.ENOSPC},
     ),
     "zip": (lambda: zipped(("a", bytes(5_000_000), FILE)), {errno.EFBIG}),
-    "zip, many": (lambda: zipped(*[(str(number), b"", FILE) for number in range(201)]), {errno.ENOSPC}),
-    "zip, together": (lambda: zipped(*[(str(number), bytes(90_000), FILE) for number in range(4)]), {errno.ENOSPC}),
+    "zip, many": (
+        lambda: zipped(*[(str(number), b"", FILE) for number in range(201)]),
+        {errno.ENOSPC},
+    ),
+    "zip, together": (
+        lambda: zipped(*[(str(number), bytes(90_000), FILE) for number in range(4)]),
+        {errno.ENOSPC},
+    ),
     "a large archive": (lambda: bytes(2_000_000), {errno.ENOSPC, errno.EFBIG}),
 }
 
@@ -266,16 +321,37 @@ def test_members_of_a_zip_that_share_their_data_count_each(sandbox: Sandbox) -> 
 
 
 ARCHIVES = [
-    tar(entry("d", tarfile.DIRTYPE), entry("d/a", size=700), entry("l", tarfile.SYMTYPE, link="d/a"), entry("é" * 120, size=3)),
-    tar(entry("d/a", size=700), entry("h", tarfile.LNKTYPE, link="d/a"), entry("x" * 120, size=3), format=tarfile.GNU_FORMAT),
-    zipped(("d/", b"", stat.S_IFDIR | 0o755), ("d/a", b"hello " * 50, FILE), ("l", b"d/a", LINK), ("é", b"", FILE)),
+    tar(
+        entry("d", tarfile.DIRTYPE),
+        entry("d/a", size=700),
+        entry("l", tarfile.SYMTYPE, link="d/a"),
+        entry("é" * 120, size=3),
+    ),
+    tar(
+        entry("d/a", size=700),
+        entry("h", tarfile.LNKTYPE, link="d/a"),
+        entry("x" * 120, size=3),
+        format=tarfile.GNU_FORMAT,
+    ),
+    zipped(
+        ("d/", b"", stat.S_IFDIR | 0o755),
+        ("d/a", b"hello " * 50, FILE),
+        ("l", b"d/a", LINK),
+        ("é", b"", FILE),
+    ),
     gzip.compress(tar(entry("a", size=10))),
 ]
 
 
 @settings(max_examples=300, deadline=None)
-@given(st.integers(0, 3), st.lists(st.tuples(st.integers(0, 1 << 16), st.integers(0, 255)), min_size=1, max_size=6), st.booleans())
-def test_a_damaged_archive_is_an_error_that_the_host_can_catch(which: int, changes: list[tuple[int, int]], cut: bool) -> None:
+@given(
+    st.integers(0, 3),
+    st.lists(st.tuples(st.integers(0, 1 << 16), st.integers(0, 255)), min_size=1, max_size=6),
+    st.booleans(),
+)
+def test_a_damaged_archive_is_an_error_that_the_host_can_catch(
+    which: int, changes: list[tuple[int, int]], cut: bool
+) -> None:
     changed = bytearray(ARCHIVES[which])
     for place, value in changes:
         changed[place % len(changed)] = value
@@ -288,7 +364,9 @@ def test_a_damaged_archive_is_an_error_that_the_host_can_catch(which: int, chang
         except (ArchiveError, OSError):
             assert files_of(sandbox) == before
         else:
-            assert all(path.startswith("/workspace/in") for path in set(files_of(sandbox)) - set(before))
+            assert all(
+                path.startswith("/workspace/in") for path in set(files_of(sandbox)) - set(before)
+            )
 
 
 # what leaves
@@ -352,7 +430,9 @@ def test_devices_do_not_leave(sandbox: Sandbox, host: Path) -> None:
 
 @pytest.mark.parametrize("overwrite", [False, True])
 @pytest.mark.parametrize("link", ["../outside", "..", "."])
-def test_links_in_the_target_are_never_passed(sandbox: Sandbox, host: Path, overwrite: bool, link: str) -> None:
+def test_links_in_the_target_are_never_passed(
+    sandbox: Sandbox, host: Path, overwrite: bool, link: str
+) -> None:
     (host / "target" / "d").symlink_to(link)
     sandbox.execute("mkdir d; echo evil > d/secret; echo evil > d/new; echo first > a")
     with pytest.raises(OSError):
@@ -374,7 +454,9 @@ def test_a_link_in_place_of_a_file_is_replaced_not_followed(sandbox: Sandbox, ho
 
 
 def test_two_exports_do_not_plant_a_way_out(sandbox: Sandbox, host: Path) -> None:
-    """The first leaves a link where the second has a directory, with a link in it that is right one level deeper only."""
+    """The first leaves a link where the second has a directory, with a link in it that is right one
+    level deeper only.
+    """
     sandbox.execute("ln -s . p")
     sandbox.files.export(host / "target")
     sandbox.execute("rm p; mkdir p; ln -s ../secret p/l")
@@ -405,7 +487,9 @@ def project(host: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("target", ["../secret", "../outside", "/etc/passwd", "../project/../secret", "sub/../../secret"])
+@pytest.mark.parametrize(
+    "target", ["../secret", "../outside", "/etc/passwd", "../project/../secret", "sub/../../secret"]
+)
 def test_links_that_lead_out_do_not_come_in(sandbox: Sandbox, project: Path, target: str) -> None:
     (project / "sub").mkdir()
     (project / "link").symlink_to(target)
@@ -434,7 +518,9 @@ def test_links_are_followed_on_request(sandbox: Sandbox, project: Path, host: Pa
         sandbox.files.import_folder(project, follow_symlinks=True)
 
 
-def test_an_absolute_link_inside_does_not_tell_where_the_folder_is(sandbox: Sandbox, project: Path) -> None:
+def test_an_absolute_link_inside_does_not_tell_where_the_folder_is(
+    sandbox: Sandbox, project: Path
+) -> None:
     (project / "sub").mkdir()
     (project / "sub" / "link").symlink_to(project / "file")
     sandbox.files.import_folder(project)
@@ -457,12 +543,17 @@ def test_pipes_and_sockets_do_not_come_in(sandbox: Sandbox, project: Path) -> No
     ("make", "number"),
     [
         (lambda folder: (folder / "big").write_bytes(bytes(100_001)), errno.EFBIG),
-        (lambda folder: [(folder / str(n)).write_bytes(bytes(90_000)) for n in range(4)], errno.ENOSPC),
+        (
+            lambda folder: [(folder / str(n)).write_bytes(bytes(90_000)) for n in range(4)],
+            errno.ENOSPC,
+        ),
         (lambda folder: [(folder / str(n)).touch() for n in range(201)], errno.ENOSPC),
         (lambda folder: [(folder / str(n)).mkdir() for n in range(201)], errno.ENOSPC),
     ],
 )
-def test_a_folder_that_is_too_large_is_not_begun(sandbox: Sandbox, project: Path, make: Callable[[Path], object], number: int) -> None:
+def test_a_folder_that_is_too_large_is_not_begun(
+    sandbox: Sandbox, project: Path, make: Callable[[Path], object], number: int
+) -> None:
     make(project)
     with pytest.raises(OSError) as caught:
         sandbox.files.import_folder(project)

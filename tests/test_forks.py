@@ -29,9 +29,18 @@ def test_forks_are_apart() -> None:
         fork, other = sandbox.fork(), sandbox.fork()
         sandbox.execute("x=2; map[a]=2; list[0]=2; set -- z; echo 2 > file; cd /")
         fork.execute("x=3; map[a]=3; list+=(3); unalias ll; unset -f f; echo 3 > file")
-        assert other.execute('echo "$x ${map[a]} ${list[*]} $1"; alias ll; ls').stdout == "1 1 1:2 p\nalias ll='ls -l'\n"
-        assert sandbox.execute('echo "$x ${map[a]} ${list[*]} $1"; cat /workspace/d/file').stdout == "2 2 2:2 z\n2\n"
-        assert fork.execute('echo "$x ${map[a]} ${list[*]} $1"; cat file; f').stdout == "3 3 1:2:3 p\n3\n"
+        assert (
+            other.execute('echo "$x ${map[a]} ${list[*]} $1"; alias ll; ls').stdout
+            == "1 1 1:2 p\nalias ll='ls -l'\n"
+        )
+        assert (
+            sandbox.execute('echo "$x ${map[a]} ${list[*]} $1"; cat /workspace/d/file').stdout
+            == "2 2 2:2 z\n2\n"
+        )
+        assert (
+            fork.execute('echo "$x ${map[a]} ${list[*]} $1"; cat file; f').stdout
+            == "3 3 1:2:3 p\n3\n"
+        )
 
 
 def test_each_fork_has_the_state_of_its_moment() -> None:
@@ -102,12 +111,23 @@ def test_a_fork_and_its_original_cannot_be_told_apart() -> None:
         fork = sandbox.fork()
         of_fork = fork.fork()
         expected = sandbox.execute(PROBE)
-        for expectation in ("line2\n", "begun\nmore\n", "string\n", "declare -ir RO".replace("RO", "UID"), "caught\n", "let"):
+        for expectation in (
+            "line2\n",
+            "begun\nmore\n",
+            "string\n",
+            "declare -ir RO".replace("RO", "UID"),
+            "caught\n",
+            "let",
+        ):
             assert expectation in expected.stdout
         for twin in (fork, of_fork):
             result = twin.execute(PROBE)
             assert result.output == expected.output
-            assert (result.exit_code, twin.cwd, twin.env) == (expected.exit_code, sandbox.cwd, sandbox.env)
+            assert (result.exit_code, twin.cwd, twin.env) == (
+                expected.exit_code,
+                sandbox.cwd,
+                sandbox.env,
+            )
 
 
 def test_traps_of_a_fork_get_its_signals() -> None:
@@ -117,7 +137,9 @@ def test_traps_of_a_fork_get_its_signals() -> None:
         fork.execute("x=fork")
         for twin, name in ((fork, "fork"), (sandbox, "original")):
             assert twin.execute("kill -USR1 $$ & wait; wait").stdout == f"{name} caught\n"
-        sandbox.execute("x=discarded; trap 'echo other' USR2; kill -USR1 $$ & wait", state="discard")
+        sandbox.execute(
+            "x=discarded; trap 'echo other' USR2; kill -USR1 $$ & wait", state="discard"
+        )
         assert sandbox.execute("kill -USR1 $$ & wait; trap; kill -USR1 $$ & wait").stdout == (
             "original caught\ntrap -- 'echo $x caught' SIGUSR1\noriginal caught\n"
         )
@@ -127,10 +149,14 @@ def test_traps_of_a_fork_get_its_signals() -> None:
 
 def test_descriptors_of_a_fork_are_its_own() -> None:
     with Sandbox() as sandbox:
-        sandbox.execute("printf 'a\\nb\\nc\\n' > in; exec 3< in 4> out 6>&4; read -u 3 x; echo 1 >&4; rm out")
+        sandbox.execute(
+            "printf 'a\\nb\\nc\\n' > in; exec 3< in 4> out 6>&4; read -u 3 x; echo 1 >&4; rm out"
+        )
         fork = sandbox.fork()
         assert fork.execute("read -u 3 x; echo $x; echo fork >&4; echo also >&6").output == "b\n"
-        assert sandbox.execute("read -u 3 x; echo $x; read -u 3 x; echo $x; ls").output == "b\nc\nin\n"
+        assert (
+            sandbox.execute("read -u 3 x; echo $x; read -u 3 x; echo $x; ls").output == "b\nc\nin\n"
+        )
         used = sandbox.fs.used_bytes
         sandbox.execute("exec 4>&- 6>&-")
         assert sandbox.fs.used_bytes == used - len("1\n")
@@ -154,7 +180,9 @@ def test_pipes_and_coprocesses_are_closed_in_a_fork() -> None:
         sandbox.execute("coproc cat; exec 3< <(echo x); exec 2>&1")
         number = sandbox.execute("echo ${COPROC[0]}").stdout.strip()
         fork = sandbox.fork()
-        assert fork.execute(f"read -u 3 x; read -u {number} y; jobs; echo $! | grep -c .").stdout == (
+        assert fork.execute(
+            f"read -u 3 x; read -u {number} y; jobs; echo $! | grep -c ."
+        ).stdout == (
             "bash: line 1: read: 3: invalid file descriptor: Bad file descriptor\n"
             f"bash: line 1: read: {number}: invalid file descriptor: Bad file descriptor\n1\n"
         )
@@ -170,8 +198,12 @@ def test_a_fork_in_the_middle_of_a_call_has_no_redirection_of_it() -> None:
         return 0
 
     with Sandbox(commands=[twin], files={"in": "1\n2\n"}) as sandbox:
-        sandbox.execute("exec 3< in; f() { for i in 1; do twin > log < in; done; }; f a b; set -- x; exec 3<&-")
-        assert twins[0].execute("read -u 3 x; echo $x $#; read y; echo $y; continue; echo ${FUNCNAME[0]}; return").output == (
+        sandbox.execute(
+            "exec 3< in; f() { for i in 1; do twin > log < in; done; }; f a b; set -- x; exec 3<&-"
+        )
+        assert twins[0].execute(
+            "read -u 3 x; echo $x $#; read y; echo $y; continue; echo ${FUNCNAME[0]}; return"
+        ).output == (
             "1 2\n\nbash: line 1: continue: only meaningful in a `for', `while', or `until' loop\n\n"
             "bash: line 1: return: can only `return' from a function or sourced script\n"
         )

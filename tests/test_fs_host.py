@@ -61,7 +61,9 @@ def test_writing_must_be_asked_for(folder: Path) -> None:
     assert (folder / "f").read_text() == "1\n2\n"
 
 
-@pytest.mark.parametrize("text", ["../secret", "/etc/passwd", "../../../../../../etc/passwd", "d/../../secret"])
+@pytest.mark.parametrize(
+    "text", ["../secret", "/etc/passwd", "../../../../../../etc/passwd", "d/../../secret"]
+)
 def test_links_that_lead_out_lead_nowhere(folder: Path, text: str) -> None:
     (folder / "l").symlink_to(text)
     for fs in (HostFileSystem(folder), HostFileSystem(folder, read_only=False)):
@@ -84,7 +86,9 @@ def test_an_absolute_link_into_the_folder_is_one(folder: Path) -> None:
     assert outer.realpath("/mnt/here/d/l") == "/mnt/here/f"
 
 
-def test_a_directory_that_became_a_link_leads_nowhere(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_directory_that_became_a_link_leads_nowhere(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Between the look and the use, as an attacker on the host would do it."""
     fs = HostFileSystem(folder, read_only=False)
     (folder / "d" / "secret").write_text("inside")
@@ -135,7 +139,9 @@ def test_the_host_path_is_never_told(folder: Path) -> None:
 
 
 def test_the_folder_grows_by_no_more_than_its_limits(folder: Path) -> None:
-    fs = HostFileSystem(folder, read_only=False, limits=Limits(file_bytes=8, total_bytes=10, files=2))
+    fs = HostFileSystem(
+        folder, read_only=False, limits=Limits(file_bytes=8, total_bytes=10, files=2)
+    )
     assert number_of(fs.write_bytes, "/a", b"x" * 9) == "EFBIG"
     assert number_of(fs.write_bytes, "/b", b"x" * 9) == "ENOSPC"
     assert (folder / "b").read_text() == "xx"
@@ -186,7 +192,9 @@ def test_the_root_of_one_sandbox_is_not_moved_by_another(folder: Path) -> None:
     inner = Sandbox(mounts={"/in": HostFileSystem(folder / "d")})
     with outer, inner:
         (folder / "d" / "mine").write_text("mine\n")
-        result = outer.execute("cd /out && mv d away && ln -s .. d; mkdir -p x/y && cd x/y && ln -s ../../.. ../../d; ls /out")
+        result = outer.execute(
+            "cd /out && mv d away && ln -s .. d; mkdir -p x/y && cd x/y && ln -s ../../.. ../../d; ls /out"
+        )
         assert result.stdout.split() == ["away", "f", "x"]
         (folder / "d").symlink_to("..")
         assert inner.execute("ls /in; cat /in/secret").stdout == "mine\n"
@@ -269,7 +277,13 @@ def test_a_folder_that_scripts_change_is_mounted_once(
     inner, other = folder.parent / "link", folder.parent / "other"
     refused = {first, second} & {_writable, _nested}
     (folder / "d" / "deep").mkdir()
-    for one, two in ((folder, folder), (folder, inner), (inner, folder), (inner / "deep", folder), (inner, folder / ".." / "inside" / "d")):
+    for one, two in (
+        (folder, folder),
+        (folder, inner),
+        (inner, folder),
+        (inner / "deep", folder),
+        (inner, folder / ".." / "inside" / "d"),
+    ):
         fs = MemoryFileSystem()
         fs.mount("/one", first(one))
         if not refused:
@@ -343,7 +357,14 @@ def test_a_link_climbs_first_and_no_higher_than_the_root(folder: Path, text: str
 def test_links_that_stay_inside_may_be_made(folder: Path) -> None:
     fs = HostFileSystem(folder, read_only=False)
     fs.makedirs("/a/b")
-    for text, path in (("f", "/1"), ("./d/none", "/2"), ("../../f", "/a/b/3"), ("..", "/a/b/4"), ("4", "/a/b/5"), ("self", "/self")):
+    for text, path in (
+        ("f", "/1"),
+        ("./d/none", "/2"),
+        ("../../f", "/a/b/3"),
+        ("..", "/a/b/4"),
+        ("4", "/a/b/5"),
+        ("self", "/self"),
+    ):
         fs.symlink(text, path)
         assert os.readlink(folder / path[1:]) == text
 
@@ -369,7 +390,10 @@ def _leads_out(folder: Path) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("source, target", [("/a/b/l", "/l"), ("/a/b/up", "/a/up"), ("/a/b", "/b"), ("/a/b/c", "/a/c"), ("/a/b/c", "/c")])
+@pytest.mark.parametrize(
+    "source, target",
+    [("/a/b/l", "/l"), ("/a/b/up", "/a/up"), ("/a/b", "/b"), ("/a/b/c", "/a/c"), ("/a/b/c", "/c")],
+)
 def test_a_link_is_not_lifted_out(folder: Path, source: str, target: str) -> None:
     fs = _planted(folder)
     assert number_of(fs.rename, source, target) == "EPERM"
@@ -402,7 +426,9 @@ def test_the_links_of_the_host_may_be_moved_where_they_say_the_same(folder: Path
     fs.rename("/d/venv/lib", "/d/venv/lib2")
     fs.rename("/d/venv/in", "/in")
     assert number_of(fs.rename, "/d/venv/lib2", "/lib") == "EPERM"
-    assert number_of(fs.rename, "/d/venv", "/venv") == "EPERM"  # what bin/../lib64 says depends on bin
+    assert (
+        number_of(fs.rename, "/d/venv", "/venv") == "EPERM"
+    )  # what bin/../lib64 says depends on bin
     fs.unlink("/d/venv/lib2")
     fs.rename("/d/venv", "/venv")
     assert os.readlink(folder / "venv" / "bin" / "python") == "/usr/bin/python3"
@@ -411,7 +437,9 @@ def test_the_links_of_the_host_may_be_moved_where_they_say_the_same(folder: Path
     assert number_of(fs.link, "/out", "/out2") == "EPERM"
 
 
-def test_a_large_directory_is_moved_file_by_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_directory_is_moved_file_by_file(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("agentsandbox.kernel.fs.host.CHECKED_ENTRIES", 20)
     (folder / "d" / "many").mkdir()
     for number in range(30):
@@ -420,18 +448,24 @@ def test_a_large_directory_is_moved_file_by_file(folder: Path, monkeypatch: pyte
     fs.rename("/d/many", "/d/more")  # no link is lifted
     assert number_of(fs.rename, "/d/more", "/many") == "EXDEV"
     with Sandbox(mounts={"/mnt": fs}) as sandbox:
-        assert sandbox.execute("cd /mnt && mv d/more many && ls d; ls many | wc -l").stdout == "30\n"
+        assert (
+            sandbox.execute("cd /mnt && mv d/more many && ls d; ls many | wc -l").stdout == "30\n"
+        )
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_no_series_of_links_and_renames_leads_out(folder: Path, seed: int) -> None:
-    """Random links and renames by a script that knows the rules; the kernel follows every link afterwards."""
+    """Random links and renames by a script that knows the rules; the kernel follows every link
+    afterwards.
+    """
     chance = random.Random(seed)
     fs = HostFileSystem(folder, read_only=False)
     paths = ["/a", "/a/b", "/a/b/c", "/d", "/d/e", "/x", "/a/x", "/a/b/x", "/d/x"]
     for _ in range(400):
         one, two = chance.choice(paths), chance.choice(paths)
-        text = "/".join(chance.choices(["..", ".", "a", "b", "c", "d", "x"], k=chance.randint(1, 4)))
+        text = "/".join(
+            chance.choices(["..", ".", "a", "b", "c", "d", "x"], k=chance.randint(1, 4))
+        )
         calls = [
             partial(fs.symlink, text, one),
             partial(fs.rename, one, two),

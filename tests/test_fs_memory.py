@@ -87,7 +87,9 @@ def test_restoring_more_than_the_limits_allow_is_refused() -> None:
 
 
 def test_the_base_is_free() -> None:
-    fs = MemoryFileSystem(Limits(total_bytes=5, files=1), base=build_tree({"/big": b"x" * 100}, uid=1000))
+    fs = MemoryFileSystem(
+        Limits(total_bytes=5, files=1), base=build_tree({"/big": b"x" * 100}, uid=1000)
+    )
     assert (fs.used_bytes, fs.used_files) == (0, 0)
     fs.uid = 0
     fs.write_bytes("/big", b"x" * 105)
@@ -210,7 +212,13 @@ def test_a_snapshot_stays_as_it_was(fs: MemoryFileSystem) -> None:
     fs.restore(before)
     assert tree(fs) == {"/a": None, "/a/b": None, "/a/b/f": b"1", "/kept": b""}
     fs.restore(after)
-    assert tree(fs) == {"/a": None, "/kept": b"more", "/moved": None, "/moved/f": b"2", "/new": None}
+    assert tree(fs) == {
+        "/a": None,
+        "/kept": b"more",
+        "/moved": None,
+        "/moved/f": b"2",
+        "/new": None,
+    }
     assert fs.diff(after) == []
 
 
@@ -245,7 +253,9 @@ def test_open_files_live_through_snapshots(fs: MemoryFileSystem) -> None:
 
 
 def test_what_versions_cost(fs: MemoryFileSystem) -> None:
-    """Generous bounds: a snapshot of 10,000 files takes a microsecond, not the milliseconds of a copy."""
+    """Generous bounds: a snapshot of 10,000 files takes a microsecond, not the milliseconds of a
+    copy.
+    """
     for outer in range(100):
         fs.mkdir(f"/{outer}")
         for inner in range(100):
@@ -347,4 +357,9 @@ def test_what_is_at_hand_is_what_a_read_would_give() -> None:
     with_more.release()
     assert fs.at_hand("/", ["/d/a"]) == [b"one more"]
     assert fs.at_hand("/", ["/d/secret", "/d/link", "/d", "/d/none", "/none/a", "a"]) == [None] * 6
-    assert fs.at_hand("/d", ["a", "/a", "../d/a", "a"]) == [b"one more", None, b"one more", b"one more"]
+    assert fs.at_hand("/d", ["a", "/a", "../d/a", "a"]) == [
+        b"one more",
+        None,
+        b"one more",
+        b"one more",
+    ]

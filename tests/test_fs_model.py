@@ -1,4 +1,6 @@
-"""Random operations on a filesystem in memory and on the kernel's: same results, same errors, same tree, exact account."""
+"""Random operations on a filesystem in memory and on the kernel's: same results, same errors, same
+tree, exact account.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,8 @@ BYTES = st.binary(max_size=12)
 
 
 TOP = "/1/2/3/4"
-"""Where all happens: deep enough that links and ".." don't lead above the root, which a folder isn't to the kernel."""
+"""Where all happens: deep enough that links and ".." don't lead above the root, which a folder
+isn't to the kernel."""
 
 
 def clean(parts: list[str], end: str) -> str:
@@ -42,7 +45,9 @@ def clean(parts: list[str], end: str) -> str:
 
 
 PATHS = st.builds(clean, PARTS, ENDS)
-TEXTS = st.one_of(st.sampled_from(["a", "b", "../a", "c/", "./b", "a/b"]), st.builds(clean, PARTS, st.just("")))
+TEXTS = st.one_of(
+    st.sampled_from(["a", "b", "../a", "c/", "./b", "a/b"]), st.builds(clean, PARTS, st.just(""))
+)
 
 
 def recount(fs: MemoryFileSystem) -> tuple[int, int]:
@@ -76,7 +81,9 @@ def picture(fs: FileSystem) -> dict[str, object]:
             path = f"{here.rstrip('/')}/{name}"
             info = fs.stat(path, follow=False)
             one = inodes.setdefault(info.ino, len(inodes))
-            content: object = fs.readlink(path) if info.is_link else fs.read_bytes(path) if info.is_file else None
+            content: object = (
+                fs.readlink(path) if info.is_link else fs.read_bytes(path) if info.is_file else None
+            )
             found[path] = (info.mode, one, info.nlink, content)
     return found
 
@@ -182,11 +189,17 @@ class Comparison(RuleBasedStateMachine):
 
     @rule(source=PATHS, place=PATHS)
     def copy_tree(self, source: str, place: str) -> None:
-        if self.judge.exists(source) and self.plain(source) and not self.judge.exists(place, follow=False):
+        if (
+            self.judge.exists(source)
+            and self.plain(source)
+            and not self.judge.exists(place, follow=False)
+        ):
             self.both("copy_tree", source, place)
 
     def plain(self, source: str) -> bool:
-        """Hard links are copied as files of their own either way, but stat tells inodes in the order of the walk."""
+        """Hard links are copied as files of their own either way, but stat tells inodes in the
+        order of the walk.
+        """
         return not source.endswith(("/", "."))
 
     @rule(target=files, path=PATHS, mode=st.sampled_from(["r", "w", "a", "x", "r+"]))
@@ -244,7 +257,11 @@ class Comparison(RuleBasedStateMachine):
     @invariant()
     def same_tree(self) -> None:
         ours, theirs = picture(self.fs), picture(self.judge)
-        assert ours == theirs, {path: (ours.get(path), theirs.get(path)) for path in ours | theirs if ours.get(path) != theirs.get(path)}
+        assert ours == theirs, {
+            path: (ours.get(path), theirs.get(path))
+            for path in ours | theirs
+            if ours.get(path) != theirs.get(path)
+        }
 
 
 class MemoryComparison(Comparison):
@@ -270,7 +287,11 @@ class MemoryComparison(Comparison):
         """What a fork does is not seen here."""
         if self.forks:
             fork, _ = self.forks.pop()
-            for call in (lambda: fork.write_bytes(path, data), lambda: fork.remove_tree(f"{TOP}/a"), lambda: fork.chmod(path, 0o700)):
+            for call in (
+                lambda: fork.write_bytes(path, data),
+                lambda: fork.remove_tree(f"{TOP}/a"),
+                lambda: fork.chmod(path, 0o700),
+            ):
                 try:
                     call()
                 except OSError:
@@ -308,7 +329,21 @@ class SmallDisk(RuleBasedStateMachine):
         self.opened: list[File] = []
         self.snapshots = [self.fs.snapshot()]
 
-    @rule(name=st.sampled_from(["write_bytes", "append", "truncate", "mkdir", "symlink", "unlink", "rmdir", "remove_tree"]), data=st.data())
+    @rule(
+        name=st.sampled_from(
+            [
+                "write_bytes",
+                "append",
+                "truncate",
+                "mkdir",
+                "symlink",
+                "unlink",
+                "rmdir",
+                "remove_tree",
+            ]
+        ),
+        data=st.data(),
+    )
     def change(self, name: str, data: st.DataObject) -> None:
         path = data.draw(PATHS)
         try:
@@ -367,7 +402,9 @@ class SmallDisk(RuleBasedStateMachine):
 
 
 class OverlayComparison(Comparison):
-    """An overlay on a filesystem that holds things already; hard links part when copied up, so they are not tried."""
+    """An overlay on a filesystem that holds things already; hard links part when copied up, so they
+    are not tried.
+    """
 
     def make(self) -> FileSystem:
         self.lower = MemoryFileSystem()
@@ -398,7 +435,9 @@ class OverlayComparison(Comparison):
         """A file open for reading doesn't see a later copy up."""
 
 
-SETTINGS = settings(max_examples=50, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck))
+SETTINGS = settings(
+    max_examples=50, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
+)
 TestMemoryAgainstKernel = MemoryComparison.TestCase
 TestMemoryAgainstKernel.settings = SETTINGS
 TestOverlayAgainstKernel = OverlayComparison.TestCase

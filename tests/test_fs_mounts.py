@@ -22,7 +22,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.kernel.fs.base import Mode
 
-PLACES = st.lists(st.sampled_from("abc"), min_size=1, max_size=4).map(lambda names: "/" + "/".join(names))
+PLACES = st.lists(st.sampled_from("abc"), min_size=1, max_size=4).map(
+    lambda names: "/" + "/".join(names)
+)
 SKILL = build_tree({"SKILL.md": b"# x\n", "scripts/run.sh": (b"echo\n", 0o755)})
 
 
@@ -82,7 +84,12 @@ def test_a_graft_can_be_copied_and_then_changed(fs: MemoryFileSystem) -> None:
 def test_links_and_dot_dot_pass_through_a_graft(fs: MemoryFileSystem) -> None:
     fs.graft("/x", build_tree({"d/f": b"1"}, links={"out": "/outside", "up": "../outside"}))
     fs.write_bytes("/outside", b"2")
-    assert fs.read_bytes("/x/out") == fs.read_bytes("/x/up") == fs.read_bytes("/x/d/../../outside") == b"2"
+    assert (
+        fs.read_bytes("/x/out")
+        == fs.read_bytes("/x/up")
+        == fs.read_bytes("/x/d/../../outside")
+        == b"2"
+    )
     fs.write_bytes("/x/out", b"3")
     assert fs.read_bytes("/outside") == b"3"
 
@@ -200,7 +207,9 @@ def test_a_filesystem_of_ones_own(fs: MemoryFileSystem) -> None:
 
 
 class Inside(FileSystem):
-    """What is below one path of a filesystem: shows that what is mounted is as good as what isn't."""
+    """What is below one path of a filesystem: shows that what is mounted is as good as what
+    isn't.
+    """
 
     def __init__(self, fs: FileSystem, top: str) -> None:
         self.fs = fs
@@ -242,7 +251,9 @@ class Inside(FileSystem):
     def chmod(self, path: str, mode: int) -> None:
         self.fs.chmod(self.full(path), mode)
 
-    def utime(self, path: str, mtime: float, *, atime: float | None = None, follow: bool = True) -> None:
+    def utime(
+        self, path: str, mtime: float, *, atime: float | None = None, follow: bool = True
+    ) -> None:
         self.fs.utime(self.full(path), mtime, atime=atime, follow=follow)
 
 
@@ -302,7 +313,13 @@ def test_what_an_overlay_hides_stays_hidden() -> None:
     fs = OverlayFileSystem(lower)
     fs.unlink("/a/b/c/f")
     fs.unlink("/a/b/f")
-    assert tree(fs, "/a") == {"/a/b": None, "/a/b/c": None, "/a/bb": None, "/a/bb/f": b"/a/bb/f", "/a/f": b"/a/f"}
+    assert tree(fs, "/a") == {
+        "/a/b": None,
+        "/a/b/c": None,
+        "/a/bb": None,
+        "/a/bb/f": b"/a/bb/f",
+        "/a/f": b"/a/f",
+    }
     fs.remove_tree("/a/b")
     assert fs.listdir("/a") == ["bb", "f"]
     fs.makedirs("/a/b/c")
@@ -314,11 +331,26 @@ def test_what_an_overlay_hides_stays_hidden() -> None:
     assert not fs.exists("/a/b")
     fs.rename("/a/d", "/a/b")
     fs.unlink("/a/b/c/f")
-    assert tree(fs, "/a") == {"/a/b": None, "/a/b/c": None, "/a/bb": None, "/a/bb/f": b"/a/bb/f", "/a/f": b"/a/f"}
+    assert tree(fs, "/a") == {
+        "/a/b": None,
+        "/a/b/c": None,
+        "/a/bb": None,
+        "/a/bb/f": b"/a/bb/f",
+        "/a/f": b"/a/f",
+    }
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.lists(st.tuples(st.sampled_from(["unlink", "remove_tree", "rename", "mkdir", "write", "link"]), PLACES, PLACES), max_size=30))
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["unlink", "remove_tree", "rename", "mkdir", "write", "link"]),
+            PLACES,
+            PLACES,
+        ),
+        max_size=30,
+    )
+)
 def test_an_overlay_does_what_a_plain_tree_does(steps: list[tuple[str, str, str]]) -> None:
     plain, lower = MemoryFileSystem(), MemoryFileSystem()
     for fs in (plain, lower):
@@ -364,9 +396,18 @@ def test_a_directory_of_an_overlay_is_moved_without_a_look_at_what_is_in_it() ->
     fs.rename("/more/d", "/many/d")
     fs.rename("/many", "/last")
     fs.rename("/last/d/e", "/more/e")
-    assert (fs.read_bytes("/last/d/7"), fs.read_bytes("/last/d/9"), fs.exists("/last/d/8")) == (b"changed", b"x" * 1000, False)
+    assert (fs.read_bytes("/last/d/7"), fs.read_bytes("/last/d/9"), fs.exists("/last/d/8")) == (
+        b"changed",
+        b"x" * 1000,
+        False,
+    )
     assert len(fs.listdir("/last/d")) == 1499
     assert fs.listdir("/more") == ["e"]
     with Sandbox(mounts={"/mnt": fs}) as sandbox:
-        assert sandbox.execute("cd /mnt && mv last end && ls end/d | wc -l; cat end/d/7; rm -r end; ls").stdout == "1499\nchangedmore\n"
+        assert (
+            sandbox.execute(
+                "cd /mnt && mv last end && ls end/d | wc -l; cat end/d/7; rm -r end; ls"
+            ).stdout
+            == "1499\nchangedmore\n"
+        )
     assert tree(lower) == before

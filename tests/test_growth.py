@@ -1,6 +1,8 @@
-"""How far one call makes the process grow: every attack runs in a process of its own, whose largest resident set is read.
+"""How far one call makes the process grow: every attack runs in a process of its own, whose largest
+resident set is read.
 
-The bar is `total_bytes` + 6 × `value_bytes` + 64 MiB. A script that would need more ends with the limit `value_bytes`.
+The bar is `total_bytes` + 6 × `value_bytes` + 64 MiB. A script that would need more ends with the
+limit `value_bytes`.
 """
 
 from __future__ import annotations
@@ -41,7 +43,10 @@ print(json.dumps({
 }))
 """
 
-JOBS = "for i in {1..40}; do { yes aaaaaaaaaaaaaaaaaaaaa$i | head -c 12000000; sleep 5; } | ", " & done; wait"
+JOBS = (
+    "for i in {1..40}; do { yes aaaaaaaaaaaaaaaaaaaaa$i | head -c 12000000; sleep 5; } | ",
+    " & done; wait",
+)
 """What stands around a command that waits for the end of its input."""
 
 BIG = "printf -v big '%*s' 1000000 ''; "
@@ -112,7 +117,14 @@ ENDED = (
 
 def grown(script: str, state: str = "keep") -> dict[str, object]:
     """What a script does to a process that runs nothing else."""
-    done = subprocess.run([sys.executable, "-c", CHILD, state], input=script, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", CHILD, state],
+        input=script,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr[-2000:]
     found: dict[str, object] = json.loads(done.stdout)
     return found
@@ -133,7 +145,9 @@ def test_what_is_too_much_ends_the_script(name: str) -> None:
     assert (found["status"], found["limit"]) == (137, "value_bytes"), found
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the resident set is read from /proc")
+@pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="the resident set is read from /proc"
+)
 @pytest.mark.parametrize("name", ENDED)
 def test_memory_is_given_back(name: str) -> None:
     kept = grown(ATTACKS[name], "discard")["kept"]

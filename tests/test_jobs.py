@@ -1,4 +1,6 @@
-"""Background jobs across calls: detached, waited for or ended, and with nothing of the host held between calls."""
+"""Background jobs across calls: detached, waited for or ended, and with nothing of the host held
+between calls.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ def test_a_detached_job_goes_on_during_later_calls() -> None:
 def test_a_detached_job_can_be_waited_for_and_killed_later() -> None:
     with Sandbox() as sandbox:
         sandbox.execute("(exit 7) & p=$!; sleep 60 & q=$!")
-        result = sandbox.execute("wait $p; echo $?; jobs | wc -l; kill $q; wait $q 2> /dev/null; echo $?; jobs")
+        result = sandbox.execute(
+            "wait $p; echo $?; jobs | wc -l; kill $q; wait $q 2> /dev/null; echo $?; jobs"
+        )
         assert result.stdout == "7\n1\n143\n"
 
 
@@ -94,7 +98,9 @@ def test_eight_threads_queue_on_one_sandbox() -> None:
 
 def test_a_job_of_another_thread_waits_for_a_call_from_there() -> None:
     with Sandbox() as sandbox:
-        starter = threading.Thread(target=lambda: sandbox.execute("(sleep 0.01; echo late > f) & p=$!"))
+        starter = threading.Thread(
+            target=lambda: sandbox.execute("(sleep 0.01; echo late > f) & p=$!")
+        )
         starter.start()
         starter.join(10)
         for waiting in ("wait", "wait -n", "wait $p", "wait %1"):

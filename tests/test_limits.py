@@ -1,4 +1,6 @@
-"""Whatever a script does, `execute` comes back in time, says what stopped it, keeps the output and leaves a usable sandbox."""
+"""Whatever a script does, `execute` comes back in time, says what stopped it, keeps the output and
+leaves a usable sandbox.
+"""
 
 from __future__ import annotations
 
@@ -108,7 +110,13 @@ NESTED = {
     "conditions": "[[ " + "( " * MANY + "a" + " )" * MANY + " ]]",
     "if": "if true; then " * MANY + ":; " + "fi;" * MANY,
     "while": "while true; do " * MANY + ":; " + "done;" * MANY,
-    "patterns": "shopt -s extglob; x=" + "a" * 100 + "; echo ${x##" + "@(" * MANY + "a" + ")" * MANY + "}",
+    "patterns": "shopt -s extglob; x="
+    + "a" * 100
+    + "; echo ${x##"
+    + "@(" * MANY
+    + "a"
+    + ")" * MANY
+    + "}",
 }
 
 
@@ -174,9 +182,13 @@ def test_files() -> None:
         result = sandbox.execute("head -c 2000 /dev/zero > f; echo $?; wc -c < f")
         assert "File too large" in result.stderr
         assert result.limit is None
-        result = sandbox.execute("for i in 1 2 3 4 5 6 7; do head -c 900 /dev/zero > g$i || break; done; echo $i")
+        result = sandbox.execute(
+            "for i in 1 2 3 4 5 6 7; do head -c 900 /dev/zero > g$i || break; done; echo $i"
+        )
         assert "No space left on device" in result.stderr
-        result = sandbox.execute("rm -f g*; for ((i = 0; i < 30; i++)); do : > n$i || break; done; echo $i")
+        result = sandbox.execute(
+            "rm -f g*; for ((i = 0; i < 30; i++)); do : > n$i || break; done; echo $i"
+        )
         assert "No space left on device" in result.stderr
         assert sandbox.execute("rm -f n* f; echo alive > f; cat f").stdout == "alive\n"
 
@@ -236,9 +248,15 @@ def limit_names() -> set[str]:
     found = set()
     for path in (ROOT / "agentsandbox").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "LimitReached":
+            if (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Name)
+                and node.func.id == "LimitReached"
+            ):
                 argument = node.args[0]
-                found.add(argument.value if isinstance(argument, ast.Constant) else ast.unparse(argument))
+                found.add(
+                    argument.value if isinstance(argument, ast.Constant) else ast.unparse(argument)
+                )
     return {CANCELLED if name == "CANCELLED" else name for name in found}
 
 
@@ -255,7 +273,9 @@ def test_every_name_of_a_limit_is_documented() -> None:
     assert documented_names() - set(Limits.__slots__) == {"processes", "cancelled"}
     page = (ROOT / "docs" / "limits-and-security.md").read_text(encoding="utf-8")
     assert not {name for name in documented_names() if f"`{name}`" not in page}
-    assert not {name for name in documented_names() if f'"{name}"' not in (ExecutionResult.__doc__ or "")}
+    assert not {
+        name for name in documented_names() if f'"{name}"' not in (ExecutionResult.__doc__ or "")
+    }
     assert not {name for name in Limits.__slots__ if f"`{name}`" not in page}
 
 

@@ -81,7 +81,10 @@ def test_there_may_be_a_cap() -> None:
 def test_threads() -> None:
     manager = SandboxManager()
     found = []
-    threads = [threading.Thread(target=lambda: found.append(manager.get_or_create("same"))) for _ in range(16)]
+    threads = [
+        threading.Thread(target=lambda: found.append(manager.get_or_create("same")))
+        for _ in range(16)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:

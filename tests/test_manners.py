@@ -11,7 +11,10 @@ from agentsandbox.contract.manners import SILENT, Manners, Release
 from agentsandbox.contract.usage import parse_usage
 
 
-def make(manners: Manners, usage: str = "Usage: own [OPTION]...\nPrint a line.\n\n  -n, --number  a number\n") -> Command:
+def make(
+    manners: Manners,
+    usage: str = "Usage: own [OPTION]...\nPrint a line.\n\n  -n, --number  a number\n",
+) -> Command:
     @command("own", usage=usage, manners=manners)
     def own(ctx: CommandContext, args: Arguments) -> int:
         ctx.print(decoded if (decoded := ctx.stdin.read().decode("ascii")) else "a line")
@@ -35,10 +38,21 @@ def test_manners_are_values() -> None:
 
 
 def test_a_release_brings_the_option() -> None:
-    assert run(Manners(Release("NAME (suite) 1.2")), "own --version | head -n 1")[0] == "own (suite) 1.2\n"
-    assert run(Manners(), "own --version")[1:] == ("own: unrecognized option '--version'\nTry 'own --help' for more information.\n", 1)
+    assert (
+        run(Manners(Release("NAME (suite) 1.2")), "own --version | head -n 1")[0]
+        == "own (suite) 1.2\n"
+    )
+    assert run(Manners(), "own --version")[1:] == (
+        "own: unrecognized option '--version'\nTry 'own --help' for more information.\n",
+        1,
+    )
     for usage in ("Usage: own\n\n  -h, --help    help\n", "Usage: own\n"):
-        keys = {option.key for option in parse_usage(make(Manners(Release("NAME 1", "-V, --version")), usage).usage)}
+        keys = {
+            option.key
+            for option in parse_usage(
+                make(Manners(Release("NAME 1", "-V, --version")), usage).usage
+            )
+        }
         assert "version" in keys
 
 
@@ -50,12 +64,24 @@ def test_a_release_brings_the_option() -> None:
         (Manners(full_write_error=("NAME: full", 3)), "own > /dev/full", "own: full\n", 3),
         (Manners(closed_write_error=("REASON!", 4)), "own >&-", "Bad file descriptor!\n", 4),
         (Manners(), "own < /", "own: -: Is a directory\n", 1),
-        (Manners(read_error=("NAME: no input: REASON", 7)), "own < /", "own: no input: Is a directory\n", 7),
+        (
+            Manners(read_error=("NAME: no input: REASON", 7)),
+            "own < /",
+            "own: no input: Is a directory\n",
+            7,
+        ),
         (Manners(unreadable_is_empty=(None, "")), "own < / > /dev/null", "", 0),
-        (Manners(closing_error="NAME: closing: REASON"), "own <&-", "own: -: Bad file descriptor\nown: closing: Bad file descriptor\n", 1),
+        (
+            Manners(closing_error="NAME: closing: REASON"),
+            "own <&-",
+            "own: -: Bad file descriptor\nown: closing: Bad file descriptor\n",
+            1,
+        ),
     ],
 )
-def test_words_for_unusable_streams(manners: Manners, script: str, stderr: str, status: int) -> None:
+def test_words_for_unusable_streams(
+    manners: Manners, script: str, stderr: str, status: int
+) -> None:
     assert run(manners, script)[1:] == (stderr, status)
 
 
@@ -83,10 +109,17 @@ def test_a_pure_command_runs_in_the_shell_itself() -> None:
 
 
 def test_the_possibilities_are_options_of_the_tool() -> None:
-    """What a command lists and knows must not drift apart altogether: most of its own long options stand in the order."""
+    """What a command lists and knows must not drift apart altogether: most of its own long options
+    stand in the order.
+    """
     for name in sorted(names()):
         found = find_command(name)
         assert found is not None
         order = set(found.manners.long_options.split())
-        own = {spelling[2:] for option in parse_usage(found.usage) for spelling in option.spellings if spelling.startswith("--")}
+        own = {
+            spelling[2:]
+            for option in parse_usage(found.usage)
+            for spelling in option.spellings
+            if spelling.startswith("--")
+        }
         assert not order or not own or order & own, name

@@ -26,7 +26,10 @@ from agentsandbox.skills.sources.stores import VirtualSkills
 
 ROOT = Path(__file__).parents[1]
 HELLO = AgentSkill.from_files(
-    {"SKILL.md": "---\nname: hello\ndescription: Says hello\n---\nRun it.\n", "scripts/run.sh": "echo Hello $1\n"}
+    {
+        "SKILL.md": "---\nname: hello\ndescription: Says hello\n---\nRun it.\n",
+        "scripts/run.sh": "echo Hello $1\n",
+    }
 )
 
 
@@ -53,7 +56,9 @@ def test_a_client_sees_the_tools_and_uses_them() -> None:
         assert "  - hello: Says hello" in str(listed["get_skill"].description)
         assert listed["get_skill"].input_schema["properties"]["skillName"]["enum"] == ["hello"]
         skill = json.loads(text_of(await client.call_tool("get_skill", {"skillName": "hello"})))
-        ran = await client.call_tool("sandbox_execute", {"command": f"sh {skill['mountPath']}/scripts/run.sh world"})
+        ran = await client.call_tool(
+            "sandbox_execute", {"command": f"sh {skill['mountPath']}/scripts/run.sh world"}
+        )
         assert json.loads(text_of(ran)) == {"exitCode": 0, "output": "Hello world\n", "error": None}
         assert not ran.is_error
 
@@ -80,7 +85,9 @@ def test_a_models_mistake_is_an_answer() -> None:
 
 def test_answers_are_objects_where_tools_answer_so() -> None:
     async def talk(client: Client) -> None:
-        result = await client.call_tool("skill_run", {"skill": "hello", "path": "scripts/run.sh", "args": ["you"]})
+        result = await client.call_tool(
+            "skill_run", {"skill": "hello", "path": "scripts/run.sh", "args": ["you"]}
+        )
         assert not result.is_error
         assert dict(result.structured_content or {})["stdout"] == "Hello you\n"
         assert json.loads(text_of(result)) == result.structured_content
@@ -93,7 +100,9 @@ def test_answers_are_objects_where_tools_answer_so() -> None:
 def test_tools_follow_the_skills() -> None:
     async def talk(client: Client) -> None:
         assert [tool.name for tool in (await client.list_tools()).tools] == ["shell"]
-        sandbox.execute("mkdir -p /skills/new; printf -- '---\\nname: new\\ndescription: d\\n---\\n' > /skills/new/SKILL.md")
+        sandbox.execute(
+            "mkdir -p /skills/new; printf -- '---\\nname: new\\ndescription: d\\n---\\n' > /skills/new/SKILL.md"
+        )
         async with Client(server) as other:
             assert "skill_activate" in {tool.name for tool in (await other.list_tools()).tools}
 
@@ -105,7 +114,12 @@ def test_tools_follow_the_skills() -> None:
 
 
 def test_names_that_are_no_text_are_sent_all_the_same() -> None:
-    odd = AgentSkill([SkillFile("SKILL.md", b"---\nname: odd\ndescription: d\n---\n"), SkillFile("a\udcff.txt", b"x")])
+    odd = AgentSkill(
+        [
+            SkillFile("SKILL.md", b"---\nname: odd\ndescription: d\n---\n"),
+            SkillFile("a\udcff.txt", b"x"),
+        ]
+    )
 
     async def talk(client: Client) -> None:
         result = await client.call_tool("skill_files", {"skill": "odd"})
@@ -118,8 +132,12 @@ def test_names_that_are_no_text_are_sent_all_the_same() -> None:
 def test_a_cancelled_call_stops_its_script() -> None:
     async def talk(client: Client) -> None:
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(client.call_tool("sandbox_execute", {"command": "while :; do :; done"}), 0.5)
-        result = await asyncio.wait_for(client.call_tool("sandbox_execute", {"command": "echo free"}), 10)
+            await asyncio.wait_for(
+                client.call_tool("sandbox_execute", {"command": "while :; do :; done"}), 0.5
+            )
+        result = await asyncio.wait_for(
+            client.call_tool("sandbox_execute", {"command": "echo free"}), 10
+        )
         assert json.loads(text_of(result))["output"] == "free\n"
 
     with Sandbox() as sandbox:
@@ -129,9 +147,14 @@ def test_a_cancelled_call_stops_its_script() -> None:
 def test_the_command_line_serves_on_standard_input_and_output() -> None:
     async def talk(client: Client) -> None:
         assert client.server_info.name == "agentsandbox"
-        result = await client.call_tool("sandbox_execute", {"command": "ls /.sandbox/skills; echo $WHO"})
+        result = await client.call_tool(
+            "sandbox_execute", {"command": "ls /.sandbox/skills; echo $WHO"}
+        )
         assert json.loads(text_of(result))["output"] == "git-workflow\nme\n"
 
     skill = str(ROOT / "skills_embedded" / "git-workflow")
     words = ["-m", "agentsandbox", "mcp", "--skill", skill, "--env", "WHO=me"]
-    asked(StdioServerParameters(command=sys.executable, args=words, env={"PYTHONPATH": str(ROOT)}), talk)
+    asked(
+        StdioServerParameters(command=sys.executable, args=words, env={"PYTHONPATH": str(ROOT)}),
+        talk,
+    )

@@ -6,7 +6,9 @@ import pytest
 
 from agentsandbox.network import NetworkPolicy
 
-POLICY = NetworkPolicy(["https://api.example.com/v1", "http://example.org:8080"], methods=["GET", "POST"])
+POLICY = NetworkPolicy(
+    ["https://api.example.com/v1", "http://example.org:8080"], methods=["GET", "POST"]
+)
 
 
 @pytest.mark.parametrize(
@@ -49,7 +51,16 @@ def test_private_addresses(address: str) -> None:
     assert POLICY.refuses_address(address)
 
 
-@pytest.mark.parametrize("address", ["93.184.216.34", "2606:4700::1111", "64:ff9b::5db8:d822", "2002:5db8:d822::1", "::ffff:93.184.216.34"])
+@pytest.mark.parametrize(
+    "address",
+    [
+        "93.184.216.34",
+        "2606:4700::1111",
+        "64:ff9b::5db8:d822",
+        "2002:5db8:d822::1",
+        "::ffff:93.184.216.34",
+    ],
+)
 def test_public_addresses(address: str) -> None:
     assert POLICY.refuses_address(address) is None
 

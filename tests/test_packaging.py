@@ -1,4 +1,6 @@
-"""The wheel and the source distribution hold everything, and skills are found in them, installed or zipped."""
+"""The wheel and the source distribution hold everything, and skills are found in them, installed or
+zipped.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ print(json.dumps([agentsandbox.__file__, skills_embedded.__file__, made.exit_cod
 
 @pytest.fixture(scope="module")
 def distributions(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory with the wheel and the source distribution, the wheel made from the source distribution."""
+    """A directory with the wheel and the source distribution, the wheel made from the source
+    distribution.
+    """
     directory = tmp_path_factory.mktemp("dist")
     built = subprocess.run(
         [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(directory), str(ROOT)],
@@ -62,7 +66,9 @@ def run_probe(python: str, paths: list[str], cwd: Path) -> list[object]:
     import json
 
     environment = {"PATH": os.defpath, "PYTHONPATH": os.pathsep.join(paths)}
-    ran = subprocess.run([python, "-c", PROBE], capture_output=True, text=True, check=False, env=environment, cwd=cwd)
+    ran = subprocess.run(
+        [python, "-c", PROBE], capture_output=True, text=True, check=False, env=environment, cwd=cwd
+    )
     assert (ran.returncode, ran.stderr) == (0, "")
     result: list[object] = json.loads(ran.stdout)
     return result
@@ -84,7 +90,9 @@ def test_the_wheel_holds_every_file(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         held = {name for name in archive.namelist() if ".dist-info/" not in name}
         licence = [name for name in archive.namelist() if name.endswith("LICENSE")]
-        entry_points = next(archive.read(name) for name in archive.namelist() if name.endswith("entry_points.txt"))
+        entry_points = next(
+            archive.read(name) for name in archive.namelist() if name.endswith("entry_points.txt")
+        )
     assert held == {*files_of("agentsandbox"), *files_of("skills_embedded")}
     assert {"agentsandbox/py.typed", "skills_embedded/python-dev/assets/.gitignore"} <= held
     assert licence
@@ -95,7 +103,14 @@ def test_the_source_distribution_holds_what_is_needed(distributions: Path) -> No
     (path,) = distributions.glob("*.tar.gz")
     with tarfile.open(path) as archive:
         held = {name.partition("/")[2] for name in archive.getnames()}
-    assert {*files_of("agentsandbox"), *files_of("skills_embedded"), "pyproject.toml", "README.md", "LICENSE", "Makefile"} <= held
+    assert {
+        *files_of("agentsandbox"),
+        *files_of("skills_embedded"),
+        "pyproject.toml",
+        "README.md",
+        "LICENSE",
+        "Makefile",
+    } <= held
     assert not {name for name in held if name.startswith(".venv")}
 
 
@@ -104,9 +119,22 @@ def test_skills_in_an_installed_wheel(wheel: Path, tmp_path: Path) -> None:
     venv.create(home, with_pip=False)
     python = str(home / "bin" / "python")
     site = next((home / "lib").glob("python*")) / "site-packages"
-    install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--target", str(site), str(wheel)]
+    install = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--no-deps",
+        "--no-index",
+        "--target",
+        str(site),
+        str(wheel),
+    ]
     subprocess.run(install, check=True, capture_output=True, stdin=subprocess.DEVNULL)
-    package, skills, status, made, tools, errors = run_probe(python, [dependencies(tmp_path)], tmp_path)
+    package, skills, status, made, tools, errors = run_probe(
+        python, [dependencies(tmp_path)], tmp_path
+    )
     assert str(package).startswith(str(site))
     assert str(skills).startswith(str(site))
     assert (status, errors) == (0, "")
@@ -118,7 +146,9 @@ def test_skills_in_an_installed_wheel(wheel: Path, tmp_path: Path) -> None:
 def test_skills_in_a_zipped_package(wheel: Path, tmp_path: Path) -> None:
     archive = tmp_path / "app.zip"
     archive.write_bytes(wheel.read_bytes())
-    package, skills, status, made, tools, errors = run_probe(sys.executable, [str(archive), dependencies(tmp_path)], tmp_path)
+    package, skills, status, made, tools, errors = run_probe(
+        sys.executable, [str(archive), dependencies(tmp_path)], tmp_path
+    )
     assert str(package).startswith(str(archive))
     assert str(skills).startswith(str(archive))
     assert (status, errors) == (0, "")
@@ -128,9 +158,23 @@ def test_skills_in_a_zipped_package(wheel: Path, tmp_path: Path) -> None:
 
 def test_the_console_script(wheel: Path, tmp_path: Path) -> None:
     site = tmp_path / "site"
-    install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--target", str(site), str(wheel)]
+    install = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--no-deps",
+        "--no-index",
+        "--target",
+        str(site),
+        str(wheel),
+    ]
     subprocess.run(install, check=True, capture_output=True, stdin=subprocess.DEVNULL)
-    environment = {"PATH": os.defpath, "PYTHONPATH": os.pathsep.join([str(site), dependencies(tmp_path)])}
+    environment = {
+        "PATH": os.defpath,
+        "PYTHONPATH": os.pathsep.join([str(site), dependencies(tmp_path)]),
+    }
     script = site / "bin" / "agentsandbox"
     ran = subprocess.run(
         [sys.executable, str(script), "run", "echo $((6 * 7)); exit 3"], capture_output=True, env=environment, check=False, cwd=tmp_path,

@@ -29,7 +29,11 @@ def test_words_are_resolved_and_the_place_is_told() -> None:
     watch = Watch()
     with Sandbox(on_command=watch) as sandbox:
         sandbox.execute('x="a b"; cd /tmp\necho $x "$x" $(echo in) *.none')
-    assert watch.words == [("cd", "/tmp"), ("echo", "in"), ("echo", "a", "b", "a b", "in", "*.none")]
+    assert watch.words == [
+        ("cd", "/tmp"),
+        ("echo", "in"),
+        ("echo", "a", "b", "a b", "in", "*.none"),
+    ]
     assert [request.cwd for request in watch.asked] == ["/workspace", "/tmp", "/tmp"]
     assert [request.line for request in watch.asked] == [1, 2, 2]
 
@@ -75,10 +79,16 @@ def test_a_policy_of_one_call_comes_after_the_sandboxes_own() -> None:
 
 def test_the_skill_of_a_script_is_told() -> None:
     watch = Watch()
-    skill = AgentSkill.from_files({"SKILL.md": "---\nname: s\ndescription: d\n---\n", "run.sh": "echo in\n"})
+    skill = AgentSkill.from_files(
+        {"SKILL.md": "---\nname: s\ndescription: d\n---\n", "run.sh": "echo in\n"}
+    )
     with Sandbox(skills=[skill], on_command=watch) as sandbox:
         sandbox.execute("sh /.sandbox/skills/s/run.sh; echo out")
-    assert [(request.argv[0], request.skill) for request in watch.asked] == [("sh", None), ("echo", "s"), ("echo", None)]
+    assert [(request.argv[0], request.skill) for request in watch.asked] == [
+        ("sh", None),
+        ("echo", "s"),
+        ("echo", None),
+    ]
 
 
 def test_what_a_policy_raises_does_not_end_the_program() -> None:

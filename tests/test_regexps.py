@@ -40,7 +40,9 @@ def test_harmful_patterns_take_linear_time(pattern: str, text: str) -> None:
         ("x*", "aaxx", (0, 0)),
     ],
 )
-def test_the_leftmost_longest_match_is_found(pattern: str, text: str, span: tuple[int, int]) -> None:
+def test_the_leftmost_longest_match_is_found(
+    pattern: str, text: str, span: tuple[int, int]
+) -> None:
     found = compile_posix(pattern).search(text)
     assert found is not None
     assert found.span() == span
@@ -93,7 +95,9 @@ def _longest(source: str, text: str) -> tuple[int, int] | None:
     if first is None:
         return None
     for end in range(len(text), first.start() - 1, -1):
-        if re.compile(f"(?:{source})(?=(?s:.{{{len(text) - end}}})\\Z)", re.ASCII).match(text, first.start()):
+        if re.compile(f"(?:{source})(?=(?s:.{{{len(text) - end}}})\\Z)", re.ASCII).match(
+            text, first.start()
+        ):
             return first.start(), end
     return None
 
@@ -105,14 +109,20 @@ def test_all_ways_to_match_agree() -> None:
         regex = compile_posix(pattern)
         automaton = Automaton(regex._tree.root, 0, False)
         for _ in range(4):
-            text = "".join(chance.choice("abc \n" if chance.random() < 0.2 else "abc") for _ in range(chance.randint(0, 8)))
+            text = "".join(
+                chance.choice("abc \n" if chance.random() < 0.2 else "abc")
+                for _ in range(chance.randint(0, 8))
+            )
             expected = _longest(regex._source(ascii_only=True), text)
             found = regex.search(text)
             assert (found.span() if found else None) == expected, (pattern, text)
             assert automaton.find(text, 0) == expected, (pattern, text)
 
 
-@pytest.mark.parametrize("pattern", ["(?R)x", "(a|(?1))*b", "((a{1000}){1000}){1000}b", "(" * 3000, "\\x{110000}", "[z-a]"])
+@pytest.mark.parametrize(
+    "pattern",
+    ["(?R)x", "(a|(?1))*b", "((a{1000}){1000}){1000}b", "(" * 3000, "\\x{110000}", "[z-a]"],
+)
 def test_perl_patterns_that_cannot_run_are_refused(pattern: str) -> None:
     with pytest.raises(RegexError):
         compile_perl(pattern)

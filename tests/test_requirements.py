@@ -6,7 +6,9 @@ from tests.record import requirements
 
 
 def test_the_page_is_up_to_date() -> None:
-    assert requirements.PAGE.read_text(encoding="utf-8") == requirements.page(), "run tests/record/requirements.py"
+    assert requirements.PAGE.read_text(encoding="utf-8") == requirements.page(), (
+        "run tests/record/requirements.py"
+    )
 
 
 def test_every_row_has_a_test() -> None:

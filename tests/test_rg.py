@@ -22,7 +22,11 @@ FILES: dict[str, str | bytes] = {
 @pytest.mark.parametrize(
     ("words", "stdout", "status"),
     [
-        (["foo"], "a.py:def foo():\nsrc/b.js:const foo = 1;\nsrc/b.js:foo(); foo()\nsub/c.md:foo bar\nsub/c.md:  indented foo\n", 0),
+        (
+            ["foo"],
+            "a.py:def foo():\nsrc/b.js:const foo = 1;\nsrc/b.js:foo(); foo()\nsub/c.md:foo bar\nsub/c.md:  indented foo\n",
+            0,
+        ),
         (["-n", "foo", "a.py"], "2:def foo():\n", 0),
         (["-ic", "foo"], "a.py:2\nsrc/b.js:2\nsub/c.md:3\n", 0),
         (["-l", "-t", "py", "foo"], "a.py\n", 0),
@@ -31,7 +35,11 @@ FILES: dict[str, str | bytes] = {
         (["-l", "-g", "!*.md", "foo"], "a.py\nsrc/b.js\n", 0),
         (["-g", "*.md", "-o", "fo+"], "sub/c.md:foo\nsub/c.md:foo\n", 0),
         (["(\\w+) = (\\d)", "-r", "$2=${1}", "src"], "src/b.js:const 1=foo;\n", 0),
-        (["--vimgrep", "foo", "src"], "src/b.js:1:7:const foo = 1;\nsrc/b.js:2:1:foo(); foo()\nsrc/b.js:2:8:foo(); foo()\n", 0),
+        (
+            ["--vimgrep", "foo", "src"],
+            "src/b.js:1:7:const foo = 1;\nsrc/b.js:2:1:foo(); foo()\nsrc/b.js:2:8:foo(); foo()\n",
+            0,
+        ),
         (["-U", "os\\ndef", "a.py"], "import os\ndef foo():\n", 0),
         (["-S", "Foo"], "a.py:    return Foo\nsub/c.md:# Foo\n", 0),
         (["--files"], "a.py\nbin.dat\nkeep.log\nsrc/b.js\nsub/c.md\n", 0),

@@ -1,4 +1,6 @@
-"""The sandbox as an object: what a call leaves behind, what its options do, and snapshots, forks and differences."""
+"""The sandbox as an object: what a call leaves behind, what its options do, and snapshots, forks
+and differences.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ from agentsandbox import Change, ClosedError, Limits, Sandbox, SandboxError, San
 
 def test_one_terminal() -> None:
     with Sandbox() as sandbox:
-        sandbox.execute("x=1; cd /tmp; f() { echo f$x; }; set -- a b; alias q=echo; export E=e; shopt -s nullglob; exec 3> log; umask 077")
+        sandbox.execute(
+            "x=1; cd /tmp; f() { echo f$x; }; set -- a b; alias q=echo; export E=e; shopt -s nullglob; exec 3> log; umask 077"
+        )
         result = sandbox.execute("f; pwd; echo $# $E; shopt nullglob; umask; echo x >&3; cat log")
         assert result.stdout == "f1\n/tmp\n2 e\nnullglob       \ton\n0077\nx\n"
         assert (sandbox.cwd, sandbox.env["E"]) == ("/tmp", "e")
@@ -23,18 +27,34 @@ def test_one_terminal() -> None:
 def test_an_isolated_call_leaves_no_trace_but_files() -> None:
     with Sandbox() as sandbox:
         sandbox.execute("x=1; set -- a")
-        assert sandbox.execute("echo $x; x=2; cd /tmp; f() { :; }; set -- b c; set -u; echo kept > /tmp/f", state="discard").stdout == "1\n"
-        assert sandbox.execute("echo $x $1 $-; pwd; type -t f; cat /tmp/f").stdout.split() == ["1", "a", "hBc", "/workspace", "kept"]
+        assert (
+            sandbox.execute(
+                "echo $x; x=2; cd /tmp; f() { :; }; set -- b c; set -u; echo kept > /tmp/f",
+                state="discard",
+            ).stdout
+            == "1\n"
+        )
+        assert sandbox.execute("echo $x $1 $-; pwd; type -t f; cat /tmp/f").stdout.split() == [
+            "1",
+            "a",
+            "hBc",
+            "/workspace",
+            "kept",
+        ]
 
 
 def test_a_fresh_shell_knows_nothing_of_what_ran_before() -> None:
     with Sandbox(env={"HOST": "h"}) as sandbox:
-        sandbox.execute("x=1; export E=e PATH=/nowhere; f() { :; }; ls() { echo mine; }; alias q=echo; trap 'echo t' EXIT; cd /tmp; set -u")
+        sandbox.execute(
+            "x=1; export E=e PATH=/nowhere; f() { :; }; ls() { echo mine; }; alias q=echo; trap 'echo t' EXIT; cd /tmp; set -u"
+        )
         script = 'echo "$x${E-} $HOST $- $1"; pwd; type f; ls; echo kept > f; cd /; exec 3> /tmp/g'
         result = sandbox.execute(script, state="new", args=["a"])
         assert result.stdout == " h hBc a\n/tmp\n"
         assert result.stderr == "bash: line 1: type: f: not found\n"
-        assert sandbox.execute("echo $x; pwd; cat /tmp/f; type -t f").stdout == "1\n/tmp\nfunction\n"
+        assert (
+            sandbox.execute("echo $x; pwd; cat /tmp/f; type -t f").stdout == "1\n/tmp\nfunction\n"
+        )
 
 
 def test_neither_leaves_anything_in_the_history() -> None:
@@ -47,10 +67,14 @@ def test_neither_leaves_anything_in_the_history() -> None:
 
 def test_variables_for_one_call_are_what_the_host_says() -> None:
     with Sandbox() as sandbox:
-        sandbox.execute("readonly r=1; declare -i i; declare -u u; declare -n n='a[$(echo ran >&2)]'; declare -a l; declare -A m")
+        sandbox.execute(
+            "readonly r=1; declare -i i; declare -u u; declare -n n='a[$(echo ran >&2)]'; declare -a l; declare -A m"
+        )
         names = ["r", "i", "u", "n", "l", "m", "IFS"]
         result = sandbox.execute(
-            'echo "$r-$i-$u-$n-$l-$m $IFS"; printenv r i u n l m | wc -l', env=dict.fromkeys(names, "a.b"), state="discard"
+            'echo "$r-$i-$u-$n-$l-$m $IFS"; printenv r i u n l m | wc -l',
+            env=dict.fromkeys(names, "a.b"),
+            state="discard",
         )
         assert (result.stdout, result.stderr) == ("a.b-a.b-a.b-a.b-a.b-a.b a.b\n6\n", "")
         sandbox.execute("true", env=dict.fromkeys(names, "a.b"))
@@ -60,10 +84,17 @@ def test_variables_for_one_call_are_what_the_host_says() -> None:
 def test_what_is_for_one_call() -> None:
     with Sandbox() as sandbox:
         result = sandbox.execute(
-            "read x; echo $x $Y $1 $#; pwd; env | grep ^Y", stdin=b"in\n", env={"Y": "y"}, cwd="/tmp", args=["a b", "c"]
+            "read x; echo $x $Y $1 $#; pwd; env | grep ^Y",
+            stdin=b"in\n",
+            env={"Y": "y"},
+            cwd="/tmp",
+            args=["a b", "c"],
         )
         assert result.stdout == "in y a b 2\n/tmp\nY=y\n"
-        assert sandbox.execute("echo ${Y-none} $#; pwd; read x; echo $?").stdout == "none 0\n/workspace\n1\n"
+        assert (
+            sandbox.execute("echo ${Y-none} $#; pwd; read x; echo $?").stdout
+            == "none 0\n/workspace\n1\n"
+        )
         with pytest.raises(FileNotFoundError):
             sandbox.execute("pwd", cwd="/nowhere")
 
@@ -78,7 +109,10 @@ def test_an_exit_ends_the_call_only() -> None:
 def test_output_in_order() -> None:
     chunks: list[tuple[str, bytes]] = []
     with Sandbox() as sandbox:
-        result = sandbox.execute("echo a; echo b >&2; echo c", on_output=lambda stream, data: chunks.append((stream, data)))
+        result = sandbox.execute(
+            "echo a; echo b >&2; echo c",
+            on_output=lambda stream, data: chunks.append((stream, data)),
+        )
     assert chunks == [("stdout", b"a\n"), ("stderr", b"b\n"), ("stdout", b"c\n")]
     assert result.output == "a\nb\nc\n"
 
@@ -87,7 +121,11 @@ def test_snapshot_restore_and_difference() -> None:
     with Sandbox(files={"a": "1", "b": "2"}) as sandbox:
         before = sandbox.snapshot()
         sandbox.execute("rm a; echo 3 > b; mkdir d; echo 4 > d/c; cd d")
-        assert {change.path for change in sandbox.diff(before)} >= {"/workspace/a", "/workspace/b", "/workspace/d/c"}
+        assert {change.path for change in sandbox.diff(before)} >= {
+            "/workspace/a",
+            "/workspace/b",
+            "/workspace/d/c",
+        }
         sandbox.restore(before)
         assert sandbox.execute("pwd; cat a b; ls").stdout == "/workspace\n12a\nb\n"
         assert sandbox.diff(before) == []
@@ -97,7 +135,10 @@ def test_a_fork_is_independent() -> None:
     with Sandbox(files={"a": "1"}) as sandbox:
         sandbox.execute("x=1; f() { echo f; }; set -u; cd /tmp; shopt -s extglob")
         with sandbox.fork() as twin:
-            assert twin.execute("f; echo $x; pwd; shopt -q extglob; echo $? $-").stdout == "f\n1\n/tmp\n0 huBc\n"
+            assert (
+                twin.execute("f; echo $x; pwd; shopt -q extglob; echo $? $-").stdout
+                == "f\n1\n/tmp\n0 huBc\n"
+            )
             twin.execute("x=2; echo 2 > /workspace/a; unset -f f")
             assert twin.id != sandbox.id
         assert sandbox.execute("f; echo $x; cat /workspace/a").stdout == "f\n1\n1"
@@ -140,7 +181,13 @@ def test_figures_and_changes_are_values() -> None:
         sandbox.execute("touch g; cd /tmp")
         stats = sandbox.stats()
         assert isinstance(stats, Stats)
-        assert (stats.id, stats.bytes, stats.executions, stats.is_executing, stats.cwd) == ("a", 5, 1, False, "/tmp")
+        assert (stats.id, stats.bytes, stats.executions, stats.is_executing, stats.cwd) == (
+            "a",
+            5,
+            1,
+            False,
+            "/tmp",
+        )
         assert stats.age >= 0
         assert repr(stats).startswith("Stats(id='a', files=3, bytes=5, executions=1,")
         with pytest.raises(AttributeError, match="immutable"):
@@ -156,13 +203,24 @@ def test_a_notebook_shows_a_result() -> None:
         assert '<span style="color:#b00020">&lt;script&gt;\n</span>' in shown
         assert "exit code 3" in shown
         assert "<script>" not in shown
-        assert "limit cancelled" in sandbox.execute("echo a; while :; do :; done", on_output=lambda *_: sandbox.cancel())._repr_html_()
-        assert len(sandbox.execute("head -c 1000000 /dev/zero | tr '\\0' '<'")._repr_html_()) < 300_000
+        assert (
+            "limit cancelled"
+            in sandbox.execute(
+                "echo a; while :; do :; done", on_output=lambda *_: sandbox.cancel()
+            )._repr_html_()
+        )
+        assert (
+            len(sandbox.execute("head -c 1000000 /dev/zero | tr '\\0' '<'")._repr_html_()) < 300_000
+        )
 
 
 def test_options_as_a_value() -> None:
     options = SandboxOptions(env={"TOKEN": "secret"}, limits=Limits(timeout=5))
-    assert options == SandboxOptions(limits=Limits(timeout=5), env={"TOKEN": "secret"}) != options.clone(seed=1)
+    assert (
+        options
+        == SandboxOptions(limits=Limits(timeout=5), env={"TOKEN": "secret"})
+        != options.clone(seed=1)
+    )
     assert options.clone(env={}).limits is options.limits
     assert "secret" not in repr(options)
     assert repr(options).startswith("SandboxOptions(env={'TOKEN': …}, limits=Limits(")

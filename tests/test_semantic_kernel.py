@@ -1,4 +1,6 @@
-"""With the real Semantic Kernel: a scripted chat model sees the tools, calls them, and gets their answers."""
+"""With the real Semantic Kernel: a scripted chat model sees the tools, calls them, and gets their
+answers.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +14,18 @@ pytest.importorskip("semantic_kernel", reason="the extra `semantic-kernel` is no
 
 from semantic_kernel import Kernel
 from semantic_kernel.connectors.ai.chat_completion_client_base import ChatCompletionClientBase
-from semantic_kernel.connectors.ai.function_calling_utils import update_settings_from_function_call_configuration
+from semantic_kernel.connectors.ai.function_calling_utils import (
+    update_settings_from_function_call_configuration,
+)
 from semantic_kernel.connectors.ai.function_choice_behavior import FunctionChoiceBehavior
 from semantic_kernel.connectors.ai.prompt_execution_settings import PromptExecutionSettings
-from semantic_kernel.contents import AuthorRole, ChatHistory, ChatMessageContent, FunctionCallContent, FunctionResultContent
+from semantic_kernel.contents import (
+    AuthorRole,
+    ChatHistory,
+    ChatMessageContent,
+    FunctionCallContent,
+    FunctionResultContent,
+)
 from semantic_kernel.functions import KernelPlugin
 
 from agentsandbox import AgentSkill, Sandbox
@@ -51,7 +61,9 @@ class ScriptedModel(ChatCompletionClientBase):
     def _reset_function_choice_settings(self, settings: Any) -> None:
         settings.tools = settings.tool_choice = None
 
-    async def _inner_get_chat_message_contents(self, chat_history: ChatHistory, settings: Any) -> list[ChatMessageContent]:
+    async def _inner_get_chat_message_contents(
+        self, chat_history: ChatHistory, settings: Any
+    ) -> list[ChatMessageContent]:
         self.seen.append((list(chat_history.messages), settings.tools))
         return [self.replies.pop(0)]
 
@@ -64,10 +76,14 @@ def calls(*wanted: tuple[str, dict[str, Any]]) -> ChatMessageContent:
     return ChatMessageContent(role=AuthorRole.ASSISTANT, items=items)
 
 
-def take_turn(sandbox: Sandbox, *replies: ChatMessageContent, functions: list[Any] | None = None) -> ScriptedModel:
+def take_turn(
+    sandbox: Sandbox, *replies: ChatMessageContent, functions: list[Any] | None = None
+) -> ScriptedModel:
     """One turn of an agent: the model's replies are played until it answers in words."""
     kernel = Kernel()
-    kernel.add_plugin(KernelPlugin(name="sandbox", functions=functions or create_functions(sandbox)))
+    kernel.add_plugin(
+        KernelPlugin(name="sandbox", functions=functions or create_functions(sandbox))
+    )
     model = ScriptedModel(ai_model_id="scripted", service_id="scripted")
     model.replies = [*replies, ChatMessageContent(role=AuthorRole.ASSISTANT, content="done")]
     model.seen = []
@@ -82,13 +98,23 @@ def take_turn(sandbox: Sandbox, *replies: ChatMessageContent, functions: list[An
 def results(model: ScriptedModel) -> list[Any]:
     """What the model was told, last call by last."""
     messages, _ = model.seen[-1]
-    items = [item for message in messages for item in message.items if isinstance(item, FunctionResultContent)]
+    items = [
+        item
+        for message in messages
+        for item in message.items
+        if isinstance(item, FunctionResultContent)
+    ]
     return [json.loads(str(item.result)) for item in items]
 
 
 @pytest.fixture
 def sandbox() -> Sandbox:
-    return Sandbox(skills=[AgentSkill.from_package("skills_embedded", name) for name in ("python-dev", "git-workflow")])
+    return Sandbox(
+        skills=[
+            AgentSkill.from_package("skills_embedded", name)
+            for name in ("python-dev", "git-workflow")
+        ]
+    )
 
 
 @pytest.mark.row("S2-2", "S2-34", "S2-36", "S2-40", "S2-41", "V2-24")
@@ -103,8 +129,12 @@ def test_the_functions_a_model_sees(sandbox: Sandbox) -> None:
     parameters = shown["sandbox-get_skill"]["parameters"]
     assert parameters["required"] == ["skillName"]
     assert parameters["properties"]["skillName"]["enum"] == ["python-dev", "git-workflow"]
-    assert parameters["properties"]["skillName"]["description"] == "The name of the skill to retrieve"
-    assert shown["sandbox-sandbox_execute"]["parameters"]["properties"]["command"]["type"] == "string"
+    assert (
+        parameters["properties"]["skillName"]["description"] == "The name of the skill to retrieve"
+    )
+    assert (
+        shown["sandbox-sandbox_execute"]["parameters"]["properties"]["command"]["type"] == "string"
+    )
 
 
 @pytest.mark.row("S2-4", "S2-38", "S2-40", "V2-25", "V2-26")
@@ -120,16 +150,28 @@ def test_a_whole_turn(sandbox: Sandbox) -> None:
     assert list(skill) == ["name", "description", "mountPath", "instructions"]
     assert skill["mountPath"] == "/.sandbox/skills/git-workflow"
     assert "scripts/check-branch.sh" in skill["instructions"]
-    assert bad == {"exitCode": 1, "output": "feat/login: ok\nBad/Name: upper-case letters\n", "error": None}
+    assert bad == {
+        "exitCode": 1,
+        "output": "feat/login: ok\nBad/Name: upper-case letters\n",
+        "error": None,
+    }
     assert good == {"exitCode": 0, "output": "feat/login\n", "error": None}
     assert sandbox.fs.read_text("/workspace/branch") == "feat/login\n"
 
 
 def test_parallel_calls_of_one_reply(sandbox: Sandbox) -> None:
-    wanted = [("sandbox_execute", {"command": f"echo {number} >> log; sleep 0.01; wc -l < log"}) for number in range(4)]
+    wanted = [
+        ("sandbox_execute", {"command": f"echo {number} >> log; sleep 0.01; wc -l < log"})
+        for number in range(4)
+    ]
     model = take_turn(sandbox, calls(*wanted, ("get_skill", {"skillName": "python-dev"})))
     answers = results(model)
-    assert sorted(answer["output"] for answer in answers if "output" in answer) == ["1\n", "2\n", "3\n", "4\n"]
+    assert sorted(answer["output"] for answer in answers if "output" in answer) == [
+        "1\n",
+        "2\n",
+        "3\n",
+        "4\n",
+    ]
     assert [answer["name"] for answer in answers if "name" in answer] == ["python-dev"]
 
 
@@ -148,11 +190,23 @@ def test_a_models_mistakes_come_back_as_text(sandbox: Sandbox) -> None:
 
 
 def test_the_other_profiles_answer_in_json_too(sandbox: Sandbox) -> None:
-    session = SkillSession(SkillCatalog(skills=[AgentSkill.from_package("skills_embedded", "git-workflow")]), sandbox)
+    session = SkillSession(
+        SkillCatalog(skills=[AgentSkill.from_package("skills_embedded", "git-workflow")]), sandbox
+    )
     model = take_turn(
         sandbox,
         calls(("skill_activate", {"names": ["git-workflow"]})),
-        calls(("skill_run", {"path": "scripts/check-branch.sh", "args": ["feat/x"], "env": {"A": "b"}, "timeout": 5})),
+        calls(
+            (
+                "skill_run",
+                {
+                    "path": "scripts/check-branch.sh",
+                    "args": ["feat/x"],
+                    "env": {"A": "b"},
+                    "timeout": 5,
+                },
+            )
+        ),
         calls(("skill_read", {"path": "../x"})),
         functions=[to_kernel_function(tool, "sandbox") for tool in skill_tools(session)],
     )
@@ -174,7 +228,9 @@ def test_the_event_loop_is_not_held_up(sandbox: Sandbox) -> None:
 
     async def main() -> None:
         ticker = asyncio.create_task(tick())
-        await function.invoke(Kernel(), command="i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; sleep 0.1")
+        await function.invoke(
+            Kernel(), command="i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; sleep 0.1"
+        )
         ticker.cancel()
 
     asyncio.run(main())
@@ -184,4 +240,7 @@ def test_the_event_loop_is_not_held_up(sandbox: Sandbox) -> None:
 @pytest.mark.row("S2-35")
 def test_without_skills() -> None:
     function = create_get_skill_function(Sandbox())
-    assert function.metadata.description == "Gets detailed information about an agent skill. No skills are currently available."
+    assert (
+        function.metadata.description
+        == "Gets detailed information about an agent skill. No skills are currently available."
+    )

@@ -38,7 +38,23 @@ PIECES = [
     "..", ".", "", "/", "\\", "~", "~root", "etc", "passwd", "references", "skill-evil", "skill", "SKILL.md", "C:",
     "%2e%2e", "\0", "a", "ｅ", "\u2025", "\u202e",
 ]  # fmt: skip
-TAGS = ["</", "<", ">", "skill", "skill>", "active_skills>", "name", "description", "]]>", "&", '"', "\n", "- ", "\u2028", "x"]
+TAGS = [
+    "</",
+    "<",
+    ">",
+    "skill",
+    "skill>",
+    "active_skills>",
+    "name",
+    "description",
+    "]]>",
+    "&",
+    '"',
+    "\n",
+    "- ",
+    "\u2028",
+    "x",
+]
 paths = st.one_of(
     st.lists(st.sampled_from(PIECES), max_size=8).map("/".join),
     st.lists(st.sampled_from(PIECES), max_size=6).map("\\".join),
@@ -48,7 +64,9 @@ texts = st.one_of(
     st.text(max_size=80),
     st.lists(st.sampled_from(TAGS)).map("".join),
 )
-quick = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+quick = settings(
+    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +82,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @quick
 @given(path=paths, name=paths)
-def test_reading_gives_a_file_of_the_skill_or_an_error_without_host_paths(folder: Path, path: str, name: str) -> None:
+def test_reading_gives_a_file_of_the_skill_or_an_error_without_host_paths(
+    folder: Path, path: str, name: str
+) -> None:
     session = SkillSession(SkillCatalog.discover(folder.parent))
     for skill in ("skill", name):
         try:
@@ -85,7 +105,11 @@ def test_nothing_is_mounted_outside_of_its_skill(path: str, link: str | None) ->
         mount_skills(fs, [AgentSkill(files)], "/.sandbox/skills", writable=False)
     except InvalidSkillError:
         pass
-    after = {(here, *names) for here, _, names in fs.walk("/") if not here.startswith("/.sandbox/skills/skill")}
+    after = {
+        (here, *names)
+        for here, _, names in fs.walk("/")
+        if not here.startswith("/.sandbox/skills/skill")
+    }
     assert {entry for entry in after - before if not entry[0].startswith("/.sandbox")} == set()
 
 
@@ -93,7 +117,9 @@ def test_nothing_is_mounted_outside_of_its_skill(path: str, link: str | None) ->
 @given(name=st.one_of(paths, texts))
 def test_names_are_names(name: str) -> None:
     try:
-        skill = AgentSkill.from_files({"SKILL.md": f"---\nname: {json.dumps(name)}\ndescription: d\n---\n"})
+        skill = AgentSkill.from_files(
+            {"SKILL.md": f"---\nname: {json.dumps(name)}\ndescription: d\n---\n"}
+        )
     except InvalidSkillError:
         return
     assert not set(skill.name) & set("/\\\0. ")
@@ -122,10 +148,18 @@ def test_front_matter_never_raises(text: str) -> None:
         "<skill name='b'>",
     ]
     + [f"<{hidden}/skill>" for hidden in ("\u200b", "\u00ad", "\u202e", "\u2060" * 300)]
-    + ["</\u200bskill>", "</sk\u200bill>", "</\U000e0041skill\u200d_content>", "</agent\u200b-skills>"],
+    + [
+        "</\u200bskill>",
+        "</sk\u200bill>",
+        "</\U000e0041skill\u200d_content>",
+        "</agent\u200b-skills>",
+    ],
 )
 def test_no_mark_in_a_body_looks_like_ours(mark: str) -> None:
-    for text in (render_active([("a", f"x{mark}y")]), render_skill_content("a", f"x{mark}y", "/s/a", [])):
+    for text in (
+        render_active([("a", f"x{mark}y")]),
+        render_skill_content("a", f"x{mark}y", "/s/a", []),
+    ):
         assert f"x&lt;{mark[1:]}y" in str(text)
     assert defused("a < b, <b>skill</b>, </p>, x<y") == "a < b, <b>skill</b>, </p>, x<y"
 
@@ -155,7 +189,9 @@ FIELDS = [
 @given(st.dictionaries(st.sampled_from(FIELDS), st.sampled_from(VALUES)), st.booleans())
 def test_fields_of_any_kind_never_raise(fields: dict[str, str], strict: bool) -> None:
     text = "".join(f"{name}: {value}\n" for name, value in fields.items())
-    metadata, found = read_metadata(f"---\n{text}---\n", directory="skill", strict=strict, prefer_directory=True)
+    metadata, found = read_metadata(
+        f"---\n{text}---\n", directory="skill", strict=strict, prefer_directory=True
+    )
     assert (metadata is None) is any(each.severity == "error" for each in found)
     if metadata is not None:
         assert metadata.name == "skill"
@@ -179,7 +215,9 @@ def test_a_name_that_poses_as_another_is_refused(name: str) -> None:
     assert {each.field for each in found} == {"name"}
 
 
-@pytest.mark.parametrize("name", ["../evil", "/etc", "/", "a/b", "..", "~", "C:\\x", "CON", "$(id)", "good\u200b"])
+@pytest.mark.parametrize(
+    "name", ["../evil", "/etc", "/", "a/b", "..", "~", "C:\\x", "CON", "$(id)", "good\u200b"]
+)
 def test_a_name_that_is_a_path_is_refused_without_a_directory(name: str) -> None:
     with pytest.raises(InvalidSkillError):
         AgentSkill.from_files({"SKILL.md": f"---\nname: {json.dumps(name)}\ndescription: d\n---\n"})
@@ -210,13 +248,28 @@ arguments = st.one_of(paths, st.sampled_from(BAD_PATHS))
 @pytest.fixture(scope="module")
 def inside(folder: Path) -> Iterator[SkillSession]:
     with Sandbox(files=OUTSIDE) as sandbox:
-        sandbox.execute("true")  # which raises the recursion limit: hypothesis warns when that happens under it
-        yield SkillSession(SkillCatalog.discover(folder.parent), sandbox, proposals=ProposalStore(folder.parent / "proposals"))
+        sandbox.execute(
+            "true"
+        )  # which raises the recursion limit: hypothesis warns when that happens under it
+        yield SkillSession(
+            SkillCatalog.discover(folder.parent),
+            sandbox,
+            proposals=ProposalStore(folder.parent / "proposals"),
+        )
 
 
 def answers(session: SkillSession, path: str, name: str) -> Iterator[tuple[str, Any]]:
     """What every tool of every profile answers to a path and a name."""
-    values = {"path": path, "filePath": path, "dir": path, "workdir": path, "skill": name, "name": name, "skill_id": name, "names": [name]}
+    values = {
+        "path": path,
+        "filePath": path,
+        "dir": path,
+        "workdir": path,
+        "skill": name,
+        "name": name,
+        "skill_id": name,
+        "names": [name],
+    }
     values |= {
         "diff": f"--- a/{path}\n+++ b/{path}\n@@ -1 +1 @@\n-reference\n+evil\n",
         "justification": "j",
@@ -224,7 +277,9 @@ def answers(session: SkillSession, path: str, name: str) -> Iterator[tuple[str, 
         "command": "true",
     }
     for tool in (*skill_tools(session, *PROFILES), *remcochat.tools(session, list_resources=True)):
-        given = {key: value for key, value in values.items() if key in tool.json_schema["properties"]}
+        given = {
+            key: value for key, value in values.items() if key in tool.json_schema["properties"]
+        }
         yield tool.name, tool.call(given)
         if "skill" in given:
             yield tool.name, tool.call({**given, "skill": "skill"})
@@ -232,7 +287,9 @@ def answers(session: SkillSession, path: str, name: str) -> Iterator[tuple[str, 
 
 @quick
 @given(path=arguments, name=arguments)
-def test_no_tool_reads_outside_of_its_skill_or_says_where_the_host_has_it(folder: Path, inside: SkillSession, path: str, name: str) -> None:
+def test_no_tool_reads_outside_of_its_skill_or_says_where_the_host_has_it(
+    folder: Path, inside: SkillSession, path: str, name: str
+) -> None:
     for tool, answer in answers(inside, path, name):
         shown = json.dumps(answer, ensure_ascii=False)
         assert SECRET not in shown, tool
@@ -246,7 +303,9 @@ def test_no_tool_reads_outside_of_its_skill_or_says_where_the_host_has_it(folder
 def test_no_script_is_run_that_is_not_the_skills(inside: SkillSession, path: str) -> None:
     for options in ({"path": path}, {"path": "references/a", "workdir": path}):
         try:
-            result = inside.run_script(options["path"], skill="skill", workdir=options.get("workdir", "."))
+            result = inside.run_script(
+                options["path"], skill="skill", workdir=options.get("workdir", ".")
+            )
         except SkillError as error:
             assert SECRET not in str(error)
         else:
@@ -278,7 +337,10 @@ def test_names_and_ids_name_nothing_else(folder: Path, inside: SkillSession, nam
             operation()
         except SkillError as error:
             assert str(folder.parent) not in str(error)
-    assert sorted(str(path) for path in folder.parent.rglob("*") if "proposals" not in path.parts) == before
+    assert (
+        sorted(str(path) for path in folder.parent.rglob("*") if "proposals" not in path.parts)
+        == before
+    )
 
 
 @quick
@@ -286,7 +348,11 @@ def test_names_and_ids_name_nothing_else(folder: Path, inside: SkillSession, nam
 def test_archives_hold_nothing_outside_of_them(path: str, link: str | None) -> None:
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w") as archive:
-        for name, data, target in (("skill/SKILL.md", HEAD.encode(), None), (f"skill/{path}", b"evil", link), (path, b"evil", link)):
+        for name, data, target in (
+            ("skill/SKILL.md", HEAD.encode(), None),
+            (f"skill/{path}", b"evil", link),
+            (path, b"evil", link),
+        ):
             member = tarfile.TarInfo(name.replace("\0", ""))
             member.size = 0 if target is not None else len(data)
             member.type = tarfile.REGTYPE if target is None else tarfile.SYMTYPE
@@ -322,16 +388,29 @@ def from_schema(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
         "boolean": st.booleans,
         "null": st.none,
         "array": lambda: st.lists(words, max_size=4),
-        "object": lambda: st.dictionaries(st.sampled_from(["A", "", "A=B", "PATH", "SKILL_NAME", "é"]), words, max_size=2),
+        "object": lambda: st.dictionaries(
+            st.sampled_from(["A", "", "A=B", "PATH", "SKILL_NAME", "é"]), words, max_size=2
+        ),
     }
-    return st.one_of(*(makers[kind]() for kind in kinds), st.sampled_from([None, 1, "x", [], {}, True]))
+    return st.one_of(
+        *(makers[kind]() for kind in kinds), st.sampled_from([None, 1, "x", [], {}, True])
+    )
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(
+    max_examples=40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(data=st.data())
 def test_no_tool_raises_whatever_a_model_says(tmp_path: Path, data: st.DataObject) -> None:
     text = "---\nname: {}\ndescription: d\nrequires: [b, zz]\n---\nbody $ARGUMENTS"
-    files = {"run.sh": "echo $1; cat\n", "references/r.md": "x\n" * 2000, "bin": b"\0\xff", "no.py": "print(1)"}
+    files = {
+        "run.sh": "echo $1; cat\n",
+        "references/r.md": "x\n" * 2000,
+        "bin": b"\0\xff",
+        "no.py": "print(1)",
+    }
     skills = [AgentSkill.from_files({"SKILL.md": text.format(name), **files}) for name in "ab"]
     with Sandbox() as sandbox:
         session = SkillSession(
@@ -343,10 +422,17 @@ def test_no_tool_raises_whatever_a_model_says(tmp_path: Path, data: st.DataObjec
             require_active=data.draw(st.booleans()),
             proposals=ProposalStore(tmp_path),
         )
-        tools = [*skill_tools(session, *PROFILES), *agentsandbox.tools(sandbox), *agentsandbox_head.tools(sandbox)]
+        tools = [
+            *skill_tools(session, *PROFILES),
+            *agentsandbox.tools(sandbox),
+            *agentsandbox_head.tools(sandbox),
+        ]
         for _ in range(5):
             tool = data.draw(st.sampled_from(tools))
             properties = tool.json_schema["properties"]
-            chosen = [*tool.json_schema["required"], *(name for name in properties if data.draw(st.booleans()))]
+            chosen = [
+                *tool.json_schema["required"],
+                *(name for name in properties if data.draw(st.booleans())),
+            ]
             answer = tool.call({name: data.draw(from_schema(properties[name])) for name in chosen})
             assert str(tmp_path) not in json.dumps(answer)

@@ -1,4 +1,6 @@
-"""What must not harm: each bad skill is said to be bad, every other one keeps working, and nothing waits or fills the memory."""
+"""What must not harm: each bad skill is said to be bad, every other one keeps working, and nothing
+waits or fills the memory.
+"""
 
 from __future__ import annotations
 
@@ -94,7 +96,9 @@ def test_what_goes_away_before_it_is_loaded(tmp_path: Path) -> None:
         archive.writestr("zipped/SKILL.md", "---\nname: zipped\ndescription: d\n---\n")
     with Sandbox() as sandbox:
         sandbox.fs.makedirs("/skills/virtual")
-        sandbox.fs.write_bytes("/skills/virtual/SKILL.md", b"---\nname: virtual\ndescription: d\n---\n")
+        sandbox.fs.write_bytes(
+            "/skills/virtual/SKILL.md", b"---\nname: virtual\ndescription: d\n---\n"
+        )
         catalog = SkillCatalog.discover(tmp_path / "folder", tmp_path / "skills.zip")
         virtual = SkillCatalog.discover(VirtualSkills(sandbox.fs, "/skills"))
         records = [catalog["good"], catalog["zipped"], virtual["virtual"]]
@@ -105,20 +109,30 @@ def test_what_goes_away_before_it_is_loaded(tmp_path: Path) -> None:
         with pytest.raises(SkillError) as raised:
             record.load()
         assert str(tmp_path) not in str(raised.value)
-    answer = Toolbox(skill_tools(SkillSession(catalog))).call("skill_activate", {"names": ["zipped"]})
+    answer = Toolbox(skill_tools(SkillSession(catalog))).call(
+        "skill_activate", {"names": ["zipped"]}
+    )
     assert answer["error"]["type"] == "invalid"
 
 
 def test_an_archive_that_is_a_pipe(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "skills.zip")
-    assert [found.code for found in SkillCatalog.discover(tmp_path / "skills.zip").diagnostics] == ["unreadable-root"]
+    assert [found.code for found in SkillCatalog.discover(tmp_path / "skills.zip").diagnostics] == [
+        "unreadable-root"
+    ]
 
 
 def test_roots_that_are_none(tmp_path: Path) -> None:
     good(tmp_path, "good")
     (tmp_path / "file").write_text("x")
     (tmp_path / "loop").symlink_to("loop")
-    catalog = SkillCatalog.discover(tmp_path / "file", tmp_path / "nowhere", tmp_path / "loop", tmp_path / "file" / "below", tmp_path)
+    catalog = SkillCatalog.discover(
+        tmp_path / "file",
+        tmp_path / "nowhere",
+        tmp_path / "loop",
+        tmp_path / "file" / "below",
+        tmp_path,
+    )
     assert list(catalog) == ["good"]
     assert {found.code for found in catalog.diagnostics} == {"unreadable-root"}
     assert str(tmp_path) not in str(catalog.diagnostics)
@@ -138,19 +152,29 @@ def test_an_unreadable_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(os, "scandir", refusing)
     catalog = SkillCatalog.discover(closed, tmp_path)
     assert list(catalog) == ["good"]
-    assert [found.message for found in catalog.diagnostics] == ["a skills directory cannot be read: Permission denied"]
+    assert [found.message for found in catalog.diagnostics] == [
+        "a skills directory cannot be read: Permission denied"
+    ]
 
 
 def test_links_that_go_in_circles(tmp_path: Path) -> None:
     good(tmp_path, "good")
-    for name, target in (("self", "self"), ("root", str(tmp_path)), ("again", "good"), ("etc", "/etc")):
+    for name, target in (
+        ("self", "self"),
+        ("root", str(tmp_path)),
+        ("again", "good"),
+        ("etc", "/etc"),
+    ):
         (tmp_path / name).symlink_to(target)
     (tmp_path / "good" / "here").symlink_to(".")
     (tmp_path / "good" / "up").symlink_to("..")
     catalog = SkillCatalog.discover(tmp_path)
     assert list(catalog) == ["again", "good"]
     for skill in catalog.skills():
-        assert [(file.relative_path, file.link) for file in skill.files] == [("SKILL.md", None), ("here", ".")]
+        assert [(file.relative_path, file.link) for file in skill.files] == [
+            ("SKILL.md", None),
+            ("here", "."),
+        ]
 
 
 def test_a_directory_that_changes_while_it_is_read(tmp_path: Path) -> None:
@@ -180,7 +204,10 @@ def test_a_directory_that_changes_while_it_is_read(tmp_path: Path) -> None:
         while time.monotonic() < until:
             catalog.refresh()
             assert "good" in [skill.name for skill in catalog.skills()]
-            for make in (lambda: AgentSkill.from_path(tmp_path / "bad"), lambda: SkillSession(catalog).load(["bad"])):
+            for make in (
+                lambda: AgentSkill.from_path(tmp_path / "bad"),
+                lambda: SkillSession(catalog).load(["bad"]),
+            ):
                 try:
                     make()
                 except SkillError as error:
@@ -201,7 +228,11 @@ def test_archives_that_lie(tmp_path: Path) -> None:
         catalog["bomb"].load()
     assert [skill.name for skill in catalog.skills()] == ["good"]
     whole = archive.read_bytes()
-    for change in (lambda data: data[:100], lambda data: data[:-40], lambda data: data[:45] + b"\xff" * 20 + data[65:]):
+    for change in (
+        lambda data: data[:100],
+        lambda data: data[:-40],
+        lambda data: data[:45] + b"\xff" * 20 + data[65:],
+    ):
         archive.write_bytes(change(whole))
         catalog = SkillCatalog.discover(archive)
         catalog.skills()
@@ -233,12 +264,17 @@ def test_what_an_agent_writes() -> None:
             "mkdir $'a\\nb'; ln -s SKILL.md loop/SKILL.md; ln -s /etc/passwd link/SKILL.md; mkfifo good/pipe; ln -s / good/root"
         )
         for name in ("good", "many", "a\nb"):
-            sandbox.fs.write_text(f"/skills/{name}/SKILL.md", GOOD.format("good" if name == "a\nb" else name))
+            sandbox.fs.write_text(
+                f"/skills/{name}/SKILL.md", GOOD.format("good" if name == "a\nb" else name)
+            )
         sandbox.execute("cd /skills/many; for i in {1..5001}; do : > f$i; done")
         catalog = SkillCatalog.discover(VirtualSkills(sandbox.fs, "/skills"))
         assert list(catalog) == ["good", "many"]
         assert [skill.name for skill in catalog.skills()] == ["good"]
         box = Toolbox(skill_tools(SkillSession(catalog, sandbox)))
         assert box.call("skill_activate", {"names": ["many"]})["error"]["type"] == "invalid"
-        assert box.call("skill_read", {"skill": "good", "path": "root/etc/passwd"})["error"]["type"] == "path"
+        assert (
+            box.call("skill_read", {"skill": "good", "path": "root/etc/passwd"})["error"]["type"]
+            == "path"
+        )
         assert box.call("skill_read", {"skill": "good", "path": "pipe"})["error"]["type"] == "path"

@@ -23,12 +23,16 @@ from agentsandbox.skills.sources.stores import PackageSkills, VirtualSkills, Zip
 BODY_MARKER = "BODY_MARKER"
 
 
-def write(root: Path, name: str, text: str | None = None, directory: str | None = None, **fields: str) -> Path:
+def write(
+    root: Path, name: str, text: str | None = None, directory: str | None = None, **fields: str
+) -> Path:
     folder = root / (directory or name)
     folder.mkdir(parents=True, exist_ok=True)
     head = {"name": name, "description": f"About {name}", **fields}
     lines = [f"{key.replace('_', '-')}: {value}" for key, value in head.items()]
-    (folder / "SKILL.md").write_text(text if text is not None else "\n".join(["---", *lines, "---", f"# {BODY_MARKER}", ""]))
+    (folder / "SKILL.md").write_text(
+        text if text is not None else "\n".join(["---", *lines, "---", f"# {BODY_MARKER}", ""])
+    )
     return folder
 
 
@@ -40,10 +44,15 @@ def test_records(tmp_path: Path) -> None:
     assert list(catalog) == ["a", "b"]
     record = catalog["a"]
     assert (record.name, record.description, record.metadata.license) == ("a", "About a", "MIT")
-    assert (record.location, record.root_dir) == (str(tmp_path / "a" / "SKILL.md"), str(tmp_path / "a"))
+    assert (record.location, record.root_dir) == (
+        str(tmp_path / "a" / "SKILL.md"),
+        str(tmp_path / "a"),
+    )
 
 
-@pytest.mark.row("S0-30", "S0-31", "S0-86", "S0-87", "S1-9", "S3-14", "V0-2", "V0-4", "V0-5", "V1-1", "V3-10")
+@pytest.mark.row(
+    "S0-30", "S0-31", "S0-86", "S0-87", "S1-9", "S3-14", "V0-2", "V0-4", "V0-5", "V1-1", "V3-10"
+)
 def test_bodies_are_read_only_when_loaded(tmp_path: Path) -> None:
     write(tmp_path, "a")
     catalog = SkillCatalog.discover(tmp_path)
@@ -98,9 +107,15 @@ def test_one_bad_skill_hides_no_other(tmp_path: Path) -> None:
     os.symlink("loop", tmp_path / "loop")
     catalog = SkillCatalog.discover(tmp_path)
     assert list(catalog) == ["good"]
-    errors = {diagnostic.path.split("/")[0]: diagnostic.code for diagnostic in catalog.diagnostics if diagnostic.severity == "error"}
+    errors = {
+        diagnostic.path.split("/")[0]: diagnostic.code
+        for diagnostic in catalog.diagnostics
+        if diagnostic.severity == "error"
+    }
     assert set(errors) == {"bad", "empty", "evil", "binary", "pipe", "large", "link"}
-    assert not [diagnostic for diagnostic in catalog.diagnostics if str(tmp_path) in str(diagnostic)]
+    assert not [
+        diagnostic for diagnostic in catalog.diagnostics if str(tmp_path) in str(diagnostic)
+    ]
 
 
 @pytest.mark.row("S0-45", "S4-1", "S4-2", "S4-31", "V0-26", "V4-6", "S0-94")
@@ -108,7 +123,9 @@ def test_the_first_root_wins_and_collisions_are_told(tmp_path: Path) -> None:
     for root in ("project", "user"):
         write(tmp_path / root, "same", description=root)
         write(tmp_path / root, root)
-    catalog = SkillCatalog.discover(SkillRoot(tmp_path / "project"), SkillRoot(tmp_path / "user", "user"))
+    catalog = SkillCatalog.discover(
+        SkillRoot(tmp_path / "project"), SkillRoot(tmp_path / "user", "user")
+    )
     assert list(catalog) == ["project", "same", "user"]
     assert catalog["same"].description == "project"
     assert [record.scope for record in catalog.values()] == ["project", "project", "user"]
@@ -142,8 +159,12 @@ def test_a_root_is_searched_upwards(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     write(tmp_path / "a" / ".agents" / "skills", "near")
     (tmp_path / "a" / "b" / "c").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "a" / "b" / "c")
-    assert list(SkillCatalog.discover(SkillRoot(".agents/skills", search_up=True, stop_at=tmp_path))) == ["near", "above"]
-    assert list(SkillCatalog.discover(SkillRoot(".agents/skills", search_up=True, stop_at=tmp_path / "a"))) == ["near"]
+    assert list(
+        SkillCatalog.discover(SkillRoot(".agents/skills", search_up=True, stop_at=tmp_path))
+    ) == ["near", "above"]
+    assert list(
+        SkillCatalog.discover(SkillRoot(".agents/skills", search_up=True, stop_at=tmp_path / "a"))
+    ) == ["near"]
     assert not SkillCatalog.discover(".agents/skills")
 
 
@@ -163,7 +184,9 @@ def test_caps_and_missing_roots(tmp_path: Path) -> None:
     assert [diagnostic.code for diagnostic in catalog.diagnostics] == ["too-many-skills"]
     assert not SkillCatalog.discover(tmp_path / "nope").diagnostics
     (tmp_path / "file").write_text("")
-    assert [diagnostic.code for diagnostic in SkillCatalog.discover(tmp_path / "file").diagnostics] == ["unreadable-root"]
+    assert [
+        diagnostic.code for diagnostic in SkillCatalog.discover(tmp_path / "file").diagnostics
+    ] == ["unreadable-root"]
 
 
 @pytest.mark.row("S3-44", "V3-12")
@@ -182,7 +205,9 @@ def test_disabled_names_and_views(tmp_path: Path) -> None:
     assert list(catalog) == ["a", "b"]
     view = catalog.view(include=["b", "c"])
     assert list(view) == ["b"]
-    assert list(catalog.view(exclude=["a"], where=lambda record: record.scope == "project")) == ["b"]
+    assert list(catalog.view(exclude=["a"], where=lambda record: record.scope == "project")) == [
+        "b"
+    ]
     with pytest.raises(SkillNotFoundError):
         view.find("a")
     with pytest.raises(KeyError):
@@ -190,14 +215,20 @@ def test_disabled_names_and_views(tmp_path: Path) -> None:
 
 
 @pytest.mark.row("S3-24", "V3-11", "S0-54")
-def test_a_refresh_sees_what_changed_and_reads_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_refresh_sees_what_changed_and_reads_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write(tmp_path, "a")
     write(tmp_path, "b")
     catalog = SkillCatalog.discover(tmp_path)
     kept = catalog["a"]
     opened = []
     real = os.open
-    monkeypatch.setattr(os, "open", lambda path, *rest, **more: opened.append(str(path)) or real(path, *rest, **more))
+    monkeypatch.setattr(
+        os,
+        "open",
+        lambda path, *rest, **more: opened.append(str(path)) or real(path, *rest, **more),
+    )
     catalog.refresh()
     assert not opened
     assert catalog["a"] is kept
@@ -240,11 +271,18 @@ def test_skills_in_the_sandboxes_own_filesystem() -> None:
     assert list(catalog) == ["new-one"]
     assert "<location>/skills/new-one/SKILL.md</location>" in str(render_catalog(catalog))
     fs.unlink("/skills/new-one/link")
-    assert [file.relative_path for file in catalog["new-one"].load().files] == ["SKILL.md", "references/x.md"]
+    assert [file.relative_path for file in catalog["new-one"].load().files] == [
+        "SKILL.md",
+        "references/x.md",
+    ]
 
 
 def test_skills_in_packages_and_archives(tmp_path: Path) -> None:
-    assert set(SkillCatalog.discover(PackageSkills("skills_embedded"))) == {"git-workflow", "python-dev", "skills-system-validation"}
+    assert set(SkillCatalog.discover(PackageSkills("skills_embedded"))) == {
+        "git-workflow",
+        "python-dev",
+        "skills-system-validation",
+    }
     archive = tmp_path / "skills.zip"
     with zipfile.ZipFile(archive, "w") as file:
         file.writestr("repo-main/one/SKILL.md", "---\nname: one\ndescription: d\n---\nbody")
@@ -258,7 +296,9 @@ def test_skills_in_packages_and_archives(tmp_path: Path) -> None:
         catalog["one"].load()
     assert ZipSkills(tmp_path / "none.zip").candidates is not None
     (tmp_path / "bad.zip").write_text("no archive")
-    assert [diagnostic.code for diagnostic in SkillCatalog.discover(tmp_path / "bad.zip").diagnostics] == ["unreadable-root"]
+    assert [
+        diagnostic.code for diagnostic in SkillCatalog.discover(tmp_path / "bad.zip").diagnostics
+    ] == ["unreadable-root"]
 
 
 def test_a_folder_that_is_a_skill_itself(tmp_path: Path) -> None:
@@ -278,7 +318,11 @@ def test_finding() -> None:
 @pytest.mark.row("S2-51", "S3-43")
 def test_a_thousand_skills(tmp_path: Path) -> None:
     for number in range(1000):
-        folder = write(tmp_path, f"skill-{number}", description="A description of some length that says when to use this skill")
+        folder = write(
+            tmp_path,
+            f"skill-{number}",
+            description="A description of some length that says when to use this skill",
+        )
         (folder / "run.sh").write_text("echo done\n" * 50)
     catalog = SkillCatalog.discover(tmp_path)
     assert len(catalog) == 1000
@@ -286,7 +330,10 @@ def test_a_thousand_skills(tmp_path: Path) -> None:
     catalog.refresh()
     assert all(catalog[name] is found for name, found in before.items())
     for form in ("xml", "json", "tool_description", "bullets", "agent_skills"):
-        assert render_catalog(catalog, form, maximum=None).count("A description of some length") == 1000, form
+        assert (
+            render_catalog(catalog, form, maximum=None).count("A description of some length")
+            == 1000
+        ), form
     with Sandbox() as sandbox:
         SkillSession(catalog, sandbox).load(["skill-7"])
         assert sorted(sandbox.fs.listdir("/.sandbox/skills")) == ["skill-7"]
@@ -298,8 +345,13 @@ def test_skills_of_installed_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     from agentsandbox.skills.catalog import roots as module
     from agentsandbox.skills.config import SkillsConfig
 
-    found = [EntryPoint("ours", "skills_embedded", module.ENTRY_POINTS), EntryPoint("gone", "no_such_package:skills", module.ENTRY_POINTS)]
-    monkeypatch.setattr(module, "entry_points", lambda group: found if group == module.ENTRY_POINTS else [])
+    found = [
+        EntryPoint("ours", "skills_embedded", module.ENTRY_POINTS),
+        EntryPoint("gone", "no_such_package:skills", module.ENTRY_POINTS),
+    ]
+    monkeypatch.setattr(
+        module, "entry_points", lambda group: found if group == module.ENTRY_POINTS else []
+    )
     catalog = SkillCatalog.discover(*module.installed_roots())
     assert {record.scope for record in catalog.values()} == {"builtin"}
     assert "python-dev" in catalog

@@ -44,7 +44,11 @@ def test_from_toml_skills_are_off_unless_asked_for(tmp_path: Path) -> None:
 @pytest.mark.row("S0-46", "S0-47", "S0-48", "S0-49")
 def test_defaults() -> None:
     config = SkillsConfig()
-    assert (config.max_skills, config.max_skill_md_bytes, config.max_resource_bytes) == (200, 200_000, 2_000_000)
+    assert (config.max_skills, config.max_skill_md_bytes, config.max_resource_bytes) == (
+        200,
+        200_000,
+        2_000_000,
+    )
     assert config.activation == "tool"
 
 
@@ -65,11 +69,20 @@ def test_presets() -> None:
         **{name: name for name in ("remcochat", "runtime", "agentsandbox", "yodoca", "mux")},
     }
     remcochat = SkillsConfig.preset("remcochat")
-    assert remcochat.directories == ("./.skills", "./.agents/skills", "~/.agents/skills", "~/.remcochat/skills")
+    assert remcochat.directories == (
+        "./.skills",
+        "./.agents/skills",
+        "~/.agents/skills",
+        "~/.remcochat/skills",
+    )
     assert remcochat.search_up == ("./.agents/skills",)
     assert SkillsConfig.preset("runtime", max_active=3).max_active == 3
     session = SkillsConfig.preset("mux").session(SkillCatalog())
-    assert (session.rules.max_resource_bytes, session.rules.overflow, session.has_scripts) == (1 << 20, "error", False)
+    assert (session.rules.max_resource_bytes, session.rules.overflow, session.has_scripts) == (
+        1 << 20,
+        "error",
+        False,
+    )
 
 
 def test_the_catalog_speaks_the_names_of_the_tools(tmp_path: Path) -> None:
@@ -82,11 +95,16 @@ def test_the_catalog_speaks_the_names_of_the_tools(tmp_path: Path) -> None:
 
 
 def test_the_head_variant_is_a_profile(tmp_path: Path) -> None:
-    config = SkillsConfig.preset("agentsandbox", profile="agentsandbox-head", directories=(str(folder_of(tmp_path)),))
+    config = SkillsConfig.preset(
+        "agentsandbox", profile="agentsandbox-head", directories=(str(folder_of(tmp_path)),)
+    )
     catalog = config.discover()
     with Sandbox(skills=catalog.skills()) as sandbox:
         session = config.session(catalog, sandbox)
-        assert [tool.wire_name for tool in tools_for(config, session, sandbox).tools] == ["bash_shell", "get_skill"]
+        assert [tool.wire_name for tool in tools_for(config, session, sandbox).tools] == [
+            "bash_shell",
+            "get_skill",
+        ]
         assert "`bash_shell`" not in prompt_for(config, session)
         assert "`get_skill`" in prompt_for(config, session)
     with pytest.raises(ValueError, match="needs a sandbox"):
@@ -94,9 +112,16 @@ def test_the_head_variant_is_a_profile(tmp_path: Path) -> None:
 
 
 def test_names_in_any_script_where_the_host_wants_them(tmp_path: Path) -> None:
-    for directory, name in (("数据分析", "数据分析"), ("cafe\u0301", "café"), ("plain", "plain"), ("other", "Ünï")):
+    for directory, name in (
+        ("数据分析", "数据分析"),
+        ("cafe\u0301", "café"),
+        ("plain", "plain"),
+        ("other", "Ünï"),
+    ):
         (tmp_path / directory).mkdir()
-        (tmp_path / directory / "SKILL.md").write_text(f"---\nname: {name}\ndescription: d\n---\nBody of {name}\n")
+        (tmp_path / directory / "SKILL.md").write_text(
+            f"---\nname: {name}\ndescription: d\n---\nBody of {name}\n"
+        )
     strict = SkillsConfig(directories=(str(tmp_path),), validation="strict")
     assert list(strict.discover()) == ["plain"]
     catalog = strict.model_copy(update={"unicode_names": True}).discover()
@@ -104,19 +129,44 @@ def test_names_in_any_script_where_the_host_wants_them(tmp_path: Path) -> None:
     session = SkillSession(catalog)
     assert "Body of 数据分析" in str(session.invoke("/数据分析 now"))
     assert session.invoke("/数据 now") is None
-    assert not [found for found in validate_skill(tmp_path / "cafe\u0301", unicode_names=True) if found.severity == "error"]
+    assert not [
+        found
+        for found in validate_skill(tmp_path / "cafe\u0301", unicode_names=True)
+        if found.severity == "error"
+    ]
     store = ProposalStore(tmp_path / "proposals", Acceptance(unicode_names=True))
-    proposal = store.propose(catalog["数据分析"].load(), "@@ -5 +5 @@\n-Body of 数据分析\n+Better\n", "why")
+    proposal = store.propose(
+        catalog["数据分析"].load(), "@@ -5 +5 @@\n-Body of 数据分析\n+Better\n", "why"
+    )
     assert store.approve(proposal.id, tmp_path / "数据分析", reviewer="kim").skill == "数据分析"
     assert len(store.history("数据分析")) == 1
 
 
 @pytest.mark.parametrize(
-    "name", ["a/b", "a\\b", "..", "a\0b", "ﬁle", "Ａ", "a\u200db", "\u202ea", "数据--分析", "Ü", "x" * 65, "a_b", "con"]
+    "name",
+    [
+        "a/b",
+        "a\\b",
+        "..",
+        "a\0b",
+        "ﬁle",
+        "Ａ",
+        "a\u200db",
+        "\u202ea",
+        "数据--分析",
+        "Ü",
+        "x" * 65,
+        "a_b",
+        "con",
+    ],
 )
 def test_names_in_any_script_are_names_all_the_same(name: str) -> None:
     with pytest.raises(InvalidSkillError, match="the name"):
-        AgentSkill.from_files({"SKILL.md": "---\nname: a\ndescription: d\n---\n"}, name, accept=Acceptance(unicode_names=True))
+        AgentSkill.from_files(
+            {"SKILL.md": "---\nname: a\ndescription: d\n---\n"},
+            name,
+            accept=Acceptance(unicode_names=True),
+        )
 
 
 @pytest.mark.row("V0-24", "S0-15")
@@ -145,7 +195,14 @@ def test_paths_that_go_back_where_the_host_allows_it(tmp_path: Path) -> None:
         assert session.read("references/../references/./x.md").path == "references/x.md"
         assert session.files(directory="scripts/../references/") == ["references/x.md"]
         assert session.run_script("references/../scripts/x.sh").stdout == "ran\n"
-        for path in ("..", "../a/SKILL.md", "references/../../a/SKILL.md", "references/..", "/references/../x", "a/../../../etc/passwd"):
+        for path in (
+            "..",
+            "../a/SKILL.md",
+            "references/../../a/SKILL.md",
+            "references/..",
+            "/references/../x",
+            "a/../../../etc/passwd",
+        ):
             with pytest.raises(SkillPathError):
                 session.read(path)
         plain = SkillSession(session.catalog)
@@ -155,9 +212,12 @@ def test_paths_that_go_back_where_the_host_allows_it(tmp_path: Path) -> None:
 
 @pytest.mark.row("S0-72", "S1-44", "S2-3")
 @pytest.mark.parametrize(
-    ("scripts", "tool", "shell"), [("both", True, True), ("tool", True, False), ("shell", False, True), ("off", False, False)]
+    ("scripts", "tool", "shell"),
+    [("both", True, True), ("tool", True, False), ("shell", False, True), ("off", False, False)],
 )
-def test_how_scripts_run(tmp_path: Path, scripts: Literal["shell", "tool", "both", "off"], tool: bool, shell: bool) -> None:
+def test_how_scripts_run(
+    tmp_path: Path, scripts: Literal["shell", "tool", "both", "off"], tool: bool, shell: bool
+) -> None:
     config = SkillsConfig(directories=(str(folder_of(tmp_path)),), scripts=scripts)
     with Sandbox() as sandbox:
         box = tools_for(config, config.session(config.discover(), sandbox), sandbox)
@@ -206,9 +266,16 @@ def test_the_prompt_speaks_the_language_of_the_tools(tmp_path: Path) -> None:
 
 
 def test_several_profiles_in_one_toolbox(tmp_path: Path) -> None:
-    config = SkillsConfig(directories=(str(folder_of(tmp_path)),), profile=("native", "remcochat", "mux"))
+    config = SkillsConfig(
+        directories=(str(folder_of(tmp_path)),), profile=("native", "remcochat", "mux")
+    )
     box = tools_for(config, config.session(config.discover()))
-    for name in ("skill_read", "skills.readResource", "skills_read_resource", "agent_skill_read_file"):
+    for name in (
+        "skill_read",
+        "skills.readResource",
+        "skills_read_resource",
+        "agent_skill_read_file",
+    ):
         assert box.find(name), name
 
 
@@ -261,7 +328,11 @@ def test_a_toolbox_takes_every_spelling() -> None:
     box = Toolbox(skill_tools(session, "runtime", "remcochat"))
     for name in ("skills.load", "skills_load", "skillsLoad"):
         assert box.call(name, {"names": ["a"]})["active_skills"][0]["name"] == "a"
-    assert box.find("skills.readResource") is box.find("skills_read_resource") is box.find("skillsReadResource")
+    assert (
+        box.find("skills.readResource")
+        is box.find("skills_read_resource")
+        is box.find("skillsReadResource")
+    )
     assert "Unknown tool" in box.call("nope", {})["error"]
     with pytest.raises(ValueError, match="unknown profile"):
         skill_tools(session, "nope")  # type: ignore[arg-type]
@@ -282,7 +353,9 @@ def test_the_profile_makes_the_toolbox(tmp_path: Path) -> None:
         config = SkillsConfig.preset(name, directories=directories)
         catalog = config.discover()
         sandbox = Sandbox(skills=catalog.skills())
-        names[name] = [tool.name for tool in tools_for(config, config.session(catalog, sandbox), sandbox).tools]
+        names[name] = [
+            tool.name for tool in tools_for(config, config.session(catalog, sandbox), sandbox).tools
+        ]
     assert names["remcochat"] == ["skills.activate", "skills.readResource"]
     assert names["mux"] == ["agent_skill_read", "agent_skill_read_file"]
     assert names["yodoca"] == ["list_skills", "read_skill", "read_skill_resource"]
@@ -313,17 +386,26 @@ def test_a_preset_in_toml(tmp_path: Path) -> None:
 
 @pytest.mark.row("S0-49", "S0-62", "S0-63", "S0-64")
 def test_activation_makes_the_router(tmp_path: Path) -> None:
-    config = SkillsConfig(directories=(str(folder_of(tmp_path)),), activation="router", max_router_skills=1)
+    config = SkillsConfig(
+        directories=(str(folder_of(tmp_path)),), activation="router", max_router_skills=1
+    )
     session = config.session(config.discover())
-    assert config.router(session, lambda message, skills: [skill.name for skill in skills]).route("x").loaded == ("a",)
+    assert config.router(session, lambda message, skills: [skill.name for skill in skills]).route(
+        "x"
+    ).loaded == ("a",)
     hybrid = config.model_copy(update={"activation": "hybrid"})
-    assert hybrid.router(hybrid.session(config.discover())).route("which invoices are due?").shortlist == ("a",)
+    assert hybrid.router(hybrid.session(config.discover())).route(
+        "which invoices are due?"
+    ).shortlist == ("a",)
 
 
 def test_search_proposals_and_lock(tmp_path: Path) -> None:
     directories = (str(folder_of(tmp_path)),)
     config = SkillsConfig(
-        directories=directories, search="index", proposals=str(tmp_path / "proposals"), lock=str(tmp_path / "skills.lock")
+        directories=directories,
+        search="index",
+        proposals=str(tmp_path / "proposals"),
+        lock=str(tmp_path / "skills.lock"),
     )
     SkillLock.of([AgentSkill.from_path(tmp_path / "skills" / "a")]).write(tmp_path / "skills.lock")
     session = config.session(config.discover())

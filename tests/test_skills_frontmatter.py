@@ -13,18 +13,31 @@ from agentsandbox.skills.validation import split_tools
 
 
 def skill(**fields: str) -> str:
-    lines = [f"{name.replace('_', '-')}: {value}" for name, value in {"name": "x", "description": "d", **fields}.items()]
+    lines = [
+        f"{name.replace('_', '-')}: {value}"
+        for name, value in {"name": "x", "description": "d", **fields}.items()
+    ]
     return "\n".join(["---", *lines, "---", "", "# Body", ""])
 
 
 def codes(text: str, directory: str | None = None, *, strict: bool = True) -> set[str]:
-    return {found.code for found in read_metadata(text, directory=directory, strict=strict)[1] if found.severity == "error"}
+    return {
+        found.code
+        for found in read_metadata(text, directory=directory, strict=strict)[1]
+        if found.severity == "error"
+    }
 
 
 @pytest.mark.row("V2-12", "S2-15", "S2-38")
 def test_instructions_are_what_follows_the_front_matter() -> None:
-    metadata = SkillMetadata.parse("---\nname: my-skill\ndescription: My description\n---\n\n# Instructions\nDo this.")
-    assert (metadata.name, metadata.description, metadata.instructions) == ("my-skill", "My description", "# Instructions\nDo this.")
+    metadata = SkillMetadata.parse(
+        "---\nname: my-skill\ndescription: My description\n---\n\n# Instructions\nDo this."
+    )
+    assert (metadata.name, metadata.description, metadata.instructions) == (
+        "my-skill",
+        "My description",
+        "# Instructions\nDo this.",
+    )
     assert metadata.raw_content is not None
     assert metadata.raw_content.startswith("---\nname: my-skill\n")
 
@@ -38,7 +51,10 @@ def test_instructions_are_what_follows_the_front_matter() -> None:
         ("# just Markdown\n", "SKILL.md must start with YAML frontmatter (---)"),
         ("---\nname: x\n", "SKILL.md frontmatter not properly closed with ---"),
         ("---\n- a\n---\n", "SKILL.md frontmatter must be a YAML mapping"),
-        ("---\nname: x\ndescription: [a, b]\n---\n", "Field 'description' must be a non-empty string"),
+        (
+            "---\nname: x\ndescription: [a, b]\n---\n",
+            "Field 'description' must be a non-empty string",
+        ),
     ],
 )
 def test_what_is_missing_is_named(text: str, problem: str) -> None:
@@ -49,12 +65,30 @@ def test_what_is_missing_is_named(text: str, problem: str) -> None:
 
 def test_every_problem_is_listed() -> None:
     with pytest.raises(InvalidSkillError) as caught:
-        SkillMetadata.parse("---\nname: -A_b-\ndescription: ''\ncompatibility: [x]\n---\n", strict=True)
+        SkillMetadata.parse(
+            "---\nname: -A_b-\ndescription: ''\ncompatibility: [x]\n---\n", strict=True
+        )
     assert len(caught.value.problems) == 5
 
 
 @pytest.mark.row("S0-24", "S0-25", "S0-26", "S0-27", "V0-18", "S4-8")
-@pytest.mark.parametrize("name", ["A", "PDF-Processing", "-pdf", "pdf-", "pdf--x", "a_b", "a b", "a/b", "../x", "con", "é", "x" * 65])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "A",
+        "PDF-Processing",
+        "-pdf",
+        "pdf-",
+        "pdf--x",
+        "a_b",
+        "a b",
+        "a/b",
+        "../x",
+        "con",
+        "é",
+        "x" * 65,
+    ],
+)
 def test_bad_names_are_refused(name: str) -> None:
     assert codes(skill(name=name))
 
@@ -98,7 +132,9 @@ def test_the_directory_must_have_the_skills_name() -> None:
     ],
 )
 def test_lenient_takes_titles(title: str, directory: str | None, name: str) -> None:
-    metadata, found = read_metadata(skill(name=json.dumps(title)), directory=directory, prefer_directory=True)
+    metadata, found = read_metadata(
+        skill(name=json.dumps(title)), directory=directory, prefer_directory=True
+    )
     assert metadata is not None
     assert (metadata.name, metadata.title) == (name, title)
     assert found
@@ -133,7 +169,14 @@ def test_block_scalars_flow_lists_and_comments() -> None:
 
 @pytest.mark.row("S0-20", "S0-22", "S0-23", "S4-7")
 def test_optional_fields_and_unknown_ones_are_kept() -> None:
-    metadata = SkillMetadata.parse(skill(license="MIT", allowed_tools="Bash(git:*) Read", metadata="{a: 1, b: {c: [d]}}", foo="[1, true]"))
+    metadata = SkillMetadata.parse(
+        skill(
+            license="MIT",
+            allowed_tools="Bash(git:*) Read",
+            metadata="{a: 1, b: {c: [d]}}",
+            foo="[1, true]",
+        )
+    )
     assert metadata.license == "MIT"
     assert metadata.allowed_tools == ("Bash(git:*)", "Read")
     assert metadata.metadata == {"a": "1", "b": '{"c": ["d"]}'}
@@ -151,17 +194,25 @@ def test_byte_order_mark_and_crlf() -> None:
 
 
 def test_an_unquoted_colon_is_mended_and_reported() -> None:
-    metadata, found = read_metadata(skill(description="use it when: always\n  and: everywhere", globs="*.md"))
+    metadata, found = read_metadata(
+        skill(description="use it when: always\n  and: everywhere", globs="*.md")
+    )
     assert metadata is not None
     assert metadata.description == "use it when: always and: everywhere"
-    assert [diagnostic.code for diagnostic in found if diagnostic.severity == "warning"] == ["repaired-yaml", "unknown-field"]
+    assert [diagnostic.code for diagnostic in found if diagnostic.severity == "warning"] == [
+        "repaired-yaml",
+        "unknown-field",
+    ]
 
 
 @pytest.mark.parametrize(
     ("value", "tools"),
     [
         ("Bash(git:*) Read", ("Bash(git:*)", "Read")),
-        ("Bash(git add:*, git commit:*), Read,Write", ("Bash(git add:*, git commit:*)", "Read", "Write")),
+        (
+            "Bash(git add:*, git commit:*), Read,Write",
+            ("Bash(git add:*, git commit:*)", "Read", "Write"),
+        ),
         (["Read", " Bash "], ("Read", "Bash")),
         ({"a": "b"}, None),
         ("", ()),
@@ -225,7 +276,13 @@ def test_a_code_block_around_a_skill_is_none_of_its_instructions() -> None:
         assert SkillMetadata.parse(text).instructions == "# Body\n```sh\nls\n```"
 
 
-@pytest.mark.parametrize("text", ["# Title\n---\nname: x\ndescription: d\n---\n", "<!-- a --> b\n---\nname: x\ndescription: d\n---\n"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# Title\n---\nname: x\ndescription: d\n---\n",
+        "<!-- a --> b\n---\nname: x\ndescription: d\n---\n",
+    ],
+)
 def test_text_before_the_front_matter_is_none_of_it(text: str) -> None:
     assert codes(text, strict=False) == {"no-frontmatter"}
 
@@ -239,13 +296,21 @@ def test_a_name_that_is_no_text_is_the_directory_s(name: str) -> None:
 
 
 def test_values_keep_their_spelling() -> None:
-    fields = parse_skill_text("---\na: yes\nb: 1.0\nc: 2024-01-01\nd: null\ne: 0x10\nf:\n---\n").fields
+    fields = parse_skill_text(
+        "---\na: yes\nb: 1.0\nc: 2024-01-01\nd: null\ne: 0x10\nf:\n---\n"
+    ).fields
     assert fields == {"a": "yes", "b": "1.0", "c": "2024-01-01", "d": "null", "e": "0x10", "f": ""}
 
 
 def test_fields_of_other_runtimes_are_understood() -> None:
     needs = '{openclaw: {requires: {bins: [jq], env: ["TOKEN"]}}}'
-    text = skill(disable_model_invocation="true", user_invocable="false", argument_hint="'[file]'", arguments="[a, b]", metadata=needs)
+    text = skill(
+        disable_model_invocation="true",
+        user_invocable="false",
+        argument_hint="'[file]'",
+        arguments="[a, b]",
+        metadata=needs,
+    )
     metadata = SkillMetadata.parse(text)
     assert not metadata.model_invocable
     assert not metadata.user_invocable

@@ -1,4 +1,6 @@
-"""Whole ways through the skills: what each of the source documents wants to work, from the directory to the model's next turn."""
+"""Whole ways through the skills: what each of the source documents wants to work, from the
+directory to the model's next turn.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,9 @@ def write(root: Path, name: str, body: str = "Body", **files: str) -> Path:
 
 
 @pytest.mark.row("S0-1", "S0-5", "S0-53", "S3-33", "S3-37")
-def test_a_skill_is_added_without_a_redeploy_and_seen_when_the_catalog_looks_again(tmp_path: Path) -> None:
+def test_a_skill_is_added_without_a_redeploy_and_seen_when_the_catalog_looks_again(
+    tmp_path: Path,
+) -> None:
     write(tmp_path, "a")
     catalog = SkillCatalog.discover(tmp_path)
     write(tmp_path, "b")
@@ -52,7 +56,9 @@ def test_the_standard_format() -> None:
     skill = AgentSkill.from_path(VALIDATION, strict=True)
     assert not [each for each in validate_skill(VALIDATION) if each.severity == "error"]
     assert skill.name == VALIDATION.name
-    assert {"SKILL.md", "references/REFERENCE.md", "assets/fixture.json", "scripts/echo.sh"} <= {file.relative_path for file in skill.files}
+    assert {"SKILL.md", "references/REFERENCE.md", "assets/fixture.json", "scripts/echo.sh"} <= {
+        file.relative_path for file in skill.files
+    }
     parsed = SkillMetadata.parse("---\nname: a\ndescription: d\n---\n# Body\n", strict=True)
     assert (parsed.name, parsed.description, parsed.instructions) == ("a", "d", "# Body")
 
@@ -79,7 +85,9 @@ def test_five_steps(tmp_path: Path) -> None:
     session.load(["a"])  # activate
     assert "BODY" in session.system_prompt()
     assert "RESOURCE" not in session.system_prompt()
-    assert session.read("references/r.md").content == "RESOURCE"  # resources when they are asked for
+    assert (
+        session.read("references/r.md").content == "RESOURCE"
+    )  # resources when they are asked for
     assert session.run_script("scripts/x.sh").stdout == "SCRIPT\n"
 
 
@@ -87,7 +95,10 @@ def test_five_steps(tmp_path: Path) -> None:
 def test_a_user_interface_is_told_what_to_show(tmp_path: Path) -> None:
     write(tmp_path, "a", references__r_md="x")
     cards: list[tuple[str, str, str | None]] = []
-    session = SkillSession(SkillCatalog.discover(tmp_path), on_event=lambda event: cards.append((event.action, event.skill, event.path)))
+    session = SkillSession(
+        SkillCatalog.discover(tmp_path),
+        on_event=lambda event: cards.append((event.action, event.skill, event.path)),
+    )
     box = Toolbox(skill_tools(session, "remcochat"))
     box.call("skills.activate", {"name": "a"})
     box.call("skills.readResource", {"name": "a", "path": "references/r.md"})
@@ -96,14 +107,25 @@ def test_a_user_interface_is_told_what_to_show(tmp_path: Path) -> None:
 
 @pytest.mark.row("S0-33", "S0-34", "S0-96")
 def test_advice_for_authors_is_no_error(tmp_path: Path) -> None:
-    folder = write(tmp_path, "a", body="line\n" * 600 + "see references/deep/x.md and scripts/gone.sh", references__deep__x_md="x")
+    folder = write(
+        tmp_path,
+        "a",
+        body="line\n" * 600 + "see references/deep/x.md and scripts/gone.sh",
+        references__deep__x_md="x",
+    )
     found = {each.code: each.severity for each in validate_skill(folder)}
-    assert found == {"long-body": "warning", "deep-reference": "warning", "missing-reference": "warning"}
+    assert found == {
+        "long-body": "warning",
+        "deep-reference": "warning",
+        "missing-reference": "warning",
+    }
     AgentSkill.from_path(folder, strict=True)
 
 
 @pytest.mark.row("S0-37", "S0-38", "S0-39")
-def test_validate_show_and_prompt_by_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_validate_show_and_prompt_by_the_command_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     folder = write(tmp_path, "a")
     assert main(["skills", "validate", str(folder)]) == 0
     capsys.readouterr()
@@ -111,8 +133,12 @@ def test_validate_show_and_prompt_by_the_command_line(tmp_path: Path, capsys: py
     assert json.loads(capsys.readouterr().out)[0]["name"] == "a"
     (folder / "SKILL.md").write_text("---\nname: other\n---\n")
     assert main(["skills", "validate", str(folder)]) == 1
-    text = render_catalog(SkillCatalog(skills=[AgentSkill.from_path(VALIDATION)]), layout="skills-ref", location=None)
-    assert str(text).startswith("<available_skills>\n<skill>\n<name>\nskills-system-validation\n</name>\n<description>\n")
+    text = render_catalog(
+        SkillCatalog(skills=[AgentSkill.from_path(VALIDATION)]), layout="skills-ref", location=None
+    )
+    assert str(text).startswith(
+        "<available_skills>\n<skill>\n<name>\nskills-system-validation\n</name>\n<description>\n"
+    )
 
 
 @pytest.mark.row("S0-40", "S3-48")
@@ -132,7 +158,9 @@ def test_scripts_need_every_gate(tmp_path: Path) -> None:
         SkillSession(catalog, Sandbox(), scripts="off").run_script("scripts/x.sh", skill="a")
     with pytest.raises(SkillError):
         SkillSession(catalog).run_script("scripts/x.sh", skill="a")
-    result = SkillSession(catalog, Sandbox(), allowed_tools="enforce").run_script("scripts/x.sh", skill="a")
+    result = SkillSession(catalog, Sandbox(), allowed_tools="enforce").run_script(
+        "scripts/x.sh", skill="a"
+    )
     assert result.exit_code == 126
     assert SkillsConfig.preset("remcochat").scripts == "off"
 
@@ -143,12 +171,24 @@ def test_resources_are_listed(tmp_path: Path) -> None:
     session = SkillSession(SkillCatalog.discover(tmp_path))
     answer = Toolbox(skill_tools(session)).call("skill_files", {"skill": "a", "dir": "references"})
     assert answer == {"files": ["references/r.md", "references/s.md"]}
-    assert "error" in Toolbox(skill_tools(session)).call("skill_files", {"skill": "a", "dir": "../.."})
+    assert "error" in Toolbox(skill_tools(session)).call(
+        "skill_files", {"skill": "a", "dir": "../.."}
+    )
     box = Toolbox(remcochat.tools(session, list_resources=True))
-    assert [tool.wire_name for tool in box.tools] == ["skillsActivate", "skillsReadResource", "skillsListResources"]
+    assert [tool.wire_name for tool in box.tools] == [
+        "skillsActivate",
+        "skillsReadResource",
+        "skillsListResources",
+    ]
     listed = box.call("skills.listResources", {"name": "a", "dir": "references"})
-    assert listed == {"name": "a", "dir": "references", "resources": ["references/r.md", "references/s.md"]}
-    assert box.call("skills.listResources", {"name": "a", "dir": "../.."}) == {"error": "Path traversal is not allowed."}
+    assert listed == {
+        "name": "a",
+        "dir": "references",
+        "resources": ["references/r.md", "references/s.md"],
+    }
+    assert box.call("skills.listResources", {"name": "a", "dir": "../.."}) == {
+        "error": "Path traversal is not allowed."
+    }
 
 
 @pytest.mark.row("S0-73", "S0-74", "S0-76", "S0-94")
@@ -172,22 +212,37 @@ def test_the_administrators_report(tmp_path: Path) -> None:
 def test_remcochats_milestones(tmp_path: Path) -> None:
     write(tmp_path / ".skills", "a", references__r_md="x" * 100)
     file = tmp_path / "app.toml"
-    file.write_text(f'[app.skills]\npreset = "remcochat"\nenabled = true\ndirectories = ["{tmp_path}/.skills"]\nmax_resource_bytes = 10\n')
+    file.write_text(
+        f'[app.skills]\npreset = "remcochat"\nenabled = true\ndirectories = ["{tmp_path}/.skills"]\nmax_resource_bytes = 10\n'
+    )
     config = SkillsConfig.from_toml(file)
     session = config.session(config.discover())
-    assert config.render_catalog(session) == '{"available_skills":[{"name":"a","description":"About a"}]}'
+    assert (
+        config.render_catalog(session)
+        == '{"available_skills":[{"name":"a","description":"About a"}]}'
+    )
     box = tools_for(config, session)
     box.call("skills.activate", {"name": "a"})
     assert session.to_dict()["active_skills"] == ["a"]
-    assert "90 bytes removed" in box.call("skills.readResource", {"name": "a", "path": "references/r.md"})["content"]
+    assert (
+        "90 bytes removed"
+        in box.call("skills.readResource", {"name": "a", "path": "references/r.md"})["content"]
+    )
 
 
 @pytest.mark.row("S0-89", "V0-22", "V0-25")
-def test_front_matter_longer_than_the_soft_limit_still_says_what_the_skill_is(tmp_path: Path) -> None:
+def test_front_matter_longer_than_the_soft_limit_still_says_what_the_skill_is(
+    tmp_path: Path,
+) -> None:
     folder = tmp_path / "a"
     folder.mkdir()
-    (folder / "SKILL.md").write_text(f"---\nname: a\ndescription: d\nlicense: {'x' * 5000}\n---\n{'B' * 5000}\n")
-    session = SkillSession(SkillCatalog.discover(tmp_path), rules=ReadingRules(max_skill_md_bytes=1000, max_resource_bytes=1000))
+    (folder / "SKILL.md").write_text(
+        f"---\nname: a\ndescription: d\nlicense: {'x' * 5000}\n---\n{'B' * 5000}\n"
+    )
+    session = SkillSession(
+        SkillCatalog.discover(tmp_path),
+        rules=ReadingRules(max_skill_md_bytes=1000, max_resource_bytes=1000),
+    )
     session.load(["a"])
     assert session.catalog["a"].description == "d"
     content = session.read("SKILL.md")
@@ -197,8 +252,12 @@ def test_front_matter_longer_than_the_soft_limit_still_says_what_the_skill_is(tm
     assert text.endswith("B\n[truncated: SKILL.md; 4000 bytes removed]")
     assert "bytes removed]" in str(session.render_active())
     assert session.warnings == ["a: SKILL.md is longer than 1000 bytes and was cut off"]
-    strict = SkillSession(session.catalog, rules=ReadingRules(max_skill_md_bytes=1000, overflow="error"))
-    assert not Toolbox(skill_tools(strict, "mux")).call("agent_skill_read", {"name": "a"})["success"]
+    strict = SkillSession(
+        session.catalog, rules=ReadingRules(max_skill_md_bytes=1000, overflow="error")
+    )
+    assert not Toolbox(skill_tools(strict, "mux")).call("agent_skill_read", {"name": "a"})[
+        "success"
+    ]
 
 
 @pytest.mark.row("S1-19", "S1-20", "S1-27", "S1-32", "S1-33")
@@ -221,7 +280,10 @@ def test_skills_are_seen_in_the_prompt_or_by_a_tool(tmp_path: Path) -> None:
     write(tmp_path, "a")
     session = SkillSession(SkillCatalog.discover(tmp_path))
     assert "About a" in session.system_prompt()
-    assert Toolbox(skill_tools(session)).call("skill_list", {})["skills"][0]["description"] == "About a"
+    assert (
+        Toolbox(skill_tools(session)).call("skill_list", {})["skills"][0]["description"]
+        == "About a"
+    )
 
 
 @pytest.mark.row("S3-3", "S3-4", "S3-12", "S3-38")
@@ -238,7 +300,10 @@ def test_yodocas_layout_and_composition(tmp_path: Path) -> None:
 def test_uses_skills_binds_them_when_an_agent_is_made(tmp_path: Path) -> None:
     write(tmp_path, "extension-development", body="CONTRACT")
     catalog = SkillCatalog.discover(tmp_path)
-    bound = [(name, catalog.find(name).load().metadata.instructions or "") for name in ("extension-development",)]
+    bound = [
+        (name, catalog.find(name).load().metadata.instructions or "")
+        for name in ("extension-development",)
+    ]
     text = compose_instructions("ROLE", bound, "INLINE")
     assert text.index("ROLE") < text.index("CONTRACT") < text.index("INLINE")
     with pytest.raises(SkillNotFoundError):
@@ -248,9 +313,13 @@ def test_uses_skills_binds_them_when_an_agent_is_made(tmp_path: Path) -> None:
 @pytest.mark.row("S4-6", "S0-23")
 def test_muxs_profile_ignores_allowed_tools(tmp_path: Path) -> None:
     folder = write(tmp_path, "a")
-    (folder / "SKILL.md").write_text("---\nname: a\ndescription: d\nallowed-tools: Bash(git:*) Read\nfoo: 1\n---\nBody\n")
+    (folder / "SKILL.md").write_text(
+        "---\nname: a\ndescription: d\nallowed-tools: Bash(git:*) Read\nfoo: 1\n---\nBody\n"
+    )
     config = SkillsConfig.preset("mux", directories=(str(tmp_path),))
-    answer = tools_for(config, config.session(config.discover())).call("agent_skill_read", {"name": "a"})
+    answer = tools_for(config, config.session(config.discover())).call(
+        "agent_skill_read", {"name": "a"}
+    )
     assert answer["success"] is True
     assert config.allowed_tools == "ignore"
 
@@ -278,7 +347,9 @@ def test_one_mebibyte_is_the_most_a_skill_file_may_have(tmp_path: Path) -> None:
     catalog = SkillCatalog.discover(tmp_path)
     assert list(catalog) == ["exact"]
     assert catalog["exact"].load().name == "exact"
-    assert [each.path for each in catalog.diagnostics if each.severity == "error"] == ["over/SKILL.md"]
+    assert [each.path for each in catalog.diagnostics if each.severity == "error"] == [
+        "over/SKILL.md"
+    ]
     with pytest.raises(InvalidSkillError):
         AgentSkill.from_path(tmp_path / "over")
 
@@ -294,7 +365,14 @@ def test_a_store_needs_very_little() -> None:
         def candidates(self) -> Any:
             for name in ("good", "bad; name", ".."):
                 text = f"---\nname: {name}\ndescription: d\n---\nBody\n".encode()
-                yield Candidate(name, 1, len(text), lambda text=text: BytesIO(text), InMemorySkillSource({"SKILL.md": text}), f"x:{name}")
+                yield Candidate(
+                    name,
+                    1,
+                    len(text),
+                    lambda text=text: BytesIO(text),
+                    InMemorySkillSource({"SKILL.md": text}),
+                    f"x:{name}",
+                )
 
     catalog = SkillCatalog.discover(Store())
     assert list(catalog) == ["good"]

@@ -1,4 +1,6 @@
-"""Front matters as authors write them: each of these loads, whatever it breaks, and says what is odd about it."""
+"""Front matters as authors write them: each of these loads, whatever it breaks, and says what is
+odd about it.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,10 @@ READABLE = {  # what is odd → (directory, text before the body)
     "another alphabet": ("навык", "name: навык\ndescription: Делает"),
     "an emoji": ("rocket", 'name: "🚀 Rocket"\ndescription: Does things'),
     "a slash": ("ci-cd-pipeline", "name: CI/CD Pipeline\ndescription: Does things"),
-    "a title of its own": ("using-skills", "name: Getting Started with Skills\ndescription: Does things"),
+    "a title of its own": (
+        "using-skills",
+        "name: Getting Started with Skills\ndescription: Does things",
+    ),
     "a title with none of its words": ("adapter", "name: Analyzing Code\ndescription: Does things"),
     "a title in another script": ("assistant", "name: 小红书助手\ndescription: Does things"),
     "a title in two scripts": ("formatter", "name: JSON 格式化助手\ndescription: Does things"),
@@ -30,23 +35,38 @@ READABLE = {  # what is odd → (directory, text before the body)
     "a command": ("commit", 'name: "/commit"\ndescription: Does things'),
     "a command of a family": ("security-dpo", 'name: "/hf:agent:dpo"\ndescription: Does things'),
     "a scope": ("ai-sdk-together", "name: @ai-sdk/together\ndescription: Does things"),
-    "a word of its directory": ("research-agent", "name: company_research\ndescription: Does things"),
+    "a word of its directory": (
+        "research-agent",
+        "name: company_research\ndescription: Does things",
+    ),
     "another directory": ("elsewhere", "name: somewhere\ndescription: Does things"),
     "a long name": ("long", f"name: {'long-' * 20}name\ndescription: Does things"),
     "a longer directory": ("d" * 70, f"name: {'d' * 70}\ndescription: Does things"),
     "a colon": ("colon", "name: colon\ndescription: Use when: a thing is to be done"),
-    "colons over lines": ("colons", "name: colons\ndescription: Use when: a thing\n  is to be done: now\n  and then"),
+    "colons over lines": (
+        "colons",
+        "name: colons\ndescription: Use when: a thing\n  is to be done: now\n  and then",
+    ),
     "a colon at the end": ("ends", "name: ends\ndescription: Does the following:"),
     "a folded text": ("folded", "name: folded\ndescription: >\n  Does things.\n  Use it."),
     "a stripped text": ("stripped", "name: stripped\ndescription: >-\n  Does things.\n\n  Use it."),
-    "a literal text": ("literal", "name: literal\ndescription: |\n  Does things: many\n    indented\n  - and a list"),
+    "a literal text": (
+        "literal",
+        "name: literal\ndescription: |\n  Does things: many\n    indented\n  - and a list",
+    ),
     "an indicator and text": ("indicator", "name: indicator\ndescription: > Does things: many"),
-    "an indicator and lines": ("indicators", "name: indicators\ndescription: | Does things\n  and more"),
+    "an indicator and lines": (
+        "indicators",
+        "name: indicators\ndescription: | Does things\n  and more",
+    ),
     "quotes inside": ("quotes", 'name: quotes\ndescription: "Does "many" things"'),
     "quotes first": ("first", 'name: first\ndescription: "Many" things are done'),
     "an apostrophe": ("apostrophe", "name: apostrophe\ndescription: 'It's a thing'"),
     "an open quote": ("open", 'name: open\ndescription: "Does things'),
-    "a quote over lines": ("over", 'name: over\ndescription: "Does\n  things"\nargument-hint: [a] [b]'),
+    "a quote over lines": (
+        "over",
+        'name: over\ndescription: "Does\n  things"\nargument-hint: [a] [b]',
+    ),
     "an asterisk": ("asterisk", "name: asterisk\ndescription: *Does* things"),
     "an at sign": ("at", "name: at\ndescription: @someone does things"),
     "a backtick": ("backtick", "name: backtick\ndescription: `make` does things"),
@@ -54,28 +74,70 @@ READABLE = {  # what is odd → (directory, text before the body)
     "a bracket": ("bracket", "name: bracket\ndescription: [Beta] does things"),
     "a brace": ("brace", "name: brace\ndescription: {Beta} does things"),
     "a hash": ("hash", "name: hash\ndescription: Does C# and F#"),
-    "a comment": ("comment", "# about\nname: comment # the name\ndescription: Does things # and more"),
+    "a comment": (
+        "comment",
+        "# about\nname: comment # the name\ndescription: Does things # and more",
+    ),
     "a question mark": ("question", "name: question\ndescription: ? does things"),
     "a hyphen": ("hyphen", "name: hyphen\ndescription: - does things"),
     "an arrow": ("arrow", "name: arrow\ndescription: a -> b: c => d"),
-    "an address": ("address", "name: address\ndescription: See https://example.com: it does\nhomepage: https://example.com"),
+    "an address": (
+        "address",
+        "name: address\ndescription: See https://example.com: it does\nhomepage: https://example.com",
+    ),
     "no space after the colon": ("nospace", "name:nospace\ndescription:Does things"),
     "space before the colon": ("before", "name : before\ndescription : Does things"),
     "a tab after the colon": ("tab", "name:\ttab\ndescription:\tDoes things"),
     "a tab before a line": ("tabs", "name: tabs\ndescription: Does\n\tthings\ntags:\n\t- a"),
-    "lines that are not indented": ("lines", "name: lines\ndescription: Does things\nand more things\nlicense: MIT"),
+    "lines that are not indented": (
+        "lines",
+        "name: lines\ndescription: Does things\nand more things\nlicense: MIT",
+    ),
     "globs": ("globs", "name: globs\ndescription: Does things\nglobs: *.py, *.md"),
-    "globs in a list": ("globlist", "name: globlist\ndescription: Does things\npaths: [*.py, *.md]"),
-    "globs in lines": ("globlines", "name: globlines\ndescription: Does things\npaths:\n  - *.py\n  - **/*.md"),
-    "hints": ("hints", "name: hints\ndescription: Does things\nargument-hint: [--input=path] [--restart]"),
-    "hints with bars": ("bars", "name: bars\ndescription: Does things\nargument-hint: [a|b|c] <path> [--out <path>]"),
-    "hints in angles": ("angles", "name: angles\ndescription: Does things\nargument-hint: <what> [why]"),
-    "phrases in lines": ("phrases", 'name: phrases\ndescription: Does things\ntriggers:\n  - "do it" or "do that"\n  - do: it: now'),
-    "tools in a list": ("tool-list", "name: tool-list\ndescription: Does things\nallowed-tools:\n  - Read\n  - Bash(git:*)"),
-    "tools in brackets": ("tool-flow", "name: tool-flow\ndescription: Does things\nallowed-tools: [Read, Write]"),
-    "tools with quotes": ("tool-quotes", 'name: tool-quotes\ndescription: Does things\nallowed-tools: ["Bash(x ${Y}/z.sh)"]'),
-    "tools with commas": ("tool-commas", "name: tool-commas\ndescription: Does things\nallowed-tools: Read, Bash(a:*, b:*), mcp__x__*"),
-    "tools with a star": ("tool-star", "name: tool-star\ndescription: Does things\nallowed-tools: *"),
+    "globs in a list": (
+        "globlist",
+        "name: globlist\ndescription: Does things\npaths: [*.py, *.md]",
+    ),
+    "globs in lines": (
+        "globlines",
+        "name: globlines\ndescription: Does things\npaths:\n  - *.py\n  - **/*.md",
+    ),
+    "hints": (
+        "hints",
+        "name: hints\ndescription: Does things\nargument-hint: [--input=path] [--restart]",
+    ),
+    "hints with bars": (
+        "bars",
+        "name: bars\ndescription: Does things\nargument-hint: [a|b|c] <path> [--out <path>]",
+    ),
+    "hints in angles": (
+        "angles",
+        "name: angles\ndescription: Does things\nargument-hint: <what> [why]",
+    ),
+    "phrases in lines": (
+        "phrases",
+        'name: phrases\ndescription: Does things\ntriggers:\n  - "do it" or "do that"\n  - do: it: now',
+    ),
+    "tools in a list": (
+        "tool-list",
+        "name: tool-list\ndescription: Does things\nallowed-tools:\n  - Read\n  - Bash(git:*)",
+    ),
+    "tools in brackets": (
+        "tool-flow",
+        "name: tool-flow\ndescription: Does things\nallowed-tools: [Read, Write]",
+    ),
+    "tools with quotes": (
+        "tool-quotes",
+        'name: tool-quotes\ndescription: Does things\nallowed-tools: ["Bash(x ${Y}/z.sh)"]',
+    ),
+    "tools with commas": (
+        "tool-commas",
+        "name: tool-commas\ndescription: Does things\nallowed-tools: Read, Bash(a:*, b:*), mcp__x__*",
+    ),
+    "tools with a star": (
+        "tool-star",
+        "name: tool-star\ndescription: Does things\nallowed-tools: *",
+    ),
     "no tools": ("tool-none", "name: tool-none\ndescription: Does things\nallowed-tools:"),
     "metadata in one line": (
         "json",
@@ -85,20 +147,47 @@ READABLE = {  # what is odd → (directory, text before the body)
         "jsons",
         'name: jsons\ndescription: Does things\nmetadata:\n  {\n    "openclaw":\n      { "emoji": "🔧", },\n  }',
     ),
-    "metadata at the margin": ("margin", 'name: margin\ndescription: Does things\nmetadata:\n{\n  "openclaw": {"always": true}\n}'),
-    "metadata beside a mistake": ("beside", 'name: beside\ndescription: Use when: now\nmetadata: {\n  "a": "b: c"\n}'),
+    "metadata at the margin": (
+        "margin",
+        'name: margin\ndescription: Does things\nmetadata:\n{\n  "openclaw": {"always": true}\n}',
+    ),
+    "metadata beside a mistake": (
+        "beside",
+        'name: beside\ndescription: Use when: now\nmetadata: {\n  "a": "b: c"\n}',
+    ),
     "metadata with all kinds": (
         "kinds",
         "name: kinds\ndescription: Does things\nmetadata:\n  a: [1, 2]\n  b: {c: 2024-01-01}\n  d: null\n  e: true",
     ),
-    "metadata that is a list": ("metalist", "name: metalist\ndescription: Does things\nmetadata:\n  - a\n  - b"),
-    "metadata that is a text": ("metatext", "name: metatext\ndescription: Does things\nmetadata: internal"),
-    "a license that is a list": ("licenses", "name: licenses\ndescription: Does things\nlicense: [MIT, Apache-2.0]"),
-    "compatibility as a list": ("compat", "name: compat\ndescription: Does things\ncompatibility:\n  - a\n  - b"),
-    "a number as version": ("version", "name: version\ndescription: Does things\nversion: 1.0\ndate: 2024-01-01\nactive: yes"),
-    "unknown fields": ("unknown", "name: unknown\ndescription: Does things\nmodel: opus\nhooks:\n  Stop:\n    - command: echo: hi"),
+    "metadata that is a list": (
+        "metalist",
+        "name: metalist\ndescription: Does things\nmetadata:\n  - a\n  - b",
+    ),
+    "metadata that is a text": (
+        "metatext",
+        "name: metatext\ndescription: Does things\nmetadata: internal",
+    ),
+    "a license that is a list": (
+        "licenses",
+        "name: licenses\ndescription: Does things\nlicense: [MIT, Apache-2.0]",
+    ),
+    "compatibility as a list": (
+        "compat",
+        "name: compat\ndescription: Does things\ncompatibility:\n  - a\n  - b",
+    ),
+    "a number as version": (
+        "version",
+        "name: version\ndescription: Does things\nversion: 1.0\ndate: 2024-01-01\nactive: yes",
+    ),
+    "unknown fields": (
+        "unknown",
+        "name: unknown\ndescription: Does things\nmodel: opus\nhooks:\n  Stop:\n    - command: echo: hi",
+    ),
     "a key twice": ("twice", "name: twice\ndescription: Does nothing\ndescription: Does things"),
-    "a key with a space": ("key-space", "name: key-space\ndescription: Does things\nRead when: asked"),
+    "a key with a space": (
+        "key-space",
+        "name: key-space\ndescription: Does things\nRead when: asked",
+    ),
     "a key in quotes": ("key-quotes", '"name": key-quotes\n"description": "Does things"'),
     "a number as name": ("42", "name: 42\ndescription: Does things"),
     "a long description": ("wordy", f"name: wordy\ndescription: {'Does things. ' * 200}"),
@@ -154,7 +243,9 @@ def test_what_cannot_be_read_is_said_and_hides_no_other(tmp_path: Path, bad: str
     write(tmp_path, "good", "name: good\ndescription: d")
     catalog = SkillCatalog.discover(tmp_path)
     assert list(catalog) == ["good"]
-    assert [found.path for found in catalog.diagnostics if found.severity == "error"][:1] == ["bad/SKILL.md"]
+    assert [found.path for found in catalog.diagnostics if found.severity == "error"][:1] == [
+        "bad/SKILL.md"
+    ]
 
 
 def test_descriptions_are_what_their_authors_meant(tmp_path: Path) -> None:

@@ -16,7 +16,9 @@ ROOT = "/.sandbox/skills/test-skill"
 
 
 def test_skill(**files: str | bytes) -> AgentSkill:
-    return AgentSkill.from_files({"SKILL.md": HEAD, "scripts/hello.sh": "echo Hello from skill\n", **files})
+    return AgentSkill.from_files(
+        {"SKILL.md": HEAD, "scripts/hello.sh": "echo Hello from skill\n", **files}
+    )
 
 
 test_skill.__test__ = False  # type: ignore[attr-defined]
@@ -66,14 +68,19 @@ def test_several_skills_in_their_order() -> None:
     other = AgentSkill.from_files({"SKILL.md": "---\nname: a-skill\ndescription: d\n---\n"})
     with Sandbox(skills=[test_skill(), other]) as sandbox:
         assert [info.name for info in sandbox.get_mounted_skills()] == ["test-skill", "a-skill"]
-        assert sandbox.execute(f"cat {ROOT}/SKILL.md /.sandbox/skills/a-skill/SKILL.md").exit_code == 0
+        assert (
+            sandbox.execute(f"cat {ROOT}/SKILL.md /.sandbox/skills/a-skill/SKILL.md").exit_code == 0
+        )
 
 
 @pytest.mark.row("S2-18", "S2-22", "V2-8", "V2-11")
 def test_another_mount_path_and_another_name() -> None:
     named = AgentSkill.from_files({"SKILL.md": HEAD}, name="override-name")
     with Sandbox(skills=[test_skill(), named], skills_mount_path="/custom/skills") as sandbox:
-        assert [info.mount_path for info in sandbox.get_mounted_skills()] == ["/custom/skills/test-skill", "/custom/skills/override-name"]
+        assert [info.mount_path for info in sandbox.get_mounted_skills()] == [
+            "/custom/skills/test-skill",
+            "/custom/skills/override-name",
+        ]
         assert not sandbox.fs.exists("/.sandbox")
 
 
@@ -126,8 +133,13 @@ def test_the_mount_is_read_only(attack: str) -> None:
 @pytest.mark.row("S2-44")
 def test_a_writable_mount_is_the_sandboxes_own_copy() -> None:
     skill = test_skill()
-    with Sandbox(skills=[skill], skills_writable=True) as first, Sandbox(skills=[skill], skills_writable=True) as second:
-        assert first.execute(f"echo mine > {ROOT}/SKILL.md; rm {ROOT}/scripts/hello.sh").exit_code == 0
+    with (
+        Sandbox(skills=[skill], skills_writable=True) as first,
+        Sandbox(skills=[skill], skills_writable=True) as second,
+    ):
+        assert (
+            first.execute(f"echo mine > {ROOT}/SKILL.md; rm {ROOT}/scripts/hello.sh").exit_code == 0
+        )
         assert first.fs.read_text(f"{ROOT}/SKILL.md") == "mine\n"
         assert second.fs.read_text(f"{ROOT}/SKILL.md") == HEAD
         assert second.execute(f"sh {ROOT}/scripts/hello.sh").exit_code == 0
@@ -146,9 +158,9 @@ def test_mounted_bytes_do_not_count() -> None:
 
 @pytest.mark.row("S2-27", "S2-28", "V2-17")
 def test_positional_parameters() -> None:
-    assert script("echo $1 $2\necho $@\necho $#\necho $*\necho ${10}", "sh s.sh a b c d e f g h i j")[0] == (
-        "a b\na b c d e f g h i j\n10\na b c d e f g h i j\nj\n"
-    )
+    assert script(
+        "echo $1 $2\necho $@\necho $#\necho $*\necho ${10}", "sh s.sh a b c d e f g h i j"
+    )[0] == ("a b\na b c d e f g h i j\n10\na b c d e f g h i j\nj\n")
 
 
 @pytest.mark.row("S2-29", "S2-30", "S2-32", "V2-15", "V2-16", "V2-23")
@@ -161,7 +173,9 @@ def test_lines_comments_and_the_shebang() -> None:
 def test_a_script_stops_at_the_first_error() -> None:
     out, err, status = script("echo First\ncat /nonexistent\necho Second")
     assert (out, status) == ("First\n", 1)
-    assert err == ("cat: /nonexistent: No such file or directory\ns.sh: line 2: stopped by status 1; set +e goes on (D-script-errexit)\n")
+    assert err == (
+        "cat: /nonexistent: No such file or directory\ns.sh: line 2: stopped by status 1; set +e goes on (D-script-errexit)\n"
+    )
     for call in ("sh s.sh", "./s.sh", "/workspace/s.sh"):
         assert script("false\necho Second", f"chmod +x s.sh; {call}")[0] == ""
     assert script("set +e\nfalse\necho Second")[0] == "Second\n"
@@ -187,7 +201,9 @@ def test_sh_without_a_script() -> None:
 
 @pytest.mark.row("V2-20")
 def test_scripts_make_files() -> None:
-    with Sandbox(files={"/workspace/s.sh": "mkdir /tmp/testdir\ntouch /tmp/testdir/file.txt\necho done"}) as sandbox:
+    with Sandbox(
+        files={"/workspace/s.sh": "mkdir /tmp/testdir\ntouch /tmp/testdir/file.txt\necho done"}
+    ) as sandbox:
         assert sandbox.execute("sh s.sh").stdout == "done\n"
         assert sandbox.fs.is_file("/tmp/testdir/file.txt")
 
@@ -244,15 +260,26 @@ def test_the_conformance_skill() -> None:
     skill = AgentSkill.from_package("skills_embedded", "skills-system-validation")
     base = "/.sandbox/skills/skills-system-validation"
     with Sandbox(skills=[skill]) as sandbox:
-        assert "REMCOCHAT_SKILLS_CONFORMANCE_REFERENCE_v1" in sandbox.fs.read_text(f"{base}/references/REFERENCE.md")
-        assert '"fixture_id": "skills-system-validation"' in sandbox.fs.read_text(f"{base}/assets/fixture.json")
+        assert "REMCOCHAT_SKILLS_CONFORMANCE_REFERENCE_v1" in sandbox.fs.read_text(
+            f"{base}/references/REFERENCE.md"
+        )
+        assert '"fixture_id": "skills-system-validation"' in sandbox.fs.read_text(
+            f"{base}/assets/fixture.json"
+        )
         result = sandbox.execute(f"sh {base}/scripts/echo.sh")
-        assert (result.stdout, result.stderr, result.exit_code) == ("REMCOCHAT_SKILLS_SCRIPT_OK\n", "", 0)
+        assert (result.stdout, result.stderr, result.exit_code) == (
+            "REMCOCHAT_SKILLS_SCRIPT_OK\n",
+            "",
+            0,
+        )
 
 
 EMBEDDED = Path(__file__).parents[1] / "skills_embedded"
 CALLS = [
-    ("python-dev", "scaffold.sh weather-report && cat weather-report/pyproject.toml weather-report/src/weather_report/__init__.py"),
+    (
+        "python-dev",
+        "scaffold.sh weather-report && cat weather-report/pyproject.toml weather-report/src/weather_report/__init__.py",
+    ),
     ("python-dev", "scaffold.sh Bad_Name"),
     ("python-dev", "scaffold.sh demo > /dev/null; sh {}/scripts/scaffold.sh demo"),
     ("python-dev", "scaffold.sh w > /dev/null; sh {}/scripts/check-pyproject.sh w/pyproject.toml"),
@@ -281,7 +308,11 @@ FILES = {
 }
 
 
-@pytest.mark.parametrize(("skill", "call"), CALLS, ids=[call.split()[0] + str(number) for number, (_, call) in enumerate(CALLS)])
+@pytest.mark.parametrize(
+    ("skill", "call"),
+    CALLS,
+    ids=[call.split()[0] + str(number) for number, (_, call) in enumerate(CALLS)],
+)
 def test_embedded_scripts_do_as_in_real_bash(skill: str, call: str, tmp_path: Path) -> None:
     for name, content in FILES.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -291,10 +322,16 @@ def test_embedded_scripts_do_as_in_real_bash(skill: str, call: str, tmp_path: Pa
         cwd=tmp_path, capture_output=True, check=False, env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}, stdin=subprocess.DEVNULL,
     )  # fmt: skip
     files = {f"/workspace/{name}": content for name, content in FILES.items()}
-    with Sandbox(skills=[AgentSkill.from_package("skills_embedded", skill)], files=files) as sandbox:
+    with Sandbox(
+        skills=[AgentSkill.from_package("skills_embedded", skill)], files=files
+    ) as sandbox:
         root = f"/.sandbox/skills/{skill}"
         result = sandbox.execute(f"sh {root}/scripts/{call.format(root)}")
-    assert (result.stdout, result.stderr, result.exit_code) == (real.stdout.decode(), real.stderr.decode(), real.returncode)
+    assert (result.stdout, result.stderr, result.exit_code) == (
+        real.stdout.decode(),
+        real.stderr.decode(),
+        real.returncode,
+    )
 
 
 @pytest.mark.row("S2-51")
@@ -317,6 +354,13 @@ def test_files_and_folders_are_placed_too(tmp_path: Path) -> None:
     (tmp_path / "inner").mkdir()
     (tmp_path / "inner" / "x.txt").write_text("from the host\n")
     files = {"/data/config.json": "{}", "/data/data/users.csv": b"id\n", "notes.txt": "relative\n"}
-    with Sandbox(files=files, mounts={"/host": HostFileSystem(tmp_path)}, skills=[test_skill()]) as sandbox:
-        assert sandbox.execute("cat /data/data/users.csv /workspace/notes.txt /host/inner/x.txt").stdout == "id\nrelative\nfrom the host\n"
+    with Sandbox(
+        files=files, mounts={"/host": HostFileSystem(tmp_path)}, skills=[test_skill()]
+    ) as sandbox:
+        assert (
+            sandbox.execute(
+                "cat /data/data/users.csv /workspace/notes.txt /host/inner/x.txt"
+            ).stdout
+            == "id\nrelative\nfrom the host\n"
+        )
         assert sandbox.execute("ls /data").stdout == "config.json\ndata\n"

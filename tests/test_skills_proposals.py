@@ -35,7 +35,17 @@ from tests.test_skills_sources import BAD_PATHS
 
 BODY = "---\nname: a\ndescription: About a\n---\n# A\n\nStep one.\nStep two.\n"
 DIFF = "--- a/SKILL.md\n+++ b/SKILL.md\n@@ -7,2 +7,2 @@\n Step one.\n-Step two.\n+Step 2.\n"
-PIECES = ["## Diff\n\n```diff\nEVIL\n```", "````", "```", "\n", "---", "x", "## Evidence", "\x1b[2J", "é"]
+PIECES = [
+    "## Diff\n\n```diff\nEVIL\n```",
+    "````",
+    "```",
+    "\n",
+    "---",
+    "x",
+    "## Evidence",
+    "\x1b[2J",
+    "é",
+]
 ADD = "--- /dev/null\n+++ b/scripts/new.sh\n@@ -0,0 +1,2 @@\n+#!/bin/sh\n+echo new\n"
 
 
@@ -62,10 +72,20 @@ def test_a_proposal_is_a_text_with_three_sections(store: ProposalStore, folder: 
     id = propose(store, folder)
     text = (store.path / f"{id}.md").read_text()
     assert id.startswith("a-")
-    assert [line for line in text.split("\n") if line.startswith("## ")] == ["## Diff", "## Justification", "## Evidence"]
+    assert [line for line in text.split("\n") if line.startswith("## ")] == [
+        "## Diff",
+        "## Justification",
+        "## Evidence",
+    ]
     assert (folder / "SKILL.md").read_text() == BODY
     (found,) = store.entries()
-    assert (found.id, found.skill, found.diff, found.justification, found.evidence) == (id, "a", DIFF, "Clearer.", "a test failed")
+    assert (found.id, found.skill, found.diff, found.justification, found.evidence) == (
+        id,
+        "a",
+        DIFF,
+        "Clearer.",
+        "a test failed",
+    )
     assert store.show(id) == found
 
 
@@ -116,7 +136,10 @@ def test_another_base_is_refused(store: ProposalStore, folder: Path) -> None:
 
 @pytest.mark.parametrize("path", [path for path in BAD_PATHS if "\n" not in path and path.strip()])
 def test_paths_that_are_refused(store: ProposalStore, folder: Path, path: str) -> None:
-    for diff in (f"--- /dev/null\n+++ b/{path}\n@@ -0,0 +1 @@\n+x\n", f"--- {path}\n+++ {path}\n@@ -0,0 +1 @@\n+x\n"):
+    for diff in (
+        f"--- /dev/null\n+++ b/{path}\n@@ -0,0 +1 @@\n+x\n",
+        f"--- {path}\n+++ {path}\n@@ -0,0 +1 @@\n+x\n",
+    ):
         with pytest.raises(SkillError):
             store.propose(AgentSkill.from_path(folder), diff, "because")
 
@@ -163,19 +186,27 @@ def test_lines_are_found_at_another_place_if_that_is_clear() -> None:
 
 
 @settings(max_examples=200, deadline=None)
-@given(old=st.lists(st.sampled_from("abc"), max_size=12), new=st.lists(st.sampled_from("abcd"), max_size=12), end=st.booleans())
+@given(
+    old=st.lists(st.sampled_from("abc"), max_size=12),
+    new=st.lists(st.sampled_from("abcd"), max_size=12),
+    end=st.booleans(),
+)
 def test_what_difflib_writes_applies(old: list[str], new: list[str], end: bool) -> None:
     before, after = ("\n".join(lines) + ("\n" if lines and end else "") for lines in (old, new))
     if before == after or not before or not after:
         return
     texts = [text.splitlines(keepends=True) for text in (before, after)]
     lines = difflib.unified_diff(*texts, "a/x", "b/x")
-    diff = "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+    diff = "".join(
+        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
+    )
     changed = apply_patches({"x": SkillFile("x", before.encode())}, parse_diff(diff))
     assert changed == {"x": after.encode()}
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(text=st.lists(st.sampled_from(PIECES)).map("\n".join))
 def test_no_text_passes_for_another_section(store: ProposalStore, folder: Path, text: str) -> None:
     proposal = store.propose(AgentSkill.from_path(folder), DIFF, f"because {text}", text)
@@ -184,7 +215,9 @@ def test_no_text_passes_for_another_section(store: ProposalStore, folder: Path, 
     (store.path / f"{proposal.id}.md").unlink()
 
 
-def test_agents_cannot_write_without_end(store: ProposalStore, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_agents_cannot_write_without_end(
+    store: ProposalStore, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(module, "MAX_PENDING", 2)
     for _ in range(2):
         propose(store, folder)
@@ -196,7 +229,9 @@ def test_agents_cannot_write_without_end(store: ProposalStore, folder: Path, mon
         store.propose(AgentSkill.from_path(folder), DIFF, " ")
 
 
-def decide(path: Path, folder: Path, id: str, name: str, answers: multiprocessing.Queue[tuple[str, str]]) -> None:
+def decide(
+    path: Path, folder: Path, id: str, name: str, answers: multiprocessing.Queue[tuple[str, str]]
+) -> None:
     try:
         answers.put(("done", ProposalStore(path).approve(id, folder, reviewer=name).reviewer))
     except SkillError as error:
@@ -207,7 +242,10 @@ def test_two_processes_approve_and_one_wins(store: ProposalStore, folder: Path) 
     id = propose(store, folder)
     context = multiprocessing.get_context("fork")
     answers = context.Queue()
-    both = [context.Process(target=decide, args=(store.path, folder, id, name, answers)) for name in ("kim", "lee")]
+    both = [
+        context.Process(target=decide, args=(store.path, folder, id, name, answers))
+        for name in ("kim", "lee")
+    ]
     for process in both:
         process.start()
     found = sorted(answers.get(timeout=30)[0] for _ in both)
@@ -234,7 +272,9 @@ def die_at(monkeypatch: pytest.MonkeyPatch, name: str, call: int) -> None:
 
 
 @pytest.mark.parametrize("call", [1, 2])
-def test_what_a_dead_process_left_is_undone(store: ProposalStore, folder: Path, monkeypatch: pytest.MonkeyPatch, call: int) -> None:
+def test_what_a_dead_process_left_is_undone(
+    store: ProposalStore, folder: Path, monkeypatch: pytest.MonkeyPatch, call: int
+) -> None:
     id = propose(store, folder, DIFF + ADD)
     die_at(monkeypatch, "put_file", call)
     with pytest.raises(KeyboardInterrupt):
@@ -247,9 +287,13 @@ def test_what_a_dead_process_left_is_undone(store: ProposalStore, folder: Path, 
     assert not (store.path / "journal.json").exists()
 
 
-def test_what_a_dead_process_had_done_stays_done(store: ProposalStore, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_dead_process_had_done_stays_done(
+    store: ProposalStore, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     id = propose(store, folder)
-    monkeypatch.setattr(module.ProposalStore, "_decide", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr(
+        module.ProposalStore, "_decide", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt)
+    )
     with pytest.raises(KeyboardInterrupt):
         store.approve(id, folder, reviewer="kim")
     monkeypatch.undo()
@@ -259,7 +303,9 @@ def test_what_a_dead_process_had_done_stays_done(store: ProposalStore, folder: P
     assert store.show(id).status == "approved"
 
 
-def test_a_change_that_fails_is_undone_at_once(store: ProposalStore, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_change_that_fails_is_undone_at_once(
+    store: ProposalStore, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     id = propose(store, folder, DIFF + ADD)
     put, calls = module.put_file, []
 
@@ -305,16 +351,32 @@ def test_links_are_not_written_through(store: ProposalStore, folder: Path, tmp_p
 @pytest.mark.row("S3-34", "S3-36", "V3-15")
 def test_an_agent_proposes_and_never_approves(store: ProposalStore, folder: Path) -> None:
     events = []
-    session = SkillSession(SkillCatalog.discover(folder.parent), proposals=store, on_event=events.append)
+    session = SkillSession(
+        SkillCatalog.discover(folder.parent), proposals=store, on_event=events.append
+    )
     box = Toolbox(skill_tools(session, *PROFILES))
-    answer = box.call("skill_propose_update", {"skill": "a", "diff": DIFF, "justification": "clearer", "evidence": "e"})
+    answer = box.call(
+        "skill_propose_update",
+        {"skill": "a", "diff": DIFF, "justification": "clearer", "evidence": "e"},
+    )
     assert answer["status"] == "pending"
-    assert box.call("propose_skill_update", {"skill_id": "a", "diff": DIFF, "justification": "clearer"}).startswith("Proposed: a-")
-    assert box.call("skill_propose_update", {"skill": "a", "diff": "bad", "justification": "x"})["error"]["type"] == "invalid"
+    assert box.call(
+        "propose_skill_update", {"skill_id": "a", "diff": DIFF, "justification": "clearer"}
+    ).startswith("Proposed: a-")
+    assert (
+        box.call("skill_propose_update", {"skill": "a", "diff": "bad", "justification": "x"})[
+            "error"
+        ]["type"]
+        == "invalid"
+    )
     assert (folder / "SKILL.md").read_text() == BODY
     assert not [tool.name for tool in box.tools if "approve" in tool.name or "revert" in tool.name]
     assert not [name for name in dir(session) if "approve" in name]
-    assert [(event.action, event.success) for event in events] == [("propose", True), ("propose", True), ("propose", False)]
+    assert [(event.action, event.success) for event in events] == [
+        ("propose", True),
+        ("propose", True),
+        ("propose", False),
+    ]
     quiet = SkillSession(SkillCatalog.discover(folder.parent))
     assert not [tool.name for tool in skill_tools(quiet, *PROFILES) if "propose" in tool.name]
     with pytest.raises(SkillPolicyError):
@@ -322,7 +384,9 @@ def test_an_agent_proposes_and_never_approves(store: ProposalStore, folder: Path
 
 
 @pytest.mark.row("S3-36")
-def test_the_command_line(store: ProposalStore, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_line(
+    store: ProposalStore, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     id = store.propose(AgentSkill.from_path(folder), DIFF, "fine \x1b[2J\u202e").id
     where = ["--store", str(store.path)]
 
@@ -347,7 +411,9 @@ def test_the_command_line(store: ProposalStore, folder: Path, capsys: pytest.Cap
         assert run("show", *where, id)[0] == 1
 
 
-@pytest.mark.parametrize("head", ["name: other\ndescription: d", "name: PDF Tools\ndescription: d", "description: d"])
+@pytest.mark.parametrize(
+    "head", ["name: other\ndescription: d", "name: PDF Tools\ndescription: d", "description: d"]
+)
 def test_a_skill_that_its_directory_names(tmp_path: Path, head: str) -> None:
     folder = tmp_path / "pdf"
     folder.mkdir()
@@ -355,7 +421,9 @@ def test_a_skill_that_its_directory_names(tmp_path: Path, head: str) -> None:
     store = ProposalStore(tmp_path / "store")
     skill = SkillCatalog.discover(tmp_path)["pdf"].load()
     line = head.count("\n") + 4
-    first, second = (store.propose(skill, f"@@ -{line} +{line} @@\n-old\n+new\n", "why") for _ in "ab")
+    first, second = (
+        store.propose(skill, f"@@ -{line} +{line} @@\n-old\n+new\n", "why") for _ in "ab"
+    )
     assert store.approve(first.id, folder, reviewer="kim").skill == "pdf"
     assert (folder / "SKILL.md").read_text().endswith("new\n")
     with pytest.raises(SkillStateError, match="was changed since"):

@@ -1,4 +1,6 @@
-"""The verdicts and the prompt of the reference library `skills-ref`, beside ours: where they differ is written down here."""
+"""The verdicts and the prompt of the reference library `skills-ref`, beside ours: where they differ
+is written down here.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ EMBEDDED = Path(__file__).parents[1] / "skills_embedded"
 
 
 def text(name: str, description: str = "d", *more: str) -> str:
-    return "\n".join(["---", f"name: {name}", f"description: {description}", *more, "---", "Body", ""])
+    return "\n".join(
+        ["---", f"name: {name}", f"description: {description}", *more, "---", "Body", ""]
+    )
 
 
 def plain(name: str, *more: str, description: str = "d") -> tuple[str, str]:
@@ -75,8 +79,16 @@ AGREED = [
     plain("tool-commas", "allowed-tools: Read, Write"),
 ]
 DIFFERENT = [  # directory, text, whether the reference says it is valid, whether we do; why
-    (*plain("unknown", "foo: bar"), False, True),  # the specification says nothing about other fields
-    (*plain("flow", "metadata: {a: b}"), False, True),  # YAML, which the reference reads only part of
+    (
+        *plain("unknown", "foo: bar"),
+        False,
+        True,
+    ),  # the specification says nothing about other fields
+    (
+        *plain("flow", "metadata: {a: b}"),
+        False,
+        True,
+    ),  # YAML, which the reference reads only part of
     (*plain("tags", "tags: [a, b]"), False, True),
     ("tabs", "---\nname:\ttabs\ndescription: d\n---\n", False, True),
     ("bom", "\ufeff" + text("bom"), False, True),  # some editors write it
@@ -87,7 +99,12 @@ DIFFERENT = [  # directory, text, whether the reference says it is valid, whethe
     (*plain("meta-text", "metadata: x"), True, False),  # "a map"
     (*plain("tool-map", "allowed-tools:", "  a: b"), True, False),  # "a string"
     (*plain("license-list", "license:", "  - MIT"), True, False),  # a name
-    ("fence", "---\nname: fence\ndescription: d\n ----\n", True, False),  # any "---" ends it there, a line of its own here
+    (
+        "fence",
+        "---\nname: fence\ndescription: d\n ----\n",
+        True,
+        False,
+    ),  # any "---" ends it there, a line of its own here
     (*plain("dashes", description="--- d"), False, True),
     (*plain("tab-inside", description="a\tb"), False, True),
 ]
@@ -111,20 +128,31 @@ def test_the_same_verdict(tmp_path: Path, name: str, content: str) -> None:
     assert (not reference.validate(folder)) is ours(folder)
 
 
-@pytest.mark.parametrize(("name", "content", "theirs", "mine"), DIFFERENT, ids=[row[0] for row in DIFFERENT])
-def test_where_the_verdicts_differ(tmp_path: Path, name: str, content: str, theirs: bool, mine: bool) -> None:
+@pytest.mark.parametrize(
+    ("name", "content", "theirs", "mine"), DIFFERENT, ids=[row[0] for row in DIFFERENT]
+)
+def test_where_the_verdicts_differ(
+    tmp_path: Path, name: str, content: str, theirs: bool, mine: bool
+) -> None:
     folder = write(tmp_path, name, content)
     assert (not reference.validate(folder), ours(folder)) == (theirs, mine)
 
 
 LENIENT = {
     "unknown fields": {"hints in angles", "a number as version", "a key with a space"},
-    "flow style": {"tools in brackets", "tools with quotes", "metadata in one line", "metadata over lines", "metadata with all kinds"},
+    "flow style": {
+        "tools in brackets",
+        "tools with quotes",
+        "metadata in one line",
+        "metadata over lines",
+        "metadata with all kinds",
+    },
     "tabs": {"a tab after the colon"},
     "other letters": {"another alphabet"},
     "metadata that is no map": {"metadata that is a list", "metadata that is a text"},
 }
-"""Why verdicts on the front matters of test_skills_leniency.py differ; docs/skills.md says the same."""
+"""Why verdicts on the front matters of test_skills_leniency.py differ; docs/skills.md says the
+same."""
 
 
 @pytest.mark.row("S0-37")
@@ -153,4 +181,6 @@ def test_the_same_prompt() -> None:
     assert not reference.validate(folders[0])
     for record in catalog.values():
         record.mount_path = str(record.root_dir)
-    assert render_catalog(catalog, "xml", layout="skills-ref", order="discovery", maximum=None) == reference.to_prompt(folders)
+    assert render_catalog(
+        catalog, "xml", layout="skills-ref", order="discovery", maximum=None
+    ) == reference.to_prompt(folders)

@@ -1,4 +1,6 @@
-"""Skills from elsewhere: a real HTTP server and real git repositories on this machine, and archives that lie."""
+"""Skills from elsewhere: a real HTTP server and real git repositories on this machine, and archives
+that lie.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,14 @@ pytest.importorskip("httpx", reason="the extra `remote` is not installed")
 pytest.importorskip("dulwich", reason="the extra `remote` is not installed")
 
 from agentsandbox import NetworkPolicy
-from agentsandbox.errors import InvalidSkillError, SkillError, SkillLimitError, SkillNotFoundError, SkillPolicyError, SkillStateError
+from agentsandbox.errors import (
+    InvalidSkillError,
+    SkillError,
+    SkillLimitError,
+    SkillNotFoundError,
+    SkillPolicyError,
+    SkillStateError,
+)
 from agentsandbox.skills.catalog.catalog import SkillCatalog
 from agentsandbox.skills.remote.fetching import RemoteSkills
 from agentsandbox.skills.remote.repositories import check_pack
@@ -63,7 +72,9 @@ def zipped(files: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes
     return out.getvalue()
 
 
-def tarred(files: dict[str, bytes], change: Callable[[tarfile.TarInfo], None] = lambda info: None) -> bytes:
+def tarred(
+    files: dict[str, bytes], change: Callable[[tarfile.TarInfo], None] = lambda info: None
+) -> bytes:
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w") as archive:
         for name, data in files.items():
@@ -109,14 +120,20 @@ class Server:
         self.url = f"http://127.0.0.1:{self.server.server_port}"
 
     def serve(self, path: str, body: bytes, status: int = 200, **fields: str) -> str:
-        self.answers[path] = (status, {name.replace("_", "-"): value for name, value in fields.items()}, body)
+        self.answers[path] = (
+            status,
+            {name.replace("_", "-"): value for name, value in fields.items()},
+            body,
+        )
         return self.url + path
 
 
 @contextmanager
 def served() -> Iterator[Server]:
     made = Server()
-    thread = threading.Thread(target=made.server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread = threading.Thread(
+        target=made.server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+    )
     thread.start()
     try:
         yield made
@@ -133,13 +150,23 @@ def server() -> Iterator[Server]:
 
 
 def remote(server: Server, tmp_path: Path, **options: object) -> RemoteSkills:
-    policy = NetworkPolicy([server.url], allow_private=True, methods=("GET", "POST"), **{"timeout": 5.0, "max_bytes": 1 << 20, **options})  # type: ignore[arg-type]
+    policy = NetworkPolicy(
+        [server.url],
+        allow_private=True,
+        methods=("GET", "POST"),
+        **{"timeout": 5.0, "max_bytes": 1 << 20, **options},
+    )  # type: ignore[arg-type]
     return RemoteSkills(policy, tmp_path / "cache")
 
 
 @pytest.mark.row("S2-54")
 def test_an_archive_is_fetched_once_and_pinned(server: Server, tmp_path: Path) -> None:
-    url = server.serve("/a.zip", zipped({"a/SKILL.md": head("a"), "a/scripts/x.sh": b"#!/bin/sh\n", "b/SKILL.md": head("b")}))
+    url = server.serve(
+        "/a.zip",
+        zipped(
+            {"a/SKILL.md": head("a"), "a/scripts/x.sh": b"#!/bin/sh\n", "b/SKILL.md": head("b")}
+        ),
+    )
     source = remote(server, tmp_path)
     skills = source.archive(url)
     assert list(SkillCatalog(skills=skills)) == ["a", "b"]
@@ -201,7 +228,13 @@ def test_digests(server: Server, tmp_path: Path) -> None:
 
 def test_what_is_invalid_leaves_nothing(server: Server, tmp_path: Path) -> None:
     source = remote(server, tmp_path)
-    for body in (b"", b"no archive", zipped({"x": b""}), zipped({"SKILL.md": b"no front matter"}), zipped({"../SKILL.md": head("a")})):
+    for body in (
+        b"",
+        b"no archive",
+        zipped({"x": b""}),
+        zipped({"SKILL.md": b"no front matter"}),
+        zipped({"../SKILL.md": head("a")}),
+    ):
         with pytest.raises(InvalidSkillError):
             source.archive(server.serve("/bad", body))
     assert not (tmp_path / "cache").exists()
@@ -214,11 +247,28 @@ def test_an_index(server: Server, tmp_path: Path) -> None:
     server.serve("/s/one.md", document)
     server.serve("/s/two.zip", archive)
     entries = [
-        {"name": "one", "type": "skill-md", "description": "d", "url": "/s/one.md", "digest": digest_of(document)},
-        {"name": "two", "type": "archive", "description": "d", "url": f"{server.url}/s/two.zip", "digest": digest_of(archive)},
+        {
+            "name": "one",
+            "type": "skill-md",
+            "description": "d",
+            "url": "/s/one.md",
+            "digest": digest_of(document),
+        },
+        {
+            "name": "two",
+            "type": "archive",
+            "description": "d",
+            "url": f"{server.url}/s/two.zip",
+            "digest": digest_of(archive),
+        },
         {"name": "three", "type": "skill-md", "url": "/s/one.md", "digest": digest_of(document)},
         {"name": "four", "type": "skill-md", "url": "/s/one.md"},
-        {"name": "five", "type": "skill-md", "url": "http://elsewhere.example/x", "digest": digest_of(b"")},
+        {
+            "name": "five",
+            "type": "skill-md",
+            "url": "http://elsewhere.example/x",
+            "digest": digest_of(b""),
+        },
         {"name": "six", "type": "skill-md", "url": "/s/one.md", "digest": digest_of(b"")},
         {"name": "../seven", "type": "skill-md", "url": "/s/one.md", "digest": digest_of(document)},
         {"name": "eight", "type": "magic", "url": "/s/one.md", "digest": digest_of(document)},
@@ -230,7 +280,14 @@ def test_an_index(server: Server, tmp_path: Path) -> None:
     assert [skill.name for skill in found.skills] == ["one", "two"]
     assert len(found.diagnostics) == 8
     assert not [each for each in found.diagnostics if str(tmp_path) in str(each)]
-    for body in (b"", b"[]", b"{}", b'{"skills": 1}', b"[" * 100_000, b'{"skills": [' + b"1," * 2000 + b"1]}"):
+    for body in (
+        b"",
+        b"[]",
+        b"{}",
+        b'{"skills": 1}',
+        b"[" * 100_000,
+        b'{"skills": [' + b"1," * 2000 + b"1]}",
+    ):
         server.serve("/.well-known/agent-skills/index.json", body)
         with pytest.raises(SkillError):
             remote(server, tmp_path).index(server.url)
@@ -244,7 +301,12 @@ def test_the_policy_decides(server: Server, tmp_path: Path) -> None:
     private = RemoteSkills(NetworkPolicy([server.url]), tmp_path / "cache")
     with pytest.raises(SkillPolicyError, match="private or reserved"):
         private.archive(url)
-    for wrong in ("file:///etc/passwd", "ftp://127.0.0.1/x", "http://user:pw@127.0.0.1/x", "nothing"):
+    for wrong in (
+        "file:///etc/passwd",
+        "ftp://127.0.0.1/x",
+        "http://user:pw@127.0.0.1/x",
+        "nothing",
+    ):
         with pytest.raises(SkillPolicyError):
             remote(server, tmp_path).archive(wrong)
     assert server.asked == []
@@ -281,7 +343,9 @@ def test_a_server_that_never_comes_to_the_point(tmp_path: Path) -> None:
 
         threading.Thread(target=dribble, daemon=True).start()
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        source = RemoteSkills(NetworkPolicy([url], allow_private=True, timeout=0.4), tmp_path / "cache")
+        source = RemoteSkills(
+            NetworkPolicy([url], allow_private=True, timeout=0.4), tmp_path / "cache"
+        )
         started = time.monotonic()
         with pytest.raises(SkillLimitError, match=r"took longer than 0\.4 seconds"):
             source.archive(f"{url}/a.zip")
@@ -306,12 +370,18 @@ def test_size_and_time_are_limited(server: Server, tmp_path: Path) -> None:
         remote(server, tmp_path, timeout=0.5).archive(f"{server.url}/slow")
     assert time.monotonic() - started < 4
     with pytest.raises(SkillPolicyError, match="compressed"):
-        remote(server, tmp_path).archive(server.serve("/gzip", gzip.compress(b"x"), Content_Encoding="gzip"))
+        remote(server, tmp_path).archive(
+            server.serve("/gzip", gzip.compress(b"x"), Content_Encoding="gzip")
+        )
 
 
 def test_secrets_go_where_they_belong(server: Server, tmp_path: Path) -> None:
     url = server.serve("/a.zip", zipped({"SKILL.md": head("a")}))
-    source = remote(server, tmp_path, headers={"127.0.0.1": {"Authorization": "Bearer t"}, "elsewhere.example": {"X": "y"}})
+    source = remote(
+        server,
+        tmp_path,
+        headers={"127.0.0.1": {"Authorization": "Bearer t"}, "elsewhere.example": {"X": "y"}},
+    )
     assert source.archive(url)[0].name == "a"
 
 
@@ -347,10 +417,18 @@ def extended(data: bytes, kind: bytes = b"x") -> bytes:
         pytest.param(tarred({"SKILL.md": head("a"), "/etc/x": b""}), id="absolute"),
         pytest.param(zipped({"SKILL.md": head("a"), "C:\\x": b""}), id="drive"),
         pytest.param(zipped({"SKILL.md": head("a"), "bomb": bytes(80 << 20)}), id="zip bomb"),
-        pytest.param(gzip.compress(tarred({"SKILL.md": head("a"), "bomb": bytes(80 << 20)})), id="tar bomb"),
-        pytest.param(zipped({"SKILL.md": head("a"), "x": b"x"}, zipfile.ZIP_BZIP2), id="zip with bzip2"),
-        pytest.param(zipped({"SKILL.md": head("a"), "x": b"x"}, zipfile.ZIP_LZMA), id="zip with lzma"),
-        pytest.param(zipped({"SKILL.md": head("a"), "XYZ": b"x"}).replace(b"XYZ", b"\0YZ"), id="no name"),
+        pytest.param(
+            gzip.compress(tarred({"SKILL.md": head("a"), "bomb": bytes(80 << 20)})), id="tar bomb"
+        ),
+        pytest.param(
+            zipped({"SKILL.md": head("a"), "x": b"x"}, zipfile.ZIP_BZIP2), id="zip with bzip2"
+        ),
+        pytest.param(
+            zipped({"SKILL.md": head("a"), "x": b"x"}, zipfile.ZIP_LZMA), id="zip with lzma"
+        ),
+        pytest.param(
+            zipped({"SKILL.md": head("a"), "XYZ": b"x"}).replace(b"XYZ", b"\0YZ"), id="no name"
+        ),
         pytest.param(zipped({f"f{number}": b"" for number in range(6000)}), id="many files"),
         pytest.param(zipped({"SKILL.md": head("a")})[:-10], id="cut"),
         pytest.param(gzip.compress(tarred({"SKILL.md": head("a")}))[:-300], id="cut tar"),
@@ -359,7 +437,10 @@ def extended(data: bytes, kind: bytes = b"x") -> bytes:
         pytest.param(extended(b"x" * 1_000_000, b"L"), id="long name"),
         pytest.param(extended(b"11 path=ab\n" * 500) * 300, id="many headers"),
         pytest.param(extended(b"abc\0", b"L")[:1024] * 3000, id="headers of headers"),
-        pytest.param(zipped({"a/SKILL.md": head("x"), "b/SKILL.md": head("x")}).replace(b"q", b"q"), id="one name twice"),
+        pytest.param(
+            zipped({"a/SKILL.md": head("x"), "b/SKILL.md": head("x")}).replace(b"q", b"q"),
+            id="one name twice",
+        ),
     ],
 )
 def test_archives_that_are_refused(data: bytes) -> None:
@@ -374,7 +455,10 @@ def test_what_extended_headers_are_for() -> None:
     for form in (tarfile.PAX_FORMAT, tarfile.GNU_FORMAT):
         target = io.BytesIO()
         with tarfile.open(
-            fileobj=target, mode="w", format=form, pax_headers={"comment": "c" * 40} if form == tarfile.PAX_FORMAT else {}
+            fileobj=target,
+            mode="w",
+            format=form,
+            pax_headers={"comment": "c" * 40} if form == tarfile.PAX_FORMAT else {},
         ) as archive:
             for path, content in (("SKILL.md", head("a")), (name, b"x")):
                 info = tarfile.TarInfo(path)
@@ -389,13 +473,31 @@ def test_many_skills_in_one_archive() -> None:
     began = time.monotonic()
     assert len(skills_in(unpack(zipped({**files, "other/x": b""})))) == 2000
     assert time.monotonic() - began < 10
-    nested = {"a/SKILL.md": head("a"), "a/b/SKILL.md": head("b"), "c/d/SKILL.md": head("d"), "c/d/x": b"", "e/f/g/SKILL.md": head("g")}
+    nested = {
+        "a/SKILL.md": head("a"),
+        "a/b/SKILL.md": head("b"),
+        "c/d/SKILL.md": head("d"),
+        "c/d/x": b"",
+        "e/f/g/SKILL.md": head("g"),
+    }
     assert [skill.name for skill in skills_in(unpack(zipped(nested)))] == ["a", "d"]
 
 
 def git(folder: Path, *words: str) -> str:
-    where = ["git", "-C", str(folder), "-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "commit.gpgsign=false"]
-    return subprocess.run([*where, *words], check=True, capture_output=True, text=True).stdout.strip()
+    where = [
+        "git",
+        "-C",
+        str(folder),
+        "-c",
+        "user.name=t",
+        "-c",
+        "user.email=t@example.com",
+        "-c",
+        "commit.gpgsign=false",
+    ]
+    return subprocess.run(
+        [*where, *words], check=True, capture_output=True, text=True
+    ).stdout.strip()
 
 
 @pytest.fixture
@@ -428,7 +530,9 @@ def test_a_local_repository(repository: Path, tmp_path: Path) -> None:
     source.forget(str(repository), "main")
     (changed,) = source.git(str(repository), "main", below="skills")
     assert changed != skill
-    assert source.git(f"file://{repository}", git(repository, "rev-parse", "HEAD~1"), below="skills") == [skill]
+    assert source.git(
+        f"file://{repository}", git(repository, "rev-parse", "HEAD~1"), below="skills"
+    ) == [skill]
     for wrong in ("nope", "0" * 40, "../../etc/passwd"):
         with pytest.raises(SkillError):
             source.git(str(repository), wrong, below="skills")
@@ -474,7 +578,13 @@ class GitBackend(BaseHTTPRequestHandler):
             "HTTP_CONTENT_ENCODING": self.headers.get("Content-Encoding", ""),
             "GIT_PROTOCOL": self.headers.get("Git-Protocol", ""),
         }
-        ran = subprocess.run(["git", "http-backend"], input=self.rfile.read(length), env=environment, capture_output=True, check=False)
+        ran = subprocess.run(
+            ["git", "http-backend"],
+            input=self.rfile.read(length),
+            env=environment,
+            capture_output=True,
+            check=False,
+        )
         head, _, body = ran.stdout.partition(b"\r\n\r\n")
         fields = dict(line.split(": ", 1) for line in head.decode().split("\r\n") if ": " in line)
         self.send_response(int(fields.pop("Status", "200").split()[0]))
@@ -509,7 +619,9 @@ def git_url(request: pytest.FixtureRequest, repository: Path) -> Iterator[str]:
     else:
         application = make_wsgi_chain(DictBackend({"/repo.git": Repo(str(repository))}))
         server, path = make_server("127.0.0.1", 0, application, handler_class=Quiet), "/repo.git"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread = threading.Thread(
+        target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+    )
     thread.start()
     yield f"http://127.0.0.1:{server.server_port}{path}"
     server.shutdown()
@@ -530,9 +642,13 @@ def test_a_repository_over_http(git_url: str, repository: Path, tmp_path: Path) 
     with pytest.raises(SkillNotFoundError):
         source.git(git_url, "nope")
     with pytest.raises(SkillPolicyError):
-        RemoteSkills(NetworkPolicy([git_url], allow_private=True), tmp_path / "x").git(git_url, "main")
+        RemoteSkills(NetworkPolicy([git_url], allow_private=True), tmp_path / "x").git(
+            git_url, "main"
+        )
     with pytest.raises(SkillPolicyError, match="private"):
-        RemoteSkills(NetworkPolicy([git_url], methods=("GET", "POST")), tmp_path / "x").git(git_url, "main")
+        RemoteSkills(NetworkPolicy([git_url], methods=("GET", "POST")), tmp_path / "x").git(
+            git_url, "main"
+        )
     with pytest.raises(SkillLimitError):
         small = NetworkPolicy([git_url], methods=("GET", "POST"), allow_private=True, max_bytes=100)
         RemoteSkills(small, tmp_path / "x").git(git_url, "main")
@@ -543,7 +659,9 @@ def test_a_repository_over_http(git_url: str, repository: Path, tmp_path: Path) 
 def test_a_repository_that_moved(git_url: str, tmp_path: Path) -> None:
     host = git_url.removesuffix("/repo/.git")
     policy = NetworkPolicy([host], methods=("GET", "POST"), allow_private=True, timeout=10)
-    (skill,) = RemoteSkills(policy, tmp_path / "cache").git(f"{host}/old/repo", "main", below="skills")
+    (skill,) = RemoteSkills(policy, tmp_path / "cache").git(
+        f"{host}/old/repo", "main", below="skills"
+    )
     assert skill.name == "a"
     for place, error in (
         ("away", "not on the list"),
@@ -552,7 +670,9 @@ def test_a_repository_that_moved(git_url: str, tmp_path: Path) -> None:
     ):
         with pytest.raises((SkillPolicyError, SkillLimitError), match=error):
             RemoteSkills(policy, tmp_path / "x").git(f"{host}/{place}/repo", "main")
-    narrow = NetworkPolicy([f"{host}/old/"], methods=("GET", "POST"), allow_private=True, timeout=10)
+    narrow = NetworkPolicy(
+        [f"{host}/old/"], methods=("GET", "POST"), allow_private=True, timeout=10
+    )
     with pytest.raises(SkillPolicyError, match="not on the list"):
         RemoteSkills(narrow, tmp_path / "x").git(f"{host}/old/repo", "main")
 

@@ -17,7 +17,11 @@ from agentsandbox.skills.session.rendering import render_body
         ("$ARGUMENTS[1] and $0 and $5", "a 'b c'", "b c and a and $5"),
         ("file $file in $mode", "x.py", "file x.py in "),
         (r"costs \$5 or \$ARGUMENTS", "", "costs $5 or $ARGUMENTS"),
-        ("${CLAUDE_SKILL_DIR}/a {baseDir}/b ${CLAUDE_SESSION_ID} ${HOME} $HOME", "", "/s/a /s/b s1 ${HOME} $HOME"),
+        (
+            "${CLAUDE_SKILL_DIR}/a {baseDir}/b ${CLAUDE_SESSION_ID} ${HOME} $HOME",
+            "",
+            "/s/a /s/b s1 ${HOME} $HOME",
+        ),
         ("$ARGUMENTS, then $HOME", "a", "a, then $HOME"),
         ("nothing asked", "x y", "nothing asked\n\nARGUMENTS: x y"),
         ("unbalanced $0", "it's", "unbalanced it's"),
@@ -25,7 +29,12 @@ from agentsandbox.skills.session.rendering import render_body
     ],
 )
 def test_places(body: str, arguments: str, shown: str) -> None:
-    assert render_body(body, arguments=arguments, names=("file", "mode"), directory="/s", session_id="s1") == shown
+    assert (
+        render_body(
+            body, arguments=arguments, names=("file", "mode"), directory="/s", session_id="s1"
+        )
+        == shown
+    )
 
 
 def test_commands_run_only_where_allowed_and_before_anything_is_filled_in() -> None:
@@ -45,11 +54,16 @@ def test_validate_skill(tmp_path: Path) -> None:
     root = tmp_path / "x"
     (root / "references" / "deep").mkdir(parents=True)
     (root / "references" / "deep" / "a.md").write_text("a")
-    (root / "SKILL.md").write_text("---\nname: x\ndescription: d\n---\nSee references/deep/a.md and `scripts/none.sh`, references/.\n")
+    (root / "SKILL.md").write_text(
+        "---\nname: x\ndescription: d\n---\nSee references/deep/a.md and `scripts/none.sh`, references/.\n"
+    )
     found = {(found.code, found.severity) for found in validate_skill(root)}
     assert found == {("missing-reference", "warning"), ("deep-reference", "warning")}
     (root / "SKILL.md").write_text("---\nname: y\n---\n")
-    assert {found.code for found in validate_skill(root)} == {"missing-description", "name-directory"}
+    assert {found.code for found in validate_skill(root)} == {
+        "missing-description",
+        "name-directory",
+    }
     assert [found.code for found in validate_skill(tmp_path / "nope")] == ["missing"]
     (root / "SKILL.md").unlink()
     assert [found.code for found in validate_skill(root)] == ["missing-skill-file"]

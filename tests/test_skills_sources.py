@@ -11,7 +11,13 @@ from pathlib import Path
 import pytest
 
 from agentsandbox.errors import InvalidSkillError, SkillNotFoundError, SkillPathError
-from agentsandbox.skills import AgentSkill, FileSystemSkillSource, InMemorySkillSource, PackageSkillSource, SkillFile
+from agentsandbox.skills import (
+    AgentSkill,
+    FileSystemSkillSource,
+    InMemorySkillSource,
+    PackageSkillSource,
+    SkillFile,
+)
 from agentsandbox.skills.catalog.catalog import SkillCatalog
 from agentsandbox.skills.paths import clean_path, contained
 from agentsandbox.skills.session.reading import find_file
@@ -46,7 +52,9 @@ def test_from_a_folder(folder: Path) -> None:
 def test_from_memory(folder: Path) -> None:
     source = InMemorySkillSource().add("SKILL.md", HEAD).add("a.bin", b"\xff\x00")
     assert [type(file) for file in source.files()] == [SkillFile, SkillFile]
-    assert AgentSkill.from_source(source) == AgentSkill.from_files({"SKILL.md": HEAD, "a.bin": b"\xff\x00"})
+    assert AgentSkill.from_source(source) == AgentSkill.from_files(
+        {"SKILL.md": HEAD, "a.bin": b"\xff\x00"}
+    )
     assert AgentSkill.from_source(FileSystemSkillSource(folder)) == AgentSkill.from_path(folder)
 
 
@@ -90,7 +98,13 @@ def test_the_hosts_name_is_checked_too(name: str) -> None:
 def test_skill_md_is_found_in_any_case_and_must_say_something() -> None:
     for name in ("SKILL.md", "skill.md", "Skill.MD"):
         assert paths(AgentSkill.from_files({name: HEAD})) == ["SKILL.md"]
-    for files in ({}, {"README.md": HEAD}, {"SKILL.md": ""}, {"SKILL.md": " \n"}, {"docs/SKILL.md": HEAD}):
+    for files in (
+        {},
+        {"README.md": HEAD},
+        {"SKILL.md": ""},
+        {"SKILL.md": " \n"},
+        {"docs/SKILL.md": HEAD},
+    ):
         with pytest.raises(InvalidSkillError, match=r"Skill must contain a SKILL\.md file"):
             AgentSkill.from_files(files)
     with pytest.raises(InvalidSkillError, match="two files"):
@@ -153,7 +167,11 @@ def test_a_catalog_leaves_out_what_leaves_the_folder(folder: Path) -> None:
     os.mkfifo(folder / "pipe")
     skill = SkillCatalog.discover(folder.parent)["test-skill"].load()
     assert paths(skill) == ["SKILL.md", "scripts/hello.sh"]
-    assert [found.message.split(":")[1].strip(" '") for found in skill.diagnostics] == ["escape", "pipe", "~$draft.docx"]
+    assert [found.message.split(":")[1].strip(" '") for found in skill.diagnostics] == [
+        "escape",
+        "pipe",
+        "~$draft.docx",
+    ]
     for place in ("escape", "pipe"):
         with pytest.raises(SkillPathError, match="there is no file"):
             find_file(skill, place)
@@ -161,7 +179,9 @@ def test_a_catalog_leaves_out_what_leaves_the_folder(folder: Path) -> None:
 
 def test_links_inside_the_folder_stay_links(folder: Path) -> None:
     os.symlink("scripts/hello.sh", folder / "run.sh")
-    assert ("run.sh", "scripts/hello.sh") in [(file.relative_path, file.link) for file in AgentSkill.from_path(folder).files]
+    assert ("run.sh", "scripts/hello.sh") in [
+        (file.relative_path, file.link) for file in AgentSkill.from_path(folder).files
+    ]
     assert contained("a/b", "../c")
     assert not contained("a", "../c")
 

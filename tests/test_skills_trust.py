@@ -35,7 +35,11 @@ def test_a_lock_names_every_file(folder: Path, tmp_path: Path) -> None:
     lock = SkillLock.of([skill], {"a": "skills/a"})
     lock.write(tmp_path / "skills.lock")
     entry = json.loads((tmp_path / "skills.lock").read_text())["skills"]["a"]
-    assert (entry["source"], entry["version"], entry["digest"]) == ("skills/a", "1.2", skill.package_digest)
+    assert (entry["source"], entry["version"], entry["digest"]) == (
+        "skills/a",
+        "1.2",
+        skill.package_digest,
+    )
     assert sorted(entry["files"]) == ["SKILL.md", "scripts/run.sh"]
     assert SkillLock.read(tmp_path / "skills.lock") == lock
     assert lock.verify([skill]) == []
@@ -48,11 +52,15 @@ def test_drift_is_named_and_refused(folder: Path) -> None:
     os.symlink("new.md", folder / "link.md")
     catalog = SkillCatalog.discover(folder.parent, lock=lock)
     assert list(catalog) == ["a"]
-    with pytest.raises(SkillPolicyError, match=r"a/link\.md: added, a/new\.md: added, a/scripts/run\.sh: modified"):
+    with pytest.raises(
+        SkillPolicyError, match=r"a/link\.md: added, a/new\.md: added, a/scripts/run\.sh: modified"
+    ):
         SkillSession(catalog).load(["a"])
     assert catalog.skills() == []
     assert "not as it was locked" in catalog.diagnostics[-1].message
-    assert [str(each) for each in SkillLock().verify([AgentSkill.from_path(folder)])] == ["a: not locked"]
+    assert [str(each) for each in SkillLock().verify([AgentSkill.from_path(folder)])] == [
+        "a: not locked"
+    ]
     assert [str(each) for each in lock.verify([])] == ["a: missing"]
     given = SkillCatalog(skills=[AgentSkill.from_path(folder)], lock=lock)
     with pytest.raises(SkillPolicyError):
@@ -60,7 +68,16 @@ def test_drift_is_named_and_refused(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[]", "{}", '{"version": 2, "skills": {}}', '{"version": 1, "skills": {"a": 1}}', "[" * 100_000, "\xff"]
+    "text",
+    [
+        "",
+        "[]",
+        "{}",
+        '{"version": 2, "skills": {}}',
+        '{"version": 1, "skills": {"a": 1}}',
+        "[" * 100_000,
+        "\xff",
+    ],
 )
 def test_what_is_no_lock(tmp_path: Path, text: str) -> None:
     (tmp_path / "lock").write_bytes(text.encode("latin-1"))
@@ -76,7 +93,9 @@ def test_the_command_line(folder: Path, tmp_path: Path, capsys: pytest.CaptureFi
     (folder / "scripts" / "run.sh").write_text("changed\n")
     capsys.readouterr()
     assert main(["skills", "verify", str(folder.parent), "--lock", lock, "--json"]) == 1
-    assert json.loads(capsys.readouterr().out) == [{"skill": "a", "path": "scripts/run.sh", "kind": "modified"}]
+    assert json.loads(capsys.readouterr().out) == [
+        {"skill": "a", "path": "scripts/run.sh", "kind": "modified"}
+    ]
     assert main(["skills", "audit", str(folder), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)[0]["commands"] == {"changed": 1}
     assert main(["skills", "audit", str(folder)]) == 0
@@ -102,10 +121,15 @@ $cmd now
 def census_of(**files: str | bytes) -> dict[str, list[tuple[str, int]]]:
     names = {name.replace("__", "/").replace("_", "."): text for name, text in files.items()}
     census = take_census(AgentSkill.from_files({"SKILL.md": HEAD + "Body\n", **names}))
-    kinds = {"network": census.network, "writes": census.writes, "opaque": census.opaque, "smells": census.smells}
-    return {kind: [(finding.code, finding.line) for finding in found] for kind, found in kinds.items()} | {
-        "commands": sorted(census.commands.items())
+    kinds = {
+        "network": census.network,
+        "writes": census.writes,
+        "opaque": census.opaque,
+        "smells": census.smells,
     }
+    return {
+        kind: [(finding.code, finding.line) for finding in found] for kind, found in kinds.items()
+    } | {"commands": sorted(census.commands.items())}
 
 
 def test_the_census_of_a_script() -> None:
@@ -120,13 +144,19 @@ def test_the_census_of_a_script() -> None:
 
 
 def test_the_census_of_what_is_no_shell() -> None:
-    found = census_of(tool_py="import os\nurl = 'https://evil.example/x'\n", bad_sh="if then fi ((\n", blob_so=b"\x7fELF\0")
+    found = census_of(
+        tool_py="import os\nurl = 'https://evil.example/x'\n",
+        bad_sh="if then fi ((\n",
+        blob_so=b"\x7fELF\0",
+    )
     assert ("address", 2) in found["network"]
     assert {code for code, _ in found["opaque"]} == {"other-language", "no-shell-grammar", "binary"}
 
 
 def test_the_census_of_instructions() -> None:
-    found = census_of(notes_md="# x\n\n```bash\n$ curl https://x\njq .\n```\n\nThen !`wget y`\n```python\nprint()\n```\n")
+    found = census_of(
+        notes_md="# x\n\n```bash\n$ curl https://x\njq .\n```\n\nThen !`wget y`\n```python\nprint()\n```\n"
+    )
     assert found["network"] == [("curl", 4), ("wget", 8)]
     assert dict(found["commands"]) == {"curl": 1, "jq": 1, "wget": 1}
     assert not found["opaque"]
@@ -158,7 +188,15 @@ def test_what_does_not_smell() -> None:
 
 
 def test_a_census_ends_on_every_input() -> None:
-    hostile = ["```bash\n" * 5000, "`" * 200_000, "<" * 200_000, "do not " * 20_000, "ignore " * 30_000, "curl " * 40_000, "$(" * 5000]
+    hostile = [
+        "```bash\n" * 5000,
+        "`" * 200_000,
+        "<" * 200_000,
+        "do not " * 20_000,
+        "ignore " * 30_000,
+        "curl " * 40_000,
+        "$(" * 5000,
+    ]
     for text in hostile:
         census_of(notes_md=text, run_sh=text)
 

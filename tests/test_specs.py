@@ -1,4 +1,6 @@
-"""Every case of every spec, in the sandbox: output, error text and status are those that real bash gave."""
+"""Every case of every spec, in the sandbox: output, error text and status are those that real bash
+gave.
+"""
 
 from __future__ import annotations
 
@@ -46,4 +48,8 @@ def test_case(case: Case) -> None:
     with Sandbox(cwd=DIRECTORY, env={**ENVIRONMENT, **case.env}) as sandbox:
         place_files(sandbox, case)
         result = sandbox.execute(case.script, stdin=case.stdin, args=case.args)
-    assert (result.stdout_bytes, result.stderr_bytes, result.exit_code) == (case.stdout, case.stderr, case.status)
+    assert (result.stdout_bytes, result.stderr_bytes, result.exit_code) == (
+        case.stdout,
+        case.stderr,
+        case.status,
+    )

@@ -1,4 +1,6 @@
-"""Deep recursion: scripts nest a thousand levels while the host's recursion limit stays as it is."""
+"""Deep recursion: scripts nest a thousand levels while the host's recursion limit stays as it
+is.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,9 @@ def test_deep_recursion(name: str) -> None:
     assert sys.getrecursionlimit() == before
 
 
-@pytest.mark.parametrize("call", ["f", "( f )", "x=$(f)", "eval f", "f | f", "for i in 1; do ! { f; }; done", ". ./s"])
+@pytest.mark.parametrize(
+    "call", ["f", "( f )", "x=$(f)", "eval f", "f | f", "for i in 1; do ! { f; }; done", ". ./s"]
+)
 def test_recursion_without_end(call: str) -> None:
     with Sandbox(limits=Limits(timeout=60), files={"s": "f"}) as sandbox:
         result = sandbox.execute(f"f() {{ {call}; }}; f")
@@ -68,14 +72,31 @@ def test_recursion_without_end(call: str) -> None:
 
 def test_what_unwinds_passes_from_stack_to_stack() -> None:
     with Sandbox() as sandbox:
-        assert sandbox.execute(recursion("f $(( $1 - 1 )); echo not here", "exit 7", 100)).exit_code == 7
-        script = "for i in 1 2; do " + recursion("f $(( $1 - 1 ))", "echo $i; return 3", 60) + "; echo $?; done"
+        assert (
+            sandbox.execute(recursion("f $(( $1 - 1 )); echo not here", "exit 7", 100)).exit_code
+            == 7
+        )
+        script = (
+            "for i in 1 2; do "
+            + recursion("f $(( $1 - 1 ))", "echo $i; return 3", 60)
+            + "; echo $?; done"
+        )
         assert sandbox.execute(script).stdout == "1\n3\n2\n3\n"
-        result = sandbox.execute("set -u; " + recursion("f $(( $1 - 1 ))", 'echo "$nothing"', 60) + "; echo not here")
+        result = sandbox.execute(
+            "set -u; " + recursion("f $(( $1 - 1 ))", 'echo "$nothing"', 60) + "; echo not here"
+        )
         assert (result.stdout, result.exit_code) == ("", 127)
         assert result.stderr.endswith("nothing: unbound variable\n")
-        assert sandbox.execute("set +u; trap 'echo bye' EXIT; " + recursion("f $(( $1 - 1 ))", "kill $$", 60)).stdout == "bye\n"
-        assert sandbox.execute(recursion("f $(( $1 - 1 ))", "yes", 60) + " | head -n 2").stdout == "y\ny\n"
+        assert (
+            sandbox.execute(
+                "set +u; trap 'echo bye' EXIT; " + recursion("f $(( $1 - 1 ))", "kill $$", 60)
+            ).stdout
+            == "bye\n"
+        )
+        assert (
+            sandbox.execute(recursion("f $(( $1 - 1 ))", "yes", 60) + " | head -n 2").stdout
+            == "y\ny\n"
+        )
         result = sandbox.execute(recursion("f $(( $1 - 1 ))", "sleep 60", 60), timeout=0.1)
         assert (result.exit_code, result.limit) == (124, "timeout")
 
@@ -112,7 +133,9 @@ def test_an_asynchronous_command_deep_in_a_script() -> None:
             script = recursion("f $(( $1 - 1 ))", "nap; nap", 100)
             results = await asyncio.gather(*[sandbox.aexecute(script) for _ in range(3)])
             assert [result.stdout for result in results] == ["rested\nrested\n"] * 3
-            busy = asyncio.create_task(sandbox.aexecute(recursion("f $(( $1 - 1 ))", "while :; do :; done", 100)))
+            busy = asyncio.create_task(
+                sandbox.aexecute(recursion("f $(( $1 - 1 ))", "while :; do :; done", 100))
+            )
             await asyncio.sleep(0.02)
             busy.cancel()
             with pytest.raises(asyncio.CancelledError):
@@ -126,10 +149,17 @@ def test_a_job_deep_in_a_script_outlives_its_call() -> None:
     with Sandbox() as sandbox:
         end = "{ read -r x < fifo; echo got $x > out; } & return"
         sandbox.execute("mkfifo fifo; " + recursion("f $(( $1 - 1 ))", end, 60))
-        sandbox.execute("g() { if (( $1 > 0 )); then g $(( $1 - 1 )); else read -r y < fifo; echo $y > out2; fi; }; g 60 &")
-        assert sandbox.execute("echo 1 > fifo; echo 2 > fifo; wait; cat out out2 | sort").exit_code == 0
+        sandbox.execute(
+            "g() { if (( $1 > 0 )); then g $(( $1 - 1 )); else read -r y < fifo; echo $y > out2; fi; }; g 60 &"
+        )
+        assert (
+            sandbox.execute("echo 1 > fifo; echo 2 > fifo; wait; cat out out2 | sort").exit_code
+            == 0
+        )
         assert sandbox.execute("cat out out2 | wc -l").stdout == "2\n"
-        sandbox.execute("g() { if (( $1 > 0 )); then g $(( $1 - 1 )); else read -r y < fifo; fi; }; g 60 & g 70 & g 80 &")
+        sandbox.execute(
+            "g() { if (( $1 > 0 )); then g $(( $1 - 1 )); else read -r y < fifo; fi; }; g 60 & g 70 & g 80 &"
+        )
         sandbox.execute("jobs -p; kill %1; wait %1")
 
 
@@ -166,7 +196,9 @@ def test_a_sandbox_within_a_command_of_another() -> None:
     @command("inner", usage="Usage: inner\nRun a script in another sandbox.")
     def inner(ctx: CommandContext, args: Arguments) -> int:
         with Sandbox() as other:
-            ctx.stdout.write(other.execute(recursion("f $(( $1 - 1 ))", "echo inside", 300)).stdout_bytes)
+            ctx.stdout.write(
+                other.execute(recursion("f $(( $1 - 1 ))", "echo inside", 300)).stdout_bytes
+            )
         return 0
 
     with Sandbox(commands=[inner]) as sandbox:
@@ -175,7 +207,11 @@ def test_a_sandbox_within_a_command_of_another() -> None:
 
 def test_a_host_that_is_deep_itself() -> None:
     def deep(levels: int) -> str:
-        return deep(levels - 1) if levels else sandbox.execute(recursion("f $(( $1 - 1 ))", "echo end", 500)).stdout
+        return (
+            deep(levels - 1)
+            if levels
+            else sandbox.execute(recursion("f $(( $1 - 1 ))", "echo end", 500)).stdout
+        )
 
     with Sandbox() as sandbox:
         sandbox.execute("f() { :; }; f")

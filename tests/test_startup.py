@@ -1,4 +1,6 @@
-"""What a process pays before the first script: modules are loaded when something needs them, and not before."""
+"""What a process pays before the first script: modules are loaded when something needs them, and
+not before.
+"""
 
 from __future__ import annotations
 
@@ -21,15 +23,21 @@ HEAVY = {
 
 
 def loaded_by(program: str) -> set[str]:
-    """The modules that a fresh interpreter has loaded after a program, beyond those it starts with."""
+    """The modules that a fresh interpreter has loaded after a program, beyond those it starts
+    with.
+    """
     probe = f"import sys; before = set(sys.modules)\n{program}\nprint('\\0' + ' '.join(set(sys.modules) - before))"
-    ran = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True, cwd=ROOT)
+    ran = subprocess.run(
+        [sys.executable, "-c", probe], capture_output=True, text=True, check=True, cwd=ROOT
+    )
     assert ran.stderr == ""
     return set(ran.stdout.rpartition("\0")[2].split())
 
 
 def executing(script: str) -> set[str]:
-    return loaded_by(f"from agentsandbox import Sandbox\nassert Sandbox().execute({script!r}).exit_code == 0")
+    return loaded_by(
+        f"from agentsandbox import Sandbox\nassert Sandbox().execute({script!r}).exit_code == 0"
+    )
 
 
 def test_importing_the_package_loads_one_module() -> None:
@@ -42,7 +50,13 @@ def test_a_sandbox_without_a_script_loads_no_shell() -> None:
     assert not {
         name
         for name in loaded
-        if name.startswith(("agentsandbox.shell.interpreter", "agentsandbox.shell.expansion", "agentsandbox.shell.syntax"))
+        if name.startswith(
+            (
+                "agentsandbox.shell.interpreter",
+                "agentsandbox.shell.expansion",
+                "agentsandbox.shell.syntax",
+            )
+        )
     }
 
 
@@ -78,7 +92,9 @@ def test_a_script_loads_the_commands_that_it_runs(script: str, commands: set[str
 
 def test_pydantic_and_yaml_come_with_skills() -> None:
     skill = "---\nname: x\ndescription: y\n---\n"
-    loaded = loaded_by(f"from agentsandbox import AgentSkill; AgentSkill.from_files({{'SKILL.md': {skill!r}}})")
+    loaded = loaded_by(
+        f"from agentsandbox import AgentSkill; AgentSkill.from_files({{'SKILL.md': {skill!r}}})"
+    )
     assert {"pydantic", "yaml"} <= loaded
     assert "agentsandbox.shell.interpreter" not in loaded
 

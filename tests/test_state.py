@@ -1,4 +1,6 @@
-"""The one list of slots: every part of a shell classifies its slots, and every copy of a shell follows the list."""
+"""The one list of slots: every part of a shell classifies its slots, and every copy of a shell
+follows the list.
+"""
 
 from __future__ import annotations
 
@@ -19,15 +21,25 @@ VALUES = ("Options",)
 @pytest.fixture
 def shell() -> Iterator[Shell]:
     with Sandbox() as sandbox:
-        sandbox.execute("x=1; f() { :; }; trap : USR1; set -- a b; pushd / > /dev/null; ls > /dev/null")
+        sandbox.execute(
+            "x=1; f() { :; }; trap : USR1; set -- a b; pushd / > /dev/null; ls > /dev/null"
+        )
         assert sandbox._shell is not None
         yield sandbox._shell
 
 
 def parts(shell: Shell) -> dict[str, object]:
     """The shell, its machine and all parts that have slots of their own, by name."""
-    found = {name: getattr(shell, name) for name in Shell.SLOTS if name not in ("fs", "budget", "machine")}
-    ours = {name: part for name, part in found.items() if type(part).__module__.startswith("agentsandbox.")}
+    found = {
+        name: getattr(shell, name)
+        for name in Shell.SLOTS
+        if name not in ("fs", "budget", "machine")
+    }
+    ours = {
+        name: part
+        for name, part in found.items()
+        if type(part).__module__.startswith("agentsandbox.")
+    }
     return {"shell": shell, "machine": shell.machine, **ours}
 
 
@@ -36,7 +48,15 @@ def state_of(part: object) -> dict[str, object]:
 
 
 def test_every_slot_of_every_part_has_a_kind(shell: Shell) -> None:
-    assert set(parts(shell)) >= {"shell", "machine", "variables", "definitions", "traps", "descriptors", "stack"}
+    assert set(parts(shell)) >= {
+        "shell",
+        "machine",
+        "variables",
+        "definitions",
+        "traps",
+        "descriptors",
+        "stack",
+    }
     for name, part in parts(shell).items():
         kind = type(part)
         if kind.__name__ in VALUES:
@@ -82,7 +102,9 @@ def test_no_slot_of_a_part_is_forgotten_when_it_is_copied(shell: Shell, name: st
     """A value for every slot: a container for those that are copied, a text for all others."""
     part = getattr(shell, name)
     for slot, value in state_of(part).items():
-        setattr(part, slot, type(value)() if isinstance(value, (list, set, dict)) else f"the {slot}")
+        setattr(
+            part, slot, type(value)() if isinstance(value, (list, set, dict)) else f"the {slot}"
+        )
     twin = part.fork()
     assert state_of(twin) == state_of(part)
 
@@ -92,7 +114,11 @@ def test_a_shell_at_rest_has_first_values(shell: Shell) -> None:
     with Sandbox(limits=Limits(timeout=5, depth=40, steps=20_000)) as sandbox:
         sandbox.execute(":")
         assert sandbox._shell is not None
-        first = {name: state_of(part) for name, part in parts(sandbox._shell).items() if type(part).__name__ not in VALUES}
+        first = {
+            name: state_of(part)
+            for name, part in parts(sandbox._shell).items()
+            if type(part).__name__ not in VALUES
+        }
         for script in (
             "f() { local x=1; for i in 1 2; do while :; do f; done; done; }; set -- a; f b",
             "f() { for i in 1; do while :; do :; done; done; }; f",
@@ -132,4 +158,7 @@ def test_a_fork_gets_what_the_host_gives_from_its_own_machine() -> None:
         assert twin.process.task is twin.machine.scheduler.main
         assert twin.variables.owner is twin
         assert twin.machine.history[0] == shell.machine.history[0]
-        assert {name for name, kind in Machine.SLOTS.items() if kind == KEPT} == {"history", "history_saved"}
+        assert {name for name, kind in Machine.SLOTS.items() if kind == KEPT} == {
+            "history",
+            "history_saved",
+        }

@@ -1,4 +1,6 @@
-"""Output as it appears, and scripts that the host ends: `stream`, `astream`, `cancel`, `async with`."""
+"""Output as it appears, and scripts that the host ends: `stream`, `astream`, `cancel`, `async
+with`.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ import trio
 from agentsandbox import Limits, Sandbox, SandboxError, SandboxManager
 from agentsandbox.contract.command import Arguments, CommandContext, command
 
-LOOPS = pytest.mark.parametrize("run", [asyncio.run, lambda main: trio.run(lambda: main)], ids=["asyncio", "trio"])
+LOOPS = pytest.mark.parametrize(
+    "run", [asyncio.run, lambda main: trio.run(lambda: main)], ids=["asyncio", "trio"]
+)
 
 WAITING = [
     "sleep 60", "while :; do :; done", "sleep 60 & wait", "cat <(sleep 60)", "{ sleep 60; } | cat", "x=$(sleep 60)", "(sleep 60)",
@@ -60,7 +64,9 @@ def test_chunks_of_several_processes() -> None:
     with Sandbox() as sandbox:
         beside = "for i in 1 2; do echo $i; sleep 0.01; done & for i in a b; do echo $i; sleep 0.015; done; wait"
         script = f"{beside}; seq 30000 | sort -n | tail -n 1"
-        assert sorted(list(sandbox.stream(script))[:4]) == [("stdout", data) for data in (b"1\n", b"2\n", b"a\n", b"b\n")]
+        assert sorted(list(sandbox.stream(script))[:4]) == [
+            ("stdout", data) for data in (b"1\n", b"2\n", b"a\n", b"b\n")
+        ]
         check_after(sandbox)
         chunks = sandbox.stream(script)
         assert b"".join(data for _, data in chunks).endswith(b"30000\n")
@@ -78,7 +84,14 @@ def test_a_reader_takes_its_time() -> None:
         assert (chunks.result.limit, chunks.result.exit_code) == ("timeout", 124)
 
 
-ENDLESS = ["yes", "echo x; sleep 60", "yes | cat", "(yes) & wait", "trap 'yes' EXIT; yes", "yes | tee /dev/stderr"]
+ENDLESS = [
+    "yes",
+    "echo x; sleep 60",
+    "yes | cat",
+    "(yes) & wait",
+    "trap 'yes' EXIT; yes",
+    "yes | tee /dev/stderr",
+]
 
 
 @pytest.mark.parametrize("script", ENDLESS)
@@ -122,8 +135,16 @@ def test_while_a_stream_is_read_the_sandbox_is_busy() -> None:
 
 def test_streams_of_two_sandboxes_take_turns() -> None:
     with Sandbox() as one, Sandbox() as two:
-        pairs = zip(one.stream("for i in 1 2 3; do echo $i; done"), two.stream("seq 9 | while read x; do echo $x; done"), strict=False)
-        assert [(first[1], second[1]) for first, second in pairs] == [(b"1\n", b"1\n"), (b"2\n", b"2\n"), (b"3\n", b"3\n")]
+        pairs = zip(
+            one.stream("for i in 1 2 3; do echo $i; done"),
+            two.stream("seq 9 | while read x; do echo $x; done"),
+            strict=False,
+        )
+        assert [(first[1], second[1]) for first, second in pairs] == [
+            (b"1\n", b"1\n"),
+            (b"2\n", b"2\n"),
+            (b"3\n", b"3\n"),
+        ]
         del pairs
         check_after(one)
         check_after(two)
@@ -145,12 +166,19 @@ def test_astream(run) -> None:
     async def main() -> None:
         async with Sandbox() as sandbox:
             chunks = sandbox.astream("echo a; sleep 0.02; echo b >&2; seq 50000 | tail -n 1")
-            assert [chunk async for chunk in chunks] == [("stdout", b"a\n"), ("stderr", b"b\n"), ("stdout", b"50000\n")]
+            assert [chunk async for chunk in chunks] == [
+                ("stdout", b"a\n"),
+                ("stderr", b"b\n"),
+                ("stdout", b"50000\n"),
+            ]
             assert chunks.result.exit_code == 0
             async with sandbox.astream("yes") as chunks:
                 async for _ in chunks:
                     break
-            assert (chunks.result.limit, (await sandbox.aexecute("echo fine")).stdout) == ("cancelled", "fine\n")
+            assert (chunks.result.limit, (await sandbox.aexecute("echo fine")).stdout) == (
+                "cancelled",
+                "fine\n",
+            )
             async for _ in sandbox.astream("yes"):
                 break
             check_after(sandbox)
@@ -172,7 +200,9 @@ def test_other_tasks_wait_for_an_astream(run) -> None:
     async def main() -> None:
         async with Sandbox() as sandbox:
             if run is asyncio.run:
-                await asyncio.gather(read(sandbox, "a", asyncio.sleep), read(sandbox, "b", asyncio.sleep))
+                await asyncio.gather(
+                    read(sandbox, "a", asyncio.sleep), read(sandbox, "b", asyncio.sleep)
+                )
             else:
                 async with trio.open_nursery() as nursery:
                     nursery.start_soon(read, sandbox, "a", trio.sleep)
@@ -279,7 +309,9 @@ def test_closing_cancels_what_runs() -> None:
 
 def test_closing_from_inside() -> None:
     sandbox = Sandbox()
-    result = sandbox.execute("echo a; while :; do :; done", on_output=lambda stream, data: sandbox.close())
+    result = sandbox.execute(
+        "echo a; while :; do :; done", on_output=lambda stream, data: sandbox.close()
+    )
     assert (result.stdout, result.limit) == ("a\n", "cancelled")
     assert sandbox._shell is None
 

@@ -13,7 +13,9 @@ from agentsandbox.profiles.agentsandbox import get_skill_tool, sandbox_tool, too
 from agentsandbox.profiles.spec import check_arguments
 
 BODY = "# Python\n\nDo it."
-SKILL = AgentSkill.from_files({"SKILL.md": f"---\nname: python-dev\ndescription: Python work\n---\n{BODY}\n"})
+SKILL = AgentSkill.from_files(
+    {"SKILL.md": f"---\nname: python-dev\ndescription: Python work\n---\n{BODY}\n"}
+)
 OTHER = AgentSkill.from_files({"SKILL.md": "---\nname: git-workflow\ndescription: Git work\n---\n"})
 
 
@@ -28,7 +30,11 @@ def test_sandbox_execute(sandbox: Sandbox) -> None:
     assert tool.wire_name == "sandbox_execute"
     assert tool.call({"command": "echo hi"}) == '{"exitCode": 0, "output": "hi\\n", "error": null}'
     answer = json.loads(tool.call({"command": "echo so far; cat nope"}))
-    assert answer == {"exitCode": 1, "output": "so far\n", "error": "cat: nope: No such file or directory\n"}
+    assert answer == {
+        "exitCode": 1,
+        "output": "so far\n",
+        "error": "cat: nope: No such file or directory\n",
+    }
 
 
 @pytest.mark.row("S2-2", "S2-34", "S2-36", "S2-41", "V2-24")
@@ -43,7 +49,10 @@ def test_get_skill_lists_the_skills(sandbox: Sandbox) -> None:
         "type": "string", "description": "The name of the skill to retrieve", "enum": ["python-dev", "git-workflow"],
     }  # fmt: skip
     empty = get_skill_tool(Sandbox())
-    assert empty.description == "Gets detailed information about an agent skill. No skills are currently available."
+    assert (
+        empty.description
+        == "Gets detailed information about an agent skill. No skills are currently available."
+    )
     assert "enum" not in empty.json_schema["properties"]["skillName"]
 
 
@@ -59,7 +68,9 @@ def test_get_skill_answers(sandbox: Sandbox) -> None:
     assert json.loads(tool.call({"skillName": "nope"})) == {"error": "Skill 'nope' not found"}
 
 
-@pytest.mark.parametrize("arguments", [{}, {"command": 1}, {"command": "x", "y": 2}, {"comand": "x"}, {"command": None}])
+@pytest.mark.parametrize(
+    "arguments", [{}, {"command": 1}, {"command": "x", "y": 2}, {"comand": "x"}, {"command": None}]
+)
 def test_a_models_mistakes_are_answered(sandbox: Sandbox, arguments: dict[str, object]) -> None:
     for tool in tools(sandbox):
         answer = json.loads(tool.call(arguments))
@@ -84,10 +95,14 @@ def test_parallel_calls_queue_up(sandbox: Sandbox) -> None:
     tool = sandbox_tool(sandbox)
 
     async def both() -> list[str]:
-        return await asyncio.gather(*(tool.acall({"command": f"echo {number} >> log; wc -l < log"}) for number in range(5)))
+        return await asyncio.gather(
+            *(tool.acall({"command": f"echo {number} >> log; wc -l < log"}) for number in range(5))
+        )
 
     answers = asyncio.run(both())
-    assert sorted(json.loads(answer)["output"] for answer in answers) == [f"{number}\n" for number in range(1, 6)]
+    assert sorted(json.loads(answer)["output"] for answer in answers) == [
+        f"{number}\n" for number in range(1, 6)
+    ]
 
 
 def test_arguments_are_checked_by_their_schema() -> None:
@@ -100,8 +115,18 @@ def test_arguments_are_checked_by_their_schema() -> None:
             "n": {"type": ["integer", "null"]},
         },
     }
-    assert check_arguments(schema, {"names": ["a"], "all": True, "env": {"A": "b"}, "n": None}) is None
-    for wrong in ({"names": "a"}, {"names": [1]}, {"all": 1}, {"env": {"A": 1}}, {"n": True}, {"n": 1.5}, {"x": 1}):
+    assert (
+        check_arguments(schema, {"names": ["a"], "all": True, "env": {"A": "b"}, "n": None}) is None
+    )
+    for wrong in (
+        {"names": "a"},
+        {"names": [1]},
+        {"all": 1},
+        {"env": {"A": 1}},
+        {"n": True},
+        {"n": 1.5},
+        {"x": 1},
+    ):
         assert check_arguments(schema, wrong)
 
 
@@ -113,11 +138,17 @@ def test_the_head_variant_answers_in_plain_texts(sandbox: Sandbox) -> None:
     assert shell.description.endswith("Commands use short-style arguments (e.g., -l, -a, -n). ")
     assert shell.call({"command": "echo hi"}) == "hi\n"
     assert shell.call({"command": "true"}) == "(command completed successfully)"
-    assert shell.call({"command": "echo lost; cat nope"}) == "Error: cat: nope: No such file or directory\n"
+    assert (
+        shell.call({"command": "echo lost; cat nope"})
+        == "Error: cat: nope: No such file or directory\n"
+    )
     assert asyncio.run(shell.acall({"command": "echo hi"})) == "hi\n"
     assert shell.call({}) == "Error: missing argument: command"
     slow = head.shell_tool(Sandbox(limits=Limits(timeout=0.1)))
-    assert slow.call({"command": "while :; do :; done"}) == "Error: sandbox: stopped by the limit 'timeout' (D-limit)\n"
+    assert (
+        slow.call({"command": "while :; do :; done"})
+        == "Error: sandbox: stopped by the limit 'timeout' (D-limit)\n"
+    )
     assert get.description == (
         "<available_skills>\n  <skill>\n    <name>python-dev</name>\n    <description>Python work</description>\n"
         "    <location>/.sandbox/skills/python-dev/SKILL.md</location>\n  </skill>\n  <skill>\n    <name>git-workflow</name>\n"

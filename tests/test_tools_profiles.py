@@ -27,7 +27,11 @@ allowed-tools: Read
 
 # API
 """
-FILES = {"templates/x.yaml": "a: 1\nb: 2\n", "scripts/echo.sh": "echo ran $1\n", "logo.png": b"\x89PNG\0"}
+FILES = {
+    "templates/x.yaml": "a: 1\nb: 2\n",
+    "scripts/echo.sh": "echo ran $1\n",
+    "logo.png": b"\x89PNG\0",
+}
 API = AgentSkill.from_files({"SKILL.md": TEXT, **FILES})
 VALIDATION = AgentSkill.from_package("skills_embedded", "skills-system-validation")
 
@@ -77,7 +81,9 @@ def test_remcochat(session: SkillSession) -> None:
 def test_remcochats_safe_errors(session: SkillSession, path: str, message: str) -> None:
     read = by_name(remcochat.tools(session))["skills.readResource"]
     assert read.call({"name": "skills-system-validation", "path": path}) == {"error": message}
-    assert read.call({"name": "nope. at all", "path": "x"}) == {"error": "Unknown skill: nope. at all"}
+    assert read.call({"name": "nope. at all", "path": "x"}) == {
+        "error": "Unknown skill: nope. at all"
+    }
     for missing in ({}, {"name": "", "path": "x"}, {"path": "x"}):
         assert read.call(missing) == {"error": "Missing skill name."}
     for missing in ({"name": "api-design"}, {"name": "api-design", "path": ""}):
@@ -92,7 +98,12 @@ def test_runtime() -> None:
     with Sandbox() as sandbox:
         session = SkillSession(SkillCatalog(skills=[API, VALIDATION]), sandbox, require_active=True)
         tools = by_name(runtime.tools(session))
-        assert [tool.wire_name for tool in tools.values()] == ["skills_load", "skills_unload", "skills_read", "skills_run_script"]
+        assert [tool.wire_name for tool in tools.values()] == [
+            "skills_load",
+            "skills_unload",
+            "skills_read",
+            "skills_run_script",
+        ]
         assert not [tool for tool in tools.values() if re.search("session", str(tool.json_schema))]
         assert "No skill is loaded" in tools["skills.read"].call({"path": "x"})["error"]
         receipt = tools["skills.load"].call({"names": ["api-design"]})
@@ -103,13 +114,36 @@ def test_runtime() -> None:
             "skill": "api-design", "path": "logo.png", "encoding": "base64", "content": "iVBORwA=", "mime_type": "image/png",
         }  # fmt: skip
         answer = tools["skills.run_script"].call({"path": "scripts/echo.sh", "args": ["x"]})
-        assert answer == {"path": "scripts/echo.sh", "exit_code": 0, "stdout": "ran x\n", "stderr": ""}
-        assert asyncio.run(tools["skills.run_script"].acall({"path": "scripts/echo.sh", "args": ["x"]})) == answer
+        assert answer == {
+            "path": "scripts/echo.sh",
+            "exit_code": 0,
+            "stdout": "ran x\n",
+            "stderr": "",
+        }
+        assert (
+            asyncio.run(
+                tools["skills.run_script"].acall({"path": "scripts/echo.sh", "args": ["x"]})
+            )
+            == answer
+        )
         assert tools["skills.unload"].call({"all": True}) == {"active_skills": []}
         assert "nope" in tools["skills.load"].call({"names": ["nope"]})["error"]
 
 
-@pytest.mark.row("S3-8", "S3-18", "S3-19", "S3-20", "S3-21", "S3-22", "S3-23", "V3-5", "V3-6", "V3-7", "V3-8", "V3-9")
+@pytest.mark.row(
+    "S3-8",
+    "S3-18",
+    "S3-19",
+    "S3-20",
+    "S3-21",
+    "S3-22",
+    "S3-23",
+    "V3-5",
+    "V3-6",
+    "V3-7",
+    "V3-8",
+    "V3-9",
+)
 def test_yodoca(session: SkillSession) -> None:
     tools = by_name(yodoca.tools(session))
     assert list(tools) == ["list_skills", "read_skill", "read_skill_resource"]
@@ -124,18 +158,25 @@ def test_yodoca(session: SkillSession) -> None:
     read = tools["read_skill_resource"]
     assert read.call({"skill_id": "api-design", "path": "templates/x.yaml"}) == "a: 1\nb: 2\n"
     assert read.call({"skill_id": "api-design", "path": "../x"}) == "Path traversal detected"
-    assert read.call({"skill_id": "api-design", "path": "logo.png"}) == "logo.png is not text: image/png, 5 bytes"
+    assert (
+        read.call({"skill_id": "api-design", "path": "logo.png"})
+        == "logo.png is not text: image/png, 5 bytes"
+    )
     for skill_id in ("../x", "/etc", "~/x", "a/../../x"):
         assert read.call({"skill_id": skill_id, "path": "SKILL.md"}) == "Path traversal detected"
         assert tools["read_skill"].call({"skill_id": skill_id}) == "Path traversal detected"
-    assert read.call({"skill_id": "x", "path": "SKILL.md"}).startswith("Unknown skill: x. Available skills: api-design")
+    assert read.call({"skill_id": "x", "path": "SKILL.md"}).startswith(
+        "Unknown skill: x. Available skills: api-design"
+    )
 
 
 @pytest.mark.row("S3-9", "S3-13", "S3-17", "V3-1", "V3-17")
 def test_yodocas_context(session: SkillSession) -> None:
     provider = yodoca.SkillContext(session)
     assert provider.context_priority == 60
-    assert str(asyncio.run(provider.get_context("hi"))).startswith("[Available Skills]\n• `api-design` — Designs APIs\n")
+    assert str(asyncio.run(provider.get_context("hi"))).startswith(
+        "[Available Skills]\n• `api-design` — Designs APIs\n"
+    )
     assert asyncio.run(yodoca.SkillContext(SkillSession(SkillCatalog())).get_context("hi")) is None
 
 
@@ -148,7 +189,11 @@ def test_mux(session: SkillSession) -> None:
         "skill": {
             "scope": "global",
             "directoryName": "api-design",
-            "frontmatter": {"name": "api-design", "description": "Designs APIs", "allowed-tools": "Read"},
+            "frontmatter": {
+                "name": "api-design",
+                "description": "Designs APIs",
+                "allowed-tools": "Read",
+            },
             "body": "# API",
         },
     }
@@ -159,42 +204,73 @@ def test_mux(session: SkillSession) -> None:
     }  # fmt: skip
     for path in ("/etc/passwd", "~/x", "../x", "templates", "logo.png"):
         assert read.call({"name": "api-design", "filePath": path})["success"] is False
-    assert read.call({"name": "api-design"}) == {"success": False, "error": "missing argument: filePath"}
+    assert read.call({"name": "api-design"}) == {
+        "success": False,
+        "error": "missing argument: filePath",
+    }
     for path, words in (
         ("templates", "Path is a directory, not a file: templates"),
         ("../x", "Resolved file path points outside the skill directory: ../x"),
     ):
-        assert read.call({"name": "api-design", "filePath": path}) == {"success": False, "error": words}
+        assert read.call({"name": "api-design", "filePath": path}) == {
+            "success": False,
+            "error": words,
+        }
 
 
 def test_mux_says_when_a_file_was_changed(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "SKILL.md").write_text("---\nname: a\ndescription: d\n---\n")
     os.utime(tmp_path / "a" / "SKILL.md", (1e9, 1e9 + 0.25))
-    read = by_name(mux.tools(SkillSession(SkillCatalog.discover(tmp_path))))["agent_skill_read_file"]
-    assert read.call({"name": "a", "filePath": "SKILL.md"})["modifiedTime"] == "2001-09-09T01:46:40.250Z"
+    read = by_name(mux.tools(SkillSession(SkillCatalog.discover(tmp_path))))[
+        "agent_skill_read_file"
+    ]
+    assert (
+        read.call({"name": "a", "filePath": "SKILL.md"})["modifiedTime"]
+        == "2001-09-09T01:46:40.250Z"
+    )
 
 
 def test_native() -> None:
     with Sandbox() as sandbox:
         session = SkillSession(SkillCatalog(skills=[API, VALIDATION]), sandbox)
         tools = by_name(native.tools(session))
-        assert [skill["name"] for skill in tools["skill_list"].call({"query": "rest"})["skills"]] == ["api-design"]
+        assert [
+            skill["name"] for skill in tools["skill_list"].call({"query": "rest"})["skills"]
+        ] == ["api-design"]
         answer = tools["skill_activate"].call({"names": ["api-design"]})
-        assert f'<skill_content name="api-design" digest="{API.digest}">\n# API\n' in answer["content"]
+        assert (
+            f'<skill_content name="api-design" digest="{API.digest}">\n# API\n' in answer["content"]
+        )
         assert "<file>/.sandbox/skills/api-design/scripts/echo.sh</file>" in answer["content"]
         again = tools["skill_activate"].call({"names": ["api-design"]})
-        assert again["content"] == f'<skill_content name="api-design" digest="{API.digest}">already active, unchanged</skill_content>'
+        assert (
+            again["content"]
+            == f'<skill_content name="api-design" digest="{API.digest}">already active, unchanged</skill_content>'
+        )
         assert tools["skill_files"].call({"dir": "scripts"}) == {"files": ["scripts/echo.sh"]}
-        assert tools["skill_read"].call({"path": "templates/x.yaml", "offset": 1, "limit": 1})["content"] == "1\ta: 1"
-        assert tools["skill_run"].call({"path": "scripts/echo.sh", "args": ["x"]})["stdout"] == "ran x\n"
+        assert (
+            tools["skill_read"].call({"path": "templates/x.yaml", "offset": 1, "limit": 1})[
+                "content"
+            ]
+            == "1\ta: 1"
+        )
+        assert (
+            tools["skill_run"].call({"path": "scripts/echo.sh", "args": ["x"]})["stdout"]
+            == "ran x\n"
+        )
         assert tools["shell"].call({"command": "echo out; echo err >&2; exit 3"}) == {
             "exit_code": 3, "stdout": "out\n", "stderr": "err\n", "truncated": False, "limit": None,
         }  # fmt: skip
-        long = asyncio.run(tools["shell"].acall({"command": "head -c 200000 /dev/zero | tr '\\0' x"}))
+        long = asyncio.run(
+            tools["shell"].acall({"command": "head -c 200000 /dev/zero | tr '\\0' x"})
+        )
         assert long["truncated"]
         assert long["stdout"].endswith("x\n[truncated: output; 100000 characters removed]")
-        assert tools["shell"].call({"command": "while :; do :; done", "timeout": 0.2})["limit"] == "timeout"
+        assert (
+            tools["shell"].call({"command": "while :; do :; done", "timeout": 0.2})["limit"]
+            == "timeout"
+        )
         assert tools["skill_read"].call({"path": "../x"})["error"]["type"] == "path"
         assert tools["skill_activate"].call({"names": ["nope"]})["error"]["type"] == "not_found"
         assert tools["skill_activate"].call({"names": 1})["error"]["type"] == "arguments"
@@ -206,10 +282,22 @@ def test_a_models_numbers_and_modes_are_checked() -> None:
         session = SkillSession(SkillCatalog(skills=[API]), sandbox)
         tools = by_name([*native.tools(session), *runtime.tools(session)])
         for timeout in (0, -1, float("nan"), float("inf")):
-            assert tools["shell"].call({"command": "true", "timeout": timeout})["error"]["type"] == "arguments", timeout
-        assert tools["shell"].call({"command": "while :; do :; done", "timeout": 1e9})["limit"] == "timeout"
-        assert tools["skill_activate"].call({"names": ["api-design"], "mode": "all"})["error"]["type"] == "state"
-        assert "not 'all'" in tools["skills.load"].call({"names": ["api-design"], "mode": "all"})["error"]
+            assert (
+                tools["shell"].call({"command": "true", "timeout": timeout})["error"]["type"]
+                == "arguments"
+            ), timeout
+        assert (
+            tools["shell"].call({"command": "while :; do :; done", "timeout": 1e9})["limit"]
+            == "timeout"
+        )
+        assert (
+            tools["skill_activate"].call({"names": ["api-design"], "mode": "all"})["error"]["type"]
+            == "state"
+        )
+        assert (
+            "not 'all'"
+            in tools["skills.load"].call({"names": ["api-design"], "mode": "all"})["error"]
+        )
         assert session.active == ()
 
 
@@ -217,7 +305,9 @@ def test_a_models_numbers_and_modes_are_checked() -> None:
 def test_required_skills_are_loaded_by_every_profile() -> None:
     texts = {"a": "requires: [b]\n", "b": "requires: [c]\n", "c": ""}
     skills = [
-        AgentSkill.from_files({"SKILL.md": f"---\nname: {name}\ndescription: d\n{more}---\nBody of {name}\n"})
+        AgentSkill.from_files(
+            {"SKILL.md": f"---\nname: {name}\ndescription: d\n{more}---\nBody of {name}\n"}
+        )
         for name, more in texts.items()
     ]
     for profile, tool, argument, key in (
@@ -236,14 +326,21 @@ def test_required_skills_are_loaded_by_every_profile() -> None:
 
 def test_without_skills_there_are_no_tools() -> None:
     session = SkillSession(SkillCatalog())
-    assert not [tool for profile in (native, remcochat, runtime, yodoca, mux) for tool in profile.tools(session)]
+    assert not [
+        tool
+        for profile in (native, remcochat, runtime, yodoca, mux)
+        for tool in profile.tools(session)
+    ]
 
 
 def test_schemas_name_the_skills(session: SkillSession) -> None:
     for profile in (native, remcochat, runtime, yodoca, mux):
         schemas: list[Any] = [tool.json_schema for tool in profile.tools(session)]
         assert "'enum': ['api-design', 'skills-system-validation']" in str(schemas)
-        assert all(re.fullmatch(r"[A-Za-z][a-zA-Z0-9_]{0,63}", tool.wire_name) for tool in profile.tools(session))
+        assert all(
+            re.fullmatch(r"[A-Za-z][a-zA-Z0-9_]{0,63}", tool.wire_name)
+            for tool in profile.tools(session)
+        )
 
 
 def test_wire_names() -> None:

@@ -1,4 +1,6 @@
-"""Type checkers know the public names: right calls pass, misspelt options and wrong types do not."""
+"""Type checkers know the public names: right calls pass, misspelt options and wrong types do
+not.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +14,22 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 SAMPLE = ROOT / "tests" / "typing_samples" / "face.py"
-REFUSED = {number for number, line in enumerate(SAMPLE.read_text(encoding="utf-8").splitlines(), 1) if line.endswith("# refused")}
+REFUSED = {
+    number
+    for number, line in enumerate(SAMPLE.read_text(encoding="utf-8").splitlines(), 1)
+    if line.endswith("# refused")
+}
 
 
 def run(*words: str) -> str:
-    ran = subprocess.run([sys.executable, "-m", *words], capture_output=True, text=True, check=False, cwd=ROOT, timeout=300)
+    ran = subprocess.run(
+        [sys.executable, "-m", *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+        timeout=300,
+    )
     assert ran.returncode == 1, ran.stdout + ran.stderr
     return ran.stdout
 
@@ -30,8 +43,17 @@ def test_mypy() -> None:
 
 def test_pyright(tmp_path: Path) -> None:
     pytest.importorskip("basedpyright")
-    config = {"include": [str(SAMPLE)], "extraPaths": [str(ROOT)], "typeCheckingMode": "standard", "pythonVersion": "3.11"}
+    config = {
+        "include": [str(SAMPLE)],
+        "extraPaths": [str(ROOT)],
+        "typeCheckingMode": "standard",
+        "pythonVersion": "3.11",
+    }
     (tmp_path / "pyrightconfig.json").write_text(json.dumps(config), encoding="utf-8")
     output = run("basedpyright", "--project", str(tmp_path), "--outputjson")
-    found = {entry["range"]["start"]["line"] + 1 for entry in json.loads(output)["generalDiagnostics"] if entry["severity"] == "error"}
+    found = {
+        entry["range"]["start"]["line"] + 1
+        for entry in json.loads(output)["generalDiagnostics"]
+        if entry["severity"] == "error"
+    }
     assert found == REFUSED, output

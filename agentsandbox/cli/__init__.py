@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-__all__ = ["main", "make_parser"]
-
 EXAMPLES = """\
 examples:
   agentsandbox run 'printf "b\\na\\n" | sort'
@@ -64,33 +62,68 @@ def make_parser() -> argparse.ArgumentParser:
 
     run = commands.add_parser("run", help="run a script and pass its exit status on")
     _add_sandbox_options(run)
-    run.add_argument("--timeout", type=_seconds, metavar="SECONDS", help="how long the script may take")
-    run.add_argument("script", nargs="?", help='the script: a text, or the name of a file; standard input for "-" and without it')
+    run.add_argument(
+        "--timeout", type=_seconds, metavar="SECONDS", help="how long the script may take"
+    )
+    run.add_argument(
+        "script",
+        nargs="?",
+        help='the script: a text, or the name of a file; standard input for "-" and without it',
+    )
     run.add_argument("args", nargs=argparse.REMAINDER, help="$1, $2 … of the script")
     run.set_defaults(start=_run)
 
-    shell = commands.add_parser("shell", help="an interactive shell; where standard input is no terminal, it is the script")
+    shell = commands.add_parser(
+        "shell", help="an interactive shell; where standard input is no terminal, it is the script"
+    )
     _add_sandbox_options(shell)
     shell.set_defaults(start=_shell)
 
-    mcp = commands.add_parser("mcp", help="serve the sandbox to a client of the Model Context Protocol, on standard input and output")
+    mcp = commands.add_parser(
+        "mcp",
+        help="serve the sandbox to a client of the Model Context Protocol, on standard input and output",
+    )
     _add_sandbox_options(mcp)
     mcp.set_defaults(start=_mcp)
 
-    _add_skills(commands.add_parser("skills", help="look at skills, check, lock, audit and fetch them"))
+    _add_skills(
+        commands.add_parser("skills", help="look at skills, check, lock, audit and fetch them")
+    )
     return parser
 
 
 def _add_sandbox_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--skill", action="append", default=[], metavar="DIR", help="mount a skill, or a folder of skills (repeatable)")
     parser.add_argument(
-        "--mount", action="append", default=[], metavar="HOST:PATH[:ro|overlay|rw]", help="mount a folder of the host (repeatable; ro)"
+        "--skill",
+        action="append",
+        default=[],
+        metavar="DIR",
+        help="mount a skill, or a folder of skills (repeatable)",
     )
     parser.add_argument(
-        "--limit", action="append", default=[], metavar="NAME=VALUE", help="set a limit, timeout=5 for instance (repeatable)"
+        "--mount",
+        action="append",
+        default=[],
+        metavar="HOST:PATH[:ro|overlay|rw]",
+        help="mount a folder of the host (repeatable; ro)",
     )
-    parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE", help="set a variable (repeatable)")
-    parser.add_argument("--cwd", default="/workspace", metavar="PATH", help="the working directory (/workspace)")
+    parser.add_argument(
+        "--limit",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="set a limit, timeout=5 for instance (repeatable)",
+    )
+    parser.add_argument(
+        "--env",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="set a variable (repeatable)",
+    )
+    parser.add_argument(
+        "--cwd", default="/workspace", metavar="PATH", help="the working directory (/workspace)"
+    )
 
 
 def _add_skills(parser: argparse.ArgumentParser) -> None:
@@ -104,38 +137,92 @@ def _add_skills(parser: argparse.ArgumentParser) -> None:
         ("audit", "show what skills would do: commands, network, writes, what is hidden", "json"),
     ):
         action = actions.add_parser(name, help=text)
-        action.add_argument("directories", nargs="+", metavar="DIR", help="a skill, or a folder of skills")
+        action.add_argument(
+            "directories", nargs="+", metavar="DIR", help="a skill, or a folder of skills"
+        )
         if "lock" in takes:
-            action.add_argument("--lock", default="skills.lock", metavar="FILE", help="the lock (skills.lock)")
+            action.add_argument(
+                "--lock", default="skills.lock", metavar="FILE", help="the lock (skills.lock)"
+            )
         if "json" in takes:
             action.add_argument("--json", action="store_true", help="write JSON")
         action.set_defaults(start=_skills)
-    fetch = actions.add_parser("fetch", help="fetch skills from an address into a folder, and lock them")
+    fetch = actions.add_parser(
+        "fetch", help="fetch skills from an address into a folder, and lock them"
+    )
     _add_fetch_options(fetch)
     fetch.set_defaults(start=_fetch)
     from agentsandbox.cli.proposals import add_parser
 
-    proposals = actions.add_parser("proposals", help="decide on changes of skills that agents proposed")
+    proposals = actions.add_parser(
+        "proposals", help="decide on changes of skills that agents proposed"
+    )
     add_parser(proposals)
     proposals.set_defaults(start=_proposals)
 
 
 def _add_fetch_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("url", metavar="URL", help="an archive, a SKILL.md, a git repository, or a site with an index of skills")
-    parser.add_argument("directory", metavar="DIR", help="the folder that the skills' folders go to")
+    parser.add_argument(
+        "url",
+        metavar="URL",
+        help="an archive, a SKILL.md, a git repository, or a site with an index of skills",
+    )
+    parser.add_argument(
+        "directory", metavar="DIR", help="the folder that the skills' folders go to"
+    )
     kinds = ("archive", "document", "git", "index")
-    parser.add_argument("--as", dest="kind", choices=kinds, help="what it is, where the address does not tell")
-    parser.add_argument("--digest", metavar="sha256:…", help="of an archive or document; without it, it is pinned when it comes first")
-    parser.add_argument("--ref", metavar="REF", help="the commit, branch or tag of a repository (HEAD)")
-    parser.add_argument("--below", default="", metavar="PATH", help="the directory of an archive or repository to look in")
-    parser.add_argument("--name", metavar="NAME", help="the name of the folder of a skill at the top of an archive")
-    parser.add_argument("--allow", action="append", default=[], metavar="URL", help="another place to be redirected to (repeatable)")
-    parser.add_argument("--allow-private", action="store_true", help="accept private and local addresses")
-    parser.add_argument("--timeout", type=_seconds, default=60.0, metavar="SECONDS", help="how long one request may take (60)")
-    parser.add_argument("--update", action="store_true", help="accept what is not as it was pinned, and replace skills that are there")
-    parser.add_argument("--lock", default="skills.lock", metavar="FILE", help="the lock to write them to (skills.lock)")
+    parser.add_argument(
+        "--as", dest="kind", choices=kinds, help="what it is, where the address does not tell"
+    )
+    parser.add_argument(
+        "--digest",
+        metavar="sha256:…",
+        help="of an archive or document; without it, it is pinned when it comes first",
+    )
+    parser.add_argument(
+        "--ref", metavar="REF", help="the commit, branch or tag of a repository (HEAD)"
+    )
+    parser.add_argument(
+        "--below",
+        default="",
+        metavar="PATH",
+        help="the directory of an archive or repository to look in",
+    )
+    parser.add_argument(
+        "--name", metavar="NAME", help="the name of the folder of a skill at the top of an archive"
+    )
+    parser.add_argument(
+        "--allow",
+        action="append",
+        default=[],
+        metavar="URL",
+        help="another place to be redirected to (repeatable)",
+    )
+    parser.add_argument(
+        "--allow-private", action="store_true", help="accept private and local addresses"
+    )
+    parser.add_argument(
+        "--timeout",
+        type=_seconds,
+        default=60.0,
+        metavar="SECONDS",
+        help="how long one request may take (60)",
+    )
+    parser.add_argument(
+        "--update",
+        action="store_true",
+        help="accept what is not as it was pinned, and replace skills that are there",
+    )
+    parser.add_argument(
+        "--lock",
+        default="skills.lock",
+        metavar="FILE",
+        help="the lock to write them to (skills.lock)",
+    )
     cache = "~/.cache/agentsandbox"
-    parser.add_argument("--cache", default=cache, metavar="DIR", help=f"where contents and pins are kept ({cache})")
+    parser.add_argument(
+        "--cache", default=cache, metavar="DIR", help=f"where contents and pins are kept ({cache})"
+    )
     parser.add_argument("--json", action="store_true", help="write JSON")
 
 
@@ -156,7 +243,9 @@ def _run(options: argparse.Namespace) -> int:
     from agentsandbox.cli.run import run_script
     from agentsandbox.cli.setup import with_sandbox
 
-    return with_sandbox(options, lambda sandbox: run_script(sandbox, options.script, options.args, options.timeout))
+    return with_sandbox(
+        options, lambda sandbox: run_script(sandbox, options.script, options.args, options.timeout)
+    )
 
 
 def _shell(options: argparse.Namespace) -> int:

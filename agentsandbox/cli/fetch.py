@@ -1,4 +1,6 @@
-"""`agentsandbox skills fetch`: skills from an address into a folder of the host, and into the lock."""
+"""`agentsandbox skills fetch`: skills from an address into a folder of the host, and into the
+lock.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +24,6 @@ if TYPE_CHECKING:
 
     from agentsandbox.skills.sources.files import SkillFile
 
-__all__ = ["run_fetch"]
-
 MAX_BYTES = 64 * 1024 * 1024
 ARCHIVES = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
 
@@ -41,7 +41,9 @@ def run_fetch(options: argparse.Namespace) -> int:
     """Fetch, install and lock; the exit status. Nothing is installed unless everything can be."""
     try:
         skills, problems = _fetch(options)
-        outcomes = [_outcome(skill, Path(options.directory), update=options.update) for skill in skills]
+        outcomes = [
+            _outcome(skill, Path(options.directory), update=options.update) for skill in skills
+        ]
         lock = _lock(options.lock, skills, options.url, update=options.update)
         for each in outcomes:
             _install(each)
@@ -51,7 +53,10 @@ def run_fetch(options: argparse.Namespace) -> int:
     if options.json:
         print_json([_plain(each, options.url) for each in outcomes])
     else:
-        rows = [(each.skill.name, each.outcome, str(each.folder), each.skill.package_digest) for each in outcomes]
+        rows = [
+            (each.skill.name, each.outcome, str(each.folder), each.skill.package_digest)
+            for each in outcomes
+        ]
         print_table(("skill", "is", "folder", "digest"), rows)
     return report(problems)
 
@@ -80,7 +85,9 @@ def _fetch(options: argparse.Namespace) -> tuple[list[AgentSkill], list[str]]:
     if kind == "document":
         return [remote.document(options.url, options.digest)], []
     if kind == "archive":
-        return remote.archive(options.url, options.digest, name=options.name, below=options.below), []
+        return remote.archive(
+            options.url, options.digest, name=options.name, below=options.below
+        ), []
     found = remote.index(options.url)
     return list(found.skills), [f"{each.path}: {each.message}" for each in found.diagnostics]
 
@@ -111,16 +118,30 @@ def _kind_of(url: str) -> str:
         return "document"
     if path in ("", "/") or path.endswith(".json"):
         return "index"
-    raise SkillStateError(f"{url}: the address does not tell what it is: say --as archive, document, git or index")
+    raise SkillStateError(
+        f"{url}: the address does not tell what it is: say --as archive, document, git or index"
+    )
 
 
 def _check(options: argparse.Namespace, kind: str) -> None:
     """Raise for an option that means nothing for that kind of address."""
-    meant = {"digest": ("archive", "document"), "ref": ("git",), "below": ("archive", "git"), "name": ("archive",)}
-    given = {"digest": options.digest, "ref": options.ref, "below": options.below, "name": options.name}
+    meant = {
+        "digest": ("archive", "document"),
+        "ref": ("git",),
+        "below": ("archive", "git"),
+        "name": ("archive",),
+    }
+    given = {
+        "digest": options.digest,
+        "ref": options.ref,
+        "below": options.below,
+        "name": options.name,
+    }
     for name, kinds in meant.items():
         if given[name] and kind not in kinds:
-            raise SkillStateError(f"--{name} means nothing for {'an' if kind[0] in 'ai' else 'a'} {kind}")
+            raise SkillStateError(
+                f"--{name} means nothing for {'an' if kind[0] in 'ai' else 'a'} {kind}"
+            )
 
 
 def _outcome(skill: AgentSkill, directory: Path, *, update: bool) -> Installed:
@@ -132,10 +153,16 @@ def _outcome(skill: AgentSkill, directory: Path, *, update: bool) -> Installed:
         there = AgentSkill.from_path(folder)
     except SkillError:
         there = None
-    if there is not None and there.package_digest == skill.package_digest and not folder.is_symlink():
+    if (
+        there is not None
+        and there.package_digest == skill.package_digest
+        and not folder.is_symlink()
+    ):
         return Installed(skill, folder, "unchanged")
     if not update or folder.is_symlink():
-        raise SkillStateError(f"{folder} is there already, and is not what was fetched; --update replaces it")
+        raise SkillStateError(
+            f"{folder} is there already, and is not what was fetched; --update replaces it"
+        )
     return Installed(skill, folder, "replaced")
 
 

@@ -1,4 +1,6 @@
-"""What the command line writes about skills: tables for people, JSON for programs, nothing that a terminal would obey."""
+"""What the command line writes about skills: tables for people, JSON for programs, nothing that a
+terminal would obey.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
-
-__all__ = ["complain", "print_json", "print_table", "report", "visible", "words_of"]
 
 _UNSEEN = re.compile(rf"{INVISIBLE.pattern}|[\r\x85]")
 
@@ -50,14 +50,22 @@ def print_json(value: Any) -> None:
 
 
 def print_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Write a table: by rich on a terminal where it is installed, else in plain columns; nothing when there are no rows."""
+    """Write a table: by rich on a terminal where it is installed, else in plain columns; nothing
+    when there are no rows.
+    """
     if not rows:
         return
     cells = [[visible(cell) for cell in row] for row in rows]
     if not (sys.stdout.isatty() and _print_rich(titles, cells)):
-        widths = [max(len(row[column]) for row in (titles, *cells)) for column in range(len(titles))]
+        widths = [
+            max(len(row[column]) for row in (titles, *cells)) for column in range(len(titles))
+        ]
         for row in (titles, *cells):
-            print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+            print(
+                "  ".join(
+                    cell.ljust(width) for cell, width in zip(row, widths, strict=True)
+                ).rstrip()
+            )
 
 
 def _print_rich(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:

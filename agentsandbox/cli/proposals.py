@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     from agentsandbox.skills.trust.proposals import Proposal, ProposalStore, SkillVersion
 
-__all__ = ["add_parser", "run_proposals"]
-
 
 def add_parser(parser: argparse.ArgumentParser) -> None:
     """The actions and their arguments."""
@@ -25,7 +23,9 @@ def add_parser(parser: argparse.ArgumentParser) -> None:
     history = actions.add_parser("history", help="list the versions of a skill")
     revert = actions.add_parser("revert", help="undo a version and all after it")
     for action in (listing, show, approve, reject, history, revert):
-        action.add_argument("--store", required=True, metavar="DIR", help="where proposals are kept")
+        action.add_argument(
+            "--store", required=True, metavar="DIR", help="where proposals are kept"
+        )
     for action in (listing, show, history):
         action.add_argument("--json", action="store_true", help="write JSON")
     for action in (show, approve, reject):
@@ -98,7 +98,11 @@ def _show(proposal: Proposal, as_json: bool) -> None:
     print(f"{proposal.id} ({proposal.status})\nskill: {proposal.skill}")
     print(f"created: {visible(proposal.created)}\nbase: {visible(proposal.base)}")
     for title in ("justification", "evidence", "diff"):
-        text = {"justification": proposal.justification, "evidence": proposal.evidence, "diff": proposal.diff}[title]
+        text = {
+            "justification": proposal.justification,
+            "evidence": proposal.evidence,
+            "diff": proposal.diff,
+        }[title]
         if text:
             print(f"\n{title}:\n{visible(text)}")
 
@@ -107,7 +111,10 @@ def _history(versions: list[SkillVersion], as_json: bool) -> None:
     if as_json:
         print_json([{"version": each.version, **_row(each)} for each in versions])
         return
-    print_table(("version", "time", "reviewer", "cause"), [(str(each.version), each.time, each.reviewer, each.cause) for each in versions])
+    print_table(
+        ("version", "time", "reviewer", "cause"),
+        [(str(each.version), each.time, each.reviewer, each.cause) for each in versions],
+    )
 
 
 def _row(version: SkillVersion) -> dict[str, object]:

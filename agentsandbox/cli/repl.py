@@ -1,4 +1,6 @@
-"""`agentsandbox shell`: an interactive shell on prompt_toolkit; where standard input is no terminal, it is the script."""
+"""`agentsandbox shell`: an interactive shell on prompt_toolkit; where standard input is no
+terminal, it is the script.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +24,6 @@ if TYPE_CHECKING:
     from agentsandbox.policy import CommandRequest
     from agentsandbox.sandbox import Sandbox
 
-__all__ = ["complete", "run_shell"]
-
 _LOGOUT = re.compile(r"\s*logout(?![^\s;])")
 
 
@@ -41,7 +41,9 @@ def run_shell(sandbox: Sandbox) -> int:
         return 2
 
     class ShellCompleter(Completer):
-        def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
+        def get_completions(
+            self, document: Document, complete_event: CompleteEvent
+        ) -> Iterable[Completion]:
             from prompt_toolkit.completion import Completion
 
             del complete_event
@@ -49,11 +51,15 @@ def run_shell(sandbox: Sandbox) -> int:
             for candidate in candidates:
                 yield Completion(candidate, start_position=-len(word))
 
-    session: PromptSession[str] = PromptSession(history=InMemoryHistory(), completer=ShellCompleter(), complete_while_typing=False)
+    session: PromptSession[str] = PromptSession(
+        history=InMemoryHistory(), completer=ShellCompleter(), complete_while_typing=False
+    )
     status = 0
     while True:
         color = "ansigreen" if status == 0 else "ansired"
-        prompt = FormattedText([("ansicyan", "agent"), ("", ":"), ("ansiblue", sandbox.cwd), (color, " $ ")])
+        prompt = FormattedText(
+            [("ansicyan", "agent"), ("", ":"), ("ansiblue", sandbox.cwd), (color, " $ ")]
+        )
         try:
             text = session.prompt(prompt)
             while needs_more(text):

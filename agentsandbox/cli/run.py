@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
     from agentsandbox.sandbox import Sandbox
 
-__all__ = ["run_script"]
-
 
 def _own_input() -> HostInput | bytes | None:
-    """Our own standard input for a script; None where it is closed, its bytes where it has no descriptor."""
+    """Our own standard input for a script; None where it is closed, its bytes where it has no
+    descriptor.
+    """
     if sys.stdin is None:
         return None
     try:
@@ -28,10 +28,13 @@ def _own_input() -> HostInput | bytes | None:
         return read_input()
 
 
-def run_script(sandbox: Sandbox, script: str | None, args: Sequence[str], timeout: float | None) -> int:
+def run_script(
+    sandbox: Sandbox, script: str | None, args: Sequence[str], timeout: float | None
+) -> int:
     """Run it, passing its output on as it appears; return its exit status.
 
-    Standard input is the script itself (without `script`, or for "-"), or else what the script reads, when it does.
+    Standard input is the script itself (without `script`, or for "-"), or else what the script
+    reads, when it does.
     """
     stdin: HostInput | bytes | None = None
     if script is None or script == "-":
@@ -42,4 +45,6 @@ def run_script(sandbox: Sandbox, script: str | None, args: Sequence[str], timeou
             with open(script, "rb") as file:
                 text = decode(file.read())
         stdin = _own_input()
-    return sandbox.execute(text, stdin=stdin, timeout=timeout, args=args, on_output=pass_on).exit_code
+    return sandbox.execute(
+        text, stdin=stdin, timeout=timeout, args=args, on_output=pass_on
+    ).exit_code

@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
     from agentsandbox.kernel.fs.base import FileSystem
 
-__all__ = ["SetupError", "make_sandbox", "serve_mcp", "with_sandbox"]
-
 
 class SetupError(Exception):
     """An option of the command line that makes no sense."""
 
 
 def with_sandbox(options: argparse.Namespace, use: Callable[[Sandbox], int]) -> int:
-    """Use the sandbox that the options ask for; the status of that, or 2 when they make no sense."""
+    """Use the sandbox that the options ask for; the status of that, or 2 when they make no
+    sense.
+    """
     try:
         sandbox = make_sandbox(options)
     except SetupError as error:
@@ -55,7 +55,9 @@ def make_sandbox(options: argparse.Namespace) -> Sandbox:
     """The sandbox that the options ask for; `SetupError` when they make no sense."""
     try:
         return Sandbox(
-            skills=[_skill(folder) for directory in options.skill for folder in skill_folders(directory)],
+            skills=[
+                _skill(folder) for directory in options.skill for folder in skill_folders(directory)
+            ],
             mounts=_mounts(options.mount),
             limits=_limits(options.limit),
             env=dict(_variable(text) for text in options.env),
@@ -117,7 +119,9 @@ def _mount(text: str) -> tuple[str, FileSystem]:
     if len(parts) > 2 and parts[-1] in ("ro", "overlay", "rw"):
         mode = parts.pop()
     if len(parts) != 2 or not parts[1].startswith("/"):
-        raise SetupError(f"--mount takes HOST:PATH[:ro|overlay|rw] with an absolute PATH, not {text!r}")
+        raise SetupError(
+            f"--mount takes HOST:PATH[:ro|overlay|rw] with an absolute PATH, not {text!r}"
+        )
     host, path = parts
     filesystem: FileSystem = HostFileSystem(host, read_only=mode != "rw")
     return path, OverlayFileSystem(filesystem) if mode == "overlay" else filesystem

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from agentsandbox.skills.validation import Diagnostic
 
-__all__ = ["load_skills", "run_skills", "skill_folders"]
-
 
 def run_skills(action: str, folders: Sequence[str], *, as_json: bool) -> int:
     """Run one of the actions on the skills in folders; the exit status."""
@@ -25,7 +23,9 @@ def run_skills(action: str, folders: Sequence[str], *, as_json: bool) -> int:
 
 
 def skill_folders(directory: str) -> list[str]:
-    """The folder itself if it is a skill, else the skills in it; itself when there are none, so that it is reported."""
+    """The folder itself if it is a skill, else the skills in it; itself when there are none, so
+    that it is reported.
+    """
     if not os.path.isdir(directory) or _is_skill(directory):
         return [directory]
     inside = [os.path.join(directory, name) for name in sorted(os.listdir(directory))]
@@ -33,7 +33,9 @@ def skill_folders(directory: str) -> list[str]:
 
 
 def _is_skill(directory: str) -> bool:
-    return os.path.isdir(directory) and any(name.lower() == "skill.md" for name in os.listdir(directory))
+    return os.path.isdir(directory) and any(
+        name.lower() == "skill.md" for name in os.listdir(directory)
+    )
 
 
 def load_skills(folders: Sequence[str]) -> tuple[list[AgentSkill], list[str]]:
@@ -65,14 +67,19 @@ def _list(folders: Sequence[str], as_json: bool) -> int:
     if as_json:
         print_json([_describe(skill) for skill in skills])
         return report(problems)
-    print_table(("name", "files", "description"), [(skill.name, str(len(skill.files)), skill.description) for skill in skills])
+    print_table(
+        ("name", "files", "description"),
+        [(skill.name, str(len(skill.files)), skill.description) for skill in skills],
+    )
     return report(problems)
 
 
 def _show(folders: Sequence[str], as_json: bool) -> int:
     skills, problems = load_skills(folders)
     if as_json:
-        print_json([{**_describe(skill), "instructions": skill.metadata.instructions} for skill in skills])
+        print_json(
+            [{**_describe(skill), "instructions": skill.metadata.instructions} for skill in skills]
+        )
         return report(problems)
     for skill in skills:
         print(f"{skill.name}\n{'=' * len(skill.name)}\n\n{visible(skill.description)}\n")
@@ -91,7 +98,13 @@ def _validate(folders: Sequence[str], as_json: bool) -> int:
                 "path": folder,
                 "valid": not any(finding.severity == "error" for finding in found),
                 "findings": [
-                    {"code": each.code, "severity": each.severity, "field": each.field, "message": each.message, "path": each.path}
+                    {
+                        "code": each.code,
+                        "severity": each.severity,
+                        "field": each.field,
+                        "message": each.message,
+                        "path": each.path,
+                    }
                     for each in found
                 ],
             }
@@ -101,7 +114,13 @@ def _validate(folders: Sequence[str], as_json: bool) -> int:
         return 1 if failed else 0
     rows = []
     for folder, found in findings.items():
-        rows.append((folder, "valid" if not any(each.severity == "error" for each in found) else "invalid", ""))
+        rows.append(
+            (
+                folder,
+                "valid" if not any(each.severity == "error" for each in found) else "invalid",
+                "",
+            )
+        )
         rows.extend(("", each.severity, each.message) for each in found)
     print_table(("skill", "verdict", "finding"), rows)
     return 1 if failed else 0

@@ -7,8 +7,6 @@ import sys
 
 from agentsandbox.errors import PipeClosed
 
-__all__ = ["give_up_output", "is_terminal", "pass_on", "read_input"]
-
 
 def is_terminal() -> bool:
     """Whether somebody sits at standard input."""
@@ -21,7 +19,9 @@ def read_input() -> bytes:
 
 
 def pass_on(stream: str, data: bytes) -> None:
-    """Write a chunk of a script's output; a closed pipe ends the script's writer as SIGPIPE would."""
+    """Write a chunk of a script's output; a closed pipe ends the script's writer as SIGPIPE
+    would.
+    """
     target = sys.stdout if stream == "stdout" else sys.stderr
     if target is None:
         return
@@ -34,7 +34,9 @@ def pass_on(stream: str, data: bytes) -> None:
 
 
 def give_up_output() -> None:
-    """Nobody reads our output: what is buffered goes nowhere, so that the interpreter does not complain at its end."""
+    """Nobody reads our output: what is buffered goes nowhere, so that the interpreter does not
+    complain at its end.
+    """
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.close(nowhere)

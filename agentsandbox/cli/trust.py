@@ -1,4 +1,6 @@
-"""`agentsandbox skills lock | verify | audit`: what the skills are made of, and what they would do."""
+"""`agentsandbox skills lock | verify | audit`: what the skills are made of, and what they would
+do.
+"""
 
 from __future__ import annotations
 
@@ -19,21 +21,25 @@ if TYPE_CHECKING:
     from agentsandbox.skills.skill import AgentSkill
     from agentsandbox.skills.trust.audit import Census, Finding
 
-__all__ = ["run_trust"]
-
 
 def run_trust(action: str, folders: Sequence[str], options: argparse.Namespace) -> int:
     """Run one of the actions on the skills in folders; the exit status."""
     if action == "audit":
         return _audit(folders, options.json)
-    return _lock(folders, options.lock) if action == "lock" else _verify(folders, options.lock, options.json)
+    return (
+        _lock(folders, options.lock)
+        if action == "lock"
+        else _verify(folders, options.lock, options.json)
+    )
 
 
 def _lock(folders: Sequence[str], path: str) -> int:
     skills, problems = load_skills(folders)
     if problems:
         return report(problems)
-    sources = {skill.name: os.path.relpath(folder) for skill, folder in zip(skills, folders, strict=True)}
+    sources = {
+        skill.name: os.path.relpath(folder) for skill, folder in zip(skills, folders, strict=True)
+    }
     SkillLock.of(skills, sources).write(path)
     print(f"{path}: {_counted(skills)}")
     return 0
@@ -68,20 +74,42 @@ def _audit(folders: Sequence[str], as_json: bool) -> int:
         print_json([_plain(census) for census in found])
         return report(problems)
     for census in found:
-        commands = ", ".join(f"{name} ({count})" if count > 1 else name for name, count in sorted(census.commands.items()))
+        commands = ", ".join(
+            f"{name} ({count})" if count > 1 else name
+            for name, count in sorted(census.commands.items())
+        )
         print(f"{census.skill}  {census.digest}\n  commands: {visible(commands) or 'none'}")
         rows = [(kind, finding) for kind, findings in _kinds(census) for finding in findings]
-        print_table(("kind", "place", "finding"), [(kind, f"{each.path}:{each.line}", f"{each.code}: {each.text}") for kind, each in rows])
+        print_table(
+            ("kind", "place", "finding"),
+            [
+                (kind, f"{each.path}:{each.line}", f"{each.code}: {each.text}")
+                for kind, each in rows
+            ],
+        )
     return report(problems)
 
 
 def _kinds(census: Census) -> tuple[tuple[str, list[Finding]], ...]:
-    return (("network", census.network), ("writes", census.writes), ("opaque", census.opaque), ("smells", census.smells))
+    return (
+        ("network", census.network),
+        ("writes", census.writes),
+        ("opaque", census.opaque),
+        ("smells", census.smells),
+    )
 
 
 def _plain(census: Census) -> dict[str, Any]:
     findings = {
-        kind: [{"code": each.code, "path": each.path, "line": each.line, "text": each.text} for each in found]
+        kind: [
+            {"code": each.code, "path": each.path, "line": each.line, "text": each.text}
+            for each in found
+        ]
         for kind, found in _kinds(census)
     }
-    return {"skill": census.skill, "digest": census.digest, "commands": dict(sorted(census.commands.items())), **findings}
+    return {
+        "skill": census.skill,
+        "digest": census.digest,
+        "commands": dict(sorted(census.commands.items())),
+        **findings,
+    }

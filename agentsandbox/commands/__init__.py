@@ -20,8 +20,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.contract.command import Command
 
-__all__ = ["COMMANDS", "FAMILIES", "find_command", "module_of", "names"]
-
 FAMILIES = {
     "accounts": "groups id logname users who whoami",
     "awk": "awk gawk=awk mawk=awk nawk=awk",
@@ -67,7 +65,10 @@ def _modules() -> dict[str, str]:
     except OSError:  # inside an archive; `pkgutil` knows how, but is slow to import
         import pkgutil
 
-        entries = [f"{found.name}{'' if found.ispkg else '.py'}" for found in pkgutil.iter_modules(__path__)]
+        entries = [
+            f"{found.name}{'' if found.ispkg else '.py'}"
+            for found in pkgutil.iter_modules(__path__)
+        ]
     found = {"[": "test"}
     for entry in entries:
         name, dot, suffix = entry.partition(".")
@@ -113,7 +114,9 @@ class _Commands:
     names = staticmethod(names)
 
     def hint(self, name: str) -> str | None:
-        """Return what to do instead of calling a program that is not here; None for an unknown one."""
+        """Return what to do instead of calling a program that is not here; None for an unknown
+        one.
+        """
         from agentsandbox.commands._unavailable import unavailable_hint
 
         return unavailable_hint(name)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from agentsandbox.contract.manners import Release
 
-__all__ = ["COREUTILS", "GLIBC", "NCURSES", "PROCPS", "SHARUTILS", "UTIL_LINUX"]
-
 COREUTILS = Release("NAME (GNU coreutils) 9.1")
 GLIBC = Release("NAME (Debian GLIBC 2.36-9+deb12u14) 2.36", "-V, --version")
 PROCPS = Release("NAME from procps-ng 4.0.2", "-V, --version")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-__all__ = ["GROUPS", "unavailable_hint"]
-
 _PACKAGES = "nothing can be installed in this sandbox; use the commands that are there (compgen -c lists them)"
 _PYTHON = "Python programs do not run in this sandbox; use the shell, awk, jq, sed or bc"
-_RUNTIME = "programs in other languages do not run in this sandbox; use the shell, awk, jq, sed or bc"
+_RUNTIME = (
+    "programs in other languages do not run in this sandbox; use the shell, awk, jq, sed or bc"
+)
 _COMPILER = "nothing can be compiled in this sandbox; write a shell or awk script"
 _NETWORK = "this sandbox has no network; work with the files that are there"
 _SERVICES = "a sandbox has no services; start a background job with '&'"
@@ -14,7 +14,9 @@ _ROOT = "there is one user, who owns every file it makes; run the command as tha
 _DEVICES = "a sandbox has no devices or mounts to change; its filesystem is in memory"
 _CONTAINERS = "a sandbox runs no containers; run the commands here directly"
 _EDITOR = "there is no terminal for an editor; write files with 'cat > FILE <<EOF', sed -i or patch"
-_GIT = "version control is not available in this sandbox; diff, patch and cp keep and compare versions"
+_GIT = (
+    "version control is not available in this sandbox; diff, patch and cp keep and compare versions"
+)
 
 GROUPS = {
     _PACKAGES: "apk apt apt-cache apt-get aptitude brew bundle cargo-install composer conda dnf dpkg easy_install gem "

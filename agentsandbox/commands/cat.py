@@ -37,7 +37,9 @@ def _visible(byte: int, tabs: bool) -> str:
 
 
 class _Shape:
-    """Numbers lines and squeezes blank ones, block by block: the last line of a file may go on in the next one."""
+    """Numbers lines and squeezes blank ones, block by block: the last line of a file may go on in
+    the next one.
+    """
 
     def __init__(self, *, number: bool, number_nonblank: bool, squeeze: bool) -> None:
         self.number = number
@@ -175,7 +177,13 @@ def cat(ctx: CommandContext, args: Arguments) -> int:
         return ctx.status
 
     shape = _Shape(number=number, number_nonblank=number_nonblank, squeeze=squeeze)
-    table = {byte: shown for byte in range(256) if (shown := _visible(byte, tabs)) != chr(byte)} if visible else {9: "^I"} if tabs else {}
+    table = (
+        {byte: shown for byte in range(256) if (shown := _visible(byte, tabs)) != chr(byte)}
+        if visible
+        else {9: "^I"}
+        if tabs
+        else {}
+    )
     encoded = {byte: encode(table.get(byte, chr(byte))) for byte in range(256)} if visible else {}
     for name, source in inputs(ctx, args.operands):
         if _is_output(ctx, source):

@@ -29,7 +29,9 @@ class _Input:
 
     __slots__ = ("before", "checks", "complained", "ctx", "earlier", "line", "number", "source")
 
-    def __init__(self, ctx: CommandContext, number: int, source: Iterator[bytes], checks: bool | None) -> None:
+    def __init__(
+        self, ctx: CommandContext, number: int, source: Iterator[bytes], checks: bool | None
+    ) -> None:
         self.ctx = ctx
         self.number = number
         self.source = source
@@ -40,12 +42,16 @@ class _Input:
         self.line = next(source, None)
 
     def advance(self, seen_unpairable: bool) -> None:
-        """Take the next line; an earlier pair is looked at once more at the end, when unpairable lines were seen late."""
+        """Take the next line; an earlier pair is looked at once more at the end, when unpairable
+        lines were seen late.
+        """
         self.earlier, self.before = self.before, self.line
         self.line = next(self.source, None)
         if self.checks is False or self.complained or not (self.checks or seen_unpairable):
             return
-        first, second = (self.before, self.line) if self.line is not None else (self.earlier, self.before)
+        first, second = (
+            (self.before, self.line) if self.line is not None else (self.earlier, self.before)
+        )
         if first is not None and second is not None and first > second:
             self.complained = True
 
@@ -59,7 +65,9 @@ class _Comparison:
 
     __slots__ = ("end", "marks", "out", "parts", "shown", "totals")
 
-    def __init__(self, ctx: CommandContext, shown: tuple[bool, bool, bool], delimiter: bytes, end: bytes) -> None:
+    def __init__(
+        self, ctx: CommandContext, shown: tuple[bool, bool, bool], delimiter: bytes, end: bytes
+    ) -> None:
         self.out = ctx.stdout
         self.shown = shown
         self.marks = (b"", delimiter * shown[0], delimiter * (shown[0] + shown[1]))
@@ -110,10 +118,14 @@ def _compare(ctx: CommandContext, first: _Input, second: _Input, result: _Compar
                 ctx.warn(source.message)
 
 
-def _compare_sorted(ctx: CommandContext, first: list[bytes], second: list[bytes], result: _Comparison) -> None:
+def _compare_sorted(
+    ctx: CommandContext, first: list[bytes], second: list[bytes], result: _Comparison
+) -> None:
     """As `_compare` for all lines of two files in order."""
     ctx.budget.step((len(first) + len(second)) // 8 + 1)
-    only_first, only_second, both = [result.marks[column] if result.shown[column] else None for column in range(3)]
+    only_first, only_second, both = [
+        result.marks[column] if result.shown[column] else None for column in range(3)
+    ]
     end, counts = result.end, [0, 0, 0]
     parts: list[bytes] = []
     at = other = 0
@@ -148,11 +160,18 @@ def _compare_sorted(ctx: CommandContext, first: list[bytes], second: list[bytes]
         ctx.stdout.write(end.join([*parts[start : start + _PIECE], b""]))
 
 
-def _compare_sources(ctx: CommandContext, sources: list[ByteReader], result: _Comparison, checks: bool | None) -> list[_Input]:
-    """Compare, and give what knows whether the lines were in order: nothing when that was clear from the start."""
+def _compare_sources(
+    ctx: CommandContext, sources: list[ByteReader], result: _Comparison, checks: bool | None
+) -> list[_Input]:
+    """Compare, and give what knows whether the lines were in order: nothing when that was clear
+    from the start.
+    """
     end = result.end
     found: list[Iterable[bytes]] = []
-    if all(is_regular(source) and source.stat().size <= _AT_ONCE for source in sources) and sources[0] is not sources[1]:  # type: ignore[attr-defined]
+    if (
+        all(is_regular(source) and source.stat().size <= _AT_ONCE for source in sources)
+        and sources[0] is not sources[1]
+    ):  # type: ignore[attr-defined]
         one, two = [split_all(ctx.budget, source.read(), end) for source in sources]
         if _in_order(ctx, one) and _in_order(ctx, two):
             _compare_sorted(ctx, one, two, result)
@@ -228,11 +247,15 @@ def comm(ctx: CommandContext, args: Arguments) -> int:
         except OSError as error:
             raise CommandError(describe_os_error(error, shown_name(name))) from None
         sources.append(source)
-    result = _Comparison(ctx, (not args.flag("1"), not args.flag("2"), not args.flag("3")), delimiter, end)
+    result = _Comparison(
+        ctx, (not args.flag("1"), not args.flag("2"), not args.flag("3")), delimiter, end
+    )
     files = _compare_sources(ctx, sources, result, checks)
     if args.flag("total"):
         between = b"" if args.value("output-delimiter") == "" else delimiter
-        result.parts.append(between.join([b"%d" % total for total in result.totals]) + between + b"total" + end)
+        result.parts.append(
+            between.join([b"%d" % total for total in result.totals]) + between + b"total" + end
+        )
     result.flush()
     if any(file.complained for file in files):
         raise CommandError("input is not in sorted order")

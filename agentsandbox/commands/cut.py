@@ -30,13 +30,20 @@ def _bytes_kernel(ranges: Ranges, delimiter: bytes) -> Callable[[list[bytes]], l
             (low1, high1), (low2, high2) = slices
             return lambda lines: [line[low1:high1] + line[low2:high2] for line in lines]
         return lambda lines: [b"".join([line[low:high] for low, high in slices]) for line in lines]
-    return lambda lines: [delimiter.join([line[low:high] for low, high in slices if low < len(line)]) for line in lines]
+    return lambda lines: [
+        delimiter.join([line[low:high] for low, high in slices if low < len(line)])
+        for line in lines
+    ]
 
 
-def _one_field(delimiter: bytes, number: int, only_delimited: bool) -> Callable[[list[bytes]], list[bytes]]:
+def _one_field(
+    delimiter: bytes, number: int, only_delimited: bool
+) -> Callable[[list[bytes]], list[bytes]]:
     if only_delimited:
         if number == 1:
-            return lambda lines: [line.partition(delimiter)[0] for line in lines if delimiter in line]
+            return lambda lines: [
+                line.partition(delimiter)[0] for line in lines if delimiter in line
+            ]
         at = number - 1
 
         def chosen(lines: list[bytes]) -> list[bytes]:
@@ -50,7 +57,9 @@ def _one_field(delimiter: bytes, number: int, only_delimited: bool) -> Callable[
     def fields(lines: list[bytes]) -> list[bytes]:
         at = number - 1
         parts = [line.split(delimiter, number) for line in lines]
-        return [part[at] if len(part) > at else (b"" if len(part) > 1 else part[0]) for part in parts]
+        return [
+            part[at] if len(part) > at else (b"" if len(part) > 1 else part[0]) for part in parts
+        ]
 
     return fields
 
@@ -66,7 +75,9 @@ def _joined_slices(ranges: Ranges) -> list[tuple[int, int]]:
     return slices
 
 
-def _fields_kernel(ranges: Ranges, delimiter: bytes, output: bytes, only_delimited: bool) -> Callable[[list[bytes]], list[bytes]]:
+def _fields_kernel(
+    ranges: Ranges, delimiter: bytes, output: bytes, only_delimited: bool
+) -> Callable[[list[bytes]], list[bytes]]:
     if len(ranges) == 1 and ranges[0][0] == ranges[0][1] and ranges[0][0] < 2**31:
         return _one_field(delimiter, ranges[0][0], only_delimited)
     slices = _joined_slices(ranges)
@@ -78,7 +89,9 @@ def _fields_kernel(ranges: Ranges, delimiter: bytes, output: bytes, only_delimit
 
         def between(lines: list[bytes]) -> list[bytes]:
             found = [line.split(delimiter, count) for line in lines]
-            return [output.join(parts[start:stop]) if len(parts) > 1 else parts[0] for parts in found]
+            return [
+                output.join(parts[start:stop]) if len(parts) > 1 else parts[0] for parts in found
+            ]
 
         return between
 
@@ -95,7 +108,12 @@ def _fields_kernel(ranges: Ranges, delimiter: bytes, output: bytes, only_delimit
         choose, join = itemgetter(*[low for low, _high in slices]), output.join
 
         def single(lines: list[bytes]) -> list[bytes]:
-            found = [join(choose(parts)) if len(parts := line.split(delimiter, last)) >= last else pick(line) for line in lines]
+            found = [
+                join(choose(parts))
+                if len(parts := line.split(delimiter, last)) >= last
+                else pick(line)
+                for line in lines
+            ]
             return [part for part in found if part is not None]
 
         return single
@@ -107,17 +125,25 @@ _LONG = 1 << 20
 """Bytes of a line whose fields are counted before they are all there at once."""
 
 
-def _block_kernel(ranges: Ranges, delimiter: bytes, output: bytes, end: bytes, only_delimited: bool) -> Callable[[bytes], bytes | None]:
-    """A function from a block of whole lines to the chosen fields; None when a line has fewer fields than are asked for.
+def _block_kernel(
+    ranges: Ranges, delimiter: bytes, output: bytes, end: bytes, only_delimited: bool
+) -> Callable[[bytes], bytes | None]:
+    """A function from a block of whole lines to the chosen fields; None when a line has fewer
+    fields than are asked for.
 
-    A pattern takes at least one end of line for each line; where it found as many as there are, it crossed none. It fails
-    nowhere, which would take time, when the last line has as many delimiters as it asks for.
+    A pattern takes at least one end of line for each line; where it found as many as there are, it
+    crossed none. It fails nowhere, which would take time, when the last line has as many delimiters
+    as it asks for.
     """
     slices = _joined_slices(ranges)
     last = ranges[-1][1] if ranges else 0
     rest = last >= 2**31
     least = slices[-1][0] + 1 if rest else last
-    if not 0 < least <= _FEW_FIELDS or (rest and least == 1) or (delimiter != output and any(high - low > 1 for low, high in slices)):
+    if (
+        not 0 < least <= _FEW_FIELDS
+        or (rest and least == 1)
+        or (delimiter != output and any(high - low > 1 for low, high in slices))
+    ):
         return lambda block: None
     separator, stop = b"\\x%02x" % delimiter[0], b"\\x%02x" % end[0]
     field = b"[^%b]*+" % separator
@@ -126,11 +152,18 @@ def _block_kernel(ranges: Ranges, delimiter: bytes, output: bytes, end: bytes, o
     for low, high in slices:
         pieces += [field + separator] * (low - at)
         at = low if high >= 2**31 else high
-        pieces.append(b"([^%b]*+)" % stop if high >= 2**31 else b"(%b)%b" % (separator.join([field] * (high - low)), separator))
+        pieces.append(
+            b"([^%b]*+)" % stop
+            if high >= 2**31
+            else b"(%b)%b" % (separator.join([field] * (high - low)), separator)
+        )
     tail = b"[^%b]*+%b" % (stop, stop)
     patterns = [(least - 1 if rest else last, re.compile(b"".join(pieces) + tail).findall)]
     if not rest and (last > 1 or not only_delimited):  # the last field may end its line
-        pieces[-1] = pieces[-1].removesuffix(field + b")" + separator) + b"[^%b%b]*+)" % (separator, stop)
+        pieces[-1] = pieces[-1].removesuffix(field + b")" + separator) + b"[^%b%b]*+)" % (
+            separator,
+            stop,
+        )
         patterns.append((last - 1, re.compile(b"".join(pieces) + tail).findall))
 
     def cut_block(block: bytes) -> bytes | None:
@@ -147,7 +180,14 @@ def _block_kernel(ranges: Ranges, delimiter: bytes, output: bytes, end: bytes, o
     return cut_block
 
 
-def _cut_lines_as_fields(ctx: CommandContext, names: Sequence[str], ranges: Ranges, output: bytes, end: bytes, only_delimited: bool) -> int:
+def _cut_lines_as_fields(
+    ctx: CommandContext,
+    names: Sequence[str],
+    ranges: Ranges,
+    output: bytes,
+    end: bytes,
+    only_delimited: bool,
+) -> int:
     """`-d` is the line terminator: the lines of a file are its fields."""
     for _name, source in inputs(ctx, names):
         found: list[bytes] = []
@@ -184,7 +224,11 @@ def _character(text: str) -> bytes:
 
 def _chosen_list(args: Arguments) -> tuple[str, str]:
     """("bytes", "characters" or "fields", the list)."""
-    lists = [(name, value or "") for name, value in args.given if name in ("bytes", "characters", "fields")]
+    lists = [
+        (name, value or "")
+        for name, value in args.given
+        if name in ("bytes", "characters", "fields")
+    ]
     if not lists:
         raise UsageError("you must specify a list of bytes, characters, or fields")
     if len(lists) > 1:
@@ -194,7 +238,9 @@ def _chosen_list(args: Arguments) -> tuple[str, str]:
         if args.flag("delimiter"):
             raise UsageError("an input delimiter may be specified only when operating on fields")
         if args.flag("only-delimited"):
-            raise UsageError("suppressing non-delimited lines makes sense\n\tonly when operating on fields")
+            raise UsageError(
+                "suppressing non-delimited lines makes sense\n\tonly when operating on fields"
+            )
     return name, text
 
 
@@ -244,7 +290,9 @@ def cut(ctx: CommandContext, args: Arguments) -> int:
     else:
         between = delimiter if output is None else output
         if delimiter == end:
-            return _cut_lines_as_fields(ctx, args.operands, ranges, between, end, args.flag("only-delimited"))
+            return _cut_lines_as_fields(
+                ctx, args.operands, ranges, between, end, args.flag("only-delimited")
+            )
         kernel = _fields_kernel(ranges, delimiter, between, args.flag("only-delimited"))
         whole = _block_kernel(ranges, delimiter, between, end, args.flag("only-delimited"))
     for _name, source in inputs(ctx, args.operands):

@@ -1,4 +1,6 @@
-"""`echo` (GNU coreutils): print words. The shell has its own; this one runs under `xargs`, `env` and `find`."""
+"""`echo` (GNU coreutils): print words. The shell has its own; this one runs under `xargs`, `env`
+and `find`.
+"""
 
 from __future__ import annotations
 

@@ -18,9 +18,20 @@ _NONE, _REQUIRED, _OPTIONAL = range(3)
 class _Parser:
     """Parses parameters by option strings, as getopt_long(3)."""
 
-    def __init__(self, ctx: CommandContext, short: str, long: Sequence[str], name: str, *, quiet: bool, alternative: bool) -> None:
+    def __init__(
+        self,
+        ctx: CommandContext,
+        short: str,
+        long: Sequence[str],
+        name: str,
+        *,
+        quiet: bool,
+        alternative: bool,
+    ) -> None:
         self.ctx = ctx
-        self.mode = short[:1] if short[:1] in ("+", "-") else "+" if "POSIXLY_CORRECT" in ctx.env else ""
+        self.mode = (
+            short[:1] if short[:1] in ("+", "-") else "+" if "POSIXLY_CORRECT" in ctx.env else ""
+        )
         short = short.lstrip("+-")
         self.short: dict[str, int] = {}
         at = 0
@@ -68,7 +79,9 @@ class _Parser:
     def _is_long(self, text: str) -> bool:
         """Whether a word after one dash names a long option rather than a letter."""
         name = text.partition("=")[0]
-        return any(known.startswith(name) for known in self.long) and (len(name) > 1 or name not in self.short)
+        return any(known.startswith(name) for known in self.long) and (
+            len(name) > 1 or name not in self.short
+        )
 
     def _cluster(self, letters: str, words: Sequence[str], at: int) -> int:
         for index, letter in enumerate(letters):
@@ -91,11 +104,18 @@ class _Parser:
 
     def _long(self, text: str, dashes: str, words: Sequence[str], at: int) -> int:
         name, equals, value = text.partition("=")
-        matches = [name] if name in self.long else [known for known in self.long if known.startswith(name)]
+        matches = (
+            [name]
+            if name in self.long
+            else [known for known in self.long if known.startswith(name)]
+        )
         if not matches:
             self.complain(f"unrecognized option '{dashes}{text if equals else name}'")
         elif len(matches) > 1:
-            self.complain(f"option '{dashes}{text}' is ambiguous; possibilities: " + " ".join([f"'{dashes}{known}'" for known in matches]))
+            self.complain(
+                f"option '{dashes}{text}' is ambiguous; possibilities: "
+                + " ".join([f"'{dashes}{known}'" for known in matches])
+            )
         else:
             full, takes = matches[0], self.long[matches[0]]
             if equals and takes == _NONE:
@@ -171,7 +191,12 @@ def getopt(ctx: CommandContext, args: Arguments) -> int:
         if not words:
             raise UsageError("missing optstring argument", 2)
         short, words = words[0], words[1:]
-    long = [name for text in args.values("longoptions") for name in text.replace("\n", ",").replace(" ", ",").split(",") if name]
+    long = [
+        name
+        for text in args.values("longoptions")
+        for name in text.replace("\n", ",").replace(" ", ",").split(",")
+        if name
+    ]
     parser = _Parser(
         ctx, short, long, args.value("name", "getopt") or "", quiet=args.flag("quiet"), alternative=args.flag("alternative")
     )  # fmt: skip

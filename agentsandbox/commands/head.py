@@ -164,12 +164,16 @@ def head(ctx: CommandContext, args: Arguments) -> int:
             ctx.warn(f"cannot open {quote_always(name)} for reading: {error.strerror}")
             continue
         if headers:
-            ctx.stdout.write(encode(f"{separator}==> {'standard input' if name == '-' else name} <==\n"))
+            ctx.stdout.write(
+                encode(f"{separator}==> {'standard input' if name == '-' else name} <==\n")
+            )
             separator = "\n"
         if source is None and not count and not all_but:
             continue
         if source is None:
-            ctx.warn(f"error reading {quote_always('standard input' if name == '-' else name)}: Is a directory")
+            ctx.warn(
+                f"error reading {quote_always('standard input' if name == '-' else name)}: Is a directory"
+            )
         elif unit == "lines":
             (_all_but_lines if all_but else _first_lines)(ctx, source, count, end)
         else:

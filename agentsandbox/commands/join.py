@@ -1,4 +1,6 @@
-"""`join` (POSIX 1003.1-2017, GNU coreutils): join the lines of two sorted files on a common field."""
+"""`join` (POSIX 1003.1-2017, GNU coreutils): join the lines of two sorted files on a common
+field.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,20 @@ _BLANK_PAIRS = (b"  ", b" \n", b"\n ")
 class _Options:
     """What to join on, what to print."""
 
-    __slots__ = ("auto", "checks", "columns", "empty", "end", "fields", "fold", "header", "pairs", "separator", "tab", "unpaired")
+    __slots__ = (
+        "auto",
+        "checks",
+        "columns",
+        "empty",
+        "end",
+        "fields",
+        "fold",
+        "header",
+        "pairs",
+        "separator",
+        "tab",
+        "unpaired",
+    )
 
     def __init__(self, args: Arguments) -> None:
         self.fields = self._join_fields(args)
@@ -70,7 +85,9 @@ class _Options:
                     number = _field_number(value or "")
                     before = fields[which]
                     if before not in (None, number):
-                        raise CommandError(f"incompatible join fields {(before or 0) + 1}, {number + 1}")
+                        raise CommandError(
+                            f"incompatible join fields {(before or 0) + 1}, {number + 1}"
+                        )
                     fields[which] = number
         return [field or 0 for field in fields]
 
@@ -122,7 +139,9 @@ def _column(text: str) -> tuple[int, int]:
 
 
 def _split_blanks(text: bytes) -> list[bytes]:
-    """Fields between runs of blanks; leading blanks do not count, trailing ones begin an empty field."""
+    """Fields between runs of blanks; leading blanks do not count, trailing ones begin an empty
+    field.
+    """
     if _UNUSUAL.search(text) is None:
         return text.split()
     stripped = text.lstrip(b" \t\n")
@@ -130,7 +149,12 @@ def _split_blanks(text: bytes) -> list[bytes]:
 
 
 def _split_lines_at_blanks(texts: list[bytes], block: bytes) -> list[list[bytes]]:
-    usual = not any(byte in block for byte in _SPACES) and b" \n" not in block and b"\t\n" not in block and block.endswith(b"\n")
+    usual = (
+        not any(byte in block for byte in _SPACES)
+        and b" \n" not in block
+        and b"\t\n" not in block
+        and block.endswith(b"\n")
+    )
     return list(map(bytes.split if usual else _split_blanks, texts))
 
 
@@ -209,14 +233,21 @@ class _Input:
         self.previous = self.last
         self.last = keys[-1]
         first = 1 if options.header and not self.number else 0
-        ordered = all(map(le, islice(keys, first, None), islice(keys, first + 1, None))) and (self.previous or b"") <= keys[0]
+        ordered = (
+            all(map(le, islice(keys, first, None), islice(keys, first + 1, None)))
+            and (self.previous or b"") <= keys[0]
+        )
         self.checked = not ordered and options.checks is not False and not self.complained
         self.ready = zip(keys, texts, fields, strict=True)
 
     def _fields_of(self, texts: list[bytes], block: bytes) -> list[list[bytes]]:
         tab = self.options.tab
         if tab is None:
-            return _split_lines_at_blanks(texts, block) if self.options.end == b"\n" else list(map(_split_blanks, texts))
+            return (
+                _split_lines_at_blanks(texts, block)
+                if self.options.end == b"\n"
+                else list(map(_split_blanks, texts))
+            )
         if not tab:
             return [[text] for text in texts]
         return [text.split(tab) if text else [] for text in texts]
@@ -232,11 +263,20 @@ class _Input:
         key, text, _ = line
         previous, self.previous = self.previous, key
         checks = self.options.checks
-        if previous is None or self.complained or not (checks or seen_unpairable) or previous <= key:
+        if (
+            previous is None
+            or self.complained
+            or not (checks or seen_unpairable)
+            or previous <= key
+        ):
             return
         self.complained = True
         self.before_message()
-        message = encode(f"{self.ctx.name}: {self.name}:{self.number}: is not sorted: ") + text.partition(b"\0")[0] + b"\n"
+        message = (
+            encode(f"{self.ctx.name}: {self.name}:{self.number}: is not sorted: ")
+            + text.partition(b"\0")[0]
+            + b"\n"
+        )
         self.ctx.stderr.write(message)
         if checks:
             raise CommandError("", 1)
@@ -247,7 +287,9 @@ class _Joiner:
 
     __slots__ = ("counts", "ctx", "inputs", "options", "parts", "seen")
 
-    def __init__(self, ctx: CommandContext, inputs: tuple[_Input, _Input], options: _Options) -> None:
+    def __init__(
+        self, ctx: CommandContext, inputs: tuple[_Input, _Input], options: _Options
+    ) -> None:
         self.ctx = ctx
         self.inputs = inputs
         self.options = options
@@ -289,7 +331,9 @@ class _Joiner:
         found = []
         for file, field in self.options.columns:
             fields = second if file == 2 else first
-            found.append(key if not file else ((fields[field] if field < len(fields) else b"") or empty))
+            found.append(
+                key if not file else ((fields[field] if field < len(fields) else b"") or empty)
+            )
         return found
 
     def _print_pairs(self, firsts: list[_Line], seconds: list[_Line]) -> None:
@@ -303,7 +347,9 @@ class _Joiner:
                     self.print(line, other)
             return
         at = options.fields[0]
-        tails = [b"".join([separator + field for field in self._fields(line, 1)]) for line in seconds]
+        tails = [
+            b"".join([separator + field for field in self._fields(line, 1)]) for line in seconds
+        ]
         for line in firsts:
             self.ctx.budget.step(len(tails))
             key = (line[2][at] if at < len(line[2]) else b"") or options.empty
@@ -391,11 +437,17 @@ class _Joiner:
 
 
 def _parts_of(ctx: CommandContext, source: File, tab: bytes | None) -> _Parts | None:
-    """The lines of a file and their first fields; None unless these are in order, and single separators between the fields."""
+    """The lines of a file and their first fields; None unless these are in order, and single
+    separators between the fields.
+    """
     data = source.read()
     if data and not data.endswith(b"\n"):
         data += b"\n"
-    if tab is None and (any(byte in data for byte in _BLANK_BYTES) or any(pair in data for pair in _BLANK_PAIRS) or data.startswith(b" ")):
+    if tab is None and (
+        any(byte in data for byte in _BLANK_BYTES)
+        or any(pair in data for pair in _BLANK_PAIRS)
+        or data.startswith(b" ")
+    ):
         return None
     found = split_all(ctx.budget, data)
     keys: list[bytes] = []
@@ -403,14 +455,18 @@ def _parts_of(ctx: CommandContext, source: File, tab: bytes | None) -> _Parts | 
         part = found[start : start + _PIECE]
         before = len(keys)
         keys += map(itemgetter(0), map(bytes.partition, part, repeat(tab or b" ")))
-        if not all(map(le, islice(keys, max(before - 1, 0), None), islice(keys, max(before, 1), None))):
+        if not all(
+            map(le, islice(keys, max(before - 1, 0), None), islice(keys, max(before, 1), None))
+        ):
             return None
         ctx.budget.breathe()
     return found, keys
 
 
 def _rests_of(ctx: CommandContext, parts: _Parts) -> dict[bytes, list[bytes]] | None:
-    """What stands behind each key, of all lines that have it; None where that is so much that all pairs are not made at once."""
+    """What stands behind each key, of all lines that have it; None where that is so much that all
+    pairs are not made at once.
+    """
     rests: dict[bytes, list[bytes]] = {}
     found, keys = parts
     for start in range(0, len(found), _PIECE):
@@ -429,7 +485,9 @@ def _rests_of(ctx: CommandContext, parts: _Parts) -> dict[bytes, list[bytes]] | 
 
 
 def _join_whole(ctx: CommandContext, names: Sequence[str], options: _Options) -> bool:
-    """Join two small files that are in order of their first fields; false when there is more to it."""
+    """Join two small files that are in order of their first fields; false when there is more to
+    it.
+    """
     special = options.auto or options.columns or options.empty or options.header or options.fold
     special = special or options.checks or 2 in options.unpaired or options.end != b"\n"
     if special or options.fields != [0, 0] or options.tab == b"":
@@ -448,7 +506,10 @@ def _join_whole(ctx: CommandContext, names: Sequence[str], options: _Options) ->
     if first is None or second is None:
         return False
     rests = _rests_of(ctx, second)
-    if rests is None or (max(map(len, second[0]), default=0) > _PIECE and not all(map(lt, first[1], islice(first[1], 1, None)))):
+    if rests is None or (
+        max(map(len, second[0]), default=0) > _PIECE
+        and not all(map(lt, first[1], islice(first[1], 1, None)))
+    ):
         return False
     ctx.budget.breathe()
     found, keys = first
@@ -463,7 +524,9 @@ def _join_whole(ctx: CommandContext, names: Sequence[str], options: _Options) ->
     return True
 
 
-def _joined(found: list[bytes], keys: list[bytes], rests: dict[bytes, list[bytes]], options: _Options) -> list[bytes]:
+def _joined(
+    found: list[bytes], keys: list[bytes], rests: dict[bytes, list[bytes]], options: _Options
+) -> list[bytes]:
     """Return what is printed of these lines; `rests` is what stands behind the keys of file 2."""
     pairs = zip(found, keys, strict=True)
     if not options.unpaired:
@@ -520,7 +583,9 @@ def join(ctx: CommandContext, args: Arguments) -> int:
     options = _Options(args)
     words = args.operands
     if len(words) < 2:
-        raise UsageError(f"missing operand after {quote(ctx.words[-1])}" if words else "missing operand")
+        raise UsageError(
+            f"missing operand after {quote(ctx.words[-1])}" if words else "missing operand"
+        )
     if len(words) > 2:
         raise UsageError(f"extra operand {quote_always(words[2])}")
     if words == ["-", "-"]:

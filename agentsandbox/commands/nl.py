@@ -38,7 +38,9 @@ def _integer(text: str, what: str) -> int:
 
 
 def _style(ctx: CommandContext | None, text: str, section: str) -> Callable[[bytes], bool] | str:
-    """Which lines of a section get a number: a letter, or a function for `pREGEX`, of use with a context only."""
+    """Which lines of a section get a number: a letter, or a function for `pREGEX`, of use with a
+    context only.
+    """
     if text in ("a", "t", "n"):
         return text
     if text.startswith("p"):
@@ -161,11 +163,17 @@ class _Numbering:
                 ctx.stdout.write(b"".join(parts))
 
     def _is_simple(self, block: bytes) -> bool:
-        """Whether each line gets a number, or each one that is not empty, and there are no sections in the block."""
+        """Whether each line gets a number, or each one that is not empty, and there are no sections
+        in the block.
+        """
         style = self.styles[self.section]
         if not (style == "t" or (style == "a" and self.join == 1)) or self.number is None:
             return False
-        return not any(mark in block for mark in self.delimiters) and abs(self.number) < 2**62 and abs(self.increment) < 2**40
+        return (
+            not any(mark in block for mark in self.delimiters)
+            and abs(self.number) < 2**62
+            and abs(self.increment) < 2**40
+        )
 
     def _number_block(self, lines: list[bytes], blank: bytes) -> None:
         number, increment = self.number or 0, self.increment

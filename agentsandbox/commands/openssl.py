@@ -41,7 +41,10 @@ _RANDOM = f"{_PLACES}      --hex\n      --base64\n"
 
 def _parse(command: str, usage: str, words: Sequence[str]) -> Arguments:
     """Options with one dash, as openssl has them."""
-    given = [f"-{word}" if word.startswith("-") and len(word) > 1 and not word.startswith("--") else word for word in words]
+    given = [
+        f"-{word}" if word.startswith("-") and len(word) > 1 and not word.startswith("--") else word
+        for word in words
+    ]
     try:
         return OptionParser(usage).parse(given)
     except UsageError as error:
@@ -60,11 +63,17 @@ class _Openssl:
         name = args.value("out")
         if name is None:
             return self.ctx.stdout
-        return self.ctx.keep(self.ctx.fs.open(self.ctx.path(name), "w", permissions=0o666 & ~self.ctx.umask))
+        return self.ctx.keep(
+            self.ctx.fs.open(self.ctx.path(name), "w", permissions=0o666 & ~self.ctx.umask)
+        )
 
     def reader(self, args: Arguments) -> ByteReader:
         name = args.value("in")
-        return self.ctx.stdin if name is None else self.ctx.keep(self.ctx.fs.open(self.ctx.path(name), "r"))
+        return (
+            self.ctx.stdin
+            if name is None
+            else self.ctx.keep(self.ctx.fs.open(self.ctx.path(name), "r"))
+        )
 
     def digest(self, name: str, words: Sequence[str]) -> int:
         args = _parse("dgst", _DIGEST, words)
@@ -75,7 +84,11 @@ class _Openssl:
         output = self.writer(args)
         for operand in args.operands or [""]:
             try:
-                source = self.ctx.keep(self.ctx.fs.open(self.ctx.path(operand), "r")) if operand else self.ctx.stdin
+                source = (
+                    self.ctx.keep(self.ctx.fs.open(self.ctx.path(operand), "r"))
+                    if operand
+                    else self.ctx.stdin
+                )
                 result = self.compute(kind, args.value("hmac"), source)
             except OSError as error:
                 self.ctx.stderr.write(encode(f"{operand}: {os.strerror(error.errno or 5)}\n"))

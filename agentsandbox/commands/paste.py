@@ -1,4 +1,6 @@
-"""`paste` (POSIX 1003.1-2017, GNU coreutils): lines of several files side by side, or of one file in a row."""
+"""`paste` (POSIX 1003.1-2017, GNU coreutils): lines of several files side by side, or of one file
+in a row.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +72,9 @@ def _serial(ctx: CommandContext, names: Sequence[str], delimiters: list[bytes], 
             following = chain([b""], cycle(delimiters))
             found = _lines(ctx, source, end)
             while part := list(islice(found, 4 * _ROWS)):
-                ctx.stdout.write(b"".join([mark + line for line, mark in zip(part, following, strict=False)]))
+                ctx.stdout.write(
+                    b"".join([mark + line for line, mark in zip(part, following, strict=False)])
+                )
         ctx.stdout.write(end)
     return ctx.status
 
@@ -82,7 +86,9 @@ def _join_blocks(ctx: CommandContext, source: ByteReader, delimiter: bytes, end:
         between = delimiter
 
 
-def _parallel(ctx: CommandContext, names: Sequence[str], delimiters: list[bytes], end: bytes) -> int:
+def _parallel(
+    ctx: CommandContext, names: Sequence[str], delimiters: list[bytes], end: bytes
+) -> int:
     shared: Iterator[bytes] | None = None
     columns: list[Iterator[bytes]] = []
     closed = False

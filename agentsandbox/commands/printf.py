@@ -63,7 +63,9 @@ def printf(ctx: CommandContext, args: Arguments) -> int:
         ctx.warn(message, ctx.status)
 
     zone = ctx.env.get("TZ", "")
-    rendering = _Rendering(compiled, arguments, warn, ctx.budget, zone=zone, in_bytes=ctx.is_bytewise())
+    rendering = _Rendering(
+        compiled, arguments, warn, ctx.budget, zone=zone, in_bytes=ctx.is_bytewise()
+    )
     output, status = rendering.run()
     ctx.stdout.write(output)
     if len(words) > 1 and not compiled.directives and stop is None:

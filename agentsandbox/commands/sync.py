@@ -1,4 +1,6 @@
-"""`sync` (POSIX 1003.1-2024, GNU coreutils): what is written is there at once, so there is nothing to wait for."""
+"""`sync` (POSIX 1003.1-2024, GNU coreutils): what is written is there at once, so there is nothing
+to wait for.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,9 @@ def sync(ctx: CommandContext, args: Arguments) -> int:
         try:
             path = ctx.path(name)
             ctx.fs.stat(path)
-            if not ctx.fs.access(path, os.R_OK) and (ctx.fs.is_dir(path) or not ctx.fs.access(path, os.W_OK)):
+            if not ctx.fs.access(path, os.R_OK) and (
+                ctx.fs.is_dir(path) or not ctx.fs.access(path, os.W_OK)
+            ):
                 raise os_error(errno.EACCES)
         except OSError as error:
             ctx.warn(f"error opening {quote_always(name)}: {describe_os_error(error, '')}")

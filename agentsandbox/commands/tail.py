@@ -33,7 +33,11 @@ def _rewrite(words: Sequence[str]) -> Sequence[str]:
     if not words:
         return words
     found = _OBSOLETE.match(words[0])
-    alone = len(words) == 1 or (len(words) == 2 and not re.match("-.", words[1])) or (2 <= len(words) <= 3 and words[1] == "--")
+    alone = (
+        len(words) == 1
+        or (len(words) == 2 and not re.match("-.", words[1]))
+        or (2 <= len(words) <= 3 and words[1] == "--")
+    )
     if found is None or not alone or words[0] == "-" or (found[1] == "-" and not found[2]):
         return words
     sign = "+" if found[1] == "+" else ""
@@ -51,7 +55,9 @@ def _count(text: str, unit: str) -> int:
 
 
 class _Part:
-    """Which part is wanted: `count` lines or bytes from the end, or everything from number `count` on."""
+    """Which part is wanted: `count` lines or bytes from the end, or everything from number `count`
+    on.
+    """
 
     __slots__ = ("count", "end", "from_start", "unit")
 
@@ -210,7 +216,11 @@ class _Follower:
                 if self.by_name:
                     self._reopen(name)
                 grown = self._print_new(name) or grown
-            if not grown and self.pid is not None and all(process.pid != self.pid for process in running(ctx)):
+            if (
+                not grown
+                and self.pid is not None
+                and all(process.pid != self.pid for process in running(ctx))
+            ):
                 return ctx.status
             if not grown:
                 ctx.host.scheduler.sleep(max(0.01, min(self.seconds, 0.1)))
@@ -329,7 +339,13 @@ def tail(ctx: CommandContext, args: Arguments) -> int:
     how = "descriptor"
     for key, value in args.given:
         if key in ("follow", "f", "F"):
-            how = "name" if key == "F" else choose(value, "--follow", _FOLLOW) if value is not None else "descriptor"
+            how = (
+                "name"
+                if key == "F"
+                else choose(value, "--follow", _FOLLOW)
+                if value is not None
+                else "descriptor"
+            )
     if not part.count and not part.from_start and follow is None:
         return 0
     names = args.operands or ["-"]
@@ -357,7 +373,9 @@ def tail(ctx: CommandContext, args: Arguments) -> int:
             if part.unit == "bytes":
                 return 1
             if follow is not None:
-                ctx.warn(f"{_shown(name)}: cannot follow end of this type of file; giving up on this name")
+                ctx.warn(
+                    f"{_shown(name)}: cannot follow end of this type of file; giving up on this name"
+                )
             continue
         _print_part(ctx, source, part)
         last = name

@@ -19,7 +19,14 @@ def _open_outputs(ctx: CommandContext, names: list[str], *, append: bool) -> lis
     opened = []
     for name in names:
         try:
-            opened.append((name, ctx.fs.open(ctx.path(name), "a" if append else "w", permissions=0o666 & ~ctx.umask)))
+            opened.append(
+                (
+                    name,
+                    ctx.fs.open(
+                        ctx.path(name), "a" if append else "w", permissions=0o666 & ~ctx.umask
+                    ),
+                )
+            )
         except OSError as error:
             ctx.warn_os(error, shown_name(name))
     return opened
@@ -62,8 +69,12 @@ def tee(ctx: CommandContext, args: Arguments) -> int:
     return ctx.status
 
 
-def _write_all(ctx: CommandContext, outputs: list[tuple[str, ByteWriter]], block: bytes, *, keep: bool) -> None:
-    """Write a block everywhere; outputs that fail are dropped, and a closed pipe ends all unless `keep`."""
+def _write_all(
+    ctx: CommandContext, outputs: list[tuple[str, ByteWriter]], block: bytes, *, keep: bool
+) -> None:
+    """Write a block everywhere; outputs that fail are dropped, and a closed pipe ends all unless
+    `keep`.
+    """
     closed: PipeClosed | None = None
     for name, out in list(outputs):
         try:

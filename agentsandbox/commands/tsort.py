@@ -14,7 +14,9 @@ _PIECE = 1024
 
 
 class _Item:
-    """A name, how many names must come before it, and which come after it (the latest first, as GNU keeps them)."""
+    """A name, how many names must come before it, and which come after it (the latest first, as GNU
+    keeps them).
+    """
 
     __slots__ = ("after", "before", "name", "printed")
 
@@ -65,7 +67,9 @@ def _print_ready(ctx: CommandContext, items: list[_Item]) -> None:
 
 
 class _LoopFinder:
-    """Walks the items in order, as often as needed, until a loop is closed: GNU's way, so that the same loop is found."""
+    """Walks the items in order, as often as needed, until a loop is closed: GNU's way, so that the
+    same loop is found.
+    """
 
     __slots__ = ("ctx", "link", "loop")
 

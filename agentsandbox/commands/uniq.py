@@ -103,7 +103,9 @@ class _Compared:
         fields, chars, width, fold = self.fields, self.chars, self.width, self.fold
         if not (fields or chars or fold) and width is None:
             return None
-        skip = re.compile(rb"(?>(?:[ \t\n]*+[^ \t\n]++){%d}|.*)" % min(fields, 2**31), re.DOTALL).match
+        skip = re.compile(
+            rb"(?>(?:[ \t\n]*+[^ \t\n]++){%d}|.*)" % min(fields, 2**31), re.DOTALL
+        ).match
 
         def key(line: bytes) -> bytes:
             start = chars
@@ -117,24 +119,46 @@ class _Compared:
     def runs(self, end: bytes) -> re.Pattern[bytes]:
         """A pattern for two or more equal lines with an end before each of them and one behind."""
         stop = b"\\x%02x" % end[0]
-        blank, other = (b"[ \\t]", b"[^ \\t\n]") if end == b"\n" else (b"[ \\t\\n]", b"[^ \\t\\n\\x00]")
+        blank, other = (
+            (b"[ \\t]", b"[^ \\t\n]") if end == b"\n" else (b"[ \\t\\n]", b"[^ \\t\\n\\x00]")
+        )
         field = b"%b*+%b*+" % (blank, other)
-        skipped = field * self.fields if self.fields < 8 else b"(?:%b){%d}+" % (field, min(self.fields, _MANY_FIELDS))
+        skipped = (
+            field * self.fields
+            if self.fields < 8
+            else b"(?:%b){%d}+" % (field, min(self.fields, _MANY_FIELDS))
+        )
         if self.chars:
             skipped += b"[^%b]{0,%d}+" % (stop, min(self.chars, _LONGEST))
         before = stop + skipped
         if self.width is None or self.width > _LONGEST:
             pattern = b"%b([^%b]*+)(?:%b\\1(?=%b))++" % (before, stop, before, stop)
         else:
-            pattern = b"%b(?:([^%b]{%d})[^%b]*+(?:%b\\1[^%b]*+(?=%b))++" % (before, stop, self.width, stop, before, stop, stop)
+            pattern = b"%b(?:([^%b]{%d})[^%b]*+(?:%b\\1[^%b]*+(?=%b))++" % (
+                before,
+                stop,
+                self.width,
+                stop,
+                before,
+                stop,
+                stop,
+            )
             if self.width:
-                pattern += b"|([^%b]{0,%d}+)(?=%b)(?:%b\\2(?=%b))++" % (stop, self.width - 1, stop, before, stop)
+                pattern += b"|([^%b]{0,%d}+)(?=%b)(?:%b\\2(?=%b))++" % (
+                    stop,
+                    self.width - 1,
+                    stop,
+                    before,
+                    stop,
+                )
             pattern += b")"
         return re.compile(pattern)
 
 
 class _Groups:
-    """Writes one line for each group that is wanted, with its number if asked. Runs of equal lines are found in whole blocks."""
+    """Writes one line for each group that is wanted, with its number if asked. Runs of equal lines
+    are found in whole blocks.
+    """
 
     def __init__(self, ctx: CommandContext, out: ByteWriter, options: _Options) -> None:
         self.budget = ctx.budget
@@ -203,7 +227,9 @@ class _Groups:
         pieces.append(text)
 
 
-def _print_lines(ctx: CommandContext, source: ByteReader, out: ByteWriter, options: _Options) -> None:
+def _print_lines(
+    ctx: CommandContext, source: ByteReader, out: ByteWriter, options: _Options
+) -> None:
     """`-D`: every line of the groups, with empty lines around them."""
     method = options.all_repeated or "none"
     end, key = options.end, options.compared.key()

@@ -63,7 +63,9 @@ def _count_words(budget: Budget, block: bytes) -> int:
         return len(words)
     count = 0
     for word in words:
-        if word.isprintable() or any(map(is_printable, word if len(word) < _PIECE else _different(budget, word))):
+        if word.isprintable() or any(
+            map(is_printable, word if len(word) < _PIECE else _different(budget, word))
+        ):
             count += 1
     return count
 
@@ -88,7 +90,9 @@ def _count_characters(block: bytes) -> int:
 
 
 def _widest(block: bytes) -> int:
-    """Return the width of the widest line of a block: tabs stop every 8, `\\r` and `\\f` start again."""
+    """Return the width of the widest line of a block: tabs stop every 8, `\\r` and `\\f` start
+    again.
+    """
     if not block.translate(None, _PLAIN):
         return max(map(len, block.split(b"\n")))
     widest = 0
@@ -153,7 +157,9 @@ def _size_at_once(source: ByteReader) -> int | None:
 
 
 def _number_width(ctx: CommandContext, names: Sequence[str], wanted: Sequence[str]) -> int:
-    """GNU's column width: the digits of all sizes together, 7 when a size is not known beforehand."""
+    """GNU's column width: the digits of all sizes together, 7 when a size is not known
+    beforehand.
+    """
     if len(names) == 1 and len(wanted) == 1:
         return 1
     smallest, total = 1, 0
@@ -177,7 +183,9 @@ def _number_width(ctx: CommandContext, names: Sequence[str], wanted: Sequence[st
     return max(smallest, len(str(total)))
 
 
-def _write(ctx: CommandContext, counts: _Counts, wanted: Sequence[str], width: int, name: str | None) -> None:
+def _write(
+    ctx: CommandContext, counts: _Counts, wanted: Sequence[str], width: int, name: str | None
+) -> None:
     numbers = {
         "lines": counts.lines,
         "words": counts.words,
@@ -187,7 +195,9 @@ def _write(ctx: CommandContext, counts: _Counts, wanted: Sequence[str], width: i
     }
     shown = " ".join([f"{numbers[column]:{width}d}" for column in _COLUMNS if column in wanted])
     if name is not None:
-        shown += f" {name}" if "\n" not in name else " " + "'" + name.replace("\n", "'$'\\n''") + "'"
+        shown += (
+            f" {name}" if "\n" not in name else " " + "'" + name.replace("\n", "'$'\\n''") + "'"
+        )
     ctx.stdout.write(encode(shown + "\n"))
 
 
@@ -229,7 +239,9 @@ def wc(ctx: CommandContext, args: Arguments) -> int:
         try:
             source = ctx.open_input(name)
         except IsADirectoryError as error:
-            ctx.warn_os(error, shown_name(name) if args.operands else quote_always("standard input"))
+            ctx.warn_os(
+                error, shown_name(name) if args.operands else quote_always("standard input")
+            )
             _write(ctx, _Counts(), wanted, width, name if args.operands else None)
             continue
         except OSError as error:
@@ -240,7 +252,9 @@ def wc(ctx: CommandContext, args: Arguments) -> int:
             try:
                 counts = _count(ctx, source, wanted)
             except InputError as error:
-                ctx.warn(f"{name if args.operands else quote_always('standard input')}: {error.strerror}")
+                ctx.warn(
+                    f"{name if args.operands else quote_always('standard input')}: {error.strerror}"
+                )
                 counts = _Counts()
         else:
             counts = _Counts()

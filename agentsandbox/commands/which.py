@@ -41,7 +41,11 @@ def which(ctx: CommandContext, args: Arguments) -> int:
         elif not name:
             found = []
         else:
-            found = [path for path in (f"{directory or '.'}/{name}" for directory in directories) if _runs(ctx, path)]
+            found = [
+                path
+                for path in (f"{directory or '.'}/{name}" for directory in directories)
+                if _runs(ctx, path)
+            ]
         for path in found if every else found[:1]:
             ctx.print(path)
         if not found:

@@ -1,4 +1,6 @@
-"""What a command has instead of an unusable standard stream, and what it says about it (see `manners`)."""
+"""What a command has instead of an unusable standard stream, and what it says about it (see
+`manners`).
+"""
 
 from __future__ import annotations
 
@@ -12,8 +14,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.contract.manners import Manners
     from agentsandbox.kernel.streams import ByteWriter
-
-__all__ = ["BrokenInput", "BrokenOutput", "EmptyInput", "buffered_output", "complaint", "empty_input", "input_failure", "output_failure"]
 
 _BUFFER = 4096
 
@@ -38,7 +38,9 @@ class BrokenInput(Stream):
 
 
 class EmptyInput(Stream):
-    """An unreadable standard input that counts as empty; `line` is what the command says at its end."""
+    """An unreadable standard input that counts as empty; `line` is what the command says at its
+    end.
+    """
 
     __slots__ = ("line", "tried")
 
@@ -98,14 +100,22 @@ def input_failure(manners: Manners, name: str, error: InputError) -> tuple[bytes
 
 
 def output_failure(manners: Manners, name: str, number: int) -> tuple[bytes, int] | None:
-    """Return the line and the status of a command whose output does not arrive; None if it does not look."""
+    """Return the line and the status of a command whose output does not arrive; None if it does not
+    look.
+    """
     text, status = manners.write_error
     special = manners.closed_write_error if number == errno.EBADF else manners.full_write_error
-    if special is not None and number in (errno.EBADF, errno.ENOSPC) and manners.write_error != SILENT:
+    if (
+        special is not None
+        and number in (errno.EBADF, errno.ENOSPC)
+        and manners.write_error != SILENT
+    ):
         text, status = special
     return (complaint(text, name, number), status) if text else None
 
 
 def complaint(text: str, name: str, number: int) -> bytes:
-    """Return a text of the manners as a line, with the command's name and the words for the error."""
+    """Return a text of the manners as a line, with the command's name and the words for the
+    error.
+    """
     return encode(text.replace("REASON", os.strerror(number)).replace("NAME", name) + "\n")

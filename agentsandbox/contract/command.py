@@ -23,7 +23,17 @@ import textwrap
 from agentsandbox.contract.manners import DEFAULT_MANNERS
 from agentsandbox.contract.usage import Arguments, OptionParser
 from agentsandbox.errors import CommandError, UsageError
-from agentsandbox.kernel.streams import ByteWriter, Closed, InputError, LateWriter, Null, OutputError, bytewise, decode, encode
+from agentsandbox.kernel.streams import (
+    ByteWriter,
+    Closed,
+    InputError,
+    LateWriter,
+    Null,
+    OutputError,
+    bytewise,
+    decode,
+    encode,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,13 +54,16 @@ if TYPE_CHECKING:
         def find(self, name: str, /) -> Command | None: ...
         def names(self) -> Collection[str]: ...
         def hint(self, name: str) -> str | None:
-            """Return what to do instead of calling a program that is not here; None for an unknown one."""
+            """Return what to do instead of calling a program that is not here; None for an unknown
+            one.
+            """
 
     class RunCommand(Protocol):
-        """Runs another command of the sandbox, as `execvp` would find it: a command, a script on the PATH, a path.
+        """Runs another command of the sandbox, as `execvp` would find it: a command, a script on
+        the PATH, a path.
 
-        Streams, environment, directory and the signals that it ignores default to the caller's. Returns the status; 127 not found, 126 not
-        executable, both with a message on stderr.
+        Streams, environment, directory and the signals that it ignores default to the caller's.
+        Returns the status; 127 not found, 126 not executable, both with a message on stderr.
         """
 
         def __call__(
@@ -66,7 +79,9 @@ if TYPE_CHECKING:
         ) -> int: ...
 
     class StartCommand(Protocol):
-        """As `RunCommand`, but beside the caller: returns the process at once; `ctx.host.scheduler.wait(process)`."""
+        """As `RunCommand`, but beside the caller: returns the process at once;
+        `ctx.host.scheduler.wait(process)`.
+        """
 
         def __call__(
             self,
@@ -88,18 +103,39 @@ if TYPE_CHECKING:
         def __call__(self, ctx: CommandContext, args: Arguments, /) -> int | Awaitable[int]: ...
 
 
-__all__ = ["Arguments", "Command", "CommandContext", "Host", "command", "describe_os_error", "normalize"]
+__all__ = [
+    "Arguments",
+    "Command",
+    "CommandContext",
+    "Host",
+    "command",
+    "describe_os_error",
+    "normalize",
+]
 
 
 _HINT = "Try 'NAME --help' for more information."
 _OPENING, _REPORT = 4, 10
-"""Steps that a file costs, and a complaint: with very many operands nothing else may look at the clock."""
+"""Steps that a file costs, and a complaint: with very many operands nothing else may look at the
+clock."""
 
 
 class Host:
     """What the machine looks like from inside: clock, chance, user, terminal, network."""
 
-    __slots__ = ("_make_random", "_random", "clock", "columns", "commands", "hostname", "locks", "network", "scheduler", "started", "user")
+    __slots__ = (
+        "_make_random",
+        "_random",
+        "clock",
+        "columns",
+        "commands",
+        "hostname",
+        "locks",
+        "network",
+        "scheduler",
+        "started",
+        "user",
+    )
 
     def __init__(
         self,
@@ -126,7 +162,8 @@ class Host:
         """The names of all commands there are."""
         self.started = clock()
         self.locks: dict[int, list[tuple[Stream, bool]]] = {}
-        """Advisory locks on files, by inode: who holds each, and whether it is shared. A closed stream holds nothing."""
+        """Advisory locks on files, by inode: who holds each, and whether it is shared. A closed
+        stream holds nothing."""
 
     @property
     def random(self) -> Random:
@@ -136,7 +173,9 @@ class Host:
         return self._random
 
     def random_state(self) -> tuple[object, ...] | None:
-        """What `random.setstate` takes to go on from here; None where no chance was asked for yet."""
+        """What `random.setstate` takes to go on from here; None where no chance was asked for
+        yet.
+        """
         return None if self._random is None else self._random.getstate()
 
 
@@ -197,11 +236,18 @@ class CommandContext:
         return f"{self.cwd}/{name}" if self.cwd != "/" else f"/{name}"
 
     def at_hand(self, names: Sequence[str]) -> list[bytes | None]:
-        """The bytes of those operands that are regular files and at hand; None tells nothing. None of them is empty."""
-        return self.fs.at_hand(self.cwd, names if "".join(names).isascii() else [decode(encode(name)) for name in names])
+        """The bytes of those operands that are regular files and at hand; None tells nothing. None
+        of them is empty.
+        """
+        return self.fs.at_hand(
+            self.cwd,
+            names if "".join(names).isascii() else [decode(encode(name)) for name in names],
+        )
 
     def is_bytewise(self, category: str = "LC_CTYPE") -> bool:
-        """Whether the environment chooses the locale C: characters are bytes. What names no locale is UTF-8, as in the shell."""
+        """Whether the environment chooses the locale C: characters are bytes. What names no locale
+        is UTF-8, as in the shell.
+        """
         env = self.env
         return (env.get("LC_ALL") or env.get(category) or env.get("LANG")) in ("C", "POSIX")
 
@@ -223,10 +269,16 @@ class CommandContext:
             line, self.status = input_failure(self.manners, self.name, error)
             self.stderr.write(line)
             return
-        self.warn(f"{prefix}{describe_os_error(error, name)}" if name != "" else f"{prefix}: {describe_os_error(error, '')}")
+        self.warn(
+            f"{prefix}{describe_os_error(error, name)}"
+            if name != ""
+            else f"{prefix}: {describe_os_error(error, '')}"
+        )
 
     def open_input(self, name: str) -> ByteReader:
-        """Open one operand for reading, stdin for "-"; a directory raises EISDIR. It is closed when the command ends."""
+        """Open one operand for reading, stdin for "-"; a directory raises EISDIR. It is closed when
+        the command ends.
+        """
         self.budget.step(_OPENING)
         if name == "-":
             if self.stdin.unreadable == errno.EISDIR:
@@ -246,7 +298,9 @@ class CommandContext:
         return file
 
     def inputs(self, names: Sequence[str]) -> Iterator[tuple[str, ByteReader]]:
-        """Open each operand in turn, stdin for "-" or for none; report the ones that fail and go on."""
+        """Open each operand in turn, stdin for "-" or for none; report the ones that fail and go
+        on.
+        """
         for name in names or ("-",):
             try:
                 source = self.open_input(name)
@@ -282,11 +336,15 @@ def _reads_its_output(ctx: CommandContext) -> bool:
         return False
     written = normalize(written)
     read = getattr(ctx.stdin, "path", None)
-    return (read is not None and normalize(read) == written) or any(word and normalize(ctx.path(word)) == written for word in ctx.words)
+    return (read is not None and normalize(read) == written) or any(
+        word and normalize(ctx.path(word)) == written for word in ctx.words
+    )
 
 
 class Command:
-    """A command as the table knows it. `raw` commands parse their own words: `args.operands` holds them all."""
+    """A command as the table knows it. `raw` commands parse their own words: `args.operands` holds
+    them all.
+    """
 
     __slots__ = (
         "_parser", "advice", "check", "digits", "function", "hint", "late", "manners", "name", "permute", "raw", "rewrite", "summary",
@@ -329,7 +387,11 @@ class Command:
         self.digits = digits
         self.usage_status = usage_status
         self.rewrite = rewrite
-        lines = [line for line in usage.splitlines() if line.strip() and not line.lower().startswith(("usage:", "  or:"))]
+        lines = [
+            line
+            for line in usage.splitlines()
+            if line.strip() and not line.lower().startswith(("usage:", "  or:"))
+        ]
         self.summary = lines[0].strip() if lines else ""
         self._parser: OptionParser | None = None
 
@@ -368,7 +430,9 @@ class Command:
         return self._run(ctx)
 
     def _run_behind(self, ctx: CommandContext) -> int:
-        """Run it with an output that is held back as by C's stdio: what reads the file it adds to gets to its end."""
+        """Run it with an output that is held back as by C's stdio: what reads the file it adds to
+        gets to its end.
+        """
         stdout, run, start = ctx.stdout, ctx.run, ctx.start
         ctx.stdout = late = LateWriter(stdout)
 
@@ -400,7 +464,9 @@ class Command:
         )
 
         manners = self.manners
-        empty = empty_input(manners, ctx.name, ctx.stdin.unreadable) if ctx.stdin.unreadable else None
+        empty = (
+            empty_input(manners, ctx.name, ctx.stdin.unreadable) if ctx.stdin.unreadable else None
+        )
         closed = isinstance(ctx.stdin, Closed)
         if isinstance(ctx.stderr, Closed):
             ctx.stderr = Null()
@@ -414,7 +480,12 @@ class Command:
         if empty is not None and empty.tried and empty.line:
             ctx.stderr.write(empty.line)
             status = status or 1
-        if closed and isinstance(ctx.stdin, (BrokenInput, EmptyInput)) and ctx.stdin.tried and manners.closing_error:
+        if (
+            closed
+            and isinstance(ctx.stdin, (BrokenInput, EmptyInput))
+            and ctx.stdin.tried
+            and manners.closing_error
+        ):
             ctx.stderr.write(complaint(manners.closing_error, ctx.name, errno.EBADF))
             status = status or 1
         if isinstance(ctx.stdout, BrokenOutput) and ctx.stdout.size:
@@ -453,7 +524,9 @@ class Command:
             return status
         except UsageError as error:
             status = error.status if error.has_status else self.usage_status
-            ctx.stderr.write(encode(f"{ctx.name}: {error.message}\n{self.hint.replace('NAME', ctx.name)}\n"))
+            ctx.stderr.write(
+                encode(f"{ctx.name}: {error.message}\n{self.hint.replace('NAME', ctx.name)}\n")
+            )
             return status
         except CommandError as error:
             if error.message:
@@ -487,7 +560,9 @@ class Command:
     def _output_failed(self, ctx: CommandContext, error: OSError) -> int:
         """Word an error that nobody else worded: of standard output or of any file."""
         stdout = ctx.stdout
-        if isinstance(error, OutputError) or (error.errno == errno.ENOSPC and error.filename == getattr(stdout, "path", None)):
+        if isinstance(error, OutputError) or (
+            error.errno == errno.ENOSPC and error.filename == getattr(stdout, "path", None)
+        ):
             from agentsandbox.contract.broken_streams import BrokenOutput, output_failure
 
             if isinstance(stdout, BrokenOutput):
@@ -506,7 +581,9 @@ class Command:
         words = ctx.words
         try:
             posix = "POSIXLY_CORRECT" in ctx.env and bool(self.manners.long_options)
-            return self.parser().parse(self.rewrite(words) if self.rewrite is not None else words, posix=posix)
+            return self.parser().parse(
+                self.rewrite(words) if self.rewrite is not None else words, posix=posix
+            )
         except CommandError as error:
             if words and words[0] == "--help":
                 return None
@@ -535,16 +612,21 @@ def command(
 
     usage         help text and option specification (see `usage`); dedented here.
     raw           the words have a grammar of their own: no option parsing, no automatic --help.
-    permute       options may stand after operands, as GNU allows; false for `env`, `xargs`, `timeout` …
+    permute       options may stand after operands, as GNU allows; false for `env`, `xargs`,
+                  `timeout` …
     digits        the option that "-5" means (`head -5`).
     usage_status  the status of a usage error: 1, or 2 for `ls`, `grep`, `sort`, `diff` …
-    rewrite       puts obsolete forms (`tail +2`, `head -1c`) into today's words before they are parsed.
+    rewrite       puts obsolete forms (`tail +2`, `head -1c`) into today's words before they are
+                  parsed.
     hint          the line after a usage error; NAME stands for the name.
     late          what it prints is held back as by C's stdio: its messages come first.
     advice        called with an error in the options, whose message it may add to.
-    values        by the key of an option a function that reads its value, for the error it raises (see `usage`).
-    check         called with the options so far after each word, for the error it raises where they contradict each other.
-    manners       how it behaves where tools differ: its release, its words about broken streams, purity (see `manners`).
+    values        by the key of an option a function that reads its value, for the error it raises
+                  (see `usage`).
+    check         called with the options so far after each word, for the error it raises where they
+                  contradict each other.
+    manners       how it behaves where tools differ: its release, its words about broken streams,
+                  purity (see `manners`).
     """
 
     def decorate(function: Function) -> Command:
@@ -558,5 +640,11 @@ def command(
 
 
 def normalize(path: str) -> str:
-    """An absolute path without empty, "." and ".." components, textually: for display, not for opening."""
-    return posixpath.normpath(path) if not path.startswith("//") else posixpath.normpath(path)[1:] or "/"
+    """An absolute path without empty, "." and ".." components, textually: for display, not for
+    opening.
+    """
+    return (
+        posixpath.normpath(path)
+        if not path.startswith("//")
+        else posixpath.normpath(path)[1:] or "/"
+    )

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     Complaint: TypeAlias = tuple[str, int]
     """A line of standard error, without the newline, and the exit status that goes with it."""
 
-__all__ = ["DEFAULT_MANNERS", "SILENT", "Manners", "Release"]
-
 SILENT = ("", 0)
 """The complaint of a tool that does not look whether its output arrives."""
 
@@ -59,7 +57,9 @@ class Release(_Frozen):
         return f"{first}\nA command of agentsandbox, written to behave like this release.\n"
 
     def declare_in(self, usage: str) -> str:
-        """Return the usage text with a line for the option, unless it has one: below that for --help, or at the end."""
+        """Return the usage text with a line for the option, unless it has one: below that for
+        --help, or at the end.
+        """
         if any(f"--version{end}" in usage for end in " \n,"):
             return usage
         option = "--version" if self.option.startswith("-V") and "-V," in usage else self.option
@@ -73,7 +73,9 @@ class Release(_Frozen):
             column = line.find("  ", line.find("--help")) + 2
             while line[column : column + 1] == " ":
                 column += 1
-        declared = f"{indent}{option}  ".ljust(column) + "show the release that this command follows\n"
+        declared = (
+            f"{indent}{option}  ".ljust(column) + "show the release that this command follows\n"
+        )
         return f"{usage[:end]}{declared}{usage[end:]}"
 
 
@@ -81,21 +83,22 @@ class Manners(_Frozen):
     """How a command behaves; immutable.
 
     release              the release it follows; None for a command without `--version`
-    pure                 it leaves no trace in the shell, which may then run it without a copy of itself
+    pure                 it leaves no trace in the shell, which may then run it without a copy of
+                         itself
     bytewise             in the locale C its words are bytes: a message shows each byte of "é"
-    long_options         the tool's long options in the order of its own table, in which it lists what
-                         an ambiguous abbreviation may mean; "" for a tool without such an order.
-                         With one, POSIXLY_CORRECT ends the options at the first operand
-    fatal_options        None: the first wrong option ends it. Otherwise all wrong options are reported
-                         together, but a wrong value of one of these ends it at once
+    long_options         the tool's long options in the order of its own table, in which it lists
+                         what an ambiguous abbreviation may mean; "" for a tool without such an
+                         order. With one, POSIXLY_CORRECT ends the options at the first operand
+    fatal_options        None: the first wrong option ends it. Otherwise all wrong options are
+                         reported together, but a wrong value of one of these ends it at once
 
     unbuffered           it writes without a buffer, or leaves its output to commands that it runs
-    checks_output        it looks itself whether it adds to a file that it reads; the output of others
-                         is held back then
+    checks_output        it looks itself whether it adds to a file that it reads; the output of
+                         others is held back then
     read_error           standard input cannot be read
     closed_read_error    the same for a closed one, where it differs
-    unreadable_is_empty  (closed, directory): None if such an input is an error. Otherwise it counts as
-                         empty, and this line follows at the end ("" for none)
+    unreadable_is_empty  (closed, directory): None if such an input is an error. Otherwise it counts
+                         as empty, and this line follows at the end ("" for none)
     closing_error        the line that follows at the end if standard input was closed and read from
     write_error          nothing of what it wrote arrives; SILENT if it does not look
     closed_write_error   the same for a closed standard output, where it differs

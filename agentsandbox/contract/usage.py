@@ -1,8 +1,9 @@
 """The help text is the option specification.
 
 `parse_usage` reads lines such as "  -w, --number-width=NUM   columns for the number" from a command's usage text;
-`OptionParser.parse` then parses words by them exactly as GNU getopt_long does: clusters, attached and separate values,
-"=", permutation, unambiguous abbreviations, "--". What the text does not name is refused by name.
+`OptionParser.parse` then parses words by them exactly as GNU getopt_long does: clusters, attached
+and separate values, "=", permutation, unambiguous abbreviations, "--". What the text does not name
+is refused by name.
 
 Forms in the text, at the start of an indented line:
 
@@ -10,12 +11,14 @@ Forms in the text, at the start of an indented line:
     -s SUFFIX               the same for a short option alone
     --color[=WHEN]          the value is optional and must be attached
     -q, --quiet, --silent   several spellings of one option
-    -NUM                    digits alone are short for the option named in `@command(..., digits="lines")`
+    -NUM                    digits alone are short for the option named in `@command(...,
+    digits="lines")`
 
-An option is known by its first long spelling, or by its letter if it has none. Values that a command gives a function for
-are read as they come: what is wrong with one is told before anything that stands behind it, and also where a later one counts.
-A function under the key with a dash before it reads the value of the option that is given by its letter. One more function
-may check whether the options so far can stand together.
+An option is known by its first long spelling, or by its letter if it has none. Values that a
+command gives a function for are read as they come: what is wrong with one is told before anything
+that stands behind it, and also where a later one counts. A function under the key with a dash
+before it reads the value of the option that is given by its letter. One more function may check
+whether the options so far can stand together.
 """
 
 from __future__ import annotations
@@ -28,8 +31,6 @@ from agentsandbox.kernel.streams import bytewise
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-
-__all__ = ["Arguments", "Option", "OptionParser", "parse_usage"]
 
 _NONE, _REQUIRED, _OPTIONAL = 0, 1, 2
 _FEW = 64
@@ -64,7 +65,8 @@ class Arguments:
         """(key, value) in the order given; the value is None for an option without one."""
         self.operands: list[str] = []
         self._places: dict[str, list[int]] = {}
-        """Where each key stands, if there are many: a command may ask as often as there are options."""
+        """Where each key stands, if there are many: a command may ask as often as there are
+        options."""
         self._counted = 0
 
     def _indexed(self) -> dict[str, list[int]]:
@@ -85,7 +87,9 @@ class Arguments:
         return False
 
     def value(self, key: str, default: str | None = None) -> str | None:
-        """The last value given for the option, `default` if it was not given ("" for an omitted optional value)."""
+        """The last value given for the option, `default` if it was not given ("" for an omitted
+        optional value).
+        """
         for name, value in reversed(self.given):
             if name == key:
                 return "" if value is None else value
@@ -98,7 +102,9 @@ class Arguments:
         return [value or "" for name, value in self.given if name == key]
 
     def last(self, *keys: str) -> str | None:
-        """Which of these options was given last; None if none was: for options that override each other."""
+        """Which of these options was given last; None if none was: for options that override each
+        other.
+        """
         for name, _ in reversed(self.given):
             if name in keys:
                 return name
@@ -132,7 +138,9 @@ def parse_usage(text: str) -> list[Option]:
 
 
 class OptionParser:
-    """Parses a command's words by its usage text. For `long_options` and `fatal_options` see `manners`."""
+    """Parses a command's words by its usage text. For `long_options` and `fatal_options` see
+    `manners`.
+    """
 
     __slots__ = (
         "_parsed",
@@ -183,11 +191,15 @@ class OptionParser:
                 else:
                     self.short[spelling[1:]] = option
 
-    def parse(self, words: Sequence[str], *, in_order: bool = False, posix: bool = False) -> Arguments:
-        """Options and operands of `words` (the command's name not among them); `UsageError` in GNU's words.
+    def parse(
+        self, words: Sequence[str], *, in_order: bool = False, posix: bool = False
+    ) -> Arguments:
+        """Options and operands of `words` (the command's name not among them); `UsageError` in
+        GNU's words.
 
-        With `posix` options end at the first operand, as getopt has it where POSIXLY_CORRECT is set. With `in_order` operands
-        stand among the options in `given` as well, under the key "": for `tar`, whose options apply to the operands after them.
+        With `posix` options end at the first operand, as getopt has it where POSIXLY_CORRECT is
+        set. With `in_order` operands stand among the options in `given` as well, under the key "":
+        for `tar`, whose options apply to the operands after them.
         """
         line = tuple(words)
         plain = not in_order and not posix
@@ -246,7 +258,12 @@ class OptionParser:
             given.extend([("", word) for word in words[position:]])
         return arguments
 
-    def _read_values(self, readers: Mapping[str, Callable[[str], object]], given: list[tuple[str, str | None]], dash: str) -> None:
+    def _read_values(
+        self,
+        readers: Mapping[str, Callable[[str], object]],
+        given: list[tuple[str, str | None]],
+        dash: str,
+    ) -> None:
         for key, value in given:
             reader = readers.get(dash + key) or readers.get(key)
             if reader is None or value is None:
@@ -263,7 +280,9 @@ class OptionParser:
             raise UsageError(wrong, self.usage_status)
         self._wrong.append(wrong)
 
-    def _cluster_of_digits(self, word: str, words: Sequence[str], position: int, given: list[tuple[str, str | None]]) -> int:
+    def _cluster_of_digits(
+        self, word: str, words: Sequence[str], position: int, given: list[tuple[str, str | None]]
+    ) -> int:
         digits = re.match(r"-(\d+)", word)
         assert digits is not None and self.digits is not None
         reader = self.values.get(self.digits) if self.values is not None else None
@@ -273,7 +292,9 @@ class OptionParser:
         rest = word[digits.end() :]
         return self._cluster(rest, words, position, given) if rest else position
 
-    def _cluster(self, letters: str, words: Sequence[str], position: int, given: list[tuple[str, str | None]]) -> int:
+    def _cluster(
+        self, letters: str, words: Sequence[str], position: int, given: list[tuple[str, str | None]]
+    ) -> int:
         for at, letter in enumerate(letters):
             option = self.short.get(letter)
             if option is None and self.digits is not None and letter.isdecimal():
@@ -297,14 +318,18 @@ class OptionParser:
             self._refuse(f"option requires an argument -- '{letter}'")
         return position
 
-    def _long(self, word: str, words: Sequence[str], position: int, given: list[tuple[str, str | None]]) -> int:
+    def _long(
+        self, word: str, words: Sequence[str], position: int, given: list[tuple[str, str | None]]
+    ) -> int:
         try:
             return self._read_long(word, words, position, given)
         except UsageError as error:
             self._refuse(error.message)
             return position
 
-    def _read_long(self, word: str, words: Sequence[str], position: int, given: list[tuple[str, str | None]]) -> int:
+    def _read_long(
+        self, word: str, words: Sequence[str], position: int, given: list[tuple[str, str | None]]
+    ) -> int:
         name, equals, value = word[2:].partition("=")
         option = self._find_long(name, word)
         full = next(s for s in option.spellings if s.startswith("--") and s[2:].startswith(name))
@@ -334,14 +359,25 @@ class OptionParser:
         order = self.long_options.split() if not name or len(found) > 1 else []
         if order and not name:
             possible = " ".join([f"'--{full}'" for full in order])
-            raise UsageError(f"option '{word}' is ambiguous; possibilities: {possible}", self.usage_status)
+            raise UsageError(
+                f"option '{word}' is ambiguous; possibilities: {possible}", self.usage_status
+            )
         if not candidates:
-            raise UsageError(f"unrecognized option '--{name}'" if "=" not in word else f"unrecognized option '{word}'", self.usage_status)
+            raise UsageError(
+                f"unrecognized option '--{name}'"
+                if "=" not in word
+                else f"unrecognized option '{word}'",
+                self.usage_status,
+            )
         if len(found) > 1:
-            first, *others = sorted(candidates, key=lambda full: order.index(full) if full in order else -1)
+            first, *others = sorted(
+                candidates, key=lambda full: order.index(full) if full in order else -1
+            )
             others = [other for other in others if self.long[other] is not self.long[first]]
             possible = " ".join(f"'--{full}'" for full in [first, *others])
-            raise UsageError(f"option '{word}' is ambiguous; possibilities: {possible}", self.usage_status)
+            raise UsageError(
+                f"option '{word}' is ambiguous; possibilities: {possible}", self.usage_status
+            )
         return self.long[candidates[0]]
 
 

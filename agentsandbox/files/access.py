@@ -19,7 +19,14 @@ from agentsandbox.files.arguments import (
     skips_unsafe,
     text_bytes,
 )
-from agentsandbox.files.contents import check_regular, make_directories, read_regular, replaced, stat_or_none, store
+from agentsandbox.files.contents import (
+    check_regular,
+    make_directories,
+    read_regular,
+    replaced,
+    stat_or_none,
+    store,
+)
 from agentsandbox.files.turns import Guard, Turn, time_budget
 from agentsandbox.files.values import FileInfo
 from agentsandbox.kernel.fs.base import os_error
@@ -146,7 +153,9 @@ class SandboxFiles:
         with self._turn() as turn:
             full = turn.path(path)
             data = read_regular(turn.fs, full)
-            edited, count = replaced(data, before, after, full, every=all, most=turn.fs.limits.file_bytes)
+            edited, count = replaced(
+                data, before, after, full, every=all, most=turn.fs.limits.file_bytes
+            )
             store(turn.fs, full, edited)
             return count
 
@@ -182,7 +191,9 @@ class SandboxFiles:
         with self._turn() as turn:
             return turn.fs.is_dir(turn.path(path))
 
-    def list(self, path: StrPath = ".", *, recursive: bool = False, hidden: bool = True) -> builtins.list[FileInfo]:
+    def list(
+        self, path: StrPath = ".", *, recursive: bool = False, hidden: bool = True
+    ) -> builtins.list[FileInfo]:
         """Describe what is in a directory, sorted by name; links themselves, not what they lead to.
 
         recursive  and all that is below it, each directory before what is in it; one that may not
@@ -371,7 +382,9 @@ class SandboxFiles:
             members, read = _outgoing(turn, turn.path(path), skip_unsafe=skip)
             return write_folder(folder, members, read, overwrite=overwrite)
 
-    def import_archive(self, source: StrPath | bytes | BinaryIO, to: StrPath = ".") -> builtins.list[str]:
+    def import_archive(
+        self, source: StrPath | bytes | BinaryIO, to: StrPath = "."
+    ) -> builtins.list[str]:
         """Unpack a tar archive (plain, gzip, bzip2, xz) or a zip archive below `to`; return the
         paths of files and links.
 
@@ -393,7 +406,9 @@ class SandboxFiles:
             data = read_file(source, most_bytes(limits))
         else:
             kind = type(source).__name__
-            raise TypeError(f"source must be bytes, a binary file or a path of the host, not {kind}")
+            raise TypeError(
+                f"source must be bytes, a binary file or a path of the host, not {kind}"
+            )
         with Guard():
             members = read_archive(data, limits, time_budget(limits))
         return self._place(members, target)
@@ -436,9 +451,13 @@ class SandboxFiles:
         from agentsandbox.files.archives import FORMATS, write_archive
 
         if format not in FORMATS:
-            raise ValueError(f"format must be one of {', '.join(map(repr, FORMATS))}, not {format!r}")
+            raise ValueError(
+                f"format must be one of {', '.join(map(repr, FORMATS))}, not {format!r}"
+            )
         if file is not None and not hasattr(file, "write"):
-            raise TypeError(f"file must be a binary file that is open for writing, not {type(file).__name__}")
+            raise TypeError(
+                f"file must be a binary file that is open for writing, not {type(file).__name__}"
+            )
         skip = skips_unsafe(unsafe)
         with self._turn() as turn:
             members, read = _outgoing(turn, turn.path(path), skip_unsafe=skip)
@@ -470,7 +489,9 @@ def _describe(fs: MemoryFileSystem, path: str, info: Stat) -> FileInfo:
     kind = _KINDS.get(stat_module.S_IFMT(info.mode), "other")
     target = fs.readlink(path) if kind == "link" else None
     size = info.size if kind == "file" else 0
-    return FileInfo(path, kind, size=size, mode=info.permissions, mtime=float(info.mtime), target=target)
+    return FileInfo(
+        path, kind, size=size, mode=info.permissions, mtime=float(info.mtime), target=target
+    )
 
 
 def _described(fs: MemoryFileSystem, paths: Iterable[tuple[str, int]]) -> Iterator[FileInfo]:
@@ -488,10 +509,18 @@ def _files_below(turn: Turn, top: str, glob: str | None, *, hidden: bool) -> bui
 
     fs, budget = turn.fs, turn.budget()
     if glob is None:
-        return [path for path, kind in tree_of(fs, top, budget, hidden=hidden) if stat_module.S_ISREG(kind)]
+        return [
+            path
+            for path, kind in tree_of(fs, top, budget, hidden=hidden)
+            if stat_module.S_ISREG(kind)
+        ]
     pattern = glob.lstrip("/") if "/" in glob else f"**/{glob}"
     found = find_paths(fs, top, pattern, budget, hidden=hidden)
-    return [path for path in found if (info := stat_or_none(fs, path, follow=False)) is not None and info.is_file]
+    return [
+        path
+        for path in found
+        if (info := stat_or_none(fs, path, follow=False)) is not None and info.is_file
+    ]
 
 
 def _check_free(fs: MemoryFileSystem, path: str, *, overwrite: bool) -> None:
@@ -523,7 +552,9 @@ def _copy(turn: Turn, source: str, target: str) -> None:
         store(fs, target, data, mode=info.permissions)
 
 
-def _outgoing(turn: Turn, path: str, *, skip_unsafe: bool) -> tuple[builtins.list[Member], Callable[[Member], bytes]]:
+def _outgoing(
+    turn: Turn, path: str, *, skip_unsafe: bool
+) -> tuple[builtins.list[Member], Callable[[Member], bytes]]:
     """What leaves, and a function that reads the content of one of its files."""
     from agentsandbox.files.transfer import outgoing
 

@@ -31,7 +31,15 @@ import zipfile
 import zlib
 
 from agentsandbox.errors import ArchiveError
-from agentsandbox.files.members import Member, Room, above, as_time, clean_path, stays_inside, too_much
+from agentsandbox.files.members import (
+    Member,
+    Room,
+    above,
+    as_time,
+    clean_path,
+    stays_inside,
+    too_much,
+)
 from agentsandbox.kernel.streams import decode, encode
 
 TYPE_CHECKING = False
@@ -105,7 +113,9 @@ class _Intake:
         """Return the clean path of a member, "" for the top."""
         path = clean_path(name)
         if path is None:
-            raise ArchiveError(f"a name that leads out of the archive or cannot be used: {name[:200]!r}")
+            raise ArchiveError(
+                f"a name that leads out of the archive or cannot be used: {name[:200]!r}"
+            )
         return path
 
     def add(self, member: Member) -> None:
@@ -118,14 +128,20 @@ class _Intake:
                 self._implied.add(directory)
                 self._members[directory] = Member(directory, "directory", mode=0o755)
             elif known.kind != "directory":
-                raise ArchiveError(f"a member below something that is not a directory: {path[:200]!r}")
+                raise ArchiveError(
+                    f"a member below something that is not a directory: {path[:200]!r}"
+                )
             else:
                 break
         known = self._members.get(path)
-        if known is not None and not (member.kind == known.kind == "directory" and path in self._implied):
+        if known is not None and not (
+            member.kind == known.kind == "directory" and path in self._implied
+        ):
             raise ArchiveError(f"a name that occurs twice: {path[:200]!r}")
         if member.kind == "link" and not stays_inside(path, member.text):
-            raise ArchiveError(f"a link that leads out of the archive: {path[:200]!r} -> {member.text[:200]!r}")
+            raise ArchiveError(
+                f"a link that leads out of the archive: {path[:200]!r} -> {member.text[:200]!r}"
+            )
         self._implied.discard(path)
         self._members[path] = member
 
@@ -228,7 +244,9 @@ class _Headers(io.BytesIO):
 
 
 def _read_tar(data: bytes, intake: _Intake, budget: Budget) -> None:
-    with tarfile.open(fileobj=_Headers(data, budget), mode="r:", encoding="utf-8", errors="surrogateescape") as archive:
+    with tarfile.open(
+        fileobj=_Headers(data, budget), mode="r:", encoding="utf-8", errors="surrogateescape"
+    ) as archive:
         last = -1
         while (entry := archive.next()) is not None:
             if entry.size < 0 or entry.offset <= last:
@@ -254,7 +272,11 @@ def _member_of(entry: tarfile.TarInfo, path: str, data: bytes, intake: _Intake) 
             raise ArchiveError(f"a hard link to what no member before it is: {path[:200]!r}")
         intake.room.take(path, len(original.content))
         return Member(path, "file", mode=original.mode, mtime=mtime, content=original.content)
-    if not path or entry.type not in (tarfile.REGTYPE, tarfile.AREGTYPE, tarfile.CONTTYPE) or entry.issparse():
+    if (
+        not path
+        or entry.type not in (tarfile.REGTYPE, tarfile.AREGTYPE, tarfile.CONTTYPE)
+        or entry.issparse()
+    ):
         raise ArchiveError(f"neither a file nor a directory nor a link: {entry.name[:200]!r}")
     intake.room.take(path, entry.size)
     content = data[entry.offset_data : entry.offset_data + entry.size]
@@ -273,7 +295,9 @@ _ENGINES: tuple[tuple[bytes, Callable[[], Engine]], ...] = (
 
 def _decompressed(data: bytes, most: int, budget: Budget) -> bytes:
     """Return the data without its compression; several streams in a row are one."""
-    mark, make = next(((mark, make) for mark, make in _ENGINES if data.startswith(mark)), (b"", None))
+    mark, make = next(
+        ((mark, make) for mark, make in _ENGINES if data.startswith(mark)), (b"", None)
+    )
     if make is None:
         return data
     blocks: list[bytes] = []
@@ -283,7 +307,9 @@ def _decompressed(data: bytes, most: int, budget: Budget) -> bytes:
         while not engine.eof:
             budget.check_time()
             block = engine.decompress(data, _BLOCK)
-            data = getattr(engine, "unconsumed_tail", b"")  # the other two keep what they have not used
+            data = getattr(
+                engine, "unconsumed_tail", b""
+            )  # the other two keep what they have not used
             size += len(block)
             if size > most:
                 raise too_much(_WHOLE)
@@ -299,7 +325,9 @@ def _decompressed(data: bytes, most: int, budget: Budget) -> bytes:
 # writing
 
 
-def write_archive(members: Iterable[Member], read: Callable[[Member], bytes], format: ArchiveFormat) -> bytes:
+def write_archive(
+    members: Iterable[Member], read: Callable[[Member], bytes], format: ArchiveFormat
+) -> bytes:
     """Return an archive of the members, the same one for the same members.
 
     `read` returns the content of a file.
@@ -315,7 +343,9 @@ def write_archive(members: Iterable[Member], read: Callable[[Member], bytes], fo
     return target.getvalue()
 
 
-def _write_tar(members: Iterable[Member], read: Callable[[Member], bytes], target: BinaryIO | gzip.GzipFile) -> None:
+def _write_tar(
+    members: Iterable[Member], read: Callable[[Member], bytes], target: BinaryIO | gzip.GzipFile
+) -> None:
     types = {"file": tarfile.REGTYPE, "directory": tarfile.DIRTYPE, "link": tarfile.SYMTYPE}
     with tarfile.open(
         fileobj=target,
@@ -336,7 +366,9 @@ def _write_tar(members: Iterable[Member], read: Callable[[Member], bytes], targe
             archive.members.clear()  # type: ignore[attr-defined]  # the same
 
 
-def _write_zip(members: Iterable[Member], read: Callable[[Member], bytes], target: BinaryIO) -> None:
+def _write_zip(
+    members: Iterable[Member], read: Callable[[Member], bytes], target: BinaryIO
+) -> None:
     types = {
         "file": stat_module.S_IFREG,
         "directory": stat_module.S_IFDIR,
@@ -345,13 +377,19 @@ def _write_zip(members: Iterable[Member], read: Callable[[Member], bytes], targe
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for member in members:
             if not _is_utf8(member.path):
-                raise ArchiveError(f"zip cannot hold a name that is not UTF-8; tar can: {member.path[:200]!r}")
+                raise ArchiveError(
+                    f"zip cannot hold a name that is not UTF-8; tar can: {member.path[:200]!r}"
+                )
             is_directory = member.kind == "directory"
-            entry = zipfile.ZipInfo(member.path + "/" if is_directory else member.path, _as_zip_time(member.mtime))
+            entry = zipfile.ZipInfo(
+                member.path + "/" if is_directory else member.path, _as_zip_time(member.mtime)
+            )
             entry.create_system = _UNIX
             mode = 0o777 if member.kind == "link" else member.mode
             entry.external_attr = (types[member.kind] | mode) << 16 | (0x10 if is_directory else 0)
-            entry.compress_type = zipfile.ZIP_DEFLATED if member.kind == "file" else zipfile.ZIP_STORED
+            entry.compress_type = (
+                zipfile.ZIP_DEFLATED if member.kind == "file" else zipfile.ZIP_STORED
+            )
             archive.writestr(entry, read(member) if member.kind == "file" else encode(member.text))
 
 
@@ -365,4 +403,6 @@ def _is_utf8(name: str) -> bool:
 
 def _as_zip_time(seconds: float) -> tuple[int, int, int, int, int, int]:
     year, month, day, hour, minute, second = time.gmtime(as_time(seconds))[:6]
-    return (year, month, day, hour, minute, second) if 1980 <= year < 2108 else (1980, 1, 1, 0, 0, 0)
+    return (
+        (year, month, day, hour, minute, second) if 1980 <= year < 2108 else (1980, 1, 1, 0, 0, 0)
+    )

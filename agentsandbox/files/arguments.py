@@ -59,7 +59,9 @@ def pattern_texts(patterns: str | Sequence[str], argument: str) -> list[str]:
         return [pattern_text(patterns, argument)]
     if not isinstance(patterns, (list, tuple, set, frozenset)):
         kind = type(patterns).__name__
-        raise TypeError(f"{argument} must be a pattern, a list of patterns or a function, not {kind}")
+        raise TypeError(
+            f"{argument} must be a pattern, a list of patterns or a function, not {kind}"
+        )
     return [pattern_text(each, argument) for each in patterns]
 
 

@@ -66,7 +66,9 @@ def read_regular(fs: MemoryFileSystem, path: str) -> bytes:
     return blocks[0] if len(blocks) == 1 else b"".join(blocks)
 
 
-def store(fs: MemoryFileSystem, path: str, data: bytes, *, mode: int | None = None, append: bool = False) -> None:
+def store(
+    fs: MemoryFileSystem, path: str, data: bytes, *, mode: int | None = None, append: bool = False
+) -> None:
     """Write a regular file, new or not. If that fails, the file is as it was before."""
     info = stat_or_none(fs, path)
     if info is not None:
@@ -104,7 +106,9 @@ def _content_for_undo(fs: MemoryFileSystem, path: str) -> bytes | None:
         fs.uid = uid
 
 
-def replaced(data: bytes, old: bytes, new: bytes, path: str, *, every: bool, most: int) -> tuple[bytes, int]:
+def replaced(
+    data: bytes, old: bytes, new: bytes, path: str, *, every: bool, most: int
+) -> tuple[bytes, int]:
     """Return the data with `old` replaced by `new`, and how often that was done.
 
     Unless it is for `every` occurrence there must be exactly one; one that overlaps another counts

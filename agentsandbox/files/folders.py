@@ -64,7 +64,9 @@ class _Folder:
         number = os.dup(self.number)
         for name in filter(None, path.split("/")):
             try:
-                below = os.open(encode(name), _DIRECTORY | (0 if follow else _NO_FOLLOW), dir_fd=number)
+                below = os.open(
+                    encode(name), _DIRECTORY | (0 if follow else _NO_FOLLOW), dir_fd=number
+                )
             finally:
                 os.close(number)
             number = below
@@ -88,7 +90,9 @@ def read_file(source: str | BinaryIO, most: int) -> bytes:
     size = 0
     while block := source.read(_BLOCK):
         if not isinstance(block, bytes):
-            raise TypeError(f"source must be a binary file, but its read() returned {type(block).__name__}")
+            raise TypeError(
+                f"source must be a binary file, but its read() returned {type(block).__name__}"
+            )
         size += len(block)
         if size > most:
             raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), getattr(source, "name", None))
@@ -117,12 +121,20 @@ def _ignored(ignore: Sequence[str] | Callable[[str], object]) -> Callable[[str],
     if callable(ignore):
         return ignore
     patterns = [ignore] if isinstance(ignore, str) else ignore
-    whole = [compile_glob(pattern.strip("/"), pathname=True) for pattern in patterns if "/" in pattern.rstrip("/")]
-    names = [compile_glob(pattern.rstrip("/")) for pattern in patterns if "/" not in pattern.rstrip("/")]
+    whole = [
+        compile_glob(pattern.strip("/"), pathname=True)
+        for pattern in patterns
+        if "/" in pattern.rstrip("/")
+    ]
+    names = [
+        compile_glob(pattern.rstrip("/")) for pattern in patterns if "/" not in pattern.rstrip("/")
+    ]
 
     def is_ignored(path: str) -> bool:
         name = posixpath.basename(path)
-        return any(each.fullmatch(name) for each in names) or any(each.fullmatch(path) for each in whole)
+        return any(each.fullmatch(name) for each in names) or any(
+            each.fullmatch(path) for each in whole
+        )
 
     return is_ignored
 
@@ -149,7 +161,9 @@ class _Reader:
 
     def members(self) -> Iterator[Member]:
         top = os.fstat(self.folder.number)
-        pending: list[tuple[str, frozenset[tuple[int, int]]]] = [("", frozenset([(top.st_dev, top.st_ino)]))]
+        pending: list[tuple[str, frozenset[tuple[int, int]]]] = [
+            ("", frozenset([(top.st_dev, top.st_ino)]))
+        ]
         while pending:
             here, passed = pending.pop()
             directories: list[tuple[str, frozenset[tuple[int, int]]]] = []
@@ -167,7 +181,9 @@ class _Reader:
                     if stat_module.S_ISDIR(info.st_mode):
                         directories.append((path, self._passed(passed, info, path)))
                         self.room.take(path)
-                        yield Member(path, "directory", mode=info.st_mode, mtime=as_time(info.st_mtime))
+                        yield Member(
+                            path, "directory", mode=info.st_mode, mtime=as_time(info.st_mtime)
+                        )
                     else:
                         yield self._member(name, number, path, info)
             finally:
@@ -180,13 +196,17 @@ class _Reader:
         except OSError as error:
             raise _named(error, self.folder.host_path(path)) from None
 
-    def _passed(self, passed: frozenset[tuple[int, int]], info: os.stat_result, path: str) -> frozenset[tuple[int, int]]:
+    def _passed(
+        self, passed: frozenset[tuple[int, int]], info: os.stat_result, path: str
+    ) -> frozenset[tuple[int, int]]:
         """Return the directories on the way, this one included."""
         if not self.follow:
             return passed
         identity = (info.st_dev, info.st_ino)
         if identity in passed:
-            raise OSError(errno.ELOOP, "A link to a directory that it is in", self.folder.host_path(path))
+            raise OSError(
+                errno.ELOOP, "A link to a directory that it is in", self.folder.host_path(path)
+            )
         return passed | {identity}
 
     def _member(self, name: str, number: int, path: str, info: os.stat_result) -> Member:
@@ -197,14 +217,18 @@ class _Reader:
             if not stat_module.S_ISREG(info.st_mode):
                 raise special_file(host_path)
             self.room.take(path, info.st_size)
-            opened = os.open(name, os.O_RDONLY | _WAITLESS | (0 if self.follow else _NO_FOLLOW), dir_fd=number)
+            opened = os.open(
+                name, os.O_RDONLY | _WAITLESS | (0 if self.follow else _NO_FOLLOW), dir_fd=number
+            )
             with os.fdopen(opened, "rb", buffering=0) as file:
                 if not stat_module.S_ISREG(os.fstat(opened).st_mode):
                     raise special_file(host_path)
                 content = self._content(file, info.st_size)
         except OSError as error:
             raise _named(error, host_path) from None
-        return Member(path, "file", mode=info.st_mode, mtime=as_time(info.st_mtime), content=content)
+        return Member(
+            path, "file", mode=info.st_mode, mtime=as_time(info.st_mtime), content=content
+        )
 
     def _content(self, file: BinaryIO, size: int) -> bytes:
         """Return the content of a file, no more than its size was: it may be growing."""
@@ -229,7 +253,9 @@ class _Reader:
 # writing
 
 
-def write_folder(path: str, members: Sequence[Member], read: Callable[[Member], bytes], *, overwrite: bool) -> list[str]:
+def write_folder(
+    path: str, members: Sequence[Member], read: Callable[[Member], bytes], *, overwrite: bool
+) -> list[str]:
     """Write members into a folder of the host; return the host paths of files and links.
 
     The folder is made if it is missing. Without `overwrite` nothing at all is written when one of

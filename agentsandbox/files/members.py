@@ -117,7 +117,9 @@ def clean_path(name: str) -> str | None:
     if name.startswith("/") or "\0" in name or len(encode(name)) >= PATH_MAX:
         return None
     parts = [part for part in name.split("/") if part not in ("", ".")]
-    if ".." in parts or any(len(part) > NAME_MAX // 4 and len(encode(part)) > NAME_MAX for part in parts):
+    if ".." in parts or any(
+        len(part) > NAME_MAX // 4 and len(encode(part)) > NAME_MAX for part in parts
+    ):
         return None
     return "/".join(parts)
 
@@ -134,7 +136,13 @@ def stays_inside(path: str, text: str) -> bool:
     up = 0
     while up < len(parts) and parts[up] == "..":
         up += 1
-    return text != "" and not text.startswith("/") and "\0" not in text and up <= path.count("/") and ".." not in parts[up:]
+    return (
+        text != ""
+        and not text.startswith("/")
+        and "\0" not in text
+        and up <= path.count("/")
+        and ".." not in parts[up:]
+    )
 
 
 def as_time(seconds: float) -> float:

@@ -41,7 +41,9 @@ _BLOCK = 1 << 18
 """Bytes of a file that are searched at once."""
 
 
-def tree_of(fs: MemoryFileSystem, top: str, budget: Budget, *, hidden: bool) -> Iterator[tuple[str, int]]:
+def tree_of(
+    fs: MemoryFileSystem, top: str, budget: Budget, *, hidden: bool
+) -> Iterator[tuple[str, int]]:
     """Yield (path, type as in `stat.S_IFMT`) for all that is below a directory.
 
     Each directory comes before what is in it. What is in one that may not be read is left out;
@@ -86,13 +88,19 @@ class _Component:
             self.test = self.literal.__eq__
 
 
-def find_paths(fs: MemoryFileSystem, top: str, pattern: str, budget: Budget, *, hidden: bool) -> list[str]:
+def find_paths(
+    fs: MemoryFileSystem, top: str, pattern: str, budget: Budget, *, hidden: bool
+) -> list[str]:
     """Return the paths that a glob matches from `top` on, sorted.
 
     Raises ValueError for a pattern that cannot be used.
     """
     try:
-        found = {path for each in _alternatives(pattern, budget) for path in _matching(fs, top, each, budget, hidden=hidden)}
+        found = {
+            path
+            for each in _alternatives(pattern, budget)
+            for path in _matching(fs, top, each, budget, hidden=hidden)
+        }
     except LimitReached as end:
         if end.limit == "timeout":
             raise
@@ -108,14 +116,25 @@ def _alternatives(pattern: str, budget: Budget) -> list[str]:
     from agentsandbox.shell.syntax.nodes import Literal, Quoted
 
     pieces = _QUOTED.split(pattern)
-    parts = tuple(Quoted(piece) if number % 2 else Literal(piece) for number, piece in enumerate(pieces) if piece)
+    parts = tuple(
+        Quoted(piece) if number % 2 else Literal(piece)
+        for number, piece in enumerate(pieces)
+        if piece
+    )
     expanded = list(itertools.islice(expand_braces(parts, budget), _MOST_ALTERNATIVES + 1))
     if len(expanded) > _MOST_ALTERNATIVES:
-        raise ValueError(f"pattern expands to more than {_MOST_ALTERNATIVES} patterns: {pattern[:100]!r}")
-    return ["".join([part.text for part in each if isinstance(part, (Literal, Quoted))]) for each in expanded]
+        raise ValueError(
+            f"pattern expands to more than {_MOST_ALTERNATIVES} patterns: {pattern[:100]!r}"
+        )
+    return [
+        "".join([part.text for part in each if isinstance(part, (Literal, Quoted))])
+        for each in expanded
+    ]
 
 
-def _matching(fs: MemoryFileSystem, top: str, pattern: str, budget: Budget, *, hidden: bool) -> Iterator[str]:
+def _matching(
+    fs: MemoryFileSystem, top: str, pattern: str, budget: Budget, *, hidden: bool
+) -> Iterator[str]:
     texts = [text for text in pattern.split("/") if text not in ("", ".")]
     here = "/" if pattern.startswith("/") else top
     while texts and not _MAGIC.search(texts[0]):
@@ -167,7 +186,11 @@ class _Walk:
                     continue
                 path = posixpath.join(here, name)
                 is_directory = stat_module.S_ISDIR(kind)
-                if stat_module.S_ISLNK(kind) and (following or self.directories_only) and self.fs.is_dir(path):
+                if (
+                    stat_module.S_ISLNK(kind)
+                    and (following or self.directories_only)
+                    and self.fs.is_dir(path)
+                ):
                     is_directory, following = True, named
                 if is_found and (is_directory or not self.directories_only):
                     yield path
@@ -242,7 +265,9 @@ def line_search(pattern: str, budget: Budget, *, ignore_case: bool, fixed: bool)
         linear = _automaton_search(pattern, budget, ignore_case) if needs_automaton else None
         return Search(general, linear)
     except RegexError as error:
-        raise ValueError(f"pattern is not a regular expression: {error.message}: {pattern[:100]!r}") from None
+        raise ValueError(
+            f"pattern is not a regular expression: {error.message}: {pattern[:100]!r}"
+        ) from None
     except LimitReached:
         raise ValueError(f"pattern is too complex: {pattern[:100]!r}") from None
 
@@ -261,7 +286,9 @@ def _automaton_search(pattern: str, budget: Budget, ignore_case: bool) -> LineSe
     return LineSearch([PosixRegex(pattern, tree, multiline=False, newline_safe=True)], [], budget)
 
 
-def find_lines(fs: MemoryFileSystem, paths: Iterable[str], search: Search, *, context: int, skips: bool) -> Iterator[Match]:
+def find_lines(
+    fs: MemoryFileSystem, paths: Iterable[str], search: Search, *, context: int, skips: bool
+) -> Iterator[Match]:
     """Yield the lines that match, file by file; files with a NUL are not text and have none.
 
     With `skips` files that may not be read, and what is not a regular file, are left out.
@@ -297,7 +324,9 @@ class _Lines:
             number += self.data.count(b"\n", counted, start)
             counted = start
             text = self._text(start)
-            yield Match(self.path, number, text, before=self._before(start), after=self._after(start))
+            yield Match(
+                self.path, number, text, before=self._before(start), after=self._after(start)
+            )
 
     def _places(self, search: Search) -> Iterator[int]:
         """Yield where each line that matches begins, in bytes."""

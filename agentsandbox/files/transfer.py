@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 __all__ = ["outgoing", "place"]
 
 
-def outgoing(fs: MemoryFileSystem, top: str, budget: Budget, *, skip_unsafe: bool) -> tuple[str, list[Member]]:
+def outgoing(
+    fs: MemoryFileSystem, top: str, budget: Budget, *, skip_unsafe: bool
+) -> tuple[str, list[Member]]:
     """Return the directory that paths start at, and the members at or below `top`, without content.
 
     Directories come before what is in them. A single file is one member, by its name. What cannot
@@ -41,7 +43,9 @@ def outgoing(fs: MemoryFileSystem, top: str, budget: Budget, *, skip_unsafe: boo
     return top, list(_below(fs, top, budget, skip_unsafe=skip_unsafe))
 
 
-def _below(fs: MemoryFileSystem, top: str, budget: Budget, *, skip_unsafe: bool) -> Iterator[Member]:
+def _below(
+    fs: MemoryFileSystem, top: str, budget: Budget, *, skip_unsafe: bool
+) -> Iterator[Member]:
     pending = [""]
     while pending:
         here = pending.pop()

@@ -58,7 +58,9 @@ class Guard:
     ) -> None:
         if isinstance(error, LimitReached):
             if error.limit == "timeout":
-                raise TimeoutError(errno.ETIMEDOUT, "The operation took longer than limits.timeout") from None
+                raise TimeoutError(
+                    errno.ETIMEDOUT, "The operation took longer than limits.timeout"
+                ) from None
             raise SandboxError(error.message or f"stopped by the limit '{error.limit}'") from None
 
 

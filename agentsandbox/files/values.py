@@ -23,13 +23,20 @@ class _Value:
         raise AttributeError(f"{type(self).__name__} is immutable: cannot set {name!r}")
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Value) and type(other) is type(self) and self._fields() == other._fields()
+        return (
+            isinstance(other, _Value)
+            and type(other) is type(self)
+            and self._fields() == other._fields()
+        )
 
     def __hash__(self) -> int:
         return hash(tuple(self._fields().values()))
 
     def __repr__(self) -> str:
-        shown = [f"{name}={value:#o}" if name == "mode" else f"{name}={value!r}" for name, value in self._fields().items()]
+        shown = [
+            f"{name}={value:#o}" if name == "mode" else f"{name}={value!r}"
+            for name, value in self._fields().items()
+        ]
         return f"{type(self).__name__}({', '.join(shown)})"
 
 

@@ -1,1 +1,3 @@
-"""Translations of `tools` into frameworks, each imported only when asked for: its framework is an optional dependency."""
+"""Translations of `tools` into frameworks, each imported only when asked for: its framework is an
+optional dependency.
+"""

@@ -4,8 +4,8 @@
     server = create_server(lambda: skill_tools(session))        # asked again whenever a client lists or calls
     anyio.run(serve_stdio, server)
 
-Needs the extra `mcp`. Calls of several clients queue up on the sandbox and never hold up the event loop; a call that its
-client cancels is stopped.
+Needs the extra `mcp`. Calls of several clients queue up on the sandbox and never hold up the event
+loop; a call that its client cancels is stopped.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ try:
     from mcp.server import ServerRequestContext
     from mcp.server.lowlevel import Server
 except ImportError:
-    raise SandboxError('serving MCP needs the extra "mcp": pip install "agentsandbox[mcp]"') from None
+    raise SandboxError(
+        'serving MCP needs the extra "mcp": pip install "agentsandbox[mcp]"'
+    ) from None
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -33,28 +35,42 @@ __all__ = ["create_server", "serve_stdio"]
 
 
 def create_server(
-    offered: Iterable[Tool] | Callable[[], Iterable[Tool]], *, name: str = "agentsandbox", instructions: str | None = None
+    offered: Iterable[Tool] | Callable[[], Iterable[Tool]],
+    *,
+    name: str = "agentsandbox",
+    instructions: str | None = None,
 ) -> Server[Any]:
     """A server that offers these tools, or those that a callable gives at the moment.
 
-    `instructions` are what the client tells its model about the server: `session.system_prompt()`, for instance.
+    `instructions` are what the client tells its model about the server: `session.system_prompt()`,
+    for instance.
     """
     fixed = None if callable(offered) else Toolbox(offered)
 
     def toolbox() -> Toolbox:
         return fixed or Toolbox(offered() if callable(offered) else offered)
 
-    async def list_tools(context: ServerRequestContext, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+    async def list_tools(
+        context: ServerRequestContext, params: types.PaginatedRequestParams | None
+    ) -> types.ListToolsResult:
         del context, params  # all tools fit on one page
         return types.ListToolsResult(tools=[_declaration(tool) for tool in toolbox().tools])
 
-    async def call_tool(context: ServerRequestContext, params: types.CallToolRequestParams) -> types.CallToolResult:
+    async def call_tool(
+        context: ServerRequestContext, params: types.CallToolRequestParams
+    ) -> types.CallToolResult:
         del context
         return _result(await toolbox().acall(params.name, params.arguments or {}))
 
     from agentsandbox.version import __version__
 
-    return Server(name, version=__version__, instructions=instructions, on_list_tools=list_tools, on_call_tool=call_tool)
+    return Server(
+        name,
+        version=__version__,
+        instructions=instructions,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+    )
 
 
 async def serve_stdio(server: Server[Any]) -> None:
@@ -66,12 +82,20 @@ async def serve_stdio(server: Server[Any]) -> None:
 
 
 def _declaration(tool: Tool) -> types.Tool:
-    return types.Tool(name=tool.wire_name, description=tool.description, input_schema=dict(tool.json_schema))
+    return types.Tool(
+        name=tool.wire_name, description=tool.description, input_schema=dict(tool.json_schema)
+    )
 
 
 def _result(answer: Any) -> types.CallToolResult:
     """An answer as text, and as it is where it is an object; an object that says so is an error."""
     text = answer_text(answer)
     structured = json.loads(text) if isinstance(answer, dict) else None
-    failed = structured is not None and ("error" in structured or structured.get("success") is False)
-    return types.CallToolResult(content=[types.TextContent(type="text", text=text)], structured_content=structured, is_error=failed)
+    failed = structured is not None and (
+        "error" in structured or structured.get("success") is False
+    )
+    return types.CallToolResult(
+        content=[types.TextContent(type="text", text=text)],
+        structured_content=structured,
+        is_error=failed,
+    )

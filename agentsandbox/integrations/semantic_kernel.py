@@ -2,8 +2,9 @@
 
     kernel.add_plugin(KernelPlugin("sandbox", functions=create_functions(sandbox)))
 
-Needs the extra `semantic-kernel`. The functions are asynchronous: several calls of one turn queue up on the sandbox and
-never hold up the event loop. Descriptions are those of the moment the functions are made.
+Needs the extra `semantic-kernel`. The functions are asynchronous: several calls of one turn queue
+up on the sandbox and never hold up the event loop. Descriptions are those of the moment the
+functions are made.
 """
 
 from __future__ import annotations
@@ -20,36 +21,56 @@ if TYPE_CHECKING:
     from agentsandbox.profiles.spec import Tool
     from agentsandbox.sandbox import Sandbox
 
-__all__ = ["create_functions", "create_get_skill_function", "create_sandbox_function", "to_kernel_function"]
+__all__ = [
+    "create_functions",
+    "create_get_skill_function",
+    "create_sandbox_function",
+    "to_kernel_function",
+]
 
 PLUGIN = "sandbox"
 
 
 def create_functions(sandbox: Sandbox, *, plugin_name: str = PLUGIN) -> list[KernelFunction]:
     """Both functions: `sandbox_execute` and `get_skill`."""
-    return [create_sandbox_function(sandbox, plugin_name=plugin_name), create_get_skill_function(sandbox, plugin_name=plugin_name)]
+    return [
+        create_sandbox_function(sandbox, plugin_name=plugin_name),
+        create_get_skill_function(sandbox, plugin_name=plugin_name),
+    ]
 
 
 def create_sandbox_function(sandbox: Sandbox, *, plugin_name: str = PLUGIN) -> KernelFunction:
-    """`sandbox_execute(command)`: runs a script in the sandbox, answers the JSON text {exitCode, output, error}."""
+    """`sandbox_execute(command)`: runs a script in the sandbox, answers the JSON text {exitCode,
+    output, error}.
+    """
     return to_kernel_function(sandbox_tool(sandbox), plugin_name)
 
 
 def create_get_skill_function(sandbox: Sandbox, *, plugin_name: str = PLUGIN) -> KernelFunction:
-    """`get_skill(skillName)`: its description lists the skills; answers {name, description, mountPath, instructions}."""
+    """`get_skill(skillName)`: its description lists the skills; answers {name, description,
+    mountPath, instructions}.
+    """
     return to_kernel_function(get_skill_tool(sandbox), plugin_name)
 
 
 def to_kernel_function(tool: Tool, plugin_name: str) -> KernelFunction:
-    """Any tool as a kernel function, its JSON schema included; its answers are texts, JSON for objects."""
+    """Any tool as a kernel function, its JSON schema included; its answers are texts, JSON for
+    objects.
+    """
     try:
         from semantic_kernel.functions import KernelFunctionFromMethod, kernel_function
         from semantic_kernel.functions.kernel_parameter_metadata import KernelParameterMetadata
     except ImportError:
-        raise SandboxError('Semantic Kernel needs the extra "semantic-kernel": pip install "agentsandbox[semantic-kernel]"') from None
+        raise SandboxError(
+            'Semantic Kernel needs the extra "semantic-kernel": pip install "agentsandbox[semantic-kernel]"'
+        ) from None
 
     async def call(**arguments: Any) -> str:
-        return answer_text(await tool.acall({name: value for name, value in arguments.items() if value is not None}))
+        return answer_text(
+            await tool.acall(
+                {name: value for name, value in arguments.items() if value is not None}
+            )
+        )
 
     required = tool.json_schema.get("required", ())
     parameters = [

@@ -1,17 +1,19 @@
-"""What the scripts of one sandbox hold in memory at this moment, so that it can be compared with the limit.
+"""What the scripts of one sandbox hold in memory at this moment, so that it can be compared with
+the limit.
 
-No single value may be larger than `value_bytes`; a thousand of them may not either, wherever they are kept. Two ways
-lead into the account, and both cost nothing per step of a script:
+No single value may be larger than `value_bytes`; a thousand of them may not either, wherever they
+are kept. Two ways lead into the account, and both cost nothing per step of a script:
 
-* A *holder* is an object or a container that holds values while it lives: a shell, the words of a command whose
-  substitutions still run, a pipe that waits for its reader. It enters `holders` where it begins to hold and leaves where
-  it ends, in a `finally`. It is looked at only when the budget asks, once `2 * value_bytes` were made since it last did.
-* A *hold* is a number of bytes whose owner keeps a `Held` beside them: a here-document that a descriptor reads, the input
-  that a command has read. It counts from the call of `hold` until the last reference to it is gone, so nobody has to
-  remember to give it back.
+* A *holder* is an object or a container that holds values while it lives: a shell, the words of a
+  command whose substitutions still run, a pipe that waits for its reader. It enters `holders` where
+  it begins to hold and leaves where it ends, in a `finally`. It is looked at only when the budget
+  asks, once `2 * value_bytes` were made since it last did.
+* A *hold* is a number of bytes whose owner keeps a `Held` beside them: a here-document that a
+  descriptor reads, the input that a command has read. It counts from the call of `hold` until the
+  last reference to it is gone, so nobody has to remember to give it back.
 
-Texts are shared between variables, arguments and copies of a shell: a scale counts each long one once, by its identity.
-Short ones count as entries of their container.
+Texts are shared between variables, arguments and copies of a shell: a scale counts each long one
+once, by its identity. Short ones count as entries of their container.
 """
 
 from __future__ import annotations
@@ -21,8 +23,6 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection
-
-__all__ = ["LARGE", "Accounts", "Held", "Kept", "Scale", "is_large"]
 
 LARGE = 65536
 """Bytes of a value from which on it is worth an entry of its own."""
@@ -57,7 +57,9 @@ class Scale:
         return True
 
     def add(self, value: object) -> None:
-        """A text, an object with a method `weigh(scale)`, or a collection of them. Anything else weighs nothing of its own."""
+        """A text, an object with a method `weigh(scale)`, or a collection of them. Anything else
+        weighs nothing of its own.
+        """
         if isinstance(value, (str, bytes, bytearray)):
             if len(value) > _LONG and self.is_new(value):
                 self.total += sys.getsizeof(value)
@@ -85,7 +87,9 @@ class Scale:
 
 
 class Held:
-    """So many bytes of an account; they are given back when nobody refers to this object any more."""
+    """So many bytes of an account; they are given back when nobody refers to this object any
+    more.
+    """
 
     __slots__ = ("_accounts", "size")
 
@@ -104,7 +108,9 @@ class Held:
 
 
 class Kept:
-    """The entry of a holder that has no end of its own; it leaves when nobody refers to this object any more."""
+    """The entry of a holder that has no end of its own; it leaves when nobody refers to this object
+    any more.
+    """
 
     __slots__ = ("_holders",)
 
@@ -117,7 +123,9 @@ class Kept:
 
 
 class Accounts:
-    """All that the shells and commands of one sandbox hold; it outlives an execution, as background jobs do."""
+    """All that the shells and commands of one sandbox hold; it outlives an execution, as background
+    jobs do.
+    """
 
     __slots__ = ("held", "holders")
 

@@ -1,8 +1,9 @@
 """One meter for all that a script uses.
 
-`Limits` is what a sandbox may use, `Budget` what one execution has left. Every loop over untrusted length draws on the
-budget, in the shell and in every command: a counter, and the clock every thousand steps. No asynchronous mechanism can
-interrupt a single long C call, so whatever is charged here is charged before it is allocated.
+`Limits` is what a sandbox may use, `Budget` what one execution has left. Every loop over untrusted
+length draws on the budget, in the shell and in every command: a counter, and the clock every
+thousand steps. No asynchronous mechanism can interrupt a single long C call, so whatever is charged
+here is charged before it is allocated.
 """
 
 from __future__ import annotations
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-__all__ = ["CANCELLED", "FIRST_LEVELS", "SLICE", "VALUES", "Budget", "notice_of"]
-
 SLICE = 1000
 """Steps between two looks at the clock."""
 
@@ -38,7 +37,8 @@ _MADE_IN_SLICE = 65536
 """Bytes that a slice of small steps is taken to make."""
 
 _WEIGHING_SHARE = 3
-"""After a weighing there is none for this many times as long as it took, unless much is made meanwhile."""
+"""After a weighing there is none for this many times as long as it took, unless much is made
+meanwhile."""
 
 LEVELS = 16
 """Levels of nesting that go on one stack (`kernel.stacks`): 16 levels of 25 frames are 400."""
@@ -53,7 +53,8 @@ def notice_of(limit: LimitName) -> str:
 
 
 class Budget:
-    """What one execution has left. Hot loops write `budget.left -= 1; if budget.left < 0: budget.tick()`.
+    """What one execution has left. Hot loops write `budget.left -= 1; if budget.left < 0:
+    budget.tick()`.
 
     `left`   steps until the next look at the clock.
     `depth`  nesting now.
@@ -77,7 +78,9 @@ class Budget:
         self.limits = limits
         self.value_bytes = limits.value_bytes
         self.max_depth = limits.depth
-        seconds = limits.timeout if timeout is None else min(limits.timeout, timeout)  # in this order NaN does not count
+        seconds = (
+            limits.timeout if timeout is None else min(limits.timeout, timeout)
+        )  # in this order NaN does not count
         self.deadline = monotonic() + seconds
         self.left = SLICE
         self.spent = 0
@@ -110,7 +113,9 @@ class Budget:
             raise LimitReached("timeout")
 
     def cancel(self) -> None:
-        """End the execution at its next step, or now if it sleeps. May be called from any thread."""
+        """End the execution at its next step, or now if it sleeps. May be called from any
+        thread.
+        """
         self.cancelled = True
         self.deadline = -math.inf
         self.left = 0  # the next step looks at the clock; if it is counting right now, one of the next thousand does
@@ -129,7 +134,9 @@ class Budget:
             self.tick()
 
     def breathe(self) -> None:
-        """Let the event loop run between two pieces of a kernel: pieces of some milliseconds need no other checkpoint."""
+        """Let the event loop run between two pieces of a kernel: pieces of some milliseconds need
+        no other checkpoint.
+        """
         if self.rest is not None:
             self.rest()
 
@@ -142,7 +149,9 @@ class Budget:
             self.weigh()
 
     def make(self, size: int) -> None:
-        """Charge a value that will be kept for a while; what all of them take together is weighed now and then."""
+        """Charge a value that will be kept for a while; what all of them take together is weighed
+        now and then.
+        """
         if size > self.value_bytes:
             raise LimitReached("value_bytes")
         self.left -= size >> 12
@@ -153,7 +162,9 @@ class Budget:
             self.weigh()
 
     def hold(self, size: int) -> Held:
-        """Count `size` bytes, of a value or of several, for as long as the caller keeps the result."""
+        """Count `size` bytes, of a value or of several, for as long as the caller keeps the
+        result.
+        """
         held = Held(self.accounts, size)
         self.made += size
         if self.made > 2 * self.value_bytes:
@@ -161,7 +172,9 @@ class Budget:
         return held
 
     def hold_input(self, size: int) -> None:
-        """Count that the command at work has at least `size` bytes of input in memory, until it ends."""
+        """Count that the command at work has at least `size` bytes of input in memory, until it
+        ends.
+        """
         held = self.input
         if held is None:
             self.input = self.hold(size)
@@ -170,11 +183,15 @@ class Budget:
             held.grow(size - held.size)
 
     def keep(self, holder: object) -> Kept:
-        """Count a text, a collection or an object with a method `weigh(scale)` for as long as the caller keeps the result."""
+        """Count a text, a collection or an object with a method `weigh(scale)` for as long as the
+        caller keeps the result.
+        """
         return Kept(self.accounts, holder)
 
     def weigh(self) -> None:
-        """Weigh all values of the scripts at work; they may be too many even where none is too large."""
+        """Weigh all values of the scripts at work; they may be too many even where none is too
+        large.
+        """
         now = monotonic()
         if now < self._rest and self.made <= 4 * self.value_bytes:
             return
@@ -191,7 +208,8 @@ class Budget:
         self.stack_end = min(self.max_depth, FIRST_LEVELS)
 
     def enter(self, level: Callable[[], T]) -> T:
-        """Return `level()`, which enters a level of nesting, on a fresh stack; the one at work is used up.
+        """Return `level()`, which enters a level of nesting, on a fresh stack; the one at work is
+        used up.
 
         Every recursion of scripts passes through a function that begins so:
 

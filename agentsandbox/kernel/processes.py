@@ -1,8 +1,10 @@
-"""The cooperative scheduler: processes are greenlets, started late, in one OS thread, in a repeatable order.
+"""The cooperative scheduler: processes are greenlets, started late, in one OS thread, in a
+repeatable order.
 
-The running script is a process on the caller's own stack. A second one is made only when it is needed: a background
-job, a coproc, a process substitution, or the reading side of a pipeline whose pipe is full. A process gives way where it
-waits (`block`) and at the budget's ticks (`turn`), nowhere else. Processes never run between two executions.
+The running script is a process on the caller's own stack. A second one is made only when it is
+needed: a background job, a coproc, a process substitution, or the reading side of a pipeline whose
+pipe is full. A process gives way where it waits (`block`) and at the budget's ticks (`turn`),
+nowhere else. Processes never run between two executions.
 """
 
 from __future__ import annotations
@@ -26,8 +28,6 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-__all__ = ["EVENT_LOOP_SECONDS", "IGNORED_BY_DEFAULT", "SIGNALS", "SIGNAL_NUMBERS", "Deferred", "Process", "Scheduler"]
-
 SIGNALS: dict[int, str] = dict(
     enumerate(
         "HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM STKFLT CHLD CONT STOP TSTP TTIN TTOU URG "
@@ -36,9 +36,13 @@ SIGNALS: dict[int, str] = dict(
     )
 )
 """The signals of Linux on x86 and ARM, by number, without SIG; those for real time as well."""
-SIGNALS |= {34 + n: f"RTMIN+{n}" if n else "RTMIN" for n in range(16)} | {64 - n: f"RTMAX-{n}" if n else "RTMAX" for n in range(14, -1, -1)}
+SIGNALS |= {34 + n: f"RTMIN+{n}" if n else "RTMIN" for n in range(16)} | {
+    64 - n: f"RTMAX-{n}" if n else "RTMAX" for n in range(14, -1, -1)
+}
 SIGNAL_NUMBERS = {name: number for number, name in SIGNALS.items()}
-IGNORED_BY_DEFAULT = frozenset((SIGNAL_NUMBERS["CHLD"], SIGNAL_NUMBERS["CONT"], SIGNAL_NUMBERS["URG"], SIGNAL_NUMBERS["WINCH"]))
+IGNORED_BY_DEFAULT = frozenset(
+    (SIGNAL_NUMBERS["CHLD"], SIGNAL_NUMBERS["CONT"], SIGNAL_NUMBERS["URG"], SIGNAL_NUMBERS["WINCH"])
+)
 
 EVENT_LOOP_SECONDS = 0.005
 """How long a script may keep the host's event loop waiting."""
@@ -82,20 +86,27 @@ class Process:
         self.descriptors: Mapping[int, Stream] | None = None
         """What its running command's descriptors refer to."""
         self.on_signal: SignalHandler | None = None
-        """Asked for each signal before it kills: what the process does instead, "" for nothing, None to be killed."""
+        """Asked for each signal before it kills: what the process does instead, "" for nothing,
+        None to be killed."""
         self._greenlet: greenlet | None = None
         self._ready: Callable[[], bool] | None = None
         self._wake: float | None = None
         self.thread = get_ident()
 
     def kill(self, signal: int, *, group: bool = False) -> None:
-        """Send a signal, to the command it runs too with `group`; it arrives when the process next runs."""
+        """Send a signal, to the command it runs too with `group`; it arrives when the process next
+        runs.
+        """
         if self.status is None and signal not in self.blocked:
             self.signals.append(-signal if group else signal)
 
     def ignored(self) -> set[int]:
         """The signals that it ignores now."""
-        return set() if self.on_signal is None else {number for number in SIGNALS if self.on_signal.ignores(number)}
+        return (
+            set()
+            if self.on_signal is None
+            else {number for number in SIGNALS if self.on_signal.ignores(number)}
+        )
 
     def finished(self) -> bool:
         """Whether it has ended."""
@@ -108,7 +119,9 @@ class Process:
 
 
 class Deferred:
-    """The rest of a pipeline that will run on the first stage's stack unless somebody must wait for it earlier."""
+    """The rest of a pipeline that will run on the first stage's stack unless somebody must wait for
+    it earlier.
+    """
 
     __slots__ = ("name", "pid", "process", "run")
 
@@ -120,7 +133,9 @@ class Deferred:
 
 
 class Scheduler:
-    """Every process of one sandbox. The host gives `budget` for each execution and `pause` where it has an event loop."""
+    """Every process of one sandbox. The host gives `budget` for each execution and `pause` where it
+    has an event loop.
+    """
 
     __slots__ = (
         "_stacks",
@@ -143,11 +158,13 @@ class Scheduler:
         self.current = self.main
         self.processes: list[Process] = []
         self.elsewhere: list[Process] = []
-        """Background jobs that another thread started: a greenlet cannot leave its thread, so they wait for a call from there."""
+        """Background jobs that another thread started: a greenlet cannot leave its thread, so they
+        wait for a call from there."""
         self.deferred: list[Deferred] = []
         self.failure: BaseException | None = None
         self.pause: Callable[[float | None, Awaitable[Any] | None], Any] | None = None
-        """Given by an event loop's driver: (seconds or None, something to await or None) → the awaited result."""
+        """Given by an event loop's driver: (seconds or None, something to await or None) → the
+        awaited result."""
         self.closing = False
         self.last_pid = first_pid
         self._yielded = 0.0
@@ -188,7 +205,9 @@ class Scheduler:
         self._stacks.close()
 
     def _on_fresh_stack(self, function: Callable[[], T]) -> T:
-        """Run a part of the current process on another stack: it is the one to switch to while the process waits there."""
+        """Run a part of the current process on another stack: it is the one to switch to while the
+        process waits there.
+        """
         process, stack = self.current, self._stacks.take()
         before = process._greenlet
         if before is None:  # only the first process, while there is no other one
@@ -207,10 +226,18 @@ class Scheduler:
 
     # starting
 
-    def start(self, run: Callable[[], int], name: str, pid: int | None = None, *, give_up: Callable[[], None] | None = None) -> Process:
+    def start(
+        self,
+        run: Callable[[], int],
+        name: str,
+        pid: int | None = None,
+        *,
+        give_up: Callable[[], None] | None = None,
+    ) -> Process:
         """A new process that runs when somebody next gives way. Its stack starts empty.
 
-        `give_up` frees what `run` would free at its end: it is called if a signal kills the process before it begins.
+        `give_up` frees what `run` would free at its end: it is called if a signal kills the process
+        before it begins.
         """
         from greenlet import getcurrent, greenlet
 
@@ -221,7 +248,9 @@ class Scheduler:
         process = Process(self.new_pid() if pid is None else pid, name)
         process.blocked, process.niceness = self.current.blocked, self.current.niceness
 
-        def body(_: object = None) -> None:  # started by the end of another one, it is given that one's result
+        def body(
+            _: object = None,
+        ) -> None:  # started by the end of another one, it is given that one's result
             try:
                 self._run(process, run, give_up)
             finally:
@@ -229,11 +258,15 @@ class Scheduler:
                 getcurrent().parent = following._greenlet  # type: ignore[assignment]
                 self.current = following
 
-        process._greenlet = greenlet(body, self.main._greenlet)  # one parent for all, so that no cycle can arise
+        process._greenlet = greenlet(
+            body, self.main._greenlet
+        )  # one parent for all, so that no cycle can arise
         self.processes.append(process)
         return process
 
-    def _run(self, process: Process, run: Callable[[], int], give_up: Callable[[], None] | None) -> None:
+    def _run(
+        self, process: Process, run: Callable[[], int], give_up: Callable[[], None] | None
+    ) -> None:
         from greenlet import GreenletExit
 
         depth = self.budget.depth
@@ -265,7 +298,9 @@ class Scheduler:
             self.budget.depth = depth
 
     def defer(self, run: Callable[[], int], name: str) -> Deferred:
-        """Announce work that `start_deferred` may have to start before its turn comes; take it back with `undefer`."""
+        """Announce work that `start_deferred` may have to start before its turn comes; take it back
+        with `undefer`.
+        """
         deferred = Deferred(run, name)
         self.deferred.append(deferred)
         return deferred
@@ -386,10 +421,16 @@ class Scheduler:
             self._idle([self.main, *self.processes])
 
     def _earliest(self, found: Process, now: float) -> Process:
-        """Of those whose time has come, the one whose time came first, however late it is by now."""
+        """Of those whose time has come, the one whose time came first, however late it is by
+        now.
+        """
         if found._wake is None or now < found._wake or found is self.main:
             return found
-        due = [process for process in self.processes if process._wake is not None and now >= process._wake]
+        due = [
+            process
+            for process in self.processes
+            if process._wake is not None and now >= process._wake
+        ]
         return min(due, key=lambda process: process._wake or 0.0)
 
     def _idle(self, everyone: list[Process]) -> None:
@@ -428,7 +469,9 @@ class Scheduler:
     # ending
 
     def drain(self, slices: int = 100) -> None:
-        """Let what can run without waiting run, for at most `slices` turns, before an execution returns."""
+        """Let what can run without waiting run, for at most `slices` turns, before an execution
+        returns.
+        """
         for _ in range(slices):
             if not self.processes:
                 return
@@ -443,7 +486,9 @@ class Scheduler:
                 return
 
     def kill_all(self, *, jobs: bool = True) -> None:
-        """End every other process at once, running their `finally` blocks; without `jobs` not the background jobs."""
+        """End every other process at once, running their `finally` blocks; without `jobs` not the
+        background jobs.
+        """
         if jobs:
             for process in self.elsewhere:
                 process.status = 137 if process.status is None else process.status
@@ -458,7 +503,11 @@ class Scheduler:
         self.closing = True
         try:
             for process in doomed:
-                if process._greenlet is not None and not process._greenlet.dead and process.thread == here:
+                if (
+                    process._greenlet is not None
+                    and not process._greenlet.dead
+                    and process.thread == here
+                ):
                     self.current = process
                     if not process._greenlet:  # it never began
                         process._greenlet.parent = self.main._greenlet

@@ -1,23 +1,12 @@
-"""How bash writes a string so that it reads it back: `printf %q`, `${x@Q}`, `declare -p`, `set`, `set -x`."""
+"""How bash writes a string so that it reads it back: `printf %q`, `${x@Q}`, `declare -p`, `set`,
+`set -x`.
+"""
 
 from __future__ import annotations
 
 import re
 
 from agentsandbox.kernel.streams import encode
-
-__all__ = [
-    "ansi_quote",
-    "backslash_quote",
-    "declare_quote_double",
-    "has_metacharacters",
-    "needs_ansi",
-    "quote_glob",
-    "quote_if_needed",
-    "shell_quote_single",
-    "single_quote",
-    "trace_quote",
-]
 
 _NAMED = {
     "\x1b": "\\E",
@@ -50,7 +39,9 @@ def _is_printable(character: str) -> bool:
 
 
 def needs_ansi(text: str) -> bool:
-    """Whether only `$'…'` can show the text: it holds control characters or bytes that are not UTF-8."""
+    """Whether only `$'…'` can show the text: it holds control characters or bytes that are not
+    UTF-8.
+    """
     if text.isprintable():
         return False
     return _UNPRINTABLE.search(text) is not None or not all(map(_is_printable, set(text)))
@@ -119,7 +110,9 @@ def quote_if_needed(text: str) -> str:
 
 
 def trace_quote(text: str) -> str:
-    """`set -x`: single quotes where needed, `$'…'` only for what no quotes would surround, `''` for nothing."""
+    """`set -x`: single quotes where needed, `$'…'` only for what no quotes would surround, `''` for
+    nothing.
+    """
     if not text or has_metacharacters(text):
         return single_quote(text)
     return ansi_quote(text) if needs_ansi(text) else text

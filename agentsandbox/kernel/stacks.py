@@ -1,18 +1,21 @@
 """Deep recursion on several stacks: the host's recursion limit stays as it is.
 
-CPython counts the frames of a stack and refuses those beyond `sys.getrecursionlimit()`, 1,000 by default. A script may
-nest functions a thousand deep, and a level takes up to thirty frames. To raise the limit would hold for the whole
-program, as would to restore it afterwards while another thread still needs it. But each greenlet has a stack and a count
-of its own, so a script that has nested a few levels goes on in another greenlet.
+CPython counts the frames of a stack and refuses those beyond `sys.getrecursionlimit()`, 1,000 by
+default. A script may nest functions a thousand deep, and a level takes up to thirty frames. To
+raise the limit would hold for the whole program, as would to restore it afterwards while another
+thread still needs it. But each greenlet has a stack and a count of its own, so a script that has
+nested a few levels goes on in another greenlet.
 
-A new greenlet begins with the count of the one that starts it, and with its position on the C stack. So none is started
-from deep down: the first one that is needed is the *starter*, which does nothing but start the others. It is itself
-started from a low level and stays there, whoever asks it:
+A new greenlet begins with the count of the one that starts it, and with its position on the C
+stack. So none is started from deep down: the first one that is needed is the *starter*, which does
+nothing but start the others. It is itself started from a low level and stays there, whoever asks
+it:
 
     caller ──(stack, task)──▶ starter ──▶ stack: runs the task ──(outcome)──▶ caller
 
-A stack that has ended its task waits for the next one, with its count still low: then it is switched to directly. The
-C stack of whoever waits is moved aside meanwhile, so that a deep script takes no more of it than a few levels do.
+A stack that has ended its task waits for the next one, with its count still low: then it is
+switched to directly. The C stack of whoever waits is moved aside meanwhile, so that a deep script
+takes no more of it than a few levels do.
 
 Stacks belong to a thread, and all that wait for a task end with the execution (`close`).
 """
@@ -29,8 +32,6 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
     Task = tuple[greenlet, Callable[[], Any]]
-
-__all__ = ["Stacks"]
 
 
 class Stacks:
@@ -51,7 +52,9 @@ class Stacks:
         from greenlet import greenlet
 
         stack = greenlet(_run_tasks)
-        stack.gr_context = copy_context()  # what the host's own commands look at is the same on all stacks
+        stack.gr_context = (
+            copy_context()
+        )  # what the host's own commands look at is the same on all stacks
         return stack
 
     def run(self, stack: greenlet, function: Callable[[], T]) -> T:
@@ -72,7 +75,9 @@ class Stacks:
         return value
 
     def start(self, new: greenlet, value: object) -> Any:
-        """Switch to a greenlet for the first time, with the starter's count of frames; return what is switched back."""
+        """Switch to a greenlet for the first time, with the starter's count of frames; return what
+        is switched back.
+        """
         from greenlet import greenlet
 
         starter = self._starter

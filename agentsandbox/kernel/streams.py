@@ -1,8 +1,8 @@
 """Bytes in streams, str in words: the only border between the two, and the streams themselves.
 
-A stream is what a file descriptor refers to. A pipe is a plain buffer until it holds `PIPE_BYTES`: most pipelines never
-start a second process (see `processes`). All output of an execution goes to one ordered log, so interleaving and
-`2>&1` are right by construction.
+A stream is what a file descriptor refers to. A pipe is a plain buffer until it holds `PIPE_BYTES`:
+most pipelines never start a second process (see `processes`). All output of an execution goes to
+one ordered log, so interleaving and `2>&1` are right by construction.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     class SignalHandler(Protocol):
-        """What a process does with signals: the name of what it does instead, "" for nothing, None to be killed."""
+        """What a process does with signals: the name of what it does instead, "" for nothing, None
+        to be killed.
+        """
 
         def __call__(self, signal: int) -> str | None: ...
         def ignores(self, signal: int) -> bool: ...
@@ -40,37 +42,12 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.accounts import Scale
     from agentsandbox.kernel.budget import Budget
 
-__all__ = [
-    "BLOCK",
-    "PIPE_BYTES",
-    "Buffer",
-    "ByteReader",
-    "ByteWriter",
-    "BytesReader",
-    "Capture",
-    "Closed",
-    "DirectoryInputError",
-    "InputError",
-    "LateWriter",
-    "Null",
-    "OutputError",
-    "OutputLog",
-    "Pipe",
-    "PipeReader",
-    "Stream",
-    "WriteOnlyError",
-    "bytewise",
-    "decode",
-    "decode_bytewise",
-    "encode",
-    "position_of",
-]
-
 BLOCK = 65536
 """Bytes that a command reads or writes at a time."""
 
 _LONGEST_LINE = 64 * 1024 * 1024
-"""A line without end, from /dev/zero for one, is given up here at the latest; commands charge shorter ones to their budget."""
+"""A line without end, from /dev/zero for one, is given up here at the latest; commands charge
+shorter ones to their budget."""
 
 _SIGPIPE = 13
 _STDIO_BUFFER = 4096
@@ -93,12 +70,16 @@ def decode(data: bytes | bytearray | memoryview) -> str:
 
 
 def decode_bytewise(data: bytes | bytearray | memoryview) -> str:
-    """Bytes as text with one character for each, as the locale C sees them: those above 127 as lone surrogates."""
+    """Bytes as text with one character for each, as the locale C sees them: those above 127 as lone
+    surrogates.
+    """
     return str(data, "ascii", "surrogateescape")
 
 
 def bytewise(text: str) -> str:
-    """Text with one character for each byte, as the locale C sees it: `encode` gives the same bytes."""
+    """Text with one character for each byte, as the locale C sees it: `encode` gives the same
+    bytes.
+    """
     return text if text.isascii() else encode(text).decode("ascii", "surrogateescape")
 
 
@@ -122,7 +103,9 @@ class OutputError(OSError):
 
 
 class ByteReader:
-    """Somewhere bytes come from. Implementations give `read` and `readline`; the rest is built on those."""
+    """Somewhere bytes come from. Implementations give `read` and `readline`; the rest is built on
+    those.
+    """
 
     __slots__ = ()
 
@@ -132,10 +115,14 @@ class ByteReader:
     def input_error(self, name: str = "-") -> InputError:
         """What to raise for an unreadable one; `name` is how the user called it."""
         number = self.unreadable or errno.EBADF
-        return (DirectoryInputError if number == errno.EISDIR else InputError)(number, os.strerror(number), name)
+        return (DirectoryInputError if number == errno.EISDIR else InputError)(
+            number, os.strerror(number), name
+        )
 
     def read(self, size: int = -1) -> bytes:
-        """At most `size` bytes, all up to the end for -1; b"" only at the end. May return less than `size`."""
+        """At most `size` bytes, all up to the end for -1; b"" only at the end. May return less than
+        `size`.
+        """
         raise self.input_error()
 
     def readline(self, end: bytes = b"\n") -> bytes:
@@ -143,7 +130,9 @@ class ByteReader:
         raise self.input_error()
 
     def lines(self, end: bytes = b"\n") -> Iterator[bytes]:
-        """Each line in turn, its `end` byte included. What was not taken stays for the next reader."""
+        """Each line in turn, its `end` byte included. What was not taken stays for the next
+        reader.
+        """
         while line := self.readline(end):
             yield line
 
@@ -153,11 +142,15 @@ class ByteReader:
             yield block
 
     def line_blocks(self) -> Iterator[bytes]:
-        """Large blocks that end at a newline (the last may lack it): for kernels that work on many lines at once."""
+        """Large blocks that end at a newline (the last may lack it): for kernels that work on many
+        lines at once.
+        """
         rest: list[bytes] = []
         waiting = 0
         while block := self.read(4 * BLOCK):
-            if not rest and len(block) == 4 * BLOCK:  # the rest of its last line is there, or nearly
+            if (
+                not rest and len(block) == 4 * BLOCK
+            ):  # the rest of its last line is there, or nearly
                 yield block if block.endswith(b"\n") else block + self.readline()
                 continue
             cut = block.rfind(b"\n") + 1
@@ -202,12 +195,16 @@ class ByteWriter:
     """Whether it is a file that each write makes longer."""
 
     def write(self, data: bytes) -> None:
-        """Write all of `data`. Raises `PipeClosed` when nobody reads any more, `OSError` as a file would."""
+        """Write all of `data`. Raises `PipeClosed` when nobody reads any more, `OSError` as a file
+        would.
+        """
         raise OutputError(errno.EBADF, os.strerror(errno.EBADF))
 
 
 class LateWriter(ByteWriter):
-    """Holds back what fits C's buffer, as stdio does: messages overtake what was printed before them."""
+    """Holds back what fits C's buffer, as stdio does: messages overtake what was printed before
+    them.
+    """
 
     __slots__ = ("_held", "target")
 
@@ -231,7 +228,9 @@ class LateWriter(ByteWriter):
 
 
 class Stream(ByteReader, ByteWriter):
-    """What a descriptor refers to: an open file description. `references` counts its holders; the last closes it."""
+    """What a descriptor refers to: an open file description. `references` counts its holders; the
+    last closes it.
+    """
 
     __slots__ = ("references",)
 
@@ -256,7 +255,9 @@ class Stream(ByteReader, ByteWriter):
         """Called once, when nobody holds the stream any more."""
 
     def reopened(self, mode: str) -> Stream:
-        """What opening /dev/fd/N gives: a file anew, from its beginning, and whatever else is behind the descriptor itself."""
+        """What opening /dev/fd/N gives: a file anew, from its beginning, and whatever else is
+        behind the descriptor itself.
+        """
         del mode
         self.acquire()
         return self
@@ -344,7 +345,9 @@ class Buffer(Stream):
 
 
 class OutputLog:
-    """All output of one execution, in the order in which it appeared: (descriptor number, bytes)."""
+    """All output of one execution, in the order in which it appeared: (descriptor number,
+    bytes).
+    """
 
     __slots__ = ("entries", "limit", "listener", "size")
 
@@ -362,7 +365,9 @@ class OutputLog:
             self.listener("stdout" if number == 1 else "stderr", data)
 
     def add_line(self, number: int, line: bytes) -> None:
-        """A line of the sandbox itself, on a line of its own. Never raises: the listener may have closed its end."""
+        """A line of the sandbox itself, on a line of its own. Never raises: the listener may have
+        closed its end.
+        """
         last = next((data for stream, data in reversed(self.entries) if stream == number), b"\n")
         try:
             self.add(number, (b"" if last.endswith(b"\n") else b"\n") + line)
@@ -375,7 +380,9 @@ class OutputLog:
 
 
 class Capture(Stream):
-    """The script's stdout (1) or stderr (2): writes to the execution's log, cut off at its limit."""
+    """The script's stdout (1) or stderr (2): writes to the execution's log, cut off at its
+    limit.
+    """
 
     __slots__ = ("log", "number")
 
@@ -397,10 +404,11 @@ class Capture(Stream):
 
 
 class Pipe(Stream):
-    """Both ends of a pipe. The writer's holders are counted by `references`, the reader's by `readers`.
+    """Both ends of a pipe. The writer's holders are counted by `references`, the reader's by
+    `readers`.
 
-    While `reader_running` is false nobody else runs, and the buffer just grows; the scheduler starts the reading side
-    when the buffer is full or the writer waits for something else.
+    While `reader_running` is false nobody else runs, and the buffer just grows; the scheduler
+    starts the reading side when the buffer is full or the writer waits for something else.
     """
 
     __slots__ = ("_chunks", "_position", "_size", "readers", "scheduler")
@@ -433,7 +441,9 @@ class Pipe(Stream):
                 raise self._unread()
 
     def _unread(self) -> BaseException:
-        """What ends a write that nobody reads: the signal, or an error where the writer ignores it."""
+        """What ends a write that nobody reads: the signal, or an error where the writer ignores
+        it.
+        """
         handler = self.scheduler.current.on_signal
         if handler is not None and handler.ignores(_SIGPIPE):
             return OutputError(errno.EPIPE, os.strerror(errno.EPIPE))
@@ -535,7 +545,9 @@ class Pipe(Stream):
         return b"".join(parts)
 
     def close_reader(self) -> None:
-        """One reader less; when none is left, what waits is dropped and writers get `PipeClosed`."""
+        """One reader less; when none is left, what waits is dropped and writers get
+        `PipeClosed`.
+        """
         self.readers -= 1
         if self.readers == 0:
             self._chunks.clear()
@@ -543,7 +555,9 @@ class Pipe(Stream):
 
 
 class PipeReader(Stream):
-    """The reading end of a pipe as a descriptor of its own: a fifo, a process substitution, a coproc."""
+    """The reading end of a pipe as a descriptor of its own: a fifo, a process substitution, a
+    coproc.
+    """
 
     __slots__ = ("pipe",)
 

@@ -1,4 +1,6 @@
-"""The profile `agentsandbox`: a shell and a tool whose description lists the skills. Answers are JSON texts."""
+"""The profile `agentsandbox`: a shell and a tool whose description lists the skills. Answers are
+JSON texts.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,16 @@ if TYPE_CHECKING:
     from agentsandbox.sandbox import Sandbox
     from agentsandbox.skills.mount import SkillInfo
 
-__all__ = ["COMMAND", "find_skill", "get_skill_tool", "name_schema", "sandbox_tool", "shown_errors", "shown_instructions", "tools"]
+__all__ = [
+    "COMMAND",
+    "find_skill",
+    "get_skill_tool",
+    "name_schema",
+    "sandbox_tool",
+    "shown_errors",
+    "shown_instructions",
+    "tools",
+]
 
 COMMAND = {"command": {"type": "string", "description": "The bash script to execute"}}
 
@@ -36,7 +47,9 @@ def tools(sandbox: Sandbox) -> list[Tool]:
 
 
 def sandbox_tool(sandbox: Sandbox, *, max_output: int = MAX_OUTPUT) -> Tool:
-    """`sandbox_execute`: runs a script, answers {"exitCode", "output", "error"}, each text at most `max_output` characters."""
+    """`sandbox_execute`: runs a script, answers {"exitCode", "output", "error"}, each text at most
+    `max_output` characters.
+    """
 
     def run(arguments: Mapping[str, Any]) -> str:
         return _answer(sandbox.execute(arguments["command"]), max_output)
@@ -44,11 +57,15 @@ def sandbox_tool(sandbox: Sandbox, *, max_output: int = MAX_OUTPUT) -> Tool:
     async def handle(arguments: Mapping[str, Any]) -> str:
         return _answer(await sandbox.aexecute(arguments["command"]), max_output)
 
-    return make_tool(_refuse, "sandbox_execute", EXECUTE_DESCRIPTION, handle, COMMAND, "command", run=run)
+    return make_tool(
+        _refuse, "sandbox_execute", EXECUTE_DESCRIPTION, handle, COMMAND, "command", run=run
+    )
 
 
 def get_skill_tool(sandbox: Sandbox) -> Tool:
-    """`get_skill`: its description lists the mounted skills; answers {"name", "description", "mountPath", "instructions"}."""
+    """`get_skill`: its description lists the mounted skills; answers {"name", "description",
+    "mountPath", "instructions"}.
+    """
     skills = sandbox.get_mounted_skills()
 
     def handle(arguments: Mapping[str, Any]) -> str:
@@ -65,18 +82,29 @@ def get_skill_tool(sandbox: Sandbox) -> Tool:
         )
 
     description = render_catalog(skills, "tool_description") or ""
-    return make_tool(_not_found, "get_skill", description, handle, {"skillName": name_schema(skills)}, "skillName")
+    return make_tool(
+        _not_found,
+        "get_skill",
+        description,
+        handle,
+        {"skillName": name_schema(skills)},
+        "skillName",
+    )
 
 
 def find_skill(skills: Sequence[SkillInfo], name: str) -> SkillInfo | None:
     """The mounted skill of that name, in any case; None when there is none."""
     exact = [skill for skill in skills if skill.name == name]
-    return next(iter(exact or [skill for skill in skills if skill.name.lower() == name.lower()]), None)
+    return next(
+        iter(exact or [skill for skill in skills if skill.name.lower() == name.lower()]), None
+    )
 
 
 def shown_instructions(skill: SkillInfo) -> str:
     """A skill's instructions, cut off past the usual soft size."""
-    return truncate(skill.metadata.instructions or "", ReadingRules().max_skill_md_bytes, "SKILL.md")
+    return truncate(
+        skill.metadata.instructions or "", ReadingRules().max_skill_md_bytes, "SKILL.md"
+    )
 
 
 def name_schema(skills: Sequence[SkillInfo]) -> dict[str, Any]:
@@ -95,7 +123,13 @@ def shown_errors(result: ExecutionResult, max_output: int) -> str:
 
 def _answer(result: ExecutionResult, max_output: int) -> str:
     output = cut_output(str(result.stdout_bytes, "utf-8", "replace"), max_output)
-    return _json({"exitCode": result.exit_code, "output": output, "error": shown_errors(result, max_output) or None})
+    return _json(
+        {
+            "exitCode": result.exit_code,
+            "output": output,
+            "error": shown_errors(result, max_output) or None,
+        }
+    )
 
 
 def _refuse(error: SandboxError | str) -> str:

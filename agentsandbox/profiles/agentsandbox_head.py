@@ -1,13 +1,21 @@
-"""The profile `agentsandbox-head`: bash_shell and get_skill as the C# project has them by now. Answers are plain texts.
+"""The profile `agentsandbox-head`: bash_shell and get_skill as the C# project has them by now.
+Answers are plain texts.
 
-What a text cannot say is lost: a failed command answers with its errors alone, without status and output.
+What a text cannot say is lost: a failed command answers with its errors alone, without status and
+output.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agentsandbox.profiles.agentsandbox import COMMAND, find_skill, name_schema, shown_errors, shown_instructions
+from agentsandbox.profiles.agentsandbox import (
+    COMMAND,
+    find_skill,
+    name_schema,
+    shown_errors,
+    shown_instructions,
+)
 from agentsandbox.profiles.output import MAX_OUTPUT, cut_output
 from agentsandbox.profiles.spec import make_tool
 from agentsandbox.skills.prompts import render_catalog
@@ -32,7 +40,9 @@ def tools(sandbox: Sandbox) -> list[Tool]:
 
 
 def shell_tool(sandbox: Sandbox, *, max_output: int = MAX_OUTPUT) -> Tool:
-    """`bash_shell`: runs a script, answers its output, or "Error: " and its errors; at most `max_output` characters."""
+    """`bash_shell`: runs a script, answers its output, or "Error: " and its errors; at most
+    `max_output` characters.
+    """
 
     def answer(result: ExecutionResult) -> str:
         if result.exit_code:
@@ -45,7 +55,9 @@ def shell_tool(sandbox: Sandbox, *, max_output: int = MAX_OUTPUT) -> Tool:
     async def handle(arguments: Mapping[str, Any]) -> str:
         return answer(await sandbox.aexecute(arguments["command"]))
 
-    return make_tool(_refuse, "bash_shell", _shell_description(sandbox), handle, COMMAND, "command", run=run)
+    return make_tool(
+        _refuse, "bash_shell", _shell_description(sandbox), handle, COMMAND, "command", run=run
+    )
 
 
 def _shell_description(sandbox: Sandbox) -> str:
@@ -61,11 +73,17 @@ def get_skill_tool(sandbox: Sandbox) -> Tool:
 
     def handle(arguments: Mapping[str, Any]) -> str:
         skill = find_skill(skills, arguments["skillName"])
-        return f"Skill '{arguments['skillName']}' not found" if skill is None else shown_instructions(skill)
+        return (
+            f"Skill '{arguments['skillName']}' not found"
+            if skill is None
+            else shown_instructions(skill)
+        )
 
     catalog = render_catalog(skills, "xml", order="discovery", maximum=None)
     description = f"{catalog}\n" if catalog else NO_SKILLS
-    return make_tool(str, "get_skill", description, handle, {"skillName": name_schema(skills)}, "skillName")
+    return make_tool(
+        str, "get_skill", description, handle, {"skillName": name_schema(skills)}, "skillName"
+    )
 
 
 def _refuse(error: SandboxError | str) -> str:

@@ -1,4 +1,6 @@
-"""The profile `mux`: agent_skill_read and agent_skill_read_file; answers are {"success": true, …} or {"success": false, "error"}."""
+"""The profile `mux`: agent_skill_read and agent_skill_read_file; answers are {"success": true, …}
+or {"success": false, "error"}.
+"""
 
 from __future__ import annotations
 
@@ -52,13 +54,30 @@ def tools(session: SkillSession) -> list[Tool]:
     path = {"type": "string", "description": "The file's path below the skill's directory"}
     page = {"name": name, "filePath": path, "offset": number, "limit": number}
     return [
-        made("agent_skill_read", "Reads a skill: its front matter and instructions.", read, {"name": name}, "name"),
-        made("agent_skill_read_file", "Reads lines of a file in a skill's directory.", read_file, page, "name", "filePath"),
+        made(
+            "agent_skill_read",
+            "Reads a skill: its front matter and instructions.",
+            read,
+            {"name": name},
+            "name",
+        ),
+        made(
+            "agent_skill_read_file",
+            "Reads lines of a file in a skill's directory.",
+            read_file,
+            page,
+            "name",
+            "filePath",
+        ),
     ]
 
 
 _OUTSIDE = "Resolved file path points outside the skill directory"
-_REASONS = {"is_directory": "Path is a directory, not a file", "symlink_escape": _OUTSIDE, "traversal": _OUTSIDE}
+_REASONS = {
+    "is_directory": "Path is a directory, not a file",
+    "symlink_escape": _OUTSIDE,
+    "traversal": _OUTSIDE,
+}
 
 
 def _read(session: SkillSession, skill: str, path: str) -> SkillContent:
@@ -89,7 +108,9 @@ def _iso(seconds: float | None) -> str | None:
     """A time in UTC as JSON has it, to the millisecond; None where it is not known."""
     if seconds is None:
         return None
-    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{int(seconds % 1 * 1000):03d}Z"
+    return (
+        f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{int(seconds % 1 * 1000):03d}Z"
+    )
 
 
 def _refuse(error: SandboxError | str) -> dict[str, Any]:

@@ -1,4 +1,6 @@
-"""The library's own profile: everything, structured answers, errors as {"error": {"type", "message"}}."""
+"""The library's own profile: everything, structured answers, errors as {"error": {"type",
+"message"}}.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,13 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from agentsandbox.errors import SkillLimitError, SkillNotFoundError, SkillPathError, SkillPolicyError, SkillStateError
+from agentsandbox.errors import (
+    SkillLimitError,
+    SkillNotFoundError,
+    SkillPathError,
+    SkillPolicyError,
+    SkillStateError,
+)
 from agentsandbox.profiles.output import cut_output
 from agentsandbox.profiles.spec import make_tool
 from agentsandbox.skills.prompts import one_line
@@ -25,7 +33,9 @@ __all__ = ["CHANGE", "SCRIPT", "refuse", "script_answer", "script_options", "too
 
 UNCHANGED = "already active, unchanged"
 ACTIVATE = "Loads skills' full instructions. Call it before using a skill."
-PROPOSE = "Proposes a change of a skill, which a person reviews. Nothing changes until it is approved."
+PROPOSE = (
+    "Proposes a change of a skill, which a person reviews. Nothing changes until it is approved."
+)
 SHELL = "Runs a bash script in the sandbox, where the skills are mounted. Files, variables and the directory last from call to call."
 
 SECONDS = {"type": "number", "exclusiveMinimum": 0, "description": "Seconds"}
@@ -36,7 +46,10 @@ SCRIPT: Mapping[str, Any] = {
     "timeout": SECONDS,
 }
 CHANGE: Mapping[str, Any] = {
-    "diff": {"type": "string", "description": "A unified diff, with paths below the skill's directory"},
+    "diff": {
+        "type": "string",
+        "description": "A unified diff, with paths below the skill's directory",
+    },
     "justification": {"type": "string", "description": "Why the change makes the skill better"},
     "evidence": {"type": "string", "description": "Errors, test failures, what users said"},
 }
@@ -53,7 +66,12 @@ _KINDS = (
 def refuse(error: SandboxError | str) -> dict[str, Any]:
     """The answer for an error."""
     kind = next((name for family, name in _KINDS if isinstance(error, family)), "invalid")
-    return {"error": {"type": kind if not isinstance(error, str) else "arguments", "message": str(error)}}
+    return {
+        "error": {
+            "type": kind if not isinstance(error, str) else "arguments",
+            "message": str(error),
+        }
+    }
 
 
 _tool = partial(make_tool, refuse)
@@ -75,37 +93,92 @@ class _Native:
 
     def skill_tools(self, names: Sequence[str]) -> list[Tool]:
         """The tools for these skills."""
-        skill = {"type": "string", "enum": names, "description": "The skill; the most recently activated one by default"}
-        many = {"names": {"type": "array", "items": {"type": "string", "enum": names}, "description": "The names of skills"}}
+        skill = {
+            "type": "string",
+            "enum": names,
+            "description": "The skill; the most recently activated one by default",
+        }
+        many = {
+            "names": {
+                "type": "array",
+                "items": {"type": "string", "enum": names},
+                "description": "The names of skills",
+            }
+        }
         mode = {"mode": {"type": "string", "enum": ["add", "replace"]}}
-        file = {"skill": skill, "path": {"type": "string", "description": "The file's path below the skill's directory"}}
+        file = {
+            "skill": skill,
+            "path": {
+                "type": "string",
+                "description": "The file's path below the skill's directory",
+            },
+        }
         number = {"type": ["integer", "null"]}
         page = {**file, "offset": number, "limit": number}
         made = [
-            _tool("skill_list", "Lists the skills that fit the query, all without one.", self.list, {"query": {"type": "string"}}),
+            _tool(
+                "skill_list",
+                "Lists the skills that fit the query, all without one.",
+                self.list,
+                {"query": {"type": "string"}},
+            ),
             _tool("skill_activate", ACTIVATE, self.activate, many | mode, "names"),
-            _tool("skill_deactivate", "Makes skills inactive.", self.deactivate, many | {"all": {"type": "boolean"}}),
-            _tool("skill_files", "Lists the files of a skill.", self.files, {"skill": skill, "dir": {"type": "string"}}),
+            _tool(
+                "skill_deactivate",
+                "Makes skills inactive.",
+                self.deactivate,
+                many | {"all": {"type": "boolean"}},
+            ),
+            _tool(
+                "skill_files",
+                "Lists the files of a skill.",
+                self.files,
+                {"skill": skill, "dir": {"type": "string"}},
+            ),
             _tool("skill_read", "Reads a file of a skill.", self.read, page, "path"),
         ]
         if self.session.has_scripts:
             made.append(
-                _tool("skill_run", "Runs a script of a skill in the sandbox.", self.run, {**file, **SCRIPT}, "path", run=self.run_now)
+                _tool(
+                    "skill_run",
+                    "Runs a script of a skill in the sandbox.",
+                    self.run,
+                    {**file, **SCRIPT},
+                    "path",
+                    run=self.run_now,
+                )
             )
         if self.session.proposals is not None:
-            made.append(_tool("skill_propose_update", PROPOSE, self.propose, {"skill": skill, **CHANGE}, "skill", "diff", "justification"))
+            made.append(
+                _tool(
+                    "skill_propose_update",
+                    PROPOSE,
+                    self.propose,
+                    {"skill": skill, **CHANGE},
+                    "skill",
+                    "diff",
+                    "justification",
+                )
+            )
         return made
 
     def shell_tool(self) -> Tool:
         """The tool for scripts of the model's own."""
-        properties = {"command": {"type": "string", "description": "The bash script"}, "timeout": SECONDS}
+        properties = {
+            "command": {"type": "string", "description": "The bash script"},
+            "timeout": SECONDS,
+        }
         return _tool("shell", SHELL, self.shell, properties, "command", run=self.shell_now)
 
     def list(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         active = self.session.active
         return {
             "skills": [
-                {"name": record.name, "description": one_line(record.description), "active": record.name in active}
+                {
+                    "name": record.name,
+                    "description": one_line(record.description),
+                    "active": record.name in active,
+                }
                 for record in self.session.search(arguments.get("query", ""))
             ]
         }
@@ -118,7 +191,10 @@ class _Native:
             return session.receipt()
         again = [skill for skill in loaded if skill.name in before]
         contents = [session.content(skill.name) for skill in loaded if skill.name not in before]
-        contents += [f'<skill_content name="{skill.name}" digest="{skill.digest}">{UNCHANGED}</skill_content>' for skill in again]
+        contents += [
+            f'<skill_content name="{skill.name}" digest="{skill.digest}">{UNCHANGED}</skill_content>'
+            for skill in again
+        ]
         return {**session.receipt(), "content": "\n\n".join(contents)}
 
     def deactivate(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -133,8 +209,19 @@ class _Native:
         text = content.content
         offset, limit = arguments.get("offset"), arguments.get("limit")
         if content.encoding == "utf-8" and (offset is not None or limit is not None):
-            text = page_lines(text, offset, limit, max_lines=1_000_000, max_output=self.session.rules.max_resource_bytes)
-        answer: dict[str, Any] = {"skill": content.skill, "path": content.path, "encoding": content.encoding, "content": text}
+            text = page_lines(
+                text,
+                offset,
+                limit,
+                max_lines=1_000_000,
+                max_output=self.session.rules.max_resource_bytes,
+            )
+        answer: dict[str, Any] = {
+            "skill": content.skill,
+            "path": content.path,
+            "encoding": content.encoding,
+            "content": text,
+        }
         if content.encoding != "utf-8":
             answer |= {"mime_type": content.mime_type, "size": content.size}
         return answer | {"truncated": content.truncated, "untrusted": True}
@@ -145,10 +232,14 @@ class _Native:
         return {"proposal": proposal.id, "skill": proposal.skill, "status": proposal.status}
 
     def shell_now(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        return _shell_answer(self.place.execute(arguments["command"], timeout=arguments.get("timeout")))
+        return _shell_answer(
+            self.place.execute(arguments["command"], timeout=arguments.get("timeout"))
+        )
 
     async def shell(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        return _shell_answer(await self.place.aexecute(arguments["command"], timeout=arguments.get("timeout")))
+        return _shell_answer(
+            await self.place.aexecute(arguments["command"], timeout=arguments.get("timeout"))
+        )
 
     @property
     def place(self) -> Workplace:
@@ -157,10 +248,14 @@ class _Native:
         return self.session.place
 
     def run_now(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        return script_answer(self.session.run_script(arguments["path"], **script_options(arguments)))
+        return script_answer(
+            self.session.run_script(arguments["path"], **script_options(arguments))
+        )
 
     async def run(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        return script_answer(await self.session.arun_script(arguments["path"], **script_options(arguments)))
+        return script_answer(
+            await self.session.arun_script(arguments["path"], **script_options(arguments))
+        )
 
 
 def _shell_answer(result: ExecutionResult) -> dict[str, Any]:
@@ -168,20 +263,35 @@ def _shell_answer(result: ExecutionResult) -> dict[str, Any]:
     texts = [str(data, "utf-8", "replace") for data in (result.stdout_bytes, result.stderr_bytes)]
     stdout, stderr = map(cut_output, texts)
     answer: dict[str, Any] = {"exit_code": result.exit_code, "stdout": stdout, "stderr": stderr}
-    return answer | {"truncated": [stdout, stderr] != texts or result.limit == "output_bytes", "limit": result.limit}
+    return answer | {
+        "truncated": [stdout, stderr] != texts or result.limit == "output_bytes",
+        "limit": result.limit,
+    }
 
 
 def script_options(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """What `run_script` takes beside the path."""
-    return {name: value for name, value in arguments.items() if re.fullmatch("skill|args|env|workdir|timeout", name)}
+    return {
+        name: value
+        for name, value in arguments.items()
+        if re.fullmatch("skill|args|env|workdir|timeout", name)
+    }
 
 
 def script_answer(result: ScriptResult) -> dict[str, Any]:
     """The answer for a script that ran."""
     stdout, stderr = cut_output(result.stdout), cut_output(result.stderr)
-    answer: dict[str, Any] = {"path": result.path, "exit_code": result.exit_code, "stdout": stdout, "stderr": stderr}
+    answer: dict[str, Any] = {
+        "path": result.path,
+        "exit_code": result.exit_code,
+        "stdout": stdout,
+        "stderr": stderr,
+    }
     return answer | {
         "truncated": result.truncated or (stdout, stderr) != (result.stdout, result.stderr),
         "limit": result.limit,
-        "changes": [{"path": change.path, "kind": change.kind, "bytes": change.size} for change in result.changes],
+        "changes": [
+            {"path": change.path, "kind": change.kind, "bytes": change.size}
+            for change in result.changes
+        ],
     }

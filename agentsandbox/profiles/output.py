@@ -10,4 +10,8 @@ MAX_OUTPUT = 100_000
 
 def cut_output(text: str, limit: int = MAX_OUTPUT) -> str:
     """At most `limit` characters of a text; a last line says how many are missing."""
-    return text if len(text) <= limit else f"{text[:limit]}\n[truncated: output; {len(text) - limit} characters removed]"
+    return (
+        text
+        if len(text) <= limit
+        else f"{text[:limit]}\n[truncated: output; {len(text) - limit} characters removed]"
+    )

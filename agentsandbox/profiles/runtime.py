@@ -1,7 +1,9 @@
-"""The profile `runtime`: skills.load, skills.unload, skills.read and skills.run_script of the runtime specification.
+"""The profile `runtime`: skills.load, skills.unload, skills.read and skills.run_script of the
+runtime specification.
 
-Instructions do not come in the answers: the host puts `session.system_prompt()` in front of the next model call. Where it cannot,
-a session with `delivery="tool_result"` has them in the answers of skills.load.
+Instructions do not come in the answers: the host puts `session.system_prompt()` in front of the
+next model call. Where it cannot, a session with `delivery="tool_result"` has them in the answers of
+skills.load.
 """
 
 from __future__ import annotations
@@ -28,23 +30,38 @@ def tools(session: SkillSession) -> list[Tool]:
     if not names:
         return []
     profile = _Runtime(session)
-    skill = {"type": "string", "enum": names, "description": "A loaded skill; the most recently loaded one by default"}
+    skill = {
+        "type": "string",
+        "enum": names,
+        "description": "A loaded skill; the most recently loaded one by default",
+    }
     many = {"type": "array", "items": {"type": "string", "enum": names}}
     path = {"type": "string", "description": "The path below the skill's root directory"}
 
     made = partial(make_tool, _refuse)
-    mode = {"type": "string", "enum": ["replace", "add"], "description": "Replace the loaded skills (default), or add to them"}
+    mode = {
+        "type": "string",
+        "enum": ["replace", "add"],
+        "description": "Replace the loaded skills (default), or add to them",
+    }
     file = {"skill": skill, "path": path}
     load = "Loads skills. Their instructions are in force from the next message on."
     found = [
         made("skills.load", load, profile.load, {"names": many, "mode": mode}, "names"),
-        made("skills.unload", "Unloads skills.", profile.unload, {"names": many, "all": {"type": "boolean"}}),
+        made(
+            "skills.unload",
+            "Unloads skills.",
+            profile.unload,
+            {"names": many, "all": {"type": "boolean"}},
+        ),
         made("skills.read", "Reads a file of a loaded skill.", profile.read, file, "path"),
     ]
     if session.has_scripts:
         description = "Runs a script of a loaded skill in the sandbox."
         script = {**file, **{name: SCRIPT[name] for name in ("args", "env", "workdir")}}
-        found.append(made("skills.run_script", description, profile.run, script, "path", run=profile.run_now))
+        found.append(
+            made("skills.run_script", description, profile.run, script, "path", run=profile.run_now)
+        )
     return found
 
 
@@ -63,7 +80,9 @@ class _Runtime:
         loaded = session.load(arguments["names"], arguments.get("mode", "replace"))
         if session.delivery not in ("tool_result", "both"):
             return session.receipt()
-        return session.receipt() | {"content": "\n\n".join(session.content(skill.name) for skill in loaded)}
+        return session.receipt() | {
+            "content": "\n\n".join(session.content(skill.name) for skill in loaded)
+        }
 
     def unload(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         self.session.unload(arguments.get("names", ()), all=arguments.get("all", False))
@@ -71,16 +90,34 @@ class _Runtime:
 
     def read(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         content = self.session.read(arguments["path"], arguments.get("skill"))
-        answer: dict[str, Any] = {"skill": content.skill, "path": content.path, "encoding": content.encoding, "content": content.content}
+        answer: dict[str, Any] = {
+            "skill": content.skill,
+            "path": content.path,
+            "encoding": content.encoding,
+            "content": content.content,
+        }
         return answer if content.encoding == "utf-8" else answer | {"mime_type": content.mime_type}
 
     def run_now(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        return _four(arguments, script_answer(self.session.run_script(arguments["path"], **script_options(arguments))))
+        return _four(
+            arguments,
+            script_answer(self.session.run_script(arguments["path"], **script_options(arguments))),
+        )
 
     async def run(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        return _four(arguments, script_answer(await self.session.arun_script(arguments["path"], **script_options(arguments))))
+        return _four(
+            arguments,
+            script_answer(
+                await self.session.arun_script(arguments["path"], **script_options(arguments))
+            ),
+        )
 
 
 def _four(arguments: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
     """The keys of the specification; the path as it was asked for."""
-    return {"path": arguments["path"], "exit_code": answer["exit_code"], "stdout": answer["stdout"], "stderr": answer["stderr"]}
+    return {
+        "path": arguments["path"],
+        "exit_code": answer["exit_code"],
+        "stdout": answer["stdout"],
+        "stderr": answer["stderr"],
+    }

@@ -1,4 +1,6 @@
-"""What a tool is, whatever framework offers it to a model: a name, a description, a JSON schema and a handler."""
+"""What a tool is, whatever framework offers it to a model: a name, a description, a JSON schema and
+a handler.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,8 @@ _TYPES: dict[str, tuple[type, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool for a model. Neither `call` nor `acall` raises for a model's mistake: the answer says what was wrong.
+    """A tool for a model. Neither `call` nor `acall` raises for a model's mistake: the answer says
+    what was wrong.
 
     name         the canonical name, which may have dots
     wire_name    the name that model interfaces accept
@@ -69,11 +72,17 @@ class Tool:
 
     def as_function(self) -> dict[str, Any]:
         """The declaration that most model interfaces take."""
-        return {"name": self.wire_name, "description": self.description, "parameters": dict(self.json_schema)}
+        return {
+            "name": self.wire_name,
+            "description": self.description,
+            "parameters": dict(self.json_schema),
+        }
 
 
 def answer_text(answer: Any) -> str:
-    """An answer as a text that every model interface can carry: JSON for an object, names that are not UTF-8 made so."""
+    """An answer as a text that every model interface can carry: JSON for an object, names that are
+    not UTF-8 made so.
+    """
     text = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
     return str(encode(text), "utf-8", "replace")
 
@@ -109,19 +118,30 @@ def make_tool(
     run: Handler | None = None,
     style: NameStyle = "snake",
 ) -> Tool:
-    """A tool of a profile: what its handlers (`run` is the one without an event loop) raise for a model's mistake is refused."""
+    """A tool of a profile: what its handlers (`run` is the one without an event loop) raise for a
+    model's mistake is refused.
+    """
     schema = schema_of(properties, *required)
     now = _answering(run, refuse) if run else None
-    return Tool(name, wire_name(name, style), description, schema, _answering(handler, refuse), refuse, now)
+    return Tool(
+        name, wire_name(name, style), description, schema, _answering(handler, refuse), refuse, now
+    )
 
 
 def schema_of(properties: Mapping[str, Any], *required: str) -> dict[str, Any]:
     """The JSON schema of arguments; unknown ones are not allowed."""
-    return {"type": "object", "properties": dict(properties), "required": list(required), "additionalProperties": False}
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(required),
+        "additionalProperties": False,
+    }
 
 
 def wire_name(name: str, style: NameStyle = "snake") -> str:
-    """A canonical name as model interfaces accept it: `skills_load`, `skillsLoad`, or `skills.load` where dots are allowed."""
+    """A canonical name as model interfaces accept it: `skills_load`, `skillsLoad`, or `skills.load`
+    where dots are allowed.
+    """
     if style == "dotted":
         return name
     if style == "snake":
@@ -157,10 +177,20 @@ def _check_value(name: str, schema: Mapping[str, Any], value: Any) -> str | None
     if "exclusiveMinimum" in schema and value <= schema["exclusiveMinimum"]:
         return f"the argument {name} must be more than {schema['exclusiveMinimum']}"
     if isinstance(value, (list, tuple)) and "items" in schema:
-        return next((problem for item in value if (problem := _check_value(name, schema["items"], item))), None)
+        return next(
+            (problem for item in value if (problem := _check_value(name, schema["items"], item))),
+            None,
+        )
     if isinstance(value, dict) and isinstance(schema.get("additionalProperties"), dict):
         values = schema["additionalProperties"]
-        return next((problem for key, item in value.items() if (problem := _check_value(f"{name}.{key}", values, item))), None)
+        return next(
+            (
+                problem
+                for key, item in value.items()
+                if (problem := _check_value(f"{name}.{key}", values, item))
+            ),
+            None,
+        )
     return None
 
 

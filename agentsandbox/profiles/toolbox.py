@@ -34,20 +34,31 @@ ROLES: dict[str, tuple[str, str | None, str | None]] = {
 """Profile → the tools that load, read and run."""
 
 
-def skill_tools(session: SkillSession, *profiles: Profile, name_style: NameStyle | None = None) -> list[Tool]:
-    """The tools of the profiles for a session, by their schemas of this moment; `name_style` other than each profile's own."""
+def skill_tools(
+    session: SkillSession, *profiles: Profile, name_style: NameStyle | None = None
+) -> list[Tool]:
+    """The tools of the profiles for a session, by their schemas of this moment; `name_style` other
+    than each profile's own.
+    """
     found: list[Tool] = []
     for profile in profiles or ("native",):
         if profile not in PROFILES:
             raise ValueError(f"unknown profile {profile!r}; there are: {', '.join(PROFILES)}")
         found += importlib.import_module(f"agentsandbox.profiles.{profile}").tools(session)
-    return found if name_style is None else [replace(tool, wire_name=wire_name(tool.name, name_style)) for tool in found]
+    return (
+        found
+        if name_style is None
+        else [replace(tool, wire_name=wire_name(tool.name, name_style)) for tool in found]
+    )
 
 
-def tools_for(config: SkillsConfig, session: SkillSession, sandbox: Sandbox | None = None) -> Toolbox:
+def tools_for(
+    config: SkillsConfig, session: SkillSession, sandbox: Sandbox | None = None
+) -> Toolbox:
     """The toolbox that a host's settings mean: the tools of its profiles; none when skills are off.
 
-    The profiles "agentsandbox" and "agentsandbox-head" speak through a sandbox, which has the skills mounted.
+    The profiles "agentsandbox" and "agentsandbox-head" speak through a sandbox, which has the
+    skills mounted.
     """
     found: list[Tool] = []
     for profile in config.profiles if config.enabled else ():
@@ -55,14 +66,17 @@ def tools_for(config: SkillsConfig, session: SkillSession, sandbox: Sandbox | No
             case "agentsandbox" | "agentsandbox-head":
                 if sandbox is None:
                     raise ValueError(f'the profile "{profile}" needs a sandbox')
-                found += importlib.import_module(f"agentsandbox.profiles.{profile.replace('-', '_')}").tools(sandbox)
+                found += importlib.import_module(
+                    f"agentsandbox.profiles.{profile.replace('-', '_')}"
+                ).tools(sandbox)
             case _:
                 found += skill_tools(session, profile, name_style=config.name_style)
     return Toolbox(found)
 
 
 def prompt_for(config: SkillsConfig, session: SkillSession) -> str:
-    """The skills' part of a model's instructions: rules in the names of the first profile's tools, the catalog, active skills.
+    """The skills' part of a model's instructions: rules in the names of the first profile's tools,
+    the catalog, active skills.
 
     "" when there are no skills. The catalog is not repeated where a tool's description has it.
     """
@@ -74,8 +88,14 @@ def prompt_for(config: SkillsConfig, session: SkillSession) -> str:
     if catalog is None or not config.enabled or not session.search():
         return ""
     rules = base_rules(load, read, run if session.has_scripts else None)
-    in_prompt = config.delivery in ("instructions", "both") or (config.delivery is None and profile == "runtime")
-    parts = [rules, None if profile.startswith("agentsandbox") else catalog, session.render_active() if in_prompt else None]
+    in_prompt = config.delivery in ("instructions", "both") or (
+        config.delivery is None and profile == "runtime"
+    )
+    parts = [
+        rules,
+        None if profile.startswith("agentsandbox") else catalog,
+        session.render_active() if in_prompt else None,
+    ]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -86,7 +106,11 @@ class Toolbox:
         self.tools = tuple(tools)
         self._by_name: dict[str, Tool] = {}
         for tool in self.tools:
-            names = [tool.name, tool.wire_name, *(wire_name(tool.name, style) for style in ("snake", "camel"))]
+            names = [
+                tool.name,
+                tool.wire_name,
+                *(wire_name(tool.name, style) for style in ("snake", "camel")),
+            ]
             for name in names:
                 self._by_name.setdefault(name, tool)
 
@@ -105,4 +129,6 @@ class Toolbox:
         return await tool.acall(arguments) if tool else self._unknown(name)
 
     def _unknown(self, name: str) -> dict[str, Any]:
-        return {"error": f"Unknown tool: {name[:100]!r}. Available tools: {', '.join(tool.wire_name for tool in self.tools) or 'none'}"}
+        return {
+            "error": f"Unknown tool: {name[:100]!r}. Available tools: {', '.join(tool.wire_name for tool in self.tools) or 'none'}"
+        }

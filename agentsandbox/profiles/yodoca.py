@@ -45,11 +45,16 @@ def tools(session: SkillSession) -> list[Tool]:
     skill_id = {"type": "string", "enum": names, "description": "The skill's id"}
 
     def listed(arguments: Mapping[str, Any]) -> str:
-        return "\n".join(f"- {record.name}: {one_line(record.description)}" for record in session.search(arguments.get("query", "")))
+        return "\n".join(
+            f"- {record.name}: {one_line(record.description)}"
+            for record in session.search(arguments.get("query", ""))
+        )
 
     def read(arguments: Mapping[str, Any]) -> str:
         _check_id(arguments["skill_id"])
-        return "\n\n".join(_loaded(session, skill) for skill in session.activate(arguments["skill_id"]))
+        return "\n\n".join(
+            _loaded(session, skill) for skill in session.activate(arguments["skill_id"])
+        )
 
     def resource(arguments: Mapping[str, Any]) -> str:
         _check_id(arguments["skill_id"])
@@ -67,19 +72,52 @@ def tools(session: SkillSession) -> list[Tool]:
     path = {"type": "string", "description": "The path of a file below the skill's directory"}
     reading = "Reads a file of a skill: a template, a reference, a checklist."
     found = [
-        made("list_skills", "Lists skills with their descriptions.", listed, {"query": {"type": "string"}}),
-        made("read_skill", "Loads a skill's full instructions.", read, {"skill_id": skill_id}, "skill_id"),
-        made("read_skill_resource", reading, resource, {"skill_id": skill_id, "path": path}, "skill_id", "path"),
+        made(
+            "list_skills",
+            "Lists skills with their descriptions.",
+            listed,
+            {"query": {"type": "string"}},
+        ),
+        made(
+            "read_skill",
+            "Loads a skill's full instructions.",
+            read,
+            {"skill_id": skill_id},
+            "skill_id",
+        ),
+        made(
+            "read_skill_resource",
+            reading,
+            resource,
+            {"skill_id": skill_id, "path": path},
+            "skill_id",
+            "path",
+        ),
     ]
     if session.proposals is not None:
         proposing = "Proposes a change of a skill as a unified diff, for a person to review."
         proposed = {"skill_id": skill_id, **CHANGE}
-        found.append(made("propose_skill_update", proposing, propose, proposed, "skill_id", "diff", "justification"))
+        found.append(
+            made(
+                "propose_skill_update",
+                proposing,
+                propose,
+                proposed,
+                "skill_id",
+                "diff",
+                "justification",
+            )
+        )
     return found
 
 
 def _refuse(error: SandboxError | str) -> str:
-    if isinstance(error, SkillPathError) and error.reason in ("absolute", "home", "traversal", "symlink_escape"):
+    if isinstance(error, SkillPathError) and error.reason in (
+        "absolute",
+        "home",
+        "traversal",
+        "symlink_escape",
+    ):
         return "Path traversal detected"
     return str(error)
 
@@ -92,6 +130,8 @@ def _loaded(session: SkillSession, skill: AgentSkill) -> str:
 
 
 def _check_id(skill_id: str) -> None:
-    """An id is a path, too: `SkillPathError` for one that leaves its directory, before anybody looks for it."""
+    """An id is a path, too: `SkillPathError` for one that leaves its directory, before anybody
+    looks for it.
+    """
     if skill_id and not is_skill_name(skill_id, unicode=True):
         clean_path(skill_id)

@@ -24,17 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-__all__ = [
-    "check_call",
-    "check_count",
-    "check_seconds",
-    "check_skill",
-    "checked_options",
-    "is_async",
-    "nearest",
-    "wrong_type",
-]
-
 STATES = ("keep", "discard", "new")
 JOBS = ("detach", "wait", "kill")
 NAME_MAX = 255
@@ -52,7 +41,9 @@ RENAMED = {"isolated": "state='discard'", "fresh": "state='new'"}
 
 def wrong_type(argument: str, accepted: str, value: object, hint: str = "") -> TypeError:
     """The error for a value of the wrong kind."""
-    return TypeError(f"{argument} must be {accepted}, not {_described(value)}{f': {hint}' if hint else ''}")
+    return TypeError(
+        f"{argument} must be {accepted}, not {_described(value)}{f': {hint}' if hint else ''}"
+    )
 
 
 def wrong_value(argument: str, accepted: str, value: object) -> ValueError:
@@ -143,7 +134,13 @@ def _mount_point(argument: str, value: object) -> str:
 def _account_name(argument: str, value: object) -> str:
     """A name that may stand in /etc/passwd, /etc/hosts and in a path."""
     name = _text(argument, value)
-    if not name or not name.isprintable() or any(character in name for character in "/: ") or name in (".", "..") or name.startswith("-"):
+    if (
+        not name
+        or not name.isprintable()
+        or any(character in name for character in "/: ")
+        or name in (".", "..")
+        or name.startswith("-")
+    ):
         raise wrong_value(argument, "a name without '/', ':', spaces and control characters", name)
     if len(name) > NAME_MAX:
         raise ValueError(f"{argument} must have at most {NAME_MAX} characters, not {len(name)}")
@@ -164,7 +161,11 @@ def _environment(argument: str, value: object) -> Mapping[str, str]:
         if not name or "=" in name or "\0" in name:
             raise wrong_value(f"a name in {argument}", "not empty, without '=' and NUL", name)
         if not isinstance(text, str):
-            hint = "os.fsdecode(value) makes a str of bytes" if isinstance(text, bytes) else "str(value) makes one"
+            hint = (
+                "os.fsdecode(value) makes a str of bytes"
+                if isinstance(text, bytes)
+                else "str(value) makes one"
+            )
             raise wrong_type(f"{argument}[{name!r}]", "a str", text, hint)
         if "\0" in text:
             raise ValueError(f"{argument}[{name!r}] must not contain NUL")
@@ -181,7 +182,11 @@ def _files(argument: str, value: object) -> Mapping[str, str | bytes]:
         if isinstance(content, (bytearray, memoryview)):
             content = bytes(content)
         elif not isinstance(content, (str, bytes)):
-            hint = "path.read_bytes() has the content of a file of the host" if hasattr(content, "read_bytes") else ""
+            hint = (
+                "path.read_bytes() has the content of a file of the host"
+                if hasattr(content, "read_bytes")
+                else ""
+            )
             hint = "file.read() has the content" if hasattr(content, "read") else hint
             raise wrong_type(f"{argument}[{path!r}]", "str or bytes", content, hint)
         files[path] = content
@@ -196,7 +201,9 @@ def _mounts(argument: str, value: object) -> Mapping[str, object]:
         point = _mount_point(f"a path in {argument}", path)
         if not isinstance(filesystem, FileSystem):
             folder = isinstance(filesystem, str) or hasattr(filesystem, "__fspath__")
-            hint = "HostFileSystem(folder, read_only=True) has a folder of the host" if folder else ""
+            hint = (
+                "HostFileSystem(folder, read_only=True) has a folder of the host" if folder else ""
+            )
             raise wrong_type(f"{argument}[{path!r}]", "a FileSystem", filesystem, hint)
         if point in mounts:
             raise ValueError(f"{argument} has {point!r} twice")
@@ -233,11 +240,17 @@ def _skills(argument: str, value: object) -> tuple[object, ...]:
 def _commands(argument: str, value: object) -> tuple[object, ...]:
     from agentsandbox.contract.command import Command
 
-    commands = _items(argument, "commands", value, f"{argument}=[command]" if isinstance(value, Command) else "")
+    commands = _items(
+        argument, "commands", value, f"{argument}=[command]" if isinstance(value, Command) else ""
+    )
     names = []
     for number, item in enumerate(commands):
         if not isinstance(item, Command):
-            hint = f"@command(name, usage=…) makes one of {getattr(item, '__name__', 'a function')}" if callable(item) else ""
+            hint = (
+                f"@command(name, usage=…) makes one of {getattr(item, '__name__', 'a function')}"
+                if callable(item)
+                else ""
+            )
             raise wrong_type(f"{argument}[{number}]", "a command made by @command", item, hint)
         if not item.name or any(character in item.name for character in "/\0 \t\n"):
             raise wrong_value(f"the name of {argument}[{number}]", "a word without '/'", item.name)
@@ -255,7 +268,11 @@ def _repeated(names: list[str]) -> list[str]:
 
 def _limits(argument: str, value: object) -> Limits:
     if not isinstance(value, Limits):
-        hint = "Limits(timeout=5)" if not isinstance(value, Mapping) else "Limits(**mapping) makes one of a mapping"
+        hint = (
+            "Limits(timeout=5)"
+            if not isinstance(value, Mapping)
+            else "Limits(**mapping) makes one of a mapping"
+        )
         raise wrong_type(argument, "a Limits", value, hint)
     return value
 
@@ -301,7 +318,9 @@ def _clock(argument: str, value: object) -> object:
     if _plain_function(argument, value) is not None:
         now = value()  # type: ignore[operator]
         if isinstance(now, bool) or not isinstance(now, (int, float)):
-            raise TypeError(f"{argument} must return seconds since the epoch, not {_described(now)}")
+            raise TypeError(
+                f"{argument} must return seconds since the epoch, not {_described(now)}"
+            )
         if not math.isfinite(now):
             raise ValueError(f"{argument} must return a finite number of seconds, not {now!r}")
     return value
@@ -390,7 +409,11 @@ def _check_input(stdin: object) -> None:
     from agentsandbox.host_input import HostInput
 
     if not isinstance(stdin, HostInput):
-        hint = "file.read() has the content, HostInput(file.fileno()) reads it as the script does" if hasattr(stdin, "read") else ""
+        hint = (
+            "file.read() has the content, HostInput(file.fileno()) reads it as the script does"
+            if hasattr(stdin, "read")
+            else ""
+        )
         raise wrong_type("stdin", "str, bytes, a HostInput or None", stdin, hint)
 
 
@@ -401,7 +424,9 @@ def check_seconds(argument: str, value: object, *, zero: bool = False) -> None:
     """Refuse what is not a positive and finite number of seconds; 0 is accepted with `zero`."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise wrong_type(argument, "a number of seconds", value)
-    if not 0 <= value <= sys.float_info.max or (value == 0 and not zero):  # NaN is not in between, either
+    if not 0 <= value <= sys.float_info.max or (
+        value == 0 and not zero
+    ):  # NaN is not in between, either
         raise wrong_value(argument, "positive and finite", value)
 
 

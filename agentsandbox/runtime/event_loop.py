@@ -54,8 +54,6 @@ if TYPE_CHECKING:
     Request = tuple[float | None, Awaitable[Any] | None]
     """What a script waits for: a number of seconds, or something to await."""
 
-__all__ = ["Channel", "Script", "Turns", "advance", "drive", "enter", "leave"]
-
 QUEUE_SECONDS = 0.002
 """How often an execution that waits for its sandbox looks again."""
 
@@ -80,7 +78,10 @@ class Channel:
 
         assert self.driver is not None
         fs = self.fs
-        thread, fs.script_thread = fs.script_thread, 0  # until the switch returns, the host is calling
+        thread, fs.script_thread = (
+            fs.script_thread,
+            0,
+        )  # until the switch returns, the host is calling
         try:
             return self.driver.switch((getcurrent(), seconds, awaitable))
         finally:
@@ -302,9 +303,15 @@ async def enter(sandbox: Executor) -> Turns:
     turns = _turns.get(loop)
     if turns is None:
         turns = _turns[loop] = Turns(library)
-    while sandbox._is_taken or sandbox._running is not None or not sandbox._lock.acquire(blocking=False):
+    while (
+        sandbox._is_taken
+        or sandbox._running is not None
+        or not sandbox._lock.acquire(blocking=False)
+    ):
         if any(budget is sandbox._running for budget in _around.get()):
-            raise SandboxError("this sandbox is executing the command or policy that waits here: use `ctx.run(…)`")
+            raise SandboxError(
+                "this sandbox is executing the command or policy that waits here: use `ctx.run(…)`"
+            )
         await turns.nap(QUEUE_SECONDS)
     sandbox._is_taken = True
     return turns
@@ -327,7 +334,9 @@ async def advance(sandbox: Executor, turns: Turns, script: Script) -> None:
             turns.run(script.resume, value)
 
 
-async def drive(sandbox: Executor, run: Callable[[Callable[..., Any]], ExecutionResult]) -> ExecutionResult:
+async def drive(
+    sandbox: Executor, run: Callable[[Callable[..., Any]], ExecutionResult]
+) -> ExecutionResult:
     """Run `run(pause)` in a greenlet and return its result; `pause` in it waits here."""
     turns = await enter(sandbox)
     try:

@@ -1,4 +1,6 @@
-"""Telling an observer what happens in a sandbox: only a sandbox that has one loads this, or looks for changes."""
+"""Telling an observer what happens in a sandbox: only a sandbox that has one loads this, or looks
+for changes.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +28,6 @@ if TYPE_CHECKING:
         def now(self) -> float: ...
 
 
-__all__ = ["Observation"]
-
 _CHANGES = {"added": "created", "modified": "modified", "deleted": "deleted"}
 
 
@@ -46,7 +46,11 @@ class Observation:
 
     def skill_script(self, skill: str, path: str) -> None:
         """A script of a mounted skill starts."""
-        self.tell(SkillInvoked(self._sandbox.id, self._sandbox.now(), skill=skill, action="run", path=path))
+        self.tell(
+            SkillInvoked(
+                self._sandbox.id, self._sandbox.now(), skill=skill, action="run", path=path
+            )
+        )
 
     def executed(self, result: ExecutionResult, changes: Sequence[Change]) -> None:
         """An execution ended: each file it changed, then the execution itself."""
@@ -55,7 +59,14 @@ class Observation:
         for change in changes:
             is_directory, size = _kind_and_size(sandbox.fs, change.path)
             self.tell(
-                FileChanged(sandbox.id, now, path=change.path, change=_CHANGES[change.kind], is_directory=is_directory, size=size)  # type: ignore[arg-type]
+                FileChanged(
+                    sandbox.id,
+                    now,
+                    path=change.path,
+                    change=_CHANGES[change.kind],
+                    is_directory=is_directory,
+                    size=size,
+                )  # type: ignore[arg-type]
             )
         self.tell(
             CommandExecuted(

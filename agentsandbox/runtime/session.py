@@ -1,9 +1,11 @@
-"""A session and its executions: the machine of one sandbox, its main shell, and one call of a script in it.
+"""A session and its executions: the machine of one sandbox, its main shell, and one call of a
+script in it.
 
-A session lasts as long as its sandbox. Between two calls its shell rests as that of a terminal does: variables, functions
-and directory stay, nothing runs but background jobs. An `Execution` is one call. It gives the shell what holds for this
-call alone (input, environment, directory, arguments, policy), runs the script at the boundary, and leaves the shell at
-rest again, however the script ended.
+A session lasts as long as its sandbox. Between two calls its shell rests as that of a terminal
+does: variables, functions and directory stay, nothing runs but background jobs. An `Execution` is
+one call. It gives the shell what holds for this call alone (input, environment, directory,
+arguments, policy), runs the script at the boundary, and leaves the shell at rest again, however the
+script ended.
 """
 
 from __future__ import annotations
@@ -39,8 +41,6 @@ if TYPE_CHECKING:
 
     Jobs = Literal["detach", "wait", "kill"]
     State = Literal["keep", "discard", "new"]
-
-__all__ = ["HISTORY", "Execution", "Session"]
 
 HISTORY = 100
 """Scripts that `history` shows."""
@@ -80,7 +80,17 @@ class Session:
     standard      the standard streams of the call at work or of the last one, by number
     """
 
-    __slots__ = ("_captures", "_is_seeded", "environment", "fs", "jobs", "machine", "policy", "shell", "standard")
+    __slots__ = (
+        "_captures",
+        "_is_seeded",
+        "environment",
+        "fs",
+        "jobs",
+        "machine",
+        "policy",
+        "shell",
+        "standard",
+    )
 
     def __init__(
         self,
@@ -132,7 +142,11 @@ class Session:
         fs.open_fifo = self.machine.fifos.open
         log = OutputLog(0)
         self._captures = Capture(log, 1), Capture(log, 2)
-        self.standard: dict[int, Stream] = {0: _Input(b"", False), 1: self._captures[0], 2: self._captures[1]}
+        self.standard: dict[int, Stream] = {
+            0: _Input(b"", False),
+            1: self._captures[0],
+            2: self._captures[1],
+        }
         self.shell = self.new_shell(cwd) if kept is None else self._resumed(kept, cwd)
 
     def new_shell(self, cwd: str) -> Shell:
@@ -182,7 +196,8 @@ class Session:
 
 
 class Execution:
-    """One call: a script that runs in a session. `run` may be called once; `result` is there when it has ended.
+    """One call: a script that runs in a session. `run` may be called once; `result` is there when
+    it has ended.
 
     log         all output so far
     script      the text
@@ -191,7 +206,8 @@ class Execution:
     stdin       what the script reads, None for nothing
     env, cwd    for this call alone; `cwd` is a directory
     args        $1, $2 …
-    state       "keep" what the script leaves in the shell, "discard" it, or run in a "new" shell and discard that
+    state       "keep" what the script leaves in the shell, "discard" it, or run in a "new" shell
+                and discard that
     on_output   called with "stdout" or "stderr" and each chunk as it appears
     policy      asked before each command in place of the session's own
     pause       gives the host's event loop a turn (`processes`)
@@ -248,7 +264,9 @@ class Execution:
         self._restore: list[Callable[[], None]] = []
 
     def run(self) -> ExecutionResult:
-        """Run the script. Raises only what the host itself did wrong, or what it threw into the call to cancel it."""
+        """Run the script. Raises only what the host itself did wrong, or what it threw into the
+        call to cancel it.
+        """
         began = monotonic()
         session, log = self.session, self.log
         shell = self._shell()
@@ -257,14 +275,22 @@ class Execution:
         limit: LimitName | None = CANCELLED
         try:
             self._set_up(shell)
-            status, limit = run_guarded(shell, self.script, session.jobs, log, goes_on=self._state == "keep")
-        except BaseException as error:  # the host's task was cancelled: what there is must not be lost
-            error.add_note(f"output of the script so far:\n{decode(b''.join(data for _, data in log.entries))}")
+            status, limit = run_guarded(
+                shell, self.script, session.jobs, log, goes_on=self._state == "keep"
+            )
+        except (
+            BaseException
+        ) as error:  # the host's task was cancelled: what there is must not be lost
+            error.add_note(
+                f"output of the script so far:\n{decode(b''.join(data for _, data in log.entries))}"
+            )
             raise
         finally:
             session.fs.uid = session.fs.script_thread = _ROOT
             self._clean_up(shell, limit)
-            self.result = ExecutionResult(log.entries, status, script=self.script, duration=monotonic() - began, limit=limit)
+            self.result = ExecutionResult(
+                log.entries, status, script=self.script, duration=monotonic() - began, limit=limit
+            )
         return self.result
 
     def _shell(self) -> Shell:
@@ -280,10 +306,14 @@ class Execution:
         session.begin(_source(self._stdin, machine.scheduler), self.log)
         if self._state == "keep":
             return shell
-        return self._passing(shell.fork() if self._state == "discard" else session.new_shell(shell.cwd))
+        return self._passing(
+            shell.fork() if self._state == "discard" else session.new_shell(shell.cwd)
+        )
 
     def _passing(self, shell: Shell) -> Shell:
-        """A shell that takes the place of the session's own, also for signals, until the call ends."""
+        """A shell that takes the place of the session's own, also for signals, until the call
+        ends.
+        """
         machine = shell.machine
         self._history = machine.history.copy()
         main = machine.scheduler.main
@@ -307,7 +337,11 @@ class Execution:
             restore.append(functools.partial(shell.change_directory, shell.cwd))
             shell.change_directory(shell.logical_path(self._cwd))
         if self._args:
-            restore.append(functools.partial(_use_arguments, shell, shell.stack.positional, shell.invocation.arguments))
+            restore.append(
+                functools.partial(
+                    _use_arguments, shell, shell.stack.positional, shell.invocation.arguments
+                )
+            )
             _use_arguments(shell, list(self._args), tuple(self._args))
 
     def _clean_up(self, shell: Shell, limit: LimitName | None) -> None:
@@ -351,7 +385,9 @@ def _with_environment(shell: Shell, env: Mapping[str, str]) -> dict[str, tuple[o
     scope: dict[str, tuple[object, int]] = {}
     for name, value in env.items():
         variables.save_in(scope, name)
-        variables.drop(name, ~SPECIAL)  # what a script made of the name (readonly, a number) does not count
+        variables.drop(
+            name, ~SPECIAL
+        )  # what a script made of the name (readonly, a number) does not count
         variables.assign(name, value)
         variables.add(name, EXPORT)
     return scope

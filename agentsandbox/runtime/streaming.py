@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from agentsandbox.result import ExecutionResult
     from agentsandbox.runtime.event_loop import Channel, Executor, Turns
 
-__all__ = ["AsyncOutputStream", "OutputStream"]
-
 
 class _Reader:
     """What both kinds of streams have in common: the script, its result, and how it is given up."""
@@ -41,7 +39,9 @@ class _Reader:
     def result(self) -> ExecutionResult:
         """What the script did, as `execute` returns it; `SandboxError` until it has ended."""
         if self._result is None:
-            raise SandboxError("the script has not ended: read all chunks or `close` the stream to have the result")
+            raise SandboxError(
+                "the script has not ended: read all chunks or `close` the stream to have the result"
+            )
         return self._result
 
     def _begin(self) -> None:
@@ -82,7 +82,9 @@ class _Reader:
         if self._thread != get_ident():
             self._script = script
             self._sandbox.cancel()
-            raise SandboxError("a stream is closed in the thread that began to read it; the script is cancelled")
+            raise SandboxError(
+                "a stream is closed in the thread that began to read it; the script is cancelled"
+            )
         try:
             if not script.is_done:
                 self._sandbox.cancel()

@@ -1,4 +1,6 @@
-"""Agent Skills: made of files, checked, mounted. The names load their modules when first used: pydantic and YAML take time."""
+"""Agent Skills: made of files, checked, mounted. The names load their modules when first used:
+pydantic and YAML take time.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,13 @@ if TYPE_CHECKING:
     from agentsandbox.skills.mount import SkillInfo
     from agentsandbox.skills.session.session import SkillSession
     from agentsandbox.skills.skill import AgentSkill
-    from agentsandbox.skills.sources.files import FileSystemSkillSource, InMemorySkillSource, PackageSkillSource, SkillFile, SkillSource
+    from agentsandbox.skills.sources.files import (
+        FileSystemSkillSource,
+        InMemorySkillSource,
+        PackageSkillSource,
+        SkillFile,
+        SkillSource,
+    )
     from agentsandbox.skills.validation import Diagnostic
 
 __all__ = [

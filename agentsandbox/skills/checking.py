@@ -1,4 +1,6 @@
-"""What an author wants to know about a skill before others load it: the specification's rules, and advice beside them."""
+"""What an author wants to know about a skill before others load it: the specification's rules, and
+advice beside them.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +28,11 @@ MAX_TOKENS = 5000
 _REFERENCE = re.compile(r"(?<![\w/.:-])((?:\./)?(?:scripts|references|assets)/[\w./-]*\w)")
 
 
-def validate_skill(path: str | os.PathLike[str], *, unicode_names: bool = False) -> list[Diagnostic]:
-    """Every finding about the skill in a folder: errors are violations of the specification, warnings are advice.
+def validate_skill(
+    path: str | os.PathLike[str], *, unicode_names: bool = False
+) -> list[Diagnostic]:
+    """Every finding about the skill in a folder: errors are violations of the specification,
+    warnings are advice.
 
     `unicode_names` reads "lower-case letters" as those of any script.
     """
@@ -45,10 +50,16 @@ def validate_skill(path: str | os.PathLike[str], *, unicode_names: bool = False)
         text = read_utf8(files[name].content)
     except FrontmatterError as error:
         return [Diagnostic(error.code, "error", "", str(error), name)]
-    metadata, found = read_metadata(text, directory=source.directory, strict=True, accept=Acceptance(unicode_names))
+    metadata, found = read_metadata(
+        text, directory=source.directory, strict=True, accept=Acceptance(unicode_names)
+    )
     found = [*found, *(_advise(metadata.instructions or "", files) if metadata else ())]
     if name != SKILL_FILE:
-        found.append(Diagnostic("file-name", "warning", "", f"the file should be called SKILL.md, not {name}"))
+        found.append(
+            Diagnostic(
+                "file-name", "warning", "", f"the file should be called SKILL.md, not {name}"
+            )
+        )
     return found
 
 
@@ -56,13 +67,25 @@ def _advise(body: str, files: dict[str, SkillFile]) -> Iterator[Diagnostic]:
     """What the specification recommends."""
     lines = body.count("\n") + 1
     if lines > MAX_LINES or estimate_tokens(body) > MAX_TOKENS:
-        yield Diagnostic("long-body", "warning", "", f"SKILL.md is long ({lines} lines); move details to references/")
+        yield Diagnostic(
+            "long-body",
+            "warning",
+            "",
+            f"SKILL.md is long ({lines} lines); move details to references/",
+        )
     if not body:
         yield Diagnostic("empty-body", "warning", "", "SKILL.md has no instructions")
-    directories = {name[: index + 1] for name in files for index, character in enumerate(name) if character == "/"}
+    directories = {
+        name[: index + 1]
+        for name in files
+        for index, character in enumerate(name)
+        if character == "/"
+    }
     for reference in sorted(set(_REFERENCE.findall(body))):
         path = reference.removeprefix("./")
         if path not in files and f"{path}/" not in directories:
-            yield Diagnostic("missing-reference", "warning", "", f"SKILL.md mentions {path}, which is not there")
+            yield Diagnostic(
+                "missing-reference", "warning", "", f"SKILL.md mentions {path}, which is not there"
+            )
         elif path.startswith("references/") and path.count("/") > 1:
             yield Diagnostic("deep-reference", "warning", "", f"{path} is more than one level deep")

@@ -1,4 +1,6 @@
-"""How a host uses skills, as one value: where they are, how they are shown, read and run. Presets are other systems' habits."""
+"""How a host uses skills, as one value: where they are, how they are shown, read and run. Presets
+are other systems' habits.
+"""
 
 from __future__ import annotations
 
@@ -28,11 +30,15 @@ if TYPE_CHECKING:
 
 __all__ = ["PRESETS", "SkillsConfig"]
 
-Profile = Literal["native", "remcochat", "runtime", "agentsandbox", "agentsandbox-head", "yodoca", "mux"]
+Profile = Literal[
+    "native", "remcochat", "runtime", "agentsandbox", "agentsandbox-head", "yodoca", "mux"
+]
 
 
 class SkillsConfig(BaseModel):
-    """Settings of a host; immutable. `SkillsConfig.preset("runtime")` starts from another system's habits."""
+    """Settings of a host; immutable. `SkillsConfig.preset("runtime")` starts from another system's
+    habits.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -41,22 +47,26 @@ class SkillsConfig(BaseModel):
     search_up: tuple[str, ...] = ()
     """Those of the directories that are looked for in the directories above, too."""
     installed: bool = False
-    """Whether the skills of installed packages are offered as well, after those of the directories."""
+    """Whether the skills of installed packages are offered as well, after those of the
+    directories."""
     profile: Profile | tuple[Profile, ...] = "native"
     """The vocabulary of the tools, or several; the first is the one that prompts speak."""
     name_style: Literal["snake", "camel", "dotted"] | None = None
     """How names of tools are written: None as each profile does."""
     delivery: Literal["tool_result", "instructions", "both"] | None = None
-    """Where instructions go: into the answers of tools, into the prompt, both; None as the profile does."""
+    """Where instructions go: into the answers of tools, into the prompt, both; None as the profile
+    does."""
     requires: Literal["hint", "auto", "ignore"] = "hint"
     """What becomes of the skills that a skill requires."""
     on_invalid: Literal["skip", "raise"] = "skip"
     on_collision: Literal["first", "error"] = "first"
     activation: Literal["tool", "router", "hybrid"] = "tool"
-    """Who chooses skills: the model, the host's router before it, or keywords and the router when they leave it unclear."""
+    """Who chooses skills: the model, the host's router before it, or keywords and the router when
+    they leave it unclear."""
     max_router_skills: int = Field(default=3, gt=0)
     search: Literal["substring", "index"] = "substring"
-    """Where a query is looked for: in names and tags, or in an index of all words (`SkillIndex`)."""
+    """Where a query is looked for: in names and tags, or in an index of all words
+    (`SkillIndex`)."""
     proposals: str | None = None
     """The directory for changes that agents propose; without one they cannot."""
     lock: str | None = None
@@ -69,7 +79,8 @@ class SkillsConfig(BaseModel):
     """Whether names may have letters of any script."""
     max_skill_md_bytes: int = Field(default=200_000, gt=0)
     hard_skill_md_bytes: int = Field(default=1024 * 1024, gt=0)
-    """A SKILL.md that is larger is refused when it is found; one larger than the soft size is cut off when it is shown."""
+    """A SKILL.md that is larger is refused when it is found; one larger than the soft size is cut
+    off when it is shown."""
     max_resource_bytes: int = Field(default=2_000_000, gt=0)
     hard_resource_bytes: int = Field(default=16 * 1024 * 1024, gt=0)
     overflow: Literal["truncate", "error"] = "truncate"
@@ -100,7 +111,9 @@ class SkillsConfig(BaseModel):
         if isinstance(values, dict):
             for key in sorted(set(values) - set(cls.model_fields)):
                 near = difflib.get_close_matches(str(key), cls.model_fields, 1)
-                raise ValueError(f"unknown setting {key!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
+                raise ValueError(
+                    f"unknown setting {key!r}" + (f"; did you mean {near[0]!r}?" if near else "")
+                )
         return values
 
     @classmethod
@@ -112,7 +125,9 @@ class SkillsConfig(BaseModel):
 
     @classmethod
     def from_toml(cls, path: str | os.PathLike[str]) -> SkillsConfig:
-        """The table `[app.skills]` of a file; skills are off unless it says `enabled = true`, settings start from its `preset`."""
+        """The table `[app.skills]` of a file; skills are off unless it says `enabled = true`,
+        settings start from its `preset`.
+        """
         values: Any = tomllib.loads(Path(path).read_text(encoding="utf-8"))
         for key in ("app", "skills"):
             values = values.get(key, {})
@@ -120,13 +135,24 @@ class SkillsConfig(BaseModel):
                 raise ValueError(f"[app.skills]: {key} is not a table")
         start = PRESETS.get(values.get("preset", "default"))
         if start is None:
-            raise ValueError(f"unknown preset {values['preset']!r}; there are: {', '.join(PRESETS)}")
-        return cls(**{"enabled": False, **start, **{key: value for key, value in values.items() if key != "preset"}})
+            raise ValueError(
+                f"unknown preset {values['preset']!r}; there are: {', '.join(PRESETS)}"
+            )
+        return cls(
+            **{
+                "enabled": False,
+                **start,
+                **{key: value for key, value in values.items() if key != "preset"},
+            }
+        )
 
     def discover(self) -> SkillCatalog:
         """The catalog of the directories; an empty one when skills are off."""
         directories = self.directories if self.enabled else ()
-        roots = [SkillRoot(directory, _scope(directory), directory in self.search_up) for directory in directories]
+        roots = [
+            SkillRoot(directory, _scope(directory), directory in self.search_up)
+            for directory in directories
+        ]
         roots += installed_roots() if self.enabled and self.installed else []
         return SkillCatalog.discover(
             *roots,
@@ -141,7 +167,9 @@ class SkillsConfig(BaseModel):
             accept=self.acceptance(),
         )
 
-    def session(self, catalog: SkillCatalog, place: Workplace | None = None, **options: Any) -> SkillSession:
+    def session(
+        self, catalog: SkillCatalog, place: Workplace | None = None, **options: Any
+    ) -> SkillSession:
         """A session on the catalog by these settings; `options` go to `SkillSession`."""
         settings = {
             "max_active": self.max_active,
@@ -154,13 +182,21 @@ class SkillsConfig(BaseModel):
             "requires": self.requires,
             "delivery": self.delivery,
             "index": SkillIndex() if self.search == "index" else None,
-            "proposals": ProposalStore(self.proposals, self.acceptance()) if self.proposals is not None else None,
+            "proposals": ProposalStore(self.proposals, self.acceptance())
+            if self.proposals is not None
+            else None,
         }
         return SkillSession(catalog, place, **{**settings, **options})
 
-    def router(self, session: SkillSession, router: Router | None = None, *, matcher: Matcher | None = None) -> SkillRouter:
-        """What chooses skills for each message, by `activation`; the host's `router` is asked where that says so."""
-        return SkillRouter(session, self.activation, router, matcher=matcher, max_skills=self.max_router_skills)
+    def router(
+        self, session: SkillSession, router: Router | None = None, *, matcher: Matcher | None = None
+    ) -> SkillRouter:
+        """What chooses skills for each message, by `activation`; the host's `router` is asked where
+        that says so.
+        """
+        return SkillRouter(
+            session, self.activation, router, matcher=matcher, max_skills=self.max_router_skills
+        )
 
     def acceptance(self) -> Acceptance:
         """Which names and sizes are taken."""
@@ -183,8 +219,12 @@ class SkillsConfig(BaseModel):
         """The profiles, one or several."""
         return self.profile if isinstance(self.profile, tuple) else (self.profile,)
 
-    def render_catalog(self, session: SkillSession, *, read_tool: str | None = None, file_tool: str | None = None) -> str | None:
-        """The catalog as this host shows it; the names are those of the tools that load a skill and read its files."""
+    def render_catalog(
+        self, session: SkillSession, *, read_tool: str | None = None, file_tool: str | None = None
+    ) -> str | None:
+        """The catalog as this host shows it; the names are those of the tools that load a skill and
+        read its files.
+        """
         return render_catalog(
             session.search(),
             self.catalog_format,

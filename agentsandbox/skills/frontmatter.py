@@ -1,8 +1,9 @@
-"""The YAML at the head of a SKILL.md: taken apart by lines, read without types, aliases, tags or surprises.
+"""The YAML at the head of a SKILL.md: taken apart by lines, read without types, aliases, tags or
+surprises.
 
-Every scalar is a string. Anchors, aliases, tags, merge keys, directives and deep or large documents are
-refused: a skill's text comes from strangers. What authors really get wrong is mended and reported: a value that would need
-quotes is taken as it stands.
+Every scalar is a string. Anchors, aliases, tags, merge keys, directives and deep or large documents
+are refused: a skill's text comes from strangers. What authors really get wrong is mended and
+reported: a value that would need quotes is taken as it stands.
 """
 
 from __future__ import annotations
@@ -49,7 +50,9 @@ class FrontmatterError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Frontmatter:
-    """A SKILL.md taken apart. `fields` holds strings, lists and mappings of strings; `body` is the Markdown, trimmed."""
+    """A SKILL.md taken apart. `fields` holds strings, lists and mappings of strings; `body` is the
+    Markdown, trimmed.
+    """
 
     fields: dict[str, Any]
     body: str
@@ -73,7 +76,9 @@ def parse_skill_text(text: str) -> Frontmatter:
 
 
 class Opening:
-    """What authors and their tools put before the front matter: blank lines, comments, the fence of a code block."""
+    """What authors and their tools put before the front matter: blank lines, comments, the fence of
+    a code block.
+    """
 
     def __init__(self) -> None:
         self.fence = ""
@@ -93,9 +98,11 @@ class Opening:
 
 
 def split_frontmatter(text: str, oddities: list[FrontmatterError] | None = None) -> tuple[str, str]:
-    """(YAML, body) of a SKILL.md: the first line is `---`, and so is the line that ends the YAML. Line ends become LF.
+    """(YAML, body) of a SKILL.md: the first line is `---`, and so is the line that ends the YAML.
+    Line ends become LF.
 
-    What stands before the first one, or makes a longer line of the last one, is passed over and added to `oddities`.
+    What stands before the first one, or makes a longer line of the last one, is passed over and
+    added to `oddities`.
     """
     odd = [] if oddities is None else oddities
     lines = text.removeprefix(BOM).replace("\r\n", "\n").replace("\r", "\n").split("\n")
@@ -104,11 +111,15 @@ def split_frontmatter(text: str, oddities: list[FrontmatterError] | None = None)
     if lines[start].strip() != FENCE:
         raise FrontmatterError("no-frontmatter", "SKILL.md must start with YAML frontmatter (---)")
     if start or lines[0].rstrip() != FENCE:
-        odd.append(FrontmatterError("late-start", "SKILL.md does not start with its frontmatter (---)"))
+        odd.append(
+            FrontmatterError("late-start", "SKILL.md does not start with its frontmatter (---)")
+        )
     end = _end_of(lines, start + 1, odd)
     head = "\n".join(lines[start + 1 : end])
     if len(head) > MAX_FRONTMATTER_BYTES:
-        raise FrontmatterError("frontmatter-too-large", f"SKILL.md frontmatter exceeds {MAX_FRONTMATTER_BYTES} bytes")
+        raise FrontmatterError(
+            "frontmatter-too-large", f"SKILL.md frontmatter exceeds {MAX_FRONTMATTER_BYTES} bytes"
+        )
     return head, _body(lines[end + 1 :], opening.fence)
 
 
@@ -119,8 +130,15 @@ def _end_of(lines: list[str], start: int, oddities: list[FrontmatterError]) -> i
     if end is None:
         end = next((number for number in numbers if _LOOSE_FENCE.fullmatch(lines[number])), None)
         if end is None:
-            raise FrontmatterError("unclosed-frontmatter", "SKILL.md frontmatter not properly closed with ---")
-        oddities.append(FrontmatterError("loose-fence", f"SKILL.md frontmatter is closed with {lines[end][:40]!r}, not with '---'"))
+            raise FrontmatterError(
+                "unclosed-frontmatter", "SKILL.md frontmatter not properly closed with ---"
+            )
+        oddities.append(
+            FrontmatterError(
+                "loose-fence",
+                f"SKILL.md frontmatter is closed with {lines[end][:40]!r}, not with '---'",
+            )
+        )
     return end
 
 
@@ -137,7 +155,9 @@ def _body(lines: list[str], fence: str) -> str:
 def _read_mapping(head: str, oddities: list[FrontmatterError]) -> dict[str, Any]:
     """The fields of a YAML text; what had to be mended is added to `oddities`."""
     if found := _FORBIDDEN.search(head):
-        raise FrontmatterError("invalid-yaml", f"Invalid YAML in frontmatter: character {ord(found.group()):#04x}")
+        raise FrontmatterError(
+            "invalid-yaml", f"Invalid YAML in frontmatter: character {ord(found.group()):#04x}"
+        )
     reader = _Reader()
     try:
         value = reader.document(head)
@@ -200,15 +220,21 @@ class _Reader:
             if isinstance(start, yaml.StreamEndEvent):
                 return {}
             if start.version or start.tags:
-                raise FrontmatterError("yaml-directive", "YAML directives are not allowed in frontmatter")
+                raise FrontmatterError(
+                    "yaml-directive", "YAML directives are not allowed in frontmatter"
+                )
             value = self._value(events, next(events), 1)
             next(events)
             if not isinstance(next(events), yaml.StreamEndEvent):
-                raise FrontmatterError("yaml-documents", "SKILL.md frontmatter holds more than one YAML document")
+                raise FrontmatterError(
+                    "yaml-documents", "SKILL.md frontmatter holds more than one YAML document"
+                )
         except (yaml.YAMLError, ValueError) as error:
             if isinstance(error, FrontmatterError):
                 raise
-            raise FrontmatterError("invalid-yaml", f"Invalid YAML in frontmatter: {_one_line(error)}") from None
+            raise FrontmatterError(
+                "invalid-yaml", f"Invalid YAML in frontmatter: {_one_line(error)}"
+            ) from None
         return value
 
     def _value(self, events: Iterator[Any], event: Any, depth: int) -> Any:
@@ -216,14 +242,22 @@ class _Reader:
 
         self.nodes += 1
         if self.nodes > MAX_NODES or depth > MAX_DEPTH:
-            raise FrontmatterError("yaml-too-large", "SKILL.md frontmatter has too many or too deeply nested values")
+            raise FrontmatterError(
+                "yaml-too-large", "SKILL.md frontmatter has too many or too deeply nested values"
+            )
         if isinstance(event, yaml.AliasEvent) or event.anchor:
-            raise FrontmatterError("yaml-alias", "YAML anchors and aliases are not allowed in frontmatter")
+            raise FrontmatterError(
+                "yaml-alias", "YAML anchors and aliases are not allowed in frontmatter"
+            )
         if event.tag and event.tag != "!":
-            raise FrontmatterError("yaml-tag", f"YAML tags are not allowed in frontmatter: {event.tag}")
+            raise FrontmatterError(
+                "yaml-tag", f"YAML tags are not allowed in frontmatter: {event.tag}"
+            )
         if isinstance(event, yaml.ScalarEvent):
             if _FORBIDDEN.search(event.value):
-                raise FrontmatterError("invalid-yaml", "Invalid YAML in frontmatter: a value holds a control character")
+                raise FrontmatterError(
+                    "invalid-yaml", "Invalid YAML in frontmatter: a value holds a control character"
+                )
             return event.value
         if isinstance(event, yaml.SequenceStartEvent):
             items = []
@@ -236,9 +270,15 @@ class _Reader:
             if not isinstance(key, str):
                 raise FrontmatterError("yaml-key", "a key of the frontmatter is not a string")
             if key == "<<":
-                raise FrontmatterError("yaml-merge", "YAML merge keys are not allowed in frontmatter")
+                raise FrontmatterError(
+                    "yaml-merge", "YAML merge keys are not allowed in frontmatter"
+                )
             if key in mapping:
-                self.duplicates.append(FrontmatterError("yaml-duplicate", f"the key {key[:100]!r} stands twice in the frontmatter"))
+                self.duplicates.append(
+                    FrontmatterError(
+                        "yaml-duplicate", f"the key {key[:100]!r} stands twice in the frontmatter"
+                    )
+                )
             mapping[key] = self._value(events, next(events), depth + 1)
         return mapping
 

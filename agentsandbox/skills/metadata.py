@@ -9,7 +9,16 @@ from pydantic import BaseModel, ConfigDict
 
 from agentsandbox.errors import InvalidSkillError
 from agentsandbox.skills.frontmatter import Frontmatter, FrontmatterError, parse_skill_text
-from agentsandbox.skills.validation import KNOWN_FIELDS, USUAL, Acceptance, Diagnostic, check_fields, errors_of, identify, split_tools
+from agentsandbox.skills.validation import (
+    KNOWN_FIELDS,
+    USUAL,
+    Acceptance,
+    Diagnostic,
+    check_fields,
+    errors_of,
+    identify,
+    split_tools,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,8 +29,9 @@ __all__ = ["SkillMetadata", "as_mapping", "read_metadata"]
 class SkillMetadata(BaseModel):
     """The front matter and the instructions of a skill; immutable.
 
-    `name` is the one the skill is known by, `title` what its front matter says. Values of `metadata` are strings (other
-    values as JSON); fields that the specification does not know are in `extra`, as they were written.
+    `name` is the one the skill is known by, `title` what its front matter says. Values of
+    `metadata` are strings (other values as JSON); fields that the specification does not know are
+    in `extra`, as they were written.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -40,7 +50,9 @@ class SkillMetadata(BaseModel):
     extra: dict[str, Any] = {}
 
     @classmethod
-    def parse(cls, text: str, *, directory: str | None = None, strict: bool = False) -> SkillMetadata:
+    def parse(
+        cls, text: str, *, directory: str | None = None, strict: bool = False
+    ) -> SkillMetadata:
         """Read a SKILL.md; `InvalidSkillError` lists every problem."""
         metadata, diagnostics = read_metadata(text, directory=directory, strict=strict)
         if metadata is None:
@@ -54,7 +66,9 @@ class SkillMetadata(BaseModel):
 
     @property
     def model_invocable(self) -> bool:
-        """Whether the skill is shown to models (`disable-model-invocation` hides it; it can be loaded all the same)."""
+        """Whether the skill is shown to models (`disable-model-invocation` hides it; it can be
+        loaded all the same).
+        """
         return not _is(self.extra.get("disable-model-invocation"), "true")
 
     @property
@@ -74,7 +88,9 @@ class SkillMetadata(BaseModel):
 
     @property
     def needs(self) -> dict[str, Any]:
-        """What `metadata.openclaw.requires` (or one of its older names) asks of the machine: bins, env, config."""
+        """What `metadata.openclaw.requires` (or one of its older names) asks of the machine: bins,
+        env, config.
+        """
         for key in ("openclaw", "clawdbot", "moltbot", "clawdis"):
             if key in self.metadata:
                 try:
@@ -103,20 +119,44 @@ def read_metadata(
 ) -> tuple[SkillMetadata | None, list[Diagnostic]]:
     """A SKILL.md's metadata, None when there are errors among the diagnostics.
 
-    `name` is the host's own for the skill; with `prefer_directory` its directory's name comes before its own.
+    `name` is the host's own for the skill; with `prefer_directory` its directory's name comes
+    before its own.
     """
     try:
         front = parse_skill_text(text)
     except FrontmatterError as error:
         return None, [Diagnostic(error.code, "error", "", str(error))]
-    found = [Diagnostic(odd.code, "error" if strict else "warning", "", str(odd)) for odd in front.oddities]
+    found = [
+        Diagnostic(odd.code, "error" if strict else "warning", "", str(odd))
+        for odd in front.oddities
+    ]
     unicode = accept.unicode_names
-    found += check_fields(front.fields, directory=directory, strict=strict, named=name is not None, unicode_names=unicode)
-    known = identify(front.fields, directory=directory, name=name, prefer_directory=prefer_directory, strict=strict, unicode_names=unicode)
+    found += check_fields(
+        front.fields,
+        directory=directory,
+        strict=strict,
+        named=name is not None,
+        unicode_names=unicode,
+    )
+    known = identify(
+        front.fields,
+        directory=directory,
+        name=name,
+        prefer_directory=prefer_directory,
+        strict=strict,
+        unicode_names=unicode,
+    )
     if errors_of(found):
         return None, found
     if known is None:
-        found.append(Diagnostic("name-characters", "error", "name", "neither the skill's name nor its directory can be its name"))
+        found.append(
+            Diagnostic(
+                "name-characters",
+                "error",
+                "name",
+                "neither the skill's name nor its directory can be its name",
+            )
+        )
         return None, found
     return _model(known, front, text if with_body else None), found
 
@@ -131,7 +171,10 @@ def _model(known: str, front: Frontmatter, raw: str | None) -> SkillMetadata:
         description=fields["description"].strip(),
         license=_text(fields.get("license")),
         compatibility=_text(fields.get("compatibility")),
-        metadata={key: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for key, value in metadata.items()},
+        metadata={
+            key: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            for key, value in metadata.items()
+        },
         allowed_tools=split_tools(fields.get("allowed-tools", "")) or (),
         tags=_names(fields.get("tags")),
         requires=_names(fields.get("requires", metadata.get("requires"))),

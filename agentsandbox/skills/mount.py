@@ -28,19 +28,30 @@ class SkillInfo:
     metadata: SkillMetadata
 
 
-def mount_skills(fs: MemoryFileSystem, skills: Sequence[AgentSkill], mount_path: str, writable: bool) -> tuple[SkillInfo, ...]:
-    """Mount each skill at `mount_path`/name, read-only unless `writable`; nothing is made when there are none.
+def mount_skills(
+    fs: MemoryFileSystem, skills: Sequence[AgentSkill], mount_path: str, writable: bool
+) -> tuple[SkillInfo, ...]:
+    """Mount each skill at `mount_path`/name, read-only unless `writable`; nothing is made when
+    there are none.
 
     Raises `InvalidSkillError` for a mount path that is not one, and for two skills of one name.
     """
     if not skills:
         return ()
     problems = []
-    if not mount_path.startswith("/") or "\x00" in mount_path or ".." in mount_path.split("/") or not mount_path.strip("/"):
+    if (
+        not mount_path.startswith("/")
+        or "\x00" in mount_path
+        or ".." in mount_path.split("/")
+        or not mount_path.strip("/")
+    ):
         problems.append(f"the skills' mount path must be absolute and not the root: {mount_path!r}")
     names = [skill.name for skill in skills]
     if len(set(names)) < len(names):
-        problems += [f"two skills are named {name!r}" for name in sorted({name for name in names if names.count(name) > 1})]
+        problems += [
+            f"two skills are named {name!r}"
+            for name in sorted({name for name in names if names.count(name) > 1})
+        ]
     if problems:
         raise InvalidSkillError("; ".join(problems), problems)
     base = posixpath.normpath(mount_path)
@@ -53,19 +64,32 @@ def mount_skills(fs: MemoryFileSystem, skills: Sequence[AgentSkill], mount_path:
 
 
 def mount_another(
-    fs: MemoryFileSystem, mounted: tuple[SkillInfo, ...], skill: AgentSkill, path: str, *, written: bool
+    fs: MemoryFileSystem,
+    mounted: tuple[SkillInfo, ...],
+    skill: AgentSkill,
+    path: str,
+    *,
+    written: bool,
 ) -> tuple[SkillInfo, ...]:
-    """Have one more skill at a path, read-only unless it is `written` there already; what is mounted then."""
+    """Have one more skill at a path, read-only unless it is `written` there already; what is
+    mounted then.
+    """
     known = path in [info.mount_path for info in mounted]
     if not known and not written:
         clear_way(fs, path)
     if not fs.exists(path):
         fs.graft(path, skill.tree)
-    return mounted if known else (*mounted, SkillInfo(skill.name, skill.description, path, skill.metadata))
+    return (
+        mounted
+        if known
+        else (*mounted, SkillInfo(skill.name, skill.description, path, skill.metadata))
+    )
 
 
 def clear_way(fs: MemoryFileSystem, path: str) -> None:
-    """Move aside what a user of the sandbox made on the way to a path, where only root may: nobody else's files pass for a skill's."""
+    """Move aside what a user of the sandbox made on the way to a path, where only root may: nobody
+    else's files pass for a skill's.
+    """
     user, fs.uid = fs.uid, 0
     try:
         above = "/"
@@ -82,4 +106,8 @@ def clear_way(fs: MemoryFileSystem, path: str) -> None:
 
 
 def _free_name(fs: MemoryFileSystem, path: str) -> str:
-    return next(name for number in range(1, 1_000_000) if not fs.exists(name := f"{path}.{number}", follow=False))
+    return next(
+        name
+        for number in range(1, 1_000_000)
+        if not fs.exists(name := f"{path}.{number}", follow=False)
+    )

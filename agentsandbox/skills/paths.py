@@ -1,4 +1,6 @@
-"""The rules for every path that names a file of a skill, whoever gives it: a source, a model, a proposal."""
+"""The rules for every path that names a file of a skill, whoever gives it: a source, a model, a
+proposal.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +10,29 @@ import unicodedata
 from agentsandbox.errors import SkillPathError
 from agentsandbox.skills.invisible import INVISIBLE
 
-__all__ = ["DEPTH_MAX", "RESERVED_NAMES", "SKILL_NAME_MAX", "clean_path", "contained", "is_skill_name"]
+__all__ = [
+    "DEPTH_MAX",
+    "RESERVED_NAMES",
+    "SKILL_NAME_MAX",
+    "clean_path",
+    "contained",
+    "is_skill_name",
+]
 
 NAME_MAX = 255
 PATH_MAX = 1024
 DEPTH_MAX = 32
 SKILL_NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 SKILL_NAME_MAX = 64
-RESERVED_NAMES = frozenset(("con", "prn", "aux", "nul", *(f"{port}{digit}" for port in ("com", "lpt") for digit in range(1, 10))))
+RESERVED_NAMES = frozenset(
+    (
+        "con",
+        "prn",
+        "aux",
+        "nul",
+        *(f"{port}{digit}" for port in ("com", "lpt") for digit in range(1, 10)),
+    )
+)
 """Names of devices on Windows: a skill of that name cannot be stored there."""
 
 _DRIVE = re.compile(r"[A-Za-z]:")
@@ -23,17 +40,25 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 def is_skill_name(name: str, *, unicode: bool = False) -> bool:
-    """Whether a name is one that the specification allows, and that every system can store; with `unicode` in letters of any script."""
+    """Whether a name is one that the specification allows, and that every system can store; with
+    `unicode` in letters of any script.
+    """
     if len(name) > SKILL_NAME_MAX or name in RESERVED_NAMES:
         return False
     if SKILL_NAME.fullmatch(name):
         return True
     plain = all(part.isalnum() for part in name.split("-"))
-    return unicode and plain and name == unicodedata.normalize("NFKC", name).lower() and not INVISIBLE.search(name)
+    return (
+        unicode
+        and plain
+        and name == unicodedata.normalize("NFKC", name).lower()
+        and not INVISIBLE.search(name)
+    )
 
 
 def clean_path(path: str, *, internal_dotdot: bool = False) -> str:
-    """A relative path below a skill's root: "/" between the parts, no "." left. `SkillPathError.reason` says what is wrong.
+    """A relative path below a skill's root: "/" between the parts, no "." left.
+    `SkillPathError.reason` says what is wrong.
 
     With `internal_dotdot` a ".." goes back to the directory before, as long as there is one.
     """

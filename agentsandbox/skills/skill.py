@@ -13,7 +13,12 @@ from agentsandbox.skills.frontmatter import FrontmatterError, read_utf8
 from agentsandbox.skills.metadata import read_metadata
 from agentsandbox.skills.paths import clean_path, is_skill_name
 from agentsandbox.skills.sources import files as sources
-from agentsandbox.skills.sources.files import FileSystemSkillSource, InMemorySkillSource, PackageSkillSource, SkillFile
+from agentsandbox.skills.sources.files import (
+    FileSystemSkillSource,
+    InMemorySkillSource,
+    PackageSkillSource,
+    SkillFile,
+)
 from agentsandbox.skills.validation import USUAL, Acceptance, Diagnostic, errors_of
 
 if TYPE_CHECKING:
@@ -28,17 +33,19 @@ __all__ = ["NO_SKILL_FILE", "SKILL_FILE", "AgentSkill"]
 
 SKILL_FILE = "SKILL.md"
 AGENT = 1000
-"""Who owns a skill's files in the sandbox: its user, who may change them where the mount is writable."""
+"""Who owns a skill's files in the sandbox: its user, who may change them where the mount is
+writable."""
 MAX_PROBLEMS = 20
 NO_SKILL_FILE = "Skill must contain a SKILL.md file"
 
 
 class AgentSkill:
-    """A skill, ready to be mounted. Make one with `from_path`, `from_package`, `from_files` or `from_source`.
+    """A skill, ready to be mounted. Make one with `from_path`, `from_package`, `from_files` or
+    `from_source`.
 
-    `name` replaces the name that the front matter gives; `strict` asks for all that the specification asks for; `accept` is what the
-    host takes for a skill.
-    Each of them raises `InvalidSkillError` with every problem, or `SkillNotFoundError` when there is nothing.
+    `name` replaces the name that the front matter gives; `strict` asks for all that the
+    specification asks for; `accept` is what the host takes for a skill. Each of them raises
+    `InvalidSkillError` with every problem, or `SkillNotFoundError` when there is nothing.
     """
 
     __slots__ = ("diagnostics", "digest", "files", "metadata", "name", "package_digest", "tree")
@@ -67,7 +74,9 @@ class AgentSkill:
     ) -> None:
         kept, problems = _clean(files)
         if name is not None and not is_skill_name(name, unicode=accept.unicode_names):
-            problems.append(f"the name {name!r} is not a skill's: lower-case letters, digits and single hyphens, at most 64")
+            problems.append(
+                f"the name {name!r} is not a skill's: lower-case letters, digits and single hyphens, at most 64"
+            )
         skill_file = _skill_file(kept)
         if skill_file is None or not skill_file.content.strip():
             problems.append(NO_SKILL_FILE)
@@ -77,7 +86,9 @@ class AgentSkill:
             raise InvalidSkillError("; ".join(problems), problems)
         try:
             text = read_utf8(skill_file.content)
-            metadata, diagnostics = read_metadata(text, directory=directory, name=name, strict=strict, accept=accept)
+            metadata, diagnostics = read_metadata(
+                text, directory=directory, name=name, strict=strict, accept=accept
+            )
         except FrontmatterError as error:
             metadata, diagnostics = None, [Diagnostic(error.code, "error", "", str(error))]
         if metadata is None:
@@ -95,32 +106,62 @@ class AgentSkill:
 
     @classmethod
     def from_path(
-        cls, path: str | os.PathLike[str], name: str | None = None, *, strict: bool = False, accept: Acceptance = USUAL
+        cls,
+        path: str | os.PathLike[str],
+        name: str | None = None,
+        *,
+        strict: bool = False,
+        accept: Acceptance = USUAL,
     ) -> AgentSkill:
         """The skill in a folder of the host."""
         return cls.from_source(FileSystemSkillSource(path), name, strict=strict, accept=accept)
 
     @classmethod
     def from_package(
-        cls, package: str, resource: str, name: str | None = None, *, strict: bool = False, accept: Acceptance = USUAL
+        cls,
+        package: str,
+        resource: str,
+        name: str | None = None,
+        *,
+        strict: bool = False,
+        accept: Acceptance = USUAL,
     ) -> AgentSkill:
-        """The skill in a directory of an installed package: `from_package("skills_embedded", "git-workflow")`."""
-        return cls.from_source(PackageSkillSource(package, resource), name, strict=strict, accept=accept)
+        """The skill in a directory of an installed package: `from_package("skills_embedded",
+        "git-workflow")`.
+        """
+        return cls.from_source(
+            PackageSkillSource(package, resource), name, strict=strict, accept=accept
+        )
 
     @classmethod
     def from_files(
-        cls, files: Mapping[str, str | bytes], name: str | None = None, *, strict: bool = False, accept: Acceptance = USUAL
+        cls,
+        files: Mapping[str, str | bytes],
+        name: str | None = None,
+        *,
+        strict: bool = False,
+        accept: Acceptance = USUAL,
     ) -> AgentSkill:
         """The skill that these files make: path → text or bytes."""
         return cls.from_source(InMemorySkillSource(files), name, strict=strict, accept=accept)
 
     @classmethod
-    def from_source(cls, source: SkillSource, name: str | None = None, *, strict: bool = False, accept: Acceptance = USUAL) -> AgentSkill:
+    def from_source(
+        cls,
+        source: SkillSource,
+        name: str | None = None,
+        *,
+        strict: bool = False,
+        accept: Acceptance = USUAL,
+    ) -> AgentSkill:
         """The skill that a source gives."""
         directory = getattr(source, "directory", None)
         folder = directory if isinstance(directory, str) else None
         skill = cls(source.files(), name=name, directory=folder, strict=strict, accept=accept)
-        left_out = tuple(Diagnostic("left-out", "warning", "", f"left out: {problem}") for problem in getattr(source, "left_out", ()))
+        left_out = tuple(
+            Diagnostic("left-out", "warning", "", f"left out: {problem}")
+            for problem in getattr(source, "left_out", ())
+        )
         skill._set(diagnostics=skill.diagnostics + left_out)
         return skill
 
@@ -137,7 +178,10 @@ class AgentSkill:
         raise AttributeError(f"a skill is immutable: {name} cannot be set")
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, AgentSkill) and (self.name, self.package_digest) == (other.name, other.package_digest)
+        return isinstance(other, AgentSkill) and (self.name, self.package_digest) == (
+            other.name,
+            other.package_digest,
+        )
 
     def __hash__(self) -> int:
         return hash((self.name, self.package_digest))
@@ -180,7 +224,9 @@ def _skill_file(files: Mapping[str, SkillFile]) -> SkillFile | None:
     for _ in range(8):
         if file is None or file.link is None:
             return file
-        file = files.get(posixpath.normpath(posixpath.join(posixpath.dirname(file.relative_path), file.link)))
+        file = files.get(
+            posixpath.normpath(posixpath.join(posixpath.dirname(file.relative_path), file.link))
+        )
     return None
 
 
@@ -189,12 +235,18 @@ def _package_digest(files: Mapping[str, SkillFile]) -> str:
     for path in sorted(files):
         file = files[path]
         content = file.content if file.link is None else b"-> " + encode(file.link)
-        digest.update(b"%s\0%s\n" % (encode(path), hashlib.sha256(content).hexdigest().encode("ascii")))
+        digest.update(
+            b"%s\0%s\n" % (encode(path), hashlib.sha256(content).hexdigest().encode("ascii"))
+        )
     return f"sha256:{digest.hexdigest()}"
 
 
 def _tree(files: Mapping[str, SkillFile]) -> FrozenTree:
     """The files as a tree that any number of filesystems can share."""
-    contents = {path: (file.content, 0o755 if file.executable else 0o644) for path, file in files.items() if file.link is None}
+    contents = {
+        path: (file.content, 0o755 if file.executable else 0o644)
+        for path, file in files.items()
+        if file.link is None
+    }
     links = {path: file.link for path, file in files.items() if file.link is not None}
     return build_tree(contents, uid=AGENT, links=links)

@@ -1,4 +1,6 @@
-"""What every filesystem does. A test class inherits `FileSystemContract` and gives the fixture `fs`: an empty one."""
+"""What every filesystem does. A test class inherits `FileSystemContract` and gives the fixture
+`fs`: an empty one.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ def tree(fs: FileSystem, path: str = "/") -> dict[str, object]:
         found.update(dict.fromkeys([prefix + name for name in directories]))
         for name in others:
             info = fs.stat(prefix + name, follow=False)
-            found[prefix + name] = f"-> {fs.readlink(prefix + name)}" if info.is_link else fs.read_bytes(prefix + name)
+            found[prefix + name] = (
+                f"-> {fs.readlink(prefix + name)}" if info.is_link else fs.read_bytes(prefix + name)
+            )
     return found
 
 
@@ -51,7 +55,9 @@ class FileSystemContract:
         assert fs.stat("/f").size == 3
         assert fs.stat("/f").is_file
 
-    def test_writing_again_replaces_the_content_and_keeps_the_permissions(self, fs: FileSystem) -> None:
+    def test_writing_again_replaces_the_content_and_keeps_the_permissions(
+        self, fs: FileSystem
+    ) -> None:
         fs.write_bytes("/f", b"long content", permissions=0o600)
         fs.write_bytes("/f", b"new", permissions=0o644)
         assert fs.read_bytes("/f") == b"new"
@@ -342,7 +348,13 @@ class FileSystemContract:
         fs.makedirs("/a/b/c")
         fs.symlink("a/b/c", "/l")
         fs.write_bytes("/l/../f", b"1")
-        assert tree(fs) == {"/a": None, "/a/b": None, "/a/b/c": None, "/a/b/f": b"1", "/l": "-> a/b/c"}
+        assert tree(fs) == {
+            "/a": None,
+            "/a/b": None,
+            "/a/b/c": None,
+            "/a/b/f": b"1",
+            "/l": "-> a/b/c",
+        }
 
     def test_dangling_links(self, fs: FileSystem) -> None:
         fs.symlink("target", "/l")
@@ -504,7 +516,12 @@ class FileSystemContract:
         fs.write_bytes("/a/f", b"")
         fs.symlink("b", "/a/l")
         fs.mkdir("/c")
-        assert list(fs.walk("/")) == [("/", ["a", "c"], []), ("/a", ["b"], ["f", "l"]), ("/a/b", [], []), ("/c", [], [])]
+        assert list(fs.walk("/")) == [
+            ("/", ["a", "c"], []),
+            ("/a", ["b"], ["f", "l"]),
+            ("/a/b", [], []),
+            ("/c", [], []),
+        ]
 
     def test_walking_goes_where_the_caller_lets_it(self, fs: FileSystem) -> None:
         fs.makedirs("/a/b")

@@ -23,7 +23,15 @@ FLAGS = {
 
 
 def describe(info: os.stat_result) -> Stat:
-    return Stat(info.st_mode, info.st_size, info.st_mtime, info.st_ino, info.st_nlink, info.st_uid, info.st_gid)
+    return Stat(
+        info.st_mode,
+        info.st_size,
+        info.st_mtime,
+        info.st_ino,
+        info.st_nlink,
+        info.st_uid,
+        info.st_gid,
+    )
 
 
 class RealFile(File):
@@ -112,8 +120,12 @@ class RealFileSystem(FileSystem):
     def chmod(self, path: str, mode: int) -> None:
         self.os.chmod(self.full(path), mode)
 
-    def utime(self, path: str, mtime: float, *, atime: float | None = None, follow: bool = True) -> None:
-        self.os.utime(self.full(path), (mtime if atime is None else atime, mtime), follow_symlinks=follow)
+    def utime(
+        self, path: str, mtime: float, *, atime: float | None = None, follow: bool = True
+    ) -> None:
+        self.os.utime(
+            self.full(path), (mtime if atime is None else atime, mtime), follow_symlinks=follow
+        )
 
     def mkfifo(self, path: str, mode: int = 0o644) -> None:
         self.os.mkfifo(self.full(path), mode)

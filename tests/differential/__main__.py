@@ -15,7 +15,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.differential", description=__doc__)
     parser.add_argument("--cases", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--output", action="store_true", help="only what differs in stdout or status")
+    parser.add_argument(
+        "--output", action="store_true", help="only what differs in stdout or status"
+    )
     options = parser.parse_args()
     bash = real_bash()
     if bash is None:
@@ -26,7 +28,9 @@ def main() -> int:
     for _ in range(options.cases):
         script = write_script(choose)
         shown = difference(script, bash)
-        if shown is None or (options.output and "  stdout of bash" not in shown and "  status of bash" not in shown):
+        if shown is None or (
+            options.output and "  stdout of bash" not in shown and "  status of bash" not in shown
+        ):
             continue
         shown = difference(smallest(script, bash), bash) or shown
         if shown not in found:

@@ -15,7 +15,9 @@ __all__ = ["Answer", "difference", "real_bash", "smallest"]
 ENVIRONMENT = {"PATH": "/usr/bin:/bin", "HOME": "/home/user", "LC_ALL": "C.UTF-8", "TZ": "UTC"}
 SECONDS = 5
 PLACE = re.compile(rb"(?m)^environment: line")
-UNREADABLE = re.compile(r"syntax error near|unexpected (EOF|argument)|conditional expression|bad substitution: no closing")
+UNREADABLE = re.compile(
+    r"syntax error near|unexpected (EOF|argument)|conditional expression|bad substitution: no closing"
+)
 Sandbox().execute("true")  # sets the recursion limit before hypothesis takes note of it
 Answer = tuple[bytes, bytes, int]
 
@@ -25,7 +27,11 @@ def real_bash() -> str | None:
     found = shutil.which("bash")
     if found is None:
         return None
-    version = subprocess.run([found, "-c", "echo ${BASH_VERSINFO[0]}.${BASH_VERSINFO[1]}"], capture_output=True, check=True).stdout
+    version = subprocess.run(
+        [found, "-c", "echo ${BASH_VERSINFO[0]}.${BASH_VERSINFO[1]}"],
+        capture_output=True,
+        check=True,
+    ).stdout
     return found if version.strip() == b"5.2" else None
 
 
@@ -43,7 +49,11 @@ def in_bash(script: str, bash: str) -> Answer:
             check=False,
         )
         status = ran.returncode if ran.returncode >= 0 else 128 - ran.returncode
-        return ran.stdout.replace(os.fsencode(root), b"/work"), ran.stderr.replace(os.fsencode(root), b"/work"), status
+        return (
+            ran.stdout.replace(os.fsencode(root), b"/work"),
+            ran.stderr.replace(os.fsencode(root), b"/work"),
+            status,
+        )
 
 
 def in_sandbox(script: str) -> Answer:
@@ -76,10 +86,16 @@ def difference(script: str, bash: str) -> str | None:
 
 
 def smallest(script: str, bash: str) -> str:
-    """A script with less in it that still differs: commands, then words are left out; the first two lines stay."""
+    """A script with less in it that still differs: commands, then words are left out; the first two
+    lines stay.
+    """
     start = "".join(script.splitlines(keepends=True)[:2])
     rest = script[len(start) :]
-    for separator in (r"(\n)", r"((?:; |;;&? |;& |\n| && | \|\|? )(?:do |then |else |elif )?)", r"((?: |\n|;)+)"):
+    for separator in (
+        r"(\n)",
+        r"((?:; |;;&? |;& |\n| && | \|\|? )(?:do |then |else |elif )?)",
+        r"((?: |\n|;)+)",
+    ):
         parts = re.split(separator, rest)
         pairs = ["".join(parts[at : at + 2]) for at in range(0, len(parts), 2)]
         at = 0
@@ -104,5 +120,7 @@ def differs(script: str, bash: str) -> bool:
 
 def well_formed(script: str, bash: str) -> bool:
     """Whether bash can read it."""
-    read = subprocess.run([bash, "-n", "-c", script], capture_output=True, check=False, stdin=subprocess.DEVNULL)
+    read = subprocess.run(
+        [bash, "-n", "-c", script], capture_output=True, check=False, stdin=subprocess.DEVNULL
+    )
     return not read.stderr and read.returncode == 0

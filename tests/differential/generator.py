@@ -156,20 +156,33 @@ def fill(choose: Choose, kind: str, depth: int, words: int) -> str:
     """A text of a kind. `depth` bounds how compound commands nest, `words` how substitutions do."""
     if kind == "deeper":
         kind, depth = ("command", depth - 1) if depth > 0 else ("simple", 0)
-    elif kind in ("loop", "function"):  # names of their own at each depth, so that every script ends
+    elif kind in (
+        "loop",
+        "function",
+    ):  # names of their own at each depth, so that every script ends
         return f"{kind[0]}{depth}"
     if kind in ("word", "simple") and words <= 0:
         if kind == "simple":
-            return choose(["echo $x", "echo <quoted>", "false", "cat f"]).replace("<quoted>", "'a b'")
+            return choose(["echo $x", "echo <quoted>", "false", "cat f"]).replace(
+                "<quoted>", "'a b'"
+            )
         kind = "inner" if words > -2 else "plain"
     form = choose(FORMS[kind])
     less = words - (kind in ("word", "simple", "condition", "inner", "expression", "parameter"))
-    return HOLE.sub(lambda hole: fill(choose, hole[1], depth, less) if hole[1] in FORMS or hole[1] in OTHER else hole[0], form)
+    return HOLE.sub(
+        lambda hole: (
+            fill(choose, hole[1], depth, less) if hole[1] in FORMS or hole[1] in OTHER else hole[0]
+        ),
+        form,
+    )
 
 
 def write_script(choose: Choose) -> str:
     """A script of a few lines, with variables that have values; `choose` takes one of a list."""
-    lines = [choose(STARTS), "declare -A m=([k]=v ['k 2']=5); set -- 'p 1' q; f() { echo \"f:$#:$1\"; }"]
+    lines = [
+        choose(STARTS),
+        "declare -A m=([k]=v ['k 2']=5); set -- 'p 1' q; f() { echo \"f:$#:$1\"; }",
+    ]
     lines += [fill(choose, "command", 1, 2) for _ in choose(["1", "12", "123"])]
     return "\n".join(lines) + "\n"
 

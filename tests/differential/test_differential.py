@@ -18,5 +18,7 @@ CASES = 150
 def test_random_scripts_do_what_they_do_in_bash(seed: int) -> None:
     assert BASH is not None
     choose = random.Random(seed).choice
-    different = [script for script in (write_script(choose) for _ in range(CASES)) if differs(script, BASH)]
+    different = [
+        script for script in (write_script(choose) for _ in range(CASES)) if differs(script, BASH)
+    ]
     assert different == []

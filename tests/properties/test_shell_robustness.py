@@ -1,4 +1,6 @@
-"""No text makes `execute` raise, and the sandbox is usable afterwards; what is quoted comes back as it was."""
+"""No text makes `execute` raise, and the sandbox is usable afterwards; what is quoted comes back as
+it was.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,13 @@ from agentsandbox.kernel.streams import decode, encode
 
 LIMITS = Limits(timeout=1.0, output_bytes=1 << 20, value_bytes=1 << 20)
 Sandbox().execute("true")  # sets the recursion limit before hypothesis takes note of it
-QUICK = settings(max_examples=150, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+QUICK = settings(
+    max_examples=150,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+)
 
 FRAGMENTS = st.sampled_from(
     r"""if then else elif fi for while until do done case in esac select function time coproc ! { } ( ) (( )) [[ ]] ; ;; ;& & && | ||
@@ -26,9 +34,13 @@ TEXTS = st.one_of(
     st.text(max_size=60),
     st.text(alphabet="(){}[]$`\"'\\;|&<>#\n a1=*?!~", max_size=60),
     st.binary(max_size=60).map(decode),
-    st.lists(st.tuples(FRAGMENTS, BLANKS), max_size=25).map(lambda pieces: "".join(a + b for a, b in pieces)),
+    st.lists(st.tuples(FRAGMENTS, BLANKS), max_size=25).map(
+        lambda pieces: "".join(a + b for a, b in pieces)
+    ),
 )
-WORDS = st.one_of(st.text(max_size=20), st.binary(max_size=20).map(decode)).map(lambda text: decode(encode(text)).replace("\0", ""))
+WORDS = st.one_of(st.text(max_size=20), st.binary(max_size=20).map(decode)).map(
+    lambda text: decode(encode(text)).replace("\0", "")
+)
 
 
 @QUICK
@@ -63,4 +75,6 @@ declare -p x > s; . ./s; printf %s "$x" > 4
 """
         result = sandbox.execute(script, env={"x": text})
         assert result.stderr == ""
-        assert {sandbox.fs.read_bytes(f"/workspace/{number}") for number in "1234"} == {encode(text)}
+        assert {sandbox.fs.read_bytes(f"/workspace/{number}") for number in "1234"} == {
+            encode(text)
+        }

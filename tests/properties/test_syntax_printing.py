@@ -37,19 +37,35 @@ def differing(texts: list[str]) -> list[str]:
 
 @pytest.mark.parametrize("folder", ["shell", "commands"])
 def test_every_spec(folder: str) -> None:
-    texts = [case.script for path in sorted((ROOT / "tests" / "specs" / folder).glob("*.toml")) for case in load(path)]
+    texts = [
+        case.script
+        for path in sorted((ROOT / "tests" / "specs" / folder).glob("*.toml"))
+        for case in load(path)
+    ]
     assert len(texts) > 500
     assert differing(texts) == []
 
 
-@pytest.mark.skipif(not CONFORMANCE.is_dir(), reason="the conformance cases are not beside the repository")
+@pytest.mark.skipif(
+    not CONFORMANCE.is_dir(), reason="the conformance cases are not beside the repository"
+)
 def test_every_conformance_case() -> None:
-    lines = [line for path in sorted(CONFORMANCE.glob("*.jsonl")) for line in path.read_text("utf-8").splitlines()]
+    lines = [
+        line
+        for path in sorted(CONFORMANCE.glob("*.jsonl"))
+        for line in path.read_text("utf-8").splitlines()
+    ]
     texts = [json.loads(line).get("script", "") for line in lines]
     assert differing(texts) == []
 
 
-@settings(max_examples=150, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=150,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+)
 @given(scripts())
 def test_random_scripts(script: str) -> None:
     assert differing([script]) == []

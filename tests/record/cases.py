@@ -1,8 +1,10 @@
-"""The format of the specs: `[[case]]` tables with a script, the files it finds and what real bash made of it.
+"""The format of the specs: `[[case]]` tables with a script, the files it finds and what real bash
+made of it.
 
     [[case]]
     name = "a missing file does not stop the others"
-    files = { "a" = "1\\n", "b.sh" = { text = "echo hi", mode = "755" }, "c" = { link = "a" }, "d/" = "" }
+    files = { "a" = "1\\n", "b.sh" = { text = "echo hi", mode = "755" }, "c" = { link = "a" }, "d/"
+    = "" }
     stdin = "…"             # or stdin_b64
     env = { X = "1" }       # beside the clean environment
     args = ["x", "y"]       # "$1", "$2"
@@ -10,8 +12,8 @@
     status = 1              # this and stdout, stderr (or stdout_b64, stderr_b64) are recorded
     divergence = "why"      # the expectation is ours: the recorder leaves the case alone
 
-A file is a text or a table of one of `text`, `b64`, `link`, with an octal `mode` and an `mtime` (seconds); a name with a
-final slash is an empty directory.
+A file is a text or a table of one of `text`, `b64`, `link`, with an octal `mode` and an `mtime`
+(seconds); a name with a final slash is an empty directory.
 """
 
 from __future__ import annotations
@@ -22,7 +24,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/home/user", "LC_ALL": "C.UTF-8", "TZ": "UTC"}
+ENVIRONMENT = {
+    "PATH": "/usr/local/bin:/usr/bin:/bin",
+    "HOME": "/home/user",
+    "LC_ALL": "C.UTF-8",
+    "TZ": "UTC",
+}
 DIRECTORY = "/work"
 MTIME = 1_700_000_000
 INPUT_KEYS = ("name", "files", "stdin", "stdin_b64", "env", "args", "script", "divergence")
@@ -65,7 +72,10 @@ def load(path: Path) -> list[Case]:
     table = tomllib.loads(path.read_text(encoding="utf-8"))
     if set(table) - {"case"}:
         raise ValueError(f"{path}: unknown tables {sorted(set(table) - {'case'})}")
-    cases = [parse(entry, f"{path.name} case {number}") for number, entry in enumerate(table.get("case", []), 1)]
+    cases = [
+        parse(entry, f"{path.name} case {number}")
+        for number, entry in enumerate(table.get("case", []), 1)
+    ]
     names = [case.name for case in cases]
     twice = {name for name in names if names.count(name) > 1}
     if twice:
@@ -103,7 +113,9 @@ def _file(path: str, value: str | dict[str, Any]) -> CaseFile:
         return CaseFile(path, value.encode(), mode=0o755 if path.endswith("/") else 0o644)
     return CaseFile(
         path,
-        _bytes({"file": value["text"]}, "file") if "text" in value else base64.b64decode(value.get("b64", "")),
+        _bytes({"file": value["text"]}, "file")
+        if "text" in value
+        else base64.b64decode(value.get("b64", "")),
         value.get("link"),
         int(value.get("mode", "755" if path.endswith("/") else "644"), 8),
         value.get("mtime", MTIME),

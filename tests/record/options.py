@@ -4,8 +4,9 @@
     tests/record/options.py [COMMAND...]         what is missing, command by command
     tests/record/options.py --table docs/options.md   write the table of all commands
 
-An option counts as accepted when our command takes it, as specified when a recorded case of its spec uses it, and as refused when
-our command answers as GNU answers to an unknown option; anything else would be an option that is taken and ignored.
+An option counts as accepted when our command takes it, as specified when a recorded case of its
+spec uses it, and as refused when our command answers as GNU answers to an unknown option; anything
+else would be an option that is taken and ignored.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ sys.path.insert(0, str(ROOT))
 from agentsandbox import Sandbox  # noqa: E402 (the tree of this file, not an installed one)
 from agentsandbox.contract.command import Command  # noqa: E402
 
-FIRST = ("ls cp mv rm mkdir ln cat head tail sort uniq cut tr wc grep sed find xargs date stat touch du tee diff tar").split()
+FIRST = (
+    "ls cp mv rm mkdir ln cat head tail sort uniq cut tr wc grep sed find xargs date stat touch du tee diff tar"
+).split()
 COMMANDS = ROOT / "agentsandbox" / "commands"
 SPECS = ROOT / "tests" / "specs" / "commands"
 HELP = SPECS / "help.toml"
@@ -45,7 +48,8 @@ REFUSED = re.compile(
     r"|kill: invalid argument|option '.*' not supported"
 )
 NO_HELP = frozenset({"true", "false", "echo", "test", "printf", "pwd", "yq", "curl", "wget"})
-"""Their help is no list of options, or (`yq`) that of another program of this name, or they do nothing here (`curl`, `wget`)."""
+"""Their help is no list of options, or (`yq`) that of another program of this name, or they do
+nothing here (`curl`, `wget`)."""
 WORDS_OF_HELP = frozenset({"-D", "-O", "-N", "-M"})
 """What looks like an option in a help text: `-N` in "a number like -N", …"""
 
@@ -62,7 +66,9 @@ class Audit:
 
 def main() -> int:
     """The command line: 0, or 1 if a command has no such option as the real one."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--table", type=Path, metavar="FILE", help="write a table of all commands")
     parser.add_argument("commands", nargs="*")
     options = parser.parse_args()
@@ -100,10 +106,14 @@ def compare(name: str) -> Audit:
 
 
 def real_options(name: str) -> list[tuple[list[str], bool]]:
-    """The options that the help of the real tool names: the spellings of each, and whether it takes a value."""
+    """The options that the help of the real tool names: the spellings of each, and whether it takes
+    a value.
+    """
     text = real_help(name)
     if name == "find":
-        words = dict.fromkeys(PREDICATE.findall(text.partition("Operators")[2].partition("Valid arguments")[0]))
+        words = dict.fromkeys(
+            PREDICATE.findall(text.partition("Operators")[2].partition("Valid arguments")[0])
+        )
         return [([word], False) for word in words if word not in WORDS_OF_HELP]
     options = []
     for line in text.splitlines():
@@ -131,7 +141,14 @@ def real_help(name: str) -> str:
     """What the real tool prints for --help; "" if it is not here."""
     try:
         environment = {**os.environ, "LC_ALL": "C"}
-        done = subprocess.run([name, "--help"], capture_output=True, timeout=5, stdin=subprocess.DEVNULL, env=environment, check=False)
+        done = subprocess.run(
+            [name, "--help"],
+            capture_output=True,
+            timeout=5,
+            stdin=subprocess.DEVNULL,
+            env=environment,
+            check=False,
+        )
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return (done.stdout or done.stderr).decode(errors="replace")
@@ -150,21 +167,33 @@ def accepts(name: str, spelling: str, takes: bool) -> bool:
 
 def tried(name: str, spelling: str, takes: bool) -> bool:
     """Whether our command answers to the option with something else than a refusal."""
-    forms = [f"{spelling}=1", f"{spelling} 1"] if takes and spelling.startswith("--") else [f"{spelling}{1 if takes else ''}"]
+    forms = (
+        [f"{spelling}=1", f"{spelling} 1"]
+        if takes and spelling.startswith("--")
+        else [f"{spelling}{1 if takes else ''}"]
+    )
     for form in forms:
         with Sandbox(cwd="/work") as sandbox:
             sandbox.fs.write_bytes("/work/a", b"1\n")
-            result = sandbox.execute(f"timeout 1 {name} {shlex.join(form.split(' '))} </dev/null | head -c 100000")
+            result = sandbox.execute(
+                f"timeout 1 {name} {shlex.join(form.split(' '))} </dev/null | head -c 100000"
+            )
         if not REFUSED.search(result.stderr + result.stdout):
             return True
     return False
 
 
 def specified(name: str) -> str:
-    """The scripts of the recorded cases of the command: of its own file, of `NAME_options.toml`, of those for all commands."""
+    """The scripts of the recorded cases of the command: of its own file, of `NAME_options.toml`, of
+    those for all commands.
+    """
     paths = [SPECS / f"{name}.toml", *sorted(SPECS.glob(f"{name}_*.toml"))]
     found = [case["script"] for path in paths if path.exists() for case in cases_of(path)]
-    found += [case["script"] for case in cases_of(HELP) if re.match(rf"{re.escape(name)} ", case["script"])]
+    found += [
+        case["script"]
+        for case in cases_of(HELP)
+        if re.match(rf"{re.escape(name)} ", case["script"])
+    ]
     if is_second_name(name):
         found += [call for call in all_calls() if re.match(rf"{re.escape(name)}\s", call)]
     return "\n".join(found)
@@ -178,8 +207,17 @@ def is_second_name(name: str) -> bool:
 @cache
 def all_calls() -> list[str]:
     """The simple commands of all recorded scripts, roughly: what stands between operators."""
-    scripts = [case["script"] for path in sorted(SPECS.glob("*.toml")) for case in cases_of(path) if "divergence" not in case]
-    return [call.strip() for script in scripts for call in re.split(r"[;|&\n`()]+|\bdo\b|\bthen\b", script)]
+    scripts = [
+        case["script"]
+        for path in sorted(SPECS.glob("*.toml"))
+        for case in cases_of(path)
+        if "divergence" not in case
+    ]
+    return [
+        call.strip()
+        for script in scripts
+        for call in re.split(r"[;|&\n`()]+|\bdo\b|\bthen\b", script)
+    ]
 
 
 def cases_of(path: Path) -> list[dict[str, str]]:
@@ -189,7 +227,9 @@ def cases_of(path: Path) -> list[dict[str, str]]:
 
 
 def used(scripts: str, spelling: str) -> bool:
-    """Whether a script uses the option: by its long name, its letter, or the letter in a cluster."""
+    """Whether a script uses the option: by its long name, its letter, or the letter in a
+    cluster.
+    """
     if len(spelling) > 2:
         return re.search(rf"(?<![\w-]){re.escape(spelling)}(?![\w-])", scripts) is not None
     return re.search(rf"(?<![\w-])-[A-Za-z0-9]*{re.escape(spelling[1])}", scripts) is not None

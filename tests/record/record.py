@@ -4,7 +4,8 @@
     tests/record/record.py FILE...          fill in stdout, stderr and status of every case
     tests/record/record.py --check FILE...  change nothing, report what differs
 
-Everything else in a file (order, comments, hand-written fields) stays as it is. Cases with a `divergence` are left alone.
+Everything else in a file (order, comments, hand-written fields) stays as it is. Cases with a
+`divergence` are left alone.
 """
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ KEY = re.compile(r"([A-Za-z0-9_-]+)\s*=")
 
 def main() -> int:
     """The command line: 0, or 1 when a check found differences."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--check", action="store_true", help="only report differences")
     parser.add_argument("files", nargs="+", type=Path)
     options = parser.parse_args()
@@ -52,7 +55,9 @@ def check(path: Path) -> int:
             answer = run(case)
             if answer != (case.stdout, case.stderr, case.status):
                 count += 1
-                print(f"{path}: {case.name}\n  recorded {(case.stdout, case.stderr, case.status)}\n  now      {answer}")
+                print(
+                    f"{path}: {case.name}\n  recorded {(case.stdout, case.stderr, case.status)}\n  now      {answer}"
+                )
     return count
 
 
@@ -102,7 +107,9 @@ def run(case: Case) -> tuple[bytes, bytes, int]:
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
-            raise SystemExit(f"{case.name}: the real bash did not end within {SECONDS} seconds") from None
+            raise SystemExit(
+                f"{case.name}: the real bash did not end within {SECONDS} seconds"
+            ) from None
         status = process.returncode if process.returncode >= 0 else 128 - process.returncode
         return neutral(out, root), neutral(err, root), status
 
@@ -139,7 +146,9 @@ def place_files(case: Case, root: str) -> None:
 
 
 def split_blocks(text: str) -> list[str]:
-    """What stands before the first case, then one text per case, each from its `[[case]]` line on."""
+    """What stands before the first case, then one text per case, each from its `[[case]]` line
+    on.
+    """
     blocks = [""]
     for item, key in items(text):
         if key is None and item.lstrip().startswith("[[case]]"):
@@ -149,7 +158,9 @@ def split_blocks(text: str) -> list[str]:
 
 
 def items(text: str) -> list[tuple[str, str | None]]:
-    """A TOML text as lines and whole `key = value` items (which may be several lines): (text, key or None)."""
+    """A TOML text as lines and whole `key = value` items (which may be several lines): (text, key
+    or None).
+    """
     found: list[tuple[str, str | None]] = []
     lines = text.splitlines(keepends=True)
     at = 0
@@ -175,13 +186,26 @@ def _is_toml(text: str) -> bool:
 
 
 def with_answer(block: str, stdout: bytes, stderr: bytes, status: int) -> str:
-    """The block with its recorded items replaced; they stand after the last item that is written by hand."""
+    """The block with its recorded items replaced; they stand after the last item that is written by
+    hand.
+    """
     kept = [item for item in items(block) if item[1] not in RECORDED]
-    table = next((at for at, (text, key) in enumerate(kept) if at and key is None and text.lstrip().startswith("[")), len(kept))
+    table = next(
+        (
+            at
+            for at, (text, key) in enumerate(kept)
+            if at and key is None and text.lstrip().startswith("[")
+        ),
+        len(kept),
+    )
     last = max((at for at, (_, key) in enumerate(kept[:table]) if key is not None), default=0)
     answer = [*_output("stdout", stdout), *_output("stderr", stderr), f"status = {status}\n"]
     before = "".join(text for text, _ in kept[: last + 1])
-    return (before if before.endswith("\n") else before + "\n") + "".join(answer) + "".join(text for text, _ in kept[last + 1 :])
+    return (
+        (before if before.endswith("\n") else before + "\n")
+        + "".join(answer)
+        + "".join(text for text, _ in kept[last + 1 :])
+    )
 
 
 def _output(key: str, data: bytes) -> list[str]:

@@ -73,10 +73,19 @@ def page() -> str:
     for source, (title, count) in SOURCES.items():
         ids = [f"{source}-{number}" for number in range(1, count + 1)]
         shown = [row for row in ids if row in tests or row in NO_TEST]
-        lines += ["", f"## {source}: {title}", "", f"{sum(row in tests for row in ids)} of {count} rows have tests.", ""]
+        lines += [
+            "",
+            f"## {source}: {title}",
+            "",
+            f"{sum(row in tests for row in ids)} of {count} rows have tests.",
+            "",
+        ]
         if shown:
             lines += ["| row | tests |", "|---|---|"]
-            lines += [f"| {row} | {'<br>'.join(tests[row]) if row in tests else NO_TEST[row]} |" for row in shown]
+            lines += [
+                f"| {row} | {'<br>'.join(tests[row]) if row in tests else NO_TEST[row]} |"
+                for row in shown
+            ]
     return "\n".join([*lines, ""])
 
 

@@ -1,7 +1,8 @@
-"""Attacks by family: scripts that must neither hang, nor eat the machine, nor see it, nor make the sandbox useless.
+"""Attacks by family: scripts that must neither hang, nor eat the machine, nor see it, nor make the
+sandbox useless.
 
-`ATTACKS` holds them all; an attack with `cut` needs more than the sandbox gives, so that its end must show: a status
-that is not 0, or `result.limit`.
+`ATTACKS` holds them all; an attack with `cut` needs more than the sandbox gives, so that its end
+must show: a status that is not 0, or `result.limit`.
 """
 
 from __future__ import annotations
@@ -87,7 +88,9 @@ FILES = {
     "huge.tar": _huge_tar,
     "many.tgz": lambda: gzip.compress(_tar(("f", REG, b"", ""))[:512] * 300_000 + bytes(1024), 1),
     "deep.tar": lambda: _tar(("/".join("d" * 3000), REG, b"x", "")),
-    "loop.tar": lambda: _tar(("a", SYM, b"", "b"), ("b", SYM, b"", "a"), ("a/x", REG, b"x", ""), ("c", LNK, b"", "c")),
+    "loop.tar": lambda: _tar(
+        ("a", SYM, b"", "b"), ("b", SYM, b"", "a"), ("a/x", REG, b"x", ""), ("c", LNK, b"", "c")
+    ),
     "slip.tar": lambda: _tar(
         ("../../../esc", REG, b"x", ""),
         ("/etc/esc", REG, b"x", ""),
@@ -97,12 +100,25 @@ FILES = {
         ("h", REG, b"pwn", ""),
     ),
     "names.tar": lambda: _tar(
-        ("x\x1b]0;pwn\x07", REG, b"", ""), ("n\nn", REG, b"", ""), ("", REG, b"", ""), (".", REG, b"", ""), ("-rf", REG, b"", "")
+        ("x\x1b]0;pwn\x07", REG, b"", ""),
+        ("n\nn", REG, b"", ""),
+        ("", REG, b"", ""),
+        (".", REG, b"", ""),
+        ("-rf", REG, b"", ""),
     ),
     "dev.tar": lambda: _tar(
-        ("c", tarfile.CHRTYPE, b"", ""), ("b", tarfile.BLKTYPE, b"", ""), ("p", tarfile.FIFOTYPE, b"", ""), ("q", b"Z", b"", "")
+        ("c", tarfile.CHRTYPE, b"", ""),
+        ("b", tarfile.BLKTYPE, b"", ""),
+        ("p", tarfile.FIFOTYPE, b"", ""),
+        ("q", b"Z", b"", ""),
     ),
-    "slip.zip": lambda: _zip(("../../esc", b"x"), ("/etc/esc", b"x"), ("a/../../../esc", b"x"), ("c:\\x", b"y"), ("a\\b", b"z")),
+    "slip.zip": lambda: _zip(
+        ("../../esc", b"x"),
+        ("/etc/esc", b"x"),
+        ("a/../../../esc", b"x"),
+        ("c:\\x", b"y"),
+        ("a\\b", b"z"),
+    ),
     "bomb.zip": lambda: _zip(*((f"f{number}", bytes(100 << 20)) for number in range(8))),
     "many.zip": lambda: _zip(*((f"d{number}/f", b"") for number in range(30_000))),
     "lying.zip": _lying_zip,
@@ -118,8 +134,12 @@ FILES = {
     "digits.json": lambda: b"1" * 5_000_000,
     "string.json": lambda: b'"' + b"\\u0061" * 2_000_000 + b'"',
     "quotes.csv": lambda: b'"' * 2_000_001 + b",a\n",
-    "shuffled": lambda: b"".join(b"%d\n" % (number * 7919 % 1_000_003) for number in range(400_000)),
-    "shuffled2": lambda: b"".join(b"%d\n" % (number * 104729 % 1_000_003) for number in range(400_000)),
+    "shuffled": lambda: b"".join(
+        b"%d\n" % (number * 7919 % 1_000_003) for number in range(400_000)
+    ),
+    "shuffled2": lambda: b"".join(
+        b"%d\n" % (number * 104729 % 1_000_003) for number in range(400_000)
+    ),
 }
 
 
@@ -1511,7 +1531,17 @@ attack(
     "env " + " ".join(f"a{i}=b" for i in range(20000)) + " true",
     "bash -c \"$(printf 'echo %.0s' {1..100000})\" | wc -c",
     "tree " + "/ " * 1000 + "| wc -l",
-    files=("numbers", "words", "line", "lines", "noise", "shuffled", "shuffled2", "quotes.csv", "deep.json"),
+    files=(
+        "numbers",
+        "words",
+        "line",
+        "lines",
+        "noise",
+        "shuffled",
+        "shuffled2",
+        "quotes.csv",
+        "deep.json",
+    ),
 )
 attack(
     "prompt",
@@ -1717,7 +1747,10 @@ attack(
             ("attach '' as y; create table y.t as ", "select zeroblob(1000000) from r"),
             ("create temp table t as ", "select zeroblob(1000000) from r"),
             ("", "select count(*) from (select distinct randomblob(1000000) from r)"),
-            ("", "select max(b) from (select zeroblob(1000000) b from r order by b, x limit 99999)"),
+            (
+                "",
+                "select max(b) from (select zeroblob(1000000) b from r order by b, x limit 99999)",
+            ),
         )
     ),
     "sqlite3 :memory: \"select printf('%1000000000d',1)\" | wc -c",
@@ -1751,7 +1784,8 @@ attack(
     "shopt -s globstar; ln -s / r; echo ** | wc -c; echo r/**/passwd",
     "ln -s / r; rm -rf r/tmp/x; cp -r r /tmp/r2; find -L r -name passwd | wc -l",
     "for i in {1..100}; do ln -s l$((i+1)) l$i; done; echo x > l101; cat l1; cat l70",
-    "for i in {1..40}; do mkdir -p d$i; ln -s ../d$((i+1))/../d$((i+1)) d$i/x; done; ls " + "d1/" + "x/" * 39,
+    "for i in {1..40}; do mkdir -p d$i; ln -s ../d$((i+1))/../d$((i+1)) d$i/x; done; ls "
+    "d1/" + "x/" * 39,
     "mkdir a; ln -s ../a a/b; find -L a; ls -LR a; du -L a; rm -r a",
     "ln -s $(printf 'a%.0s' {1..5000}) l; ln -s " + "a/" * 3000 + " m; ls -l",
     "ln -s '' e; ln -s x ''; ln -s / ''",
@@ -1778,7 +1812,11 @@ attack(
     "x=$(printf 'a%.0s' {1..20000}); case $x in *a*a*a*a*a*a*b) ;; esac",
     "x=$(printf 'a%.0s' {1..20000}); echo ${x//*a*a*a*b/} | wc -c",
     "shopt -s extglob; x=$(printf 'a%.0s' {1..3000}); [[ $x == *(*(*(a))) ]]; [[ $x == +(a*)b ]]; [[ $x == @(a|+(a))*b ]]; echo $?",
-    "shopt -s extglob; x=$(printf 'a%.0s' {1..300}); [[ $x == " + "*(a|" * 30 + "b" + ")" * 30 + " ]]; echo $?",
+    "shopt -s extglob; x=$(printf 'a%.0s' {1..300}); [[ $x == "
+    + "*(a|" * 30
+    + "b"
+    + ")" * 30
+    + " ]]; echo $?",
     "shopt -s extglob; [[ a == " + "+(" * 3000 + "a" + ")" * 3000 + " ]]; echo $?",
     "shopt -s extglob; echo " + "!(" * 100 + "a" + ")" * 100,
     "shopt -s extglob; echo " + "@(a|b)" * 2000,
@@ -1798,7 +1836,13 @@ attack(
     "compgen -G '/*/*/*/*'; compgen -A file; compgen -W '{1..1000000}'",
     "shopt -s nocasematch; x=$(printf 'İ%.0s' {1..10000}); [[ $x == *i*b ]]; echo $?",
     "x=$'\\xff\\xfe'; echo *$x* ?$x [$x]; [[ $x == ?? ]]; echo ${x//?/a}",
-    "find / -name '" + "*a" * 300 + "b'; find / -path '" + "*/" * 300 + "b'; find / -regex '\\(a*\\)*b'; ls /" + "*" * 300 + "b",
+    "find / -name '"
+    + "*a" * 300
+    + "b'; find / -path '"
+    + "*/" * 300
+    + "b'; find / -regex '\\(a*\\)*b'; ls /"
+    + "*" * 300
+    + "b",
 )
 attack(
     "fd",
@@ -1900,7 +1944,11 @@ attack(
     "echo ~99999999999 ~+99999999999999999999; dirs +99999999999999999999; pushd +99999999999999999999; popd -99999999999999999999",
     "history 99999999999999999999; history -d 99999999999999999999; fc -l 99999999999999999999; echo !99999999999",
     "HISTSIZE=99999999999999999999; OPTIND=99999999999999999999; getopts a x -a; OPTIND=-5; getopts a x -a; RANDOM=99999999999999999999; SECONDS=99999999999999999999; echo $SECONDS $RANDOM; LINENO=99999999999999999999; echo $LINENO; BASH_ARGV0=x; COLUMNS=99999999999999999; LINES=-1; TMOUT=-1; IGNOREEOF=999999999999; FUNCNEST=99999999999999999999; FUNCNEST=-1; f() { f; }; f",
-    "[ 99999999999999999999 -eq 1 ]; [ 1 -lt " + "9" * 100000 + " ]; [[ " + "9" * 100000 + " -lt 1 ]]; test a -eq 1",
+    "[ 99999999999999999999 -eq 1 ]; [ 1 -lt "
+    + "9" * 100000
+    + " ]; [[ "
+    + "9" * 100000
+    + " -lt 1 ]]; test a -eq 1",
     "echo 2^99999999 | bc",
     "echo 9^9^9 | bc",
     "echo '2^2^2^2^2^2' | bc",
@@ -3013,7 +3061,19 @@ attack(
             "for i in 100 511 512 513 1000 1023; do head -c $i ../slip.tar | tar tf -; done",
         )
     ),
-    files=("slip.tar", "loop.tar", "names.tar", "dev.tar", "huge.tar", "deep.tar", "slip.zip", "lying.zip", "short.zip", "noise", "line"),
+    files=(
+        "slip.tar",
+        "loop.tar",
+        "names.tar",
+        "dev.tar",
+        "huge.tar",
+        "deep.tar",
+        "slip.zip",
+        "lying.zip",
+        "short.zip",
+        "noise",
+        "line",
+    ),
 )
 attack(
     "bomb",

@@ -1,4 +1,6 @@
-"""Fuzzed scripts tried one after another in a worker process that watches itself; the parent replaces it when it hangs or dies."""
+"""Fuzzed scripts tried one after another in a worker process that watches itself; the parent
+replaces it when it hangs or dies.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +21,17 @@ __all__ = ["ask", "find_problems", "run_many", "start_worker"]
 TIMEOUT = 1.0
 OVERSHOOT = 0.3
 MIB = 1 << 20
-LIMITS = Limits(timeout=TIMEOUT, value_bytes=2 * MIB, output_bytes=2 * MIB, file_bytes=4 * MIB, total_bytes=16 * MIB, files=2000)
+LIMITS = Limits(
+    timeout=TIMEOUT,
+    value_bytes=2 * MIB,
+    output_bytes=2 * MIB,
+    file_bytes=4 * MIB,
+    total_bytes=16 * MIB,
+    files=2000,
+)
 GROWTH = 64
-"""MiB that may be gained on the way: 12 of values, 16 of files, 2 of output, and what is needed to work on them."""
+"""MiB that may be gained on the way: 12 of values, 16 of files, 2 of output, and what is needed to
+work on them."""
 PATIENCE = 30
 ZONES = "/usr/share/zoneinfo/"
 """The rules of time zones with well-known names are read from the host."""
@@ -44,7 +54,9 @@ IMPORTING = ("open", "os.listdir", "os.scandir")
 
 
 class Watch:
-    """An audit hook that takes note of what touches the host while a script runs; modules may be imported."""
+    """An audit hook that takes note of what touches the host while a script runs; modules may be
+    imported.
+    """
 
     def __init__(self) -> None:
         self.active = False
@@ -56,7 +68,9 @@ class Watch:
             return
         if event in ("exec", "compile"):
             return
-        if event in IMPORTING and str(arguments[0]).startswith((sys.prefix, sys.base_prefix, str(ROOT / "agentsandbox"), ZONES)):
+        if event in IMPORTING and str(arguments[0]).startswith(
+            (sys.prefix, sys.base_prefix, str(ROOT / "agentsandbox"), ZONES)
+        ):
             return
         if event == "sqlite3.connect" and arguments[0] == ":memory:":
             return
@@ -145,7 +159,9 @@ def start_worker() -> Worker:
     return Worker("tests.security.fuzz_trial", patience=PATIENCE)
 
 
-def run_many(kinds: Iterable[str], count: int, first: int = 0, report: Callable[[str], None] = print) -> int:
+def run_many(
+    kinds: Iterable[str], count: int, first: int = 0, report: Callable[[str], None] = print
+) -> int:
     """Try cases of each kind and report those with problems; 1 if there are any."""
     worker = start_worker()
     failed = 0

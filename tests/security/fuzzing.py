@@ -1,7 +1,9 @@
-"""Scripts by chance, each from a number: commands with odd options and operands, the scripts of the specs mangled, and noise.
+"""Scripts by chance, each from a number: commands with odd options and operands, the scripts of the
+specs mangled, and noise.
 
-`python -m tests.security.fuzzing [KIND [COUNT [FIRST]]]` tries many; a few run with the tests (`test_fuzzing`). The same
-number is always the same script, so that what was found can be tried again: `python -m tests.security.fuzzing show KIND NUMBER`.
+`python -m tests.security.fuzzing [KIND [COUNT [FIRST]]]` tries many; a few run with the tests
+(`test_fuzzing`). The same number is always the same script, so that what was found can be tried
+again: `python -m tests.security.fuzzing show KIND NUMBER`.
 """
 
 from __future__ import annotations
@@ -84,7 +86,11 @@ LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
 def quote(word: str) -> str:
     """A word in single quotes."""
-    return word if re.fullmatch(r"[\w./=:,@%+-]+", word, re.ASCII) else "'" + word.replace("'", "'\\''") + "'"
+    return (
+        word
+        if re.fullmatch(r"[\w./=:,@%+-]+", word, re.ASCII)
+        else "'" + word.replace("'", "'\\''") + "'"
+    )
 
 
 @functools.cache
@@ -95,7 +101,9 @@ def options_of(name: str) -> tuple[tuple[tuple[str, ...], bool, str], ...]:
         return ()
     found = []
     for option in parse_usage(command.usage):
-        line = next((line for line in command.usage.splitlines() if option.spellings[-1] in line), "")
+        line = next(
+            (line for line in command.usage.splitlines() if option.spellings[-1] in line), ""
+        )
         found.append((option.spellings, option.takes == 1, line))
     return tuple(found)
 
@@ -121,7 +129,11 @@ def operand(rng: Random, hint: str = "") -> str:
 def noise(rng: Random, size: int) -> str:
     """Bytes, most of which mean something to a shell."""
     alphabet = b"(){}[]$`\"'\\;|&<>#\n a1=*?!~-+@%^,.:/eofinxdwhltcsz0\t\xff\xc3\xa9"
-    return decode(bytes(rng.choice(alphabet) if rng.random() < 0.93 else rng.randrange(256) for _ in range(size)))
+    return decode(
+        bytes(
+            rng.choice(alphabet) if rng.random() < 0.93 else rng.randrange(256) for _ in range(size)
+        )
+    )
 
 
 def invocation(rng: Random, name: str) -> str:
@@ -130,7 +142,9 @@ def invocation(rng: Random, name: str) -> str:
     offered = options_of(name)
     for _ in range(rng.choice((0, 0, 1, 1, 1, 2, 2, 3, 4))):
         if not offered or rng.random() < 0.1:
-            words.append("-" + "".join(rng.choice(LETTERS) for _ in range(rng.choice((1, 1, 1, 2)))))
+            words.append(
+                "-" + "".join(rng.choice(LETTERS) for _ in range(rng.choice((1, 1, 1, 2))))
+            )
             continue
         spellings, takes, line = rng.choice(offered)
         if spellings[-1] in ("--help", "--version"):
@@ -160,7 +174,10 @@ def invocation(rng: Random, name: str) -> str:
         words.append(rng.choice(first))
         if name in ("tr", "seq", "expr", "printf"):
             words += [rng.choice(first) for _ in range(rng.randrange(3))]
-    words += [operand(rng) if rng.random() < 0.5 else rng.choice(FILES) for _ in range(rng.choice((0, 1, 1, 2, 2, 3, 5)))]
+    words += [
+        operand(rng) if rng.random() < 0.5 else rng.choice(FILES)
+        for _ in range(rng.choice((0, 1, 1, 2, 2, 3, 5)))
+    ]
     if name in ("tail", "yes", "sleep", "top", "watch"):
         words = ["timeout", "0.1", *words]
     return " ".join(quote(word) for word in words)
@@ -195,7 +212,9 @@ def command_case(number: int) -> Case:
     name = every[number % len(every)]
     lines = [invocation(rng, name) for _ in range(4)]
     if rng.random() < 0.2:
-        lines.append(f"{invocation(rng, rng.choice(every))} | {invocation(rng, name)} | {invocation(rng, rng.choice(every))}")
+        lines.append(
+            f"{invocation(rng, rng.choice(every))} | {invocation(rng, name)} | {invocation(rng, rng.choice(every))}"
+        )
     return Case(SETTING + "\n".join(lines) + "\n", stdin_of(rng))
 
 
@@ -207,7 +226,9 @@ def builtin_case(number: int) -> Case:
         words = [BUILTINS[number % len(BUILTINS)] if rng.random() < 0.6 else rng.choice(BUILTINS)]
         for _ in range(rng.randrange(5)):
             if rng.random() < 0.4:
-                words.append("-" + "".join(rng.choice(LETTERS) for _ in range(rng.choice((1, 1, 2)))))
+                words.append(
+                    "-" + "".join(rng.choice(LETTERS) for _ in range(rng.choice((1, 1, 2))))
+                )
             else:
                 words.append(
                     rng.choice(
@@ -243,7 +264,10 @@ def builtin_case(number: int) -> Case:
             " ".join(words[0:1] + [quote(word) for word in words[1:]])
             + rng.choice(("", "", "", " &", " | cat", " > new", " < a.txt", " 2>&1", "; echo $?"))
         )
-    return Case(SETTING + "\n".join(f"( {line}\n)" if rng.random() < 0.7 else line for line in lines), stdin_of(rng))
+    return Case(
+        SETTING + "\n".join(f"( {line}\n)" if rng.random() < 0.7 else line for line in lines),
+        stdin_of(rng),
+    )
 
 
 @functools.cache
@@ -251,12 +275,21 @@ def spec_scripts() -> list[str]:
     """The scripts of the specs: all of the shell's, and of every sixth command's."""
     specs = ROOT / "tests" / "specs"
     scripts = []
-    for path in [*sorted((specs / "shell").glob("*.toml")), *sorted((specs / "commands").glob("*.toml"))[::6]]:
-        scripts += [case["script"] for case in tomllib.loads(path.read_text()).get("case", []) if len(case["script"]) < 2000]
+    for path in [
+        *sorted((specs / "shell").glob("*.toml")),
+        *sorted((specs / "commands").glob("*.toml"))[::6],
+    ]:
+        scripts += [
+            case["script"]
+            for case in tomllib.loads(path.read_text()).get("case", [])
+            if len(case["script"]) < 2000
+        ]
     return scripts
 
 
-TOKEN = re.compile(r"\s+|[A-Za-z0-9_]+|\$\(\(?|\$\{|<<-?|<<<|>>|&&|\|\||;;&?|;&|\(\(|\)\)|\[\[|\]\]|.", re.DOTALL)
+TOKEN = re.compile(
+    r"\s+|[A-Za-z0-9_]+|\$\(\(?|\$\{|<<-?|<<<|>>|&&|\|\||;;&?|;&|\(\(|\)\)|\[\[|\]\]|.", re.DOTALL
+)
 
 
 def mutated_case(number: int) -> Case:
@@ -279,7 +312,9 @@ def mutated_case(number: int) -> Case:
         elif change == 3:
             tokens.insert(at, noise(rng, rng.randrange(1, 4)))
         elif change == 4:
-            tokens[at : at + rng.randrange(1, 6)] = TOKEN.findall(rng.choice(scripts))[: rng.randrange(1, 12)]
+            tokens[at : at + rng.randrange(1, 6)] = TOKEN.findall(rng.choice(scripts))[
+                : rng.randrange(1, 12)
+            ]
         elif change == 5:
             tokens[at] = rng.choice(TEXTS + NUMBERS)
         else:
@@ -299,12 +334,20 @@ def noise_case(number: int) -> Case:
     if rng.random() < 0.4:
         return Case(noise(rng, rng.randrange(1, 200)), stdin_of(rng))
     return Case(
-        "".join(rng.choice(FRAGMENTS) + rng.choice((" ", " ", " ", "\n", "", "\t", ";")) for _ in range(rng.randrange(2, 50))),
+        "".join(
+            rng.choice(FRAGMENTS) + rng.choice((" ", " ", " ", "\n", "", "\t", ";"))
+            for _ in range(rng.randrange(2, 50))
+        ),
         stdin_of(rng),
     )
 
 
-KINDS = {"command": command_case, "builtin": builtin_case, "mutated": mutated_case, "noise": noise_case}
+KINDS = {
+    "command": command_case,
+    "builtin": builtin_case,
+    "mutated": mutated_case,
+    "noise": noise_case,
+}
 
 
 def make_case(kind: str, number: int) -> Case:
@@ -321,4 +364,10 @@ if __name__ == "__main__":
         from tests.security.fuzz_trial import run_many
 
         kinds = [sys.argv[1]] if len(sys.argv) > 1 else list(KINDS)
-        sys.exit(run_many(kinds, int(sys.argv[2]) if len(sys.argv) > 2 else 2000, int(sys.argv[3]) if len(sys.argv) > 3 else 0))
+        sys.exit(
+            run_many(
+                kinds,
+                int(sys.argv[2]) if len(sys.argv) > 2 else 2000,
+                int(sys.argv[3]) if len(sys.argv) > 3 else 0,
+            )
+        )

@@ -1,4 +1,6 @@
-"""Attacks with large values: every use of a value with every kind of text, many processes that hold much, slow work in few steps."""
+"""Attacks with large values: every use of a value with every kind of text, many processes that hold
+much, slow work in few steps.
+"""
 
 from __future__ import annotations
 
@@ -56,8 +58,14 @@ HOLDERS = [
 
 for number, holder in enumerate(HOLDERS):
     size = (1_000_000, 10_000_000)[number % 2]
-    attack("crowd", f"x=$(head -c {size} /dev/zero | tr '\\0' a); for i in {{1..80}}; do {{ {holder}; }} & done; wait")
-    attack("crowd", f"x=$(head -c 1000000 /dev/zero | tr '\\0' a); for i in {{1..250}}; do ( {holder} ) & done 2> /dev/null; wait")
+    attack(
+        "crowd",
+        f"x=$(head -c {size} /dev/zero | tr '\\0' a); for i in {{1..80}}; do {{ {holder}; }} & done; wait",
+    )
+    attack(
+        "crowd",
+        f"x=$(head -c 1000000 /dev/zero | tr '\\0' a); for i in {{1..250}}; do ( {holder} ) & done 2> /dev/null; wait",
+    )
 
 DENSE = [
     "[[ x =~ $p$i ]]", "[[ x == $p*$i ]]", "case x in $p?$i) ;; esac", "((y=${q}i))", "y=$((${q}$i))", 'eval "y=\'$p$i\'"', 'grep "$p$i" /dev/null', 'grep -E "$p|$i" /dev/null', 'grep -P "$p$i" /dev/null', 'sed "s/$p$i/x/" /dev/null', "awk \"/$p$i/\" /dev/null", "jq -n '\"x\"|test($a)' --arg a \"$p$i\"", 'expr x : "$p$i"', 'find /dev/null -regex "$p$i"', 'date +"$p$i"',

@@ -1,4 +1,5 @@
-"""Attacks by family, each in a sandbox of its own inside a worker process: a hang or a crash is a failure, not the end.
+"""Attacks by family, each in a sandbox of its own inside a worker process: a hang or a crash is a
+failure, not the end.
 
 A small sample runs with the tests. By hand, all of them, with the time that the promise allows:
 
@@ -63,8 +64,14 @@ def test_attacks(family: str, worker: Worker) -> None:
     wrong = {}
     for number in sample_of(family):
         finding = try_number(worker, number)
-        slow = [problem for problem in finding.problems if problem.startswith("took") and finding.seconds < TIMEOUT + 2]
-        problems = [problem for problem in finding.problems if problem not in slow]  # other work on the machine is no fault
+        slow = [
+            problem
+            for problem in finding.problems
+            if problem.startswith("took") and finding.seconds < TIMEOUT + 2
+        ]
+        problems = [
+            problem for problem in finding.problems if problem not in slow
+        ]  # other work on the machine is no fault
         if problems:
             wrong[ATTACKS[number].script[:200]] = problems
     assert not wrong
@@ -81,7 +88,15 @@ def run_all(timeout: float, families: Iterable[str]) -> int:
         finding = try_number(worker, number)
         if finding.problems:
             failed += 1
-            print(number, attack.family, "; ".join(finding.problems), finding.status, finding.limit, repr(attack.script[:150]), flush=True)
+            print(
+                number,
+                attack.family,
+                "; ".join(finding.problems),
+                finding.status,
+                finding.limit,
+                repr(attack.script[:150]),
+                flush=True,
+            )
     worker.close()
     print(f"{tried} attacks, {failed} with findings")
     return 1 if failed else 0

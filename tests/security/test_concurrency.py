@@ -1,4 +1,6 @@
-"""Many sandboxes in threads, tasks and processes at once; cancelled, forked, dropped: each keeps its own and leaves nothing."""
+"""Many sandboxes in threads, tasks and processes at once; cancelled, forked, dropped: each keeps
+its own and leaves nothing.
+"""
 
 from __future__ import annotations
 
@@ -77,7 +79,9 @@ def test_threads_at_random(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_sandbox_that_wanders_between_threads() -> None:
-    """Background jobs belong to the thread that started them; calls from others go on without them."""
+    """Background jobs belong to the thread that started them; calls from others go on without
+    them.
+    """
     sandbox = Sandbox(limits=Limits(timeout=5))
     sandbox.execute("sleep 0.01 & sleep 100 & n=0")
     seen: list[str] = []
@@ -111,7 +115,9 @@ thread.start()
 thread.join()
 print("survived")
 """
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+    ran = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False
+    )
     assert (ran.returncode, ran.stdout) == (0, "survived\n"), ran.stderr[-300:]
 
 
@@ -164,13 +170,21 @@ def test_many_tasks_of_which_half_are_cancelled() -> None:
     async def run() -> list[str]:
         async def one(number: int) -> str:
             with Sandbox(limits=Limits(timeout=20)) as sandbox:
-                return (await sandbox.aexecute(f"for i in {{1..200}}; do x={number}; done; echo $x | cat")).stdout
+                return (
+                    await sandbox.aexecute(
+                        f"for i in {{1..200}}; do x={number}; done; echo $x | cat"
+                    )
+                ).stdout
 
         tasks = [asyncio.create_task(one(number)) for number in range(40)]
         await asyncio.sleep(0.01)
         for task in tasks[::2]:
             task.cancel()
-        return [got for got in await asyncio.gather(*tasks, return_exceptions=True) if isinstance(got, str)]
+        return [
+            got
+            for got in await asyncio.gather(*tasks, return_exceptions=True)
+            if isinstance(got, str)
+        ]
 
     got = asyncio.run(run())
     assert len(got) >= 20
@@ -196,7 +210,13 @@ def test_loops_in_several_threads() -> None:
     def work(number: int) -> None:
         async def run() -> None:
             with Sandbox() as sandbox:
-                results.append((await sandbox.aexecute(f"seq 2000 | while read x; do :; done; echo {number}")).stdout)
+                results.append(
+                    (
+                        await sandbox.aexecute(
+                            f"seq 2000 | while read x; do :; done; echo {number}"
+                        )
+                    ).stdout
+                )
 
         asyncio.run(run())
 
@@ -218,7 +238,10 @@ def test_a_forked_process_has_a_sandbox_of_its_own() -> None:
     if not child:
         result = sandbox.execute("echo $x; cat f; echo child > f; (exit 3)")
         with Sandbox() as fresh:
-            os.write(write, f"{result.exit_code} {result.stdout}{fresh.execute('echo fresh').stdout}".encode())
+            os.write(
+                write,
+                f"{result.exit_code} {result.stdout}{fresh.execute('echo fresh').stdout}".encode(),
+            )
         os._exit(0)
     os.waitpid(child, 0)
     assert os.read(read, 1000) == b"3 1\nkept\nfresh\n"
@@ -230,7 +253,9 @@ def test_a_forked_process_has_a_sandbox_of_its_own() -> None:
 
 def test_closed_by_another_thread() -> None:
     sandbox = Sandbox()
-    thread = threading.Thread(target=lambda: sandbox.execute("sleep 100 & yes > /dev/null &", timeout=1))
+    thread = threading.Thread(
+        target=lambda: sandbox.execute("sleep 100 & yes > /dev/null &", timeout=1)
+    )
     thread.start()
     thread.join()
     sandbox.close()

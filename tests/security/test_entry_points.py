@@ -1,4 +1,6 @@
-"""Every limit holds through every way in, and however a script spends it; what a command is given leads to nothing of the host."""
+"""Every limit holds through every way in, and however a script spends it; what a command is given
+leads to nothing of the host.
+"""
 
 from __future__ import annotations
 
@@ -26,10 +28,16 @@ SPENDING = {
     "output_bytes": (2000, "while :; do echo some output; done", 137, ""),
     "value_bytes": (100_000, "x=a; while :; do x=$x$x; done", 137, ""),
     "file_bytes": (100_000, "head -c 200000 /dev/zero > f; wc -c < f", None, "File too large"),
-    "total_bytes": (200_000, "for i in 1 2 3 4 5; do head -c 90000 /dev/zero > f$i; done", None, "No space left on device"),
+    "total_bytes": (
+        200_000,
+        "for i in 1 2 3 4 5; do head -c 90000 /dev/zero > f$i; done",
+        None,
+        "No space left on device",
+    ),
     "files": (90, "for i in {1..200}; do : > f$i; done", None, "No space left on device"),
 }
-"""The value of a limit, a script that needs more, and how that ends: a status, or what the script is told."""
+"""The value of a limit, a script that needs more, and how that ends: a status, or what the script
+is told."""
 
 WAYS = {
     "direct": "{}",
@@ -69,7 +77,9 @@ def check(name: str, status: int, output: str) -> None:
 def test_however_a_script_spends_it(way: str, name: str) -> None:
     with Sandbox(limits=limits_of(name)) as sandbox:
         result = sandbox.execute(WAYS[way].format(SPENDING[name][1]))
-        reached = "value_bytes" if (way, name) == ("substitution", "output_bytes") else name  # what is kept is no output yet
+        reached = (
+            "value_bytes" if (way, name) == ("substitution", "output_bytes") else name
+        )  # what is kept is no output yet
         assert result.limit == (reached if SPENDING[name][2] is not None else None)
         check(name, result.exit_code, result.stderr + result.stdout)
         assert sandbox.fs.used_bytes <= 128 << 20
@@ -101,7 +111,9 @@ def by_fork(limits: Limits, script: str) -> tuple[int, str]:
 
 
 def by_skill(limits: Limits, script: str) -> tuple[int, str]:
-    skill = AgentSkill.from_files({"SKILL.md": "---\nname: s\ndescription: d\n---\n", "scripts/a.sh": f"cd /tmp; {script}\n"})
+    skill = AgentSkill.from_files(
+        {"SKILL.md": "---\nname: s\ndescription: d\n---\n", "scripts/a.sh": f"cd /tmp; {script}\n"}
+    )
     with Sandbox(limits=limits, skills=[skill]) as sandbox:
         sandbox.skills.load(["s"])
         result = sandbox.skills.run_script("scripts/a.sh")
@@ -109,7 +121,9 @@ def by_skill(limits: Limits, script: str) -> tuple[int, str]:
 
 
 def by_skill_in_a_loop(limits: Limits, script: str) -> tuple[int, str]:
-    skill = AgentSkill.from_files({"SKILL.md": "---\nname: s\ndescription: d\n---\n", "scripts/a.sh": f"cd /tmp; {script}\n"})
+    skill = AgentSkill.from_files(
+        {"SKILL.md": "---\nname: s\ndescription: d\n---\n", "scripts/a.sh": f"cd /tmp; {script}\n"}
+    )
     with Sandbox(limits=limits, skills=[skill]) as sandbox:
         sandbox.skills.load(["s"])
         result = asyncio.run(sandbox.skills.arun_script("scripts/a.sh"))
@@ -148,9 +162,20 @@ def test_through_every_way_in(entry: Callable[[Limits, str], tuple[int, str]], n
 
 
 @pytest.mark.parametrize("name", SPENDING)
-def test_through_the_command_line(name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_through_the_command_line(
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO()))
-    status = main(["run", "--limit", "timeout=20", "--limit", f"{name}={SPENDING[name][0]}", SPENDING[name][1]])
+    status = main(
+        [
+            "run",
+            "--limit",
+            "timeout=20",
+            "--limit",
+            f"{name}={SPENDING[name][0]}",
+            SPENDING[name][1],
+        ]
+    )
     captured = capsys.readouterr()
     check(name, int(status or 0), captured.out + captured.err)
 
@@ -173,11 +198,15 @@ HOST = (ModuleType, io.IOBase, socket.socket, type(os.environ), threading.Thread
 
 
 def held_by(value: object) -> list[object]:
-    """What an object holds: attributes, items, and what functions close over; not what any code can import."""
+    """What an object holds: attributes, items, and what functions close over; not what any code can
+    import.
+    """
     found: list[object] = []
     for kind in type(value).__mro__:
         slots = kind.__dict__.get("__slots__", ())
-        found += [getattr(value, slot, None) for slot in ((slots,) if isinstance(slots, str) else slots)]
+        found += [
+            getattr(value, slot, None) for slot in ((slots,) if isinstance(slots, str) else slots)
+        ]
     if not isinstance(value, type):
         found += list(getattr(value, "__dict__", {}).values())
     if isinstance(value, dict):
@@ -208,7 +237,11 @@ def test_what_a_command_is_given_leads_to_nothing_of_the_host() -> None:
         wrong = []
         while pending:
             value, path = pending.pop()
-            if id(value) in seen or isinstance(value, (str, bytes, int, float, type, type(None))) or value is contexts:
+            if (
+                id(value) in seen
+                or isinstance(value, (str, bytes, int, float, type, type(None)))
+                or value is contexts
+            ):
                 continue
             seen[id(value)] = value
             if isinstance(value, HOST):

@@ -1,4 +1,6 @@
-"""Scripts by chance neither raise nor hang nor show an internal error; a few of each kind here, any number by hand (`fuzzing`)."""
+"""Scripts by chance neither raise nor hang nor show an internal error; a few of each kind here, any
+number by hand (`fuzzing`).
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,11 @@ def worker() -> Iterator[Worker]:
 def test_scripts_by_chance(kind: str, worker: Worker) -> None:
     wrong = {}
     for number in range(len(command_names()) if kind == "command" else FEW):
-        found = [problem for problem in ask(worker, kind, number) if not problem.startswith("took 1") and not problem.startswith("took 2")]
+        found = [
+            problem
+            for problem in ask(worker, kind, number)
+            if not problem.startswith("took 1") and not problem.startswith("took 2")
+        ]
         if found:  # a little late is no fault: other work may be on the machine
             wrong[number] = found
     assert not wrong

@@ -1,4 +1,6 @@
-"""What a script leaves behind, the host can look at: its calls end in `OSError` and at once. And what a host's command raises."""
+"""What a script leaves behind, the host can look at: its calls end in `OSError` and at once. And
+what a host's command raises.
+"""
 
 from __future__ import annotations
 
@@ -79,9 +81,17 @@ def calls_on(sandbox: Sandbox, path: str) -> dict[str, Callable[[], object]]:
         "write": lambda file: file.write(b"x" * 100_000),
         "truncate": lambda file: file.truncate(1 << 60),
     }
-    calls: dict[str, Callable[[], object]] = {f"r {name}": partial(use, "r", reader) for name, reader in readers.items()}
-    calls |= {f"r+ {name}": partial(use, "r+", each) for name, each in {**readers, **writers}.items()}
-    calls |= {f"{mode} {name}": partial(use, mode, writer) for mode in ("a", "x") for name, writer in writers.items()}
+    calls: dict[str, Callable[[], object]] = {
+        f"r {name}": partial(use, "r", reader) for name, reader in readers.items()
+    }
+    calls |= {
+        f"r+ {name}": partial(use, "r+", each) for name, each in {**readers, **writers}.items()
+    }
+    calls |= {
+        f"{mode} {name}": partial(use, mode, writer)
+        for mode in ("a", "x")
+        for name, writer in writers.items()
+    }
     names = (
         "stat",
         "listdir",
@@ -138,14 +148,27 @@ def test_every_call_of_the_host_ends_in_an_oserror_at_once() -> None:
         for path in ("/dev/zero", "/dev/urandom", "/workspace/link_zero", "/workspace/d/dev/full"):
             outcome = try_all(sandbox, path)
             assert outcome["r read some"]
-            assert [getattr(outcome[name], "errno", None) for name in ("read_bytes", "r read", "r+ read")] == [27, 27, 27], path  # EFBIG
-        for path in ("/workspace/fifo", "/workspace/to_fifo", "/workspace/fifo_with_reader", "/workspace/fifo_with_writer"):
+            assert [
+                getattr(outcome[name], "errno", None)
+                for name in ("read_bytes", "r read", "r+ read")
+            ] == [27, 27, 27], path  # EFBIG
+        for path in (
+            "/workspace/fifo",
+            "/workspace/to_fifo",
+            "/workspace/fifo_with_reader",
+            "/workspace/fifo_with_writer",
+        ):
             outcome = try_all(sandbox, path)
-            assert {getattr(outcome[name], "errno", None) for name in ("read_bytes", "r read", "write_bytes", "a write")} == {6}, (
-                path
-            )  # ENXIO
+            assert {
+                getattr(outcome[name], "errno", None)
+                for name in ("read_bytes", "r read", "write_bytes", "a write")
+            } == {6}, path  # ENXIO
         for path in ("/dev/stdin", "/dev/fd/1", "/proc/self/fd/2", "/workspace/link_stdout"):
-            assert {type(error) for name, error in try_all(sandbox, path).items() if name.endswith("read_bytes")} <= {
+            assert {
+                type(error)
+                for name, error in try_all(sandbox, path).items()
+                if name.endswith("read_bytes")
+            } <= {
                 OSError,
                 FileNotFoundError,
             }
@@ -158,7 +181,10 @@ def test_scripts_still_meet_their_limits() -> None:
         with pytest.raises(OSError, match="File too large"):
             sandbox.fs.read_bytes("/workspace/result.csv")
         assert sandbox.execute("sort result.csv").limit == "value_bytes"
-        assert sandbox.execute("head -c 3 result.csv | od -An -tx1; echo a | cat /dev/stdin").stdout == " 00 00 00\na\n"
+        assert (
+            sandbox.execute("head -c 3 result.csv | od -An -tx1; echo a | cat /dev/stdin").stdout
+            == " 00 00 00\na\n"
+        )
 
 
 def test_a_host_task_beside_a_script_that_waits() -> None:
@@ -166,7 +192,11 @@ def test_a_host_task_beside_a_script_that_waits() -> None:
 
     async def run() -> None:
         with Sandbox() as sandbox:
-            task = asyncio.ensure_future(sandbox.aexecute("mkfifo p; exec 5<>p; (sleep 0.5; echo line >p) & read x <p; echo got $x"))
+            task = asyncio.ensure_future(
+                sandbox.aexecute(
+                    "mkfifo p; exec 5<>p; (sleep 0.5; echo line >p) & read x <p; echo got $x"
+                )
+            )
             while not sandbox.fs.exists("/workspace/p"):
                 await asyncio.sleep(0.01)
             for path in ("/workspace/p", "/dev/stdin", "/dev/fd/5", "/dev/zero"):
@@ -179,11 +209,26 @@ def test_a_host_task_beside_a_script_that_waits() -> None:
 def test_special_files_below_mounts(tmp_path: Any) -> None:
     inner = Sandbox()
     inner.execute(PLANTED)
-    with Sandbox(mounts={"/inner": inner.fs, "/over": OverlayFileSystem(inner.fs), "/host": HostFileSystem(tmp_path)}) as sandbox:
+    with Sandbox(
+        mounts={
+            "/inner": inner.fs,
+            "/over": OverlayFileSystem(inner.fs),
+            "/host": HostFileSystem(tmp_path),
+        }
+    ) as sandbox:
         for top in ("/inner", "/over"):
-            for name in ("/dev/zero", "/dev/stdin", "/workspace/fifo", "/workspace/link_zero", "/proc/self/fd/1", "/workspace/d/p"):
+            for name in (
+                "/dev/zero",
+                "/dev/stdin",
+                "/workspace/fifo",
+                "/workspace/link_zero",
+                "/proc/self/fd/1",
+                "/workspace/d/p",
+            ):
                 try_all(sandbox, top + name)
-        result = sandbox.execute("cat /inner/workspace/fifo; head -c 1 /over/dev/zero | wc -c; sort /inner/dev/zero")
+        result = sandbox.execute(
+            "cat /inner/workspace/fifo; head -c 1 /over/dev/zero | wc -c; sort /inner/dev/zero"
+        )
         assert result.exit_code != 70
         assert "No such device or address" in result.stderr
 
@@ -246,16 +291,22 @@ def _collect(chunks: list[bytes], stream: str, data: bytes) -> None:
 
 @pytest.mark.parametrize("around", AROUND)
 @pytest.mark.parametrize("name", ["fail", "leave", "unwind"])
-def test_an_internal_error_stays_inside(around: str, name: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_internal_error_stays_inside(
+    around: str, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
     with Sandbox(commands=[fail, leave, unwind]) as sandbox:
         for state in ("keep", "new"):
             chunks: list[bytes] = []
-            result = sandbox.execute(around.format(name), state=state, timeout=5, on_output=partial(_collect, chunks))
+            result = sandbox.execute(
+                around.format(name), state=state, timeout=5, on_output=partial(_collect, chunks)
+            )
             assert (result.exit_code, result.limit) == (70, None)
             assert result.stderr.endswith(MESSAGE)
             assert result.stderr.count(MESSAGE) == 1
             assert chunks[-1].endswith(MESSAGE.encode())
-        assert {RuntimeError: "a bug of the host", SystemExit: "3"}.get(type(caplog.records[0].exc_info[1]), "") in caplog.text  # type: ignore[index]
+        assert {RuntimeError: "a bug of the host", SystemExit: "3"}.get(
+            type(caplog.records[0].exc_info[1]), ""
+        ) in caplog.text  # type: ignore[index]
         assert len(caplog.records) == 2
         after = sandbox.execute("trap - EXIT USR1; echo alive", state="new")
         assert after.stdout == "alive\n"
@@ -278,7 +329,13 @@ def test_what_an_async_command_raises_stays_inside_too() -> None:
 
     async def run() -> None:
         with Sandbox(commands=[aleave, fail, leave]) as sandbox:
-            for script in ("aleave", "aleave | cat", "(aleave) & wait", "exec 2>/dev/full; leave", "fail"):
+            for script in (
+                "aleave",
+                "aleave | cat",
+                "(aleave) & wait",
+                "exec 2>/dev/full; leave",
+                "fail",
+            ):
                 result = await sandbox.aexecute(script, state="new")
                 assert (result.exit_code, result.stderr) == (70, MESSAGE)
             assert (await sandbox.aexecute("echo alive")).stdout == "alive\n"
@@ -308,4 +365,7 @@ def test_a_decoder_that_loses_its_state_is_no_internal_error() -> None:
         sandbox.fs.write_bytes("/workspace/f", b'\x1b$B$"\xff$"\x1b(B\xffa\n')
         assert sandbox.execute("iconv -c -f iso-2022-jp -t utf-8 f").stdout == "ああa\n"
         sandbox.fs.write_bytes("/workspace/f", b"\xff\xfe\xfda" * 500_000)
-        assert sandbox.execute("iconv -c -f utf-8 -t latin1 f >g; iconv -c f >g", timeout=0.3).limit == "timeout"
+        assert (
+            sandbox.execute("iconv -c -f utf-8 -t latin1 f >g; iconv -c f >g", timeout=0.3).limit
+            == "timeout"
+        )

@@ -46,7 +46,14 @@ print(sorted(set(watched)))
 
 
 def test_no_script_touches_the_host() -> None:
-    ran = subprocess.run([sys.executable, "-c", AUDITED], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    ran = subprocess.run(
+        [sys.executable, "-c", AUDITED],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
     assert (ran.returncode, ran.stdout.strip()) == (0, "[]"), ran.stderr[-500:]
 
 
@@ -84,7 +91,9 @@ def test_threads_with_sandboxes_of_their_own_do_not_mix() -> None:
     def work(name: str) -> None:
         with Sandbox() as sandbox:
             for _ in range(20):
-                got = sandbox.execute(f"x={name}; for i in {{1..50}}; do echo $x; done | sort -u; yes | head -1 >/dev/null").stdout
+                got = sandbox.execute(
+                    f"x={name}; for i in {{1..50}}; do echo $x; done | sort -u; yes | head -1 >/dev/null"
+                ).stdout
                 if got != f"{name}\n":
                     wrong.append(got)
 
@@ -140,6 +149,8 @@ def test_a_closed_sandbox_is_freed() -> None:
 
 def test_every_value_together_is_limited() -> None:
     with Sandbox(limits=Limits(value_bytes=1_000_000, timeout=5)) as sandbox:
-        result = sandbox.execute("x=$(head -c 900000 /dev/zero | tr '\\0' a); while :; do a+=(\"$((++i))$x\"); done")
+        result = sandbox.execute(
+            "x=$(head -c 900000 /dev/zero | tr '\\0' a); while :; do a+=(\"$((++i))$x\"); done"
+        )
         assert (result.limit, result.exit_code) == ("value_bytes", 137)
         assert sandbox.execute("echo alive").stdout == "alive\n"

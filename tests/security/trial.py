@@ -1,7 +1,8 @@
 """One attack tried in a fresh sandbox, with everything watched that an attack may not do.
 
-`python -m tests.security.trial` is the worker: it reads numbers of attacks and writes what was wrong with each. A
-worker process is there so that a hang or a crash is a finding and not the end of the tests.
+`python -m tests.security.trial` is the worker: it reads numbers of attacks and writes what was
+wrong with each. A worker process is there so that a hang or a crash is a finding and not the end of
+the tests.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from tests.security.attack_scripts import ATTACKS, Attack, make_file
 OVERSHOOT = 0.5
 """Seconds that an execution may last beyond its timeout."""
 GROWTH = {"crowd": 500, "disk": 250, "large": 250, "dense": 200}
-"""MiB that the process may grow by: 100, more where values, waiting commands or files are filled to their limits."""
+"""MiB that the process may grow by: 100, more where values, waiting commands or files are filled to
+their limits."""
 
 INTERNAL = re.compile(
     r"Traceback|File \"[^\"\n]+\.py\"|site-packages|internal error|"
@@ -77,7 +79,14 @@ def try_attack(attack: Attack, timeout: float) -> Finding:
     try:
         result = sandbox.execute(attack.script)
     except Exception as error:  # noqa: BLE001 - that none comes out is what is tested
-        return Finding([f"raised {type(error).__name__}: {str(error)[:200]}"], monotonic() - began, 0, None, None, "")
+        return Finding(
+            [f"raised {type(error).__name__}: {str(error)[:200]}"],
+            monotonic() - began,
+            0,
+            None,
+            None,
+            "",
+        )
     seconds = monotonic() - began
     growth = (memory()[1] - before) >> 10
     if seconds > timeout + OVERSHOOT:
@@ -87,7 +96,10 @@ def try_attack(attack: Attack, timeout: float) -> Finding:
     output = result.stdout[:100_000] + "\n" + result.stderr
     if result.exit_code == 70 and "internal error" in result.stderr:
         problems.append("internal error")
-    elif attack.family not in ("graph", "parse", "enc") and (found := INTERNAL.search(result.stderr)) is not None:
+    elif (
+        attack.family not in ("graph", "parse", "enc")
+        and (found := INTERNAL.search(result.stderr)) is not None
+    ):
         problems.append(f"says {found[0]!r}")
     if attack.cut and result.exit_code == 0 and result.limit is None:
         problems.append("was cut silently")

@@ -1,4 +1,6 @@
-"""A worker process that answers one line with one line of JSON, and is replaced when it hangs or dies."""
+"""A worker process that answers one line with one line of JSON, and is replaced when it hangs or
+dies.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,12 @@ class Worker:
         """The answer to a line. Raises `WorkerError`."""
         if self.process is None:
             self.process = subprocess.Popen(
-                self.command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+                self.command,
+                cwd=ROOT,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
             )
         process = self.process
         assert process.stdin is not None
@@ -44,7 +51,11 @@ class Worker:
         if ready:
             process.wait()
         self.close()
-        raise WorkerError(f"the process ended with {process.returncode}" if ready else f"hung for {self.patience:g} s")
+        raise WorkerError(
+            f"the process ended with {process.returncode}"
+            if ready
+            else f"hung for {self.patience:g} s"
+        )
 
     def close(self) -> None:
         """End the process; the next question starts another."""

@@ -3,7 +3,16 @@
 Read by `tests/test_types.py`; never run.
 """
 
-from agentsandbox import Change, ExecutionResult, Limits, NetworkPolicy, Sandbox, SandboxManager, SandboxOptions, Stats
+from agentsandbox import (
+    Change,
+    ExecutionResult,
+    Limits,
+    NetworkPolicy,
+    Sandbox,
+    SandboxManager,
+    SandboxOptions,
+    Stats,
+)
 
 
 def right(options: SandboxOptions) -> None:

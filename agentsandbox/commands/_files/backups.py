@@ -11,8 +11,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.contract.command import Arguments, CommandContext
 
-__all__ = ["CONTROLS", "Backups", "highest_backup"]
-
 CONTROLS = (("none", "off"), ("simple", "never"), ("existing", "nil"), ("numbered", "t"))
 
 
@@ -51,7 +49,9 @@ class Backups:
                 self.control = choose(control, "backup type", CONTROLS)
             else:
                 control = ctx.env.get("VERSION_CONTROL", "")
-                self.control = choose(control, "$VERSION_CONTROL", CONTROLS) if control else "existing"
+                self.control = (
+                    choose(control, "$VERSION_CONTROL", CONTROLS) if control else "existing"
+                )
 
     def __bool__(self) -> bool:
         return self.control != "none"

@@ -1,4 +1,6 @@
-"""Sizes of files and of the disk space they take, as `ls`, `du` and `df` write them; numbers with suffixes as `dd` reads them."""
+"""Sizes of files and of the disk space they take, as `ls`, `du` and `df` write them; numbers with
+suffixes as `dd` reads them.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,6 @@ if TYPE_CHECKING:
 
     from agentsandbox.kernel.fs.base import Stat
 
-__all__ = ["BLOCK_SIZE", "SizeFormat", "block_size_from", "disk_usage", "parse_block_size", "parse_scaled", "parse_size_of_any_base"]
-
 BLOCK_SIZE = 4096
 """Space is given to files in blocks of so many bytes, as on most Linux filesystems."""
 
@@ -24,11 +24,16 @@ _LETTERS = "EGKMPTYZegkmptyz"
 _SIGN = re.compile(r"\s*-(?![\s+])", re.ASCII)
 _LARGEST = 2**63 - 1
 _LARGEST_UNSIGNED = 2**64 - 1
-_BLOCK = re.compile(r"\s*\+?(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)?(?:([EGgkKMmPTtYZ])(iB|B|D|))?(.*)\Z", re.ASCII | re.DOTALL)
+_BLOCK = re.compile(
+    r"\s*\+?(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)?(?:([EGgkKMmPTtYZ])(iB|B|D|))?(.*)\Z",
+    re.ASCII | re.DOTALL,
+)
 
 
 def disk_usage(info: Stat) -> int:
-    """The bytes that a file takes on the disk: whole blocks; one for a directory, none for a link or a special file."""
+    """The bytes that a file takes on the disk: whole blocks; one for a directory, none for a link
+    or a special file.
+    """
     kind = stat.S_IFMT(info.mode)
     if kind == stat.S_IFREG:
         return -(-info.size // BLOCK_SIZE) * BLOCK_SIZE
@@ -36,7 +41,8 @@ def disk_usage(info: Stat) -> int:
 
 
 def parse_scaled(text: str, suffixes: str = "bcwkKMGTPEZY") -> int | None:
-    """A whole number with one of `suffixes` (c 1, w 2, b 512, K 1024, KB 1000, KiB 1024 …); None for anything else.
+    """A whole number with one of `suffixes` (c 1, w 2, b 512, K 1024, KB 1000, KiB 1024 …); None
+    for anything else.
 
     Raises OverflowError when the number passes 63 bits.
     """
@@ -61,11 +67,15 @@ def parse_scaled(text: str, suffixes: str = "bcwkKMGTPEZY") -> int | None:
 
 
 class SizeFormat:
-    """How to write sizes: in units of `unit` bytes, or `human` with letters by powers of `base`; always rounded up."""
+    """How to write sizes: in units of `unit` bytes, or `human` with letters by powers of `base`;
+    always rounded up.
+    """
 
     __slots__ = ("base", "human", "suffix", "unit")
 
-    def __init__(self, unit: int = 1024, *, human: bool = False, base: int = 1024, suffix: str = "") -> None:
+    def __init__(
+        self, unit: int = 1024, *, human: bool = False, base: int = 1024, suffix: str = ""
+    ) -> None:
         self.unit = unit
         self.human = human
         self.base = base
@@ -99,7 +109,9 @@ class SizeFormat:
 
 
 def parse_block_size(text: str, what: str, status: int = 1) -> SizeFormat:
-    """What `--block-size=TEXT` asks for: "1K", "MB", "human-readable", "si"; `what` is how the refusal calls it."""
+    """What `--block-size=TEXT` asks for: "1K", "MB", "human-readable", "si"; `what` is how the
+    refusal calls it.
+    """
     text_shown = text
     text = text.removeprefix("'")  # digits in groups: there are none in this locale
     if text in ("human-readable", "si"):
@@ -121,7 +133,9 @@ def parse_block_size(text: str, what: str, status: int = 1) -> SizeFormat:
 def parse_size_of_any_base(text: str, what: str) -> int:
     """A size that may be negative, octal or hexadecimal: "-1K", "0x10"."""
     sign = _SIGN.match(text)
-    digits, letter, base, rest = _split_number(text[sign.end() :] if sign else text, what, text, 1, "KMGTPEZYkm")
+    digits, letter, base, rest = _split_number(
+        text[sign.end() :] if sign else text, what, text, 1, "KMGTPEZYkm"
+    )
     if sign and not digits:
         raise CommandError(f"invalid {what} argument '{text}'")
     if rest:
@@ -132,8 +146,12 @@ def parse_size_of_any_base(text: str, what: str) -> int:
     return -size if sign else size
 
 
-def _split_number(text: str, what: str, shown: str, status: int, letters: str = _LETTERS) -> tuple[str, str, str, str]:
-    """(digits, the letter of the unit, the rest of the unit, what is no number); without digits one of `letters` must begin."""
+def _split_number(
+    text: str, what: str, shown: str, status: int, letters: str = _LETTERS
+) -> tuple[str, str, str, str]:
+    """(digits, the letter of the unit, the rest of the unit, what is no number); without digits one
+    of `letters` must begin.
+    """
     found = _BLOCK.match(text)
     if found is None or not (found[1] or (text and text[0] in letters)):
         raise CommandError(f"invalid {what} argument '{shown}'", status)

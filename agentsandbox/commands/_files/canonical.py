@@ -11,14 +11,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.contract.command import CommandContext
 
-__all__ = ["canonicalize", "relative_to"]
 
-
-def canonicalize(ctx: CommandContext, name: str, missing: str = "last", *, links: bool = True) -> str:
+def canonicalize(
+    ctx: CommandContext, name: str, missing: str = "last", *, links: bool = True
+) -> str:
     """An absolute path without links, "." and "..".
 
-    `missing` says which components may be missing: "none", the "last" one, or any ("missing"). With links=False,
-    links are left as they are.
+    `missing` says which components may be missing: "none", the "last" one, or any ("missing"). With
+    links=False, links are left as they are.
     """
     if not links:
         return _without_links(ctx, name, missing)
@@ -45,7 +45,11 @@ def canonicalize(ctx: CommandContext, name: str, missing: str = "last", *, links
         try:
             info = ctx.fs.stat(here, follow=False)
         except OSError as error:
-            if missing == "missing" or (missing == "last" and error.errno == errno.ENOENT and not any(p != "." for p in todo)):
+            if missing == "missing" or (
+                missing == "last"
+                and error.errno == errno.ENOENT
+                and not any(p != "." for p in todo)
+            ):
                 done.append(part)
                 gone = True
                 continue
@@ -63,7 +67,11 @@ def canonicalize(ctx: CommandContext, name: str, missing: str = "last", *, links
                 done.clear()
             todo.extend([piece for piece in text.split("/") if piece][::-1])
             continue
-        if not info.is_dir and not info.is_link and (todo or must_be_dir or (name.endswith("/") and missing == "last")):
+        if (
+            not info.is_dir
+            and not info.is_link
+            and (todo or must_be_dir or (name.endswith("/") and missing == "last"))
+        ):
             if missing != "missing":
                 raise OSError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), name)
             gone = True
@@ -72,7 +80,9 @@ def canonicalize(ctx: CommandContext, name: str, missing: str = "last", *, links
 
 
 def _without_links(ctx: CommandContext, name: str, missing: str) -> str:
-    """Links stay as they are: a component must be a directory only where a slash, "." or ".." follows it."""
+    """Links stay as they are: a component must be a directory only where a slash, "." or ".."
+    follows it.
+    """
     todo = [part for part in ctx.path(name).split("/") if part][::-1]
     done: list[str] = []
     slashed = name.endswith("/")
@@ -97,7 +107,9 @@ def _without_links(ctx: CommandContext, name: str, missing: str) -> str:
         except OSError as error:
             if missing == "last" and error.errno == errno.ENOENT and not todo:
                 continue
-            raise OSError(error.errno or errno.ENOENT, os.strerror(error.errno or errno.ENOENT), name) from None
+            raise OSError(
+                error.errno or errno.ENOENT, os.strerror(error.errno or errno.ENOENT), name
+            ) from None
     return "/" + "/".join(done)
 
 

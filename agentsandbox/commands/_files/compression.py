@@ -1,4 +1,6 @@
-"""gzip, bzip2, xz and zstd streams, block by block: what comes out is bounded before it is made, so that no bomb grows."""
+"""gzip, bzip2, xz and zstd streams, block by block: what comes out is bounded before it is made, so
+that no bomb grows.
+"""
 
 from __future__ import annotations
 
@@ -24,26 +26,10 @@ if TYPE_CHECKING:
         def flush(self) -> bytes: ...
 
 
-__all__ = [
-    "CORRUPT",
-    "RECOVER",
-    "ZEROS",
-    "CompressionError",
-    "GzipHeader",
-    "Source",
-    "compress_stream",
-    "compressor",
-    "decompress",
-    "detect",
-    "inflate",
-    "load_zstandard",
-    "memory_of_compressor",
-    "read_gzip_header",
-]
-
 BLOCK = 262144
 _WINDOW = 32768
-"""`gzip` writes so many bytes at once: what it has of them when the data turns out to be wrong is lost."""
+"""`gzip` writes so many bytes at once: what it has of them when the data turns out to be wrong is
+lost."""
 ZEROS = bytes(_WINDOW)
 """What stands before the data for `gzip` and `unzip`: wrong data may refer to it."""
 _MIB = 1024 * 1024
@@ -57,8 +43,19 @@ _TABLES_GROW = 12
 """The highest level of zstd whose tables are small."""
 _TABLES = {"window_log": 23, "chain_log": 22, "hash_log": 22}
 """Powers of two that the tables of higher levels do not pass."""
-_MAGIC = {"gzip": b"\x1f\x8b", "bzip2": b"BZh", "xz": b"\xfd7zXZ\0", "lzma": b"\x5d\0\0", "zstd": b"\x28\xb5\x2f\xfd"}
-_CHECKS = {"none": lzma.CHECK_NONE, "crc32": lzma.CHECK_CRC32, "crc64": lzma.CHECK_CRC64, "sha256": lzma.CHECK_SHA256}
+_MAGIC = {
+    "gzip": b"\x1f\x8b",
+    "bzip2": b"BZh",
+    "xz": b"\xfd7zXZ\0",
+    "lzma": b"\x5d\0\0",
+    "zstd": b"\x28\xb5\x2f\xfd",
+}
+_CHECKS = {
+    "none": lzma.CHECK_NONE,
+    "crc32": lzma.CHECK_CRC32,
+    "crc64": lzma.CHECK_CRC64,
+    "sha256": lzma.CHECK_SHA256,
+}
 """The integrity checks of xz."""
 
 RECOVER = "You can use the `bzip2recover' program to attempt to recover\ndata from undamaged sections of corrupted files.\n"
@@ -70,7 +67,9 @@ CORRUPT = (
 
 
 class CompressionError(Exception):
-    """Compressed data is wrong. `problem`: "format", "end" (too early), "check", "length", "both", "data", "garbage" (after the end)."""
+    """Compressed data is wrong. `problem`: "format", "end" (too early), "check", "length", "both",
+    "data", "garbage" (after the end).
+    """
 
     def __init__(self, problem: str) -> None:
         self.problem = problem
@@ -210,7 +209,9 @@ def inflate(source: Source, budget: Budget, *, checked: bool = True) -> Iterator
 
 
 def _window_of_xz(start: bytes) -> int:
-    """Return the bytes of the dictionary that the beginning of an xz or lzma stream declares; 0 where it has none."""
+    """Return the bytes of the dictionary that the beginning of an xz or lzma stream declares; 0
+    where it has none.
+    """
     if start.startswith(_MAGIC["lzma"]):
         return min(int.from_bytes(start[1:5], "little"), _MEMORY)
     block = start[12:]  # behind the header of the stream
@@ -284,12 +285,18 @@ def decompress(source: Source, format: str, budget: Budget) -> Iterator[bytes]:
     if format == "zstd":
         return _unzstd(source, budget)
     if format == "xz":
-        return _expand(source, budget, _MAGIC["xz"], lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, _MEMORY))
-    return _expand(source, budget, _MAGIC["lzma"], lambda: lzma.LZMADecompressor(lzma.FORMAT_ALONE, _MEMORY))
+        return _expand(
+            source, budget, _MAGIC["xz"], lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, _MEMORY)
+        )
+    return _expand(
+        source, budget, _MAGIC["lzma"], lambda: lzma.LZMADecompressor(lzma.FORMAT_ALONE, _MEMORY)
+    )
 
 
 def _unzstd(source: Source, budget: Budget) -> Iterator[bytes]:
-    """Frames one after the other. The library has no bound for what comes out: what goes in is small, the smaller the more it grows."""
+    """Frames one after the other. The library has no bound for what comes out: what goes in is
+    small, the smaller the more it grows.
+    """
     zstandard = load_zstandard()
     first = True
     while first or source.peek(1):
@@ -326,7 +333,9 @@ def load_zstandard() -> Any:
     try:
         import zstandard
     except ImportError:
-        raise CommandError("zstd is not available in this sandbox: use gzip, bzip2 or xz", 2) from None
+        raise CommandError(
+            "zstd is not available in this sandbox: use gzip, bzip2 or xz", 2
+        ) from None
     return zstandard
 
 
@@ -338,7 +347,11 @@ class _GzipCompressor:
         self._check = self._size = 0
         extra = 2 if level == 9 else 4 if level == 1 else 0
         flags = 8 if name else 0
-        self._header = bytes([0x1F, 0x8B, 8, flags]) + (mtime & 0xFFFFFFFF).to_bytes(4, "little") + bytes([extra, 3])
+        self._header = (
+            bytes([0x1F, 0x8B, 8, flags])
+            + (mtime & 0xFFFFFFFF).to_bytes(4, "little")
+            + bytes([extra, 3])
+        )
         if name:
             self._header += name + b"\0"
 
@@ -354,7 +367,9 @@ class _GzipCompressor:
 
 
 def _zstd_settings(level: int, size: int, checksum: bool) -> Any:
-    """A compressor of zstd; the tables of the highest levels, which come to 800 MiB, stay below 60."""
+    """A compressor of zstd; the tables of the highest levels, which come to 800 MiB, stay below
+    60.
+    """
     zstandard = load_zstandard()
     if level <= _TABLES_GROW:
         return zstandard.ZstdCompressor(level=level, write_checksum=checksum)
@@ -362,12 +377,16 @@ def _zstd_settings(level: int, size: int, checksum: bool) -> Any:
     usual = parameters.from_level(level, source_size=max(size, 0))
     bounded = {name: min(getattr(usual, name), most) for name, most in _TABLES.items()}
     return zstandard.ZstdCompressor(
-        compression_params=parameters.from_level(level, source_size=max(size, 0), write_checksum=checksum, **bounded)
+        compression_params=parameters.from_level(
+            level, source_size=max(size, 0), write_checksum=checksum, **bounded
+        )
     )
 
 
 def memory_of_compressor(format: str, level: int | None, size: int = -1) -> int:
-    """Return the bytes that count for a compressor: about a third of what its tables may come to when they are full."""
+    """Return the bytes that count for a compressor: about a third of what its tables may come to
+    when they are full.
+    """
     if format in ("xz", "lzma"):
         return (2 if level is not None and level < 3 else 30) * _MIB
     if format == "zstd":
@@ -377,7 +396,14 @@ def memory_of_compressor(format: str, level: int | None, size: int = -1) -> int:
 
 
 def compressor(
-    format: str, level: int | None = None, *, name: bytes = b"", mtime: int = 0, checksum: bool = True, size: int = -1, check: str = "crc64"
+    format: str,
+    level: int | None = None,
+    *,
+    name: bytes = b"",
+    mtime: int = 0,
+    checksum: bool = True,
+    size: int = -1,
+    check: str = "crc64",
 ) -> Compressor:
     """Return a stream of a format. The blocks given to it should not pass `BLOCK`.
 
@@ -389,17 +415,29 @@ def compressor(
     if format == "bzip2":
         return bz2.BZ2Compressor(9 if level is None else max(level, 1))
     if format == "zstd":
-        made: Compressor = _zstd_settings(3 if level is None else level, size, checksum).compressobj(size=size)
+        made: Compressor = _zstd_settings(
+            3 if level is None else level, size, checksum
+        ).compressobj(size=size)
         return made
     container = lzma.FORMAT_XZ if format == "xz" else lzma.FORMAT_ALONE
-    preset = min(6 if level is None else level, 6)  # beyond 6 only the memory for the dictionary grows
+    preset = min(
+        6 if level is None else level, 6
+    )  # beyond 6 only the memory for the dictionary grows
     return lzma.LZMACompressor(container, _CHECKS[check] if format == "xz" else -1, preset)
 
 
 def compress_stream(
-    packer: Compressor, source: ByteReader, target: ByteWriter, budget: Budget, *, block: int, steps: int
+    packer: Compressor,
+    source: ByteReader,
+    target: ByteWriter,
+    budget: Budget,
+    *,
+    block: int,
+    steps: int,
 ) -> tuple[int, int]:
-    """Compress all of the source; the bytes before and after. A `block` of so many bytes costs so many `steps`."""
+    """Compress all of the source; the bytes before and after. A `block` of so many bytes costs so
+    many `steps`.
+    """
     before = after = 0
     for plain in source.blocks(block):
         budget.step(steps)

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from agentsandbox.contract.command import CommandContext
     from agentsandbox.kernel.fs.base import File, Stat
 
-__all__ = ["Copier", "CopyOptions", "base_name", "join", "same_file", "single_slash", "strip_slashes"]
-
 
 class CopyOptions:
     """What to copy and what to keep; the fields are those of GNU cp's options."""
@@ -58,7 +56,9 @@ def strip_slashes(path: str) -> str:
 
 
 def single_slash(path: str) -> str:
-    """With one slash at the end where there are several, as tools that walk trees call an operand."""
+    """With one slash at the end where there are several, as tools that walk trees call an
+    operand.
+    """
     return path.rstrip("/") + "/" if path.endswith("//") and len(path) > 2 else path
 
 
@@ -69,7 +69,11 @@ def join(directory: str, name: str) -> str:
 
 def same_file(one: Stat, other: Stat) -> bool:
     """Whether two results of `stat` are of one file."""
-    return one.ino == other.ino != 0 and (one.mode, one.size, one.mtime) == (other.mode, other.size, other.mtime)
+    return one.ino == other.ino != 0 and (one.mode, one.size, one.mtime) == (
+        other.mode,
+        other.size,
+        other.mtime,
+    )
 
 
 class _Directory:
@@ -85,7 +89,9 @@ class _Directory:
 
 
 class Copier:
-    """Copies operands one after another and remembers what it has made. Problems are reported; the rest goes on."""
+    """Copies operands one after another and remembers what it has made. Problems are reported; the
+    rest goes on.
+    """
 
     def __init__(self, ctx: CommandContext, options: CopyOptions) -> None:
         self.ctx = ctx
@@ -94,7 +100,8 @@ class Copier:
         self._made: set[tuple[str, int]] = set()
         """Files made for operands: another operand must not overwrite them."""
         self._first_made: int | None = None
-        """The first directory made for an operand: found again below it, it must not be copied into itself."""
+        """The first directory made for an operand: found again below it, it must not be copied into
+        itself."""
         self._seen: set[tuple[int, str]] = set()
         self._links: dict[int, str] = {}
         self._into_itself = False
@@ -131,16 +138,28 @@ class Copier:
         """The target, if it is inside of the source."""
         try:
             outer = self.fs.realpath(self.ctx.path(source))
-            inner = self.fs.realpath(self.ctx.path(target if self.fs.exists(self.ctx.path(target)) else posixpath.dirname(target) or "."))
+            inner = self.fs.realpath(
+                self.ctx.path(
+                    target
+                    if self.fs.exists(self.ctx.path(target))
+                    else posixpath.dirname(target) or "."
+                )
+            )
         except OSError:
             return []
         return [inner] if f"{inner}/".startswith(outer.rstrip("/") + "/") else []
 
     # one file
 
-    def _copy_one(self, source: str, target: str, *, operand: bool) -> list[tuple[str, str] | _Directory] | None:
-        """Copy what is not a directory; of a directory, make it and return what is to follow. None for a failure."""
-        follow = self.options.dereference == "always" or (operand and self.options.dereference == "operands")
+    def _copy_one(
+        self, source: str, target: str, *, operand: bool
+    ) -> list[tuple[str, str] | _Directory] | None:
+        """Copy what is not a directory; of a directory, make it and return what is to follow. None
+        for a failure.
+        """
+        follow = self.options.dereference == "always" or (
+            operand and self.options.dereference == "operands"
+        )
         try:
             info = self.fs.stat(self.ctx.path(source), follow=follow)
         except OSError as error:
@@ -184,11 +203,16 @@ class Copier:
             self._seen.add(key)
             return False
         if info.is_dir:
-            self.ctx.warn(f"warning: source directory {quote_always(source)} specified more than once", self.ctx.status)
+            self.ctx.warn(
+                f"warning: source directory {quote_always(source)} specified more than once",
+                self.ctx.status,
+            )
             return True
         if self.options.backups:
             return False
-        self.ctx.warn(f"warning: source file {quote_always(source)} specified more than once", self.ctx.status)
+        self.ctx.warn(
+            f"warning: source file {quote_always(source)} specified more than once", self.ctx.status
+        )
         return True
 
     def _stat_target(self, target: str, info: Stat) -> Stat | OSError | None:
@@ -208,29 +232,49 @@ class Copier:
         except OSError:
             return None  # what is wrong is told when the target is made
 
-    def _settle(self, source: str, target: str, info: Stat, existing: Stat, *, follow: bool, operand: bool) -> bool | None:
-        """Whether to replace what is at the target: None to leave it quietly, False after an error."""
+    def _settle(
+        self, source: str, target: str, info: Stat, existing: Stat, *, follow: bool, operand: bool
+    ) -> bool | None:
+        """Whether to replace what is at the target: None to leave it quietly, False after an
+        error.
+        """
         options = self.options
         if self._is_same(source, target, info, existing, follow=follow):
             if options.hard_link or (options.interactive == "never" and not info.is_dir):
                 return None
-            return self._refuse(f"{quote_always(source)} and {quote_always(target)} are the same file")
+            return self._refuse(
+                f"{quote_always(source)} and {quote_always(target)} are the same file"
+            )
         if not info.is_dir:
             if options.update and existing.mtime >= info.mtime:
                 return None
-            if options.interactive == "never" or (options.interactive == "ask" and not self._may_overwrite(target, existing)):
+            if options.interactive == "never" or (
+                options.interactive == "ask" and not self._may_overwrite(target, existing)
+            ):
                 return None
         if existing.is_dir:
             if not info.is_dir:
-                return self._refuse(f"cannot overwrite directory {quote_always(target)} with non-directory")
+                return self._refuse(
+                    f"cannot overwrite directory {quote_always(target)} with non-directory"
+                )
             return True
         if info.is_dir:
-            return self._refuse(f"cannot overwrite non-directory {quote_always(target)} with directory {quote_always(source)}")
-        if operand and (target, existing.ino) in self._made and not (options.backups and options.backups.control == "numbered"):
-            return self._refuse(f"will not overwrite just-created {quote_always(target)} with {quote_always(source)}")
+            return self._refuse(
+                f"cannot overwrite non-directory {quote_always(target)} with directory {quote_always(source)}"
+            )
+        if (
+            operand
+            and (target, existing.ino) in self._made
+            and not (options.backups and options.backups.control == "numbered")
+        ):
+            return self._refuse(
+                f"will not overwrite just-created {quote_always(target)} with {quote_always(source)}"
+            )
         return True
 
-    def _is_same(self, source: str, target: str, info: Stat, existing: Stat, *, follow: bool) -> bool:
+    def _is_same(
+        self, source: str, target: str, info: Stat, existing: Stat, *, follow: bool
+    ) -> bool:
         options = self.options
         try:
             here = info if follow or not info.is_link else self.fs.stat(self.ctx.path(source))
@@ -242,8 +286,12 @@ class Copier:
         if info.is_link and existing.is_link:
             return same_file(info, existing)
         if options.remove_destination or options.backups or options.hard_link:
-            one, other = (self.ctx.path(posixpath.dirname(name) or ".") for name in (source, target))
-            same_name = base_name(source) == base_name(target) and self.fs.realpath(one) == self.fs.realpath(other)
+            one, other = (
+                self.ctx.path(posixpath.dirname(name) or ".") for name in (source, target)
+            )
+            same_name = base_name(source) == base_name(target) and self.fs.realpath(
+                one
+            ) == self.fs.realpath(other)
             return same_name or (options.hard_link and not existing.is_link)
         return not (options.symbolic_link and existing.is_link)
 
@@ -258,19 +306,27 @@ class Copier:
         return ask(self.ctx, f"unwritable {shown} (mode {mode}, {letters}); try anyway?")
 
     def _clear(self, target: str, info: Stat, existing: Stat) -> tuple[str, Stat | None] | None:
-        """Back up or remove what is replaced: (the backup's name, what is still there); None after an error."""
+        """Back up or remove what is replaced: (the backup's name, what is still there); None after
+        an error.
+        """
         options = self.options
         try:
             if options.backups and not info.is_dir:
                 return options.backups.make(target), None
-            replaced = options.remove_destination or info.is_link or not (info.is_file or self._copies_content(info))
+            replaced = (
+                options.remove_destination
+                or info.is_link
+                or not (info.is_file or self._copies_content(info))
+            )
             if replaced or (options.preserve_links and existing.nlink > 1):
                 self.fs.unlink(self.ctx.path(target))
                 if options.verbose:
                     self._say(f"removed {quote_always(target)}")
                 return "", None
         except OSError as error:
-            self._fail(f"cannot {'backup' if options.backups else 'remove'} {quote_always(target)}", error)
+            self._fail(
+                f"cannot {'backup' if options.backups else 'remove'} {quote_always(target)}", error
+            )
             return None
         return "", existing
 
@@ -278,7 +334,9 @@ class Copier:
         """Whether a special file is read, not made anew."""
         return not self.options.recursive and not info.is_link
 
-    def _make(self, source: str, target: str, info: Stat, existing: Stat | None, *, follow: bool) -> bool:
+    def _make(
+        self, source: str, target: str, info: Stat, existing: Stat | None, *, follow: bool
+    ) -> bool:
         options = self.options
         if options.symbolic_link:
             return self._make_symbolic_link(source, target, existing)
@@ -298,7 +356,9 @@ class Copier:
     def _copy_link(self, source: str, target: str, info: Stat) -> bool:
         text = self.fs.readlink(self.ctx.path(source))
         path = self.ctx.path(target)
-        if not self._try(f"cannot create symbolic link {quote_always(target)}", self.fs.symlink, text, path):
+        if not self._try(
+            f"cannot create symbolic link {quote_always(target)}", self.fs.symlink, text, path
+        ):
             return False
         if self.options.preserve_times:
             self.fs.utime(path, info.mtime, atime=info.atime, follow=False)
@@ -308,30 +368,46 @@ class Copier:
         path = self.ctx.path(target)
         mode = info.permissions & ~(0 if self.options.preserve_mode else self.ctx.umask)
         if stat.S_ISFIFO(info.mode):
-            return self._try(f"cannot create fifo {quote_always(target)}", self.fs.mkfifo, path, mode)
-        return self._refuse(f"cannot create special file {quote_always(target)}: Operation not permitted")
+            return self._try(
+                f"cannot create fifo {quote_always(target)}", self.fs.mkfifo, path, mode
+            )
+        return self._refuse(
+            f"cannot create special file {quote_always(target)}: Operation not permitted"
+        )
 
     def _make_symbolic_link(self, source: str, target: str, existing: Stat | None) -> bool:
         path = self.ctx.path(target)
         here = posixpath.dirname(target)
         if not source.startswith("/") and here not in ("", ".") and self._is_elsewhere(here):
-            return self._refuse(f"{shown_name(target)}: can make relative symbolic links only in current directory")
+            return self._refuse(
+                f"{shown_name(target)}: can make relative symbolic links only in current directory"
+            )
         message = f"cannot create symbolic link {quote_always(target)} to {quote_always(source)}"
-        if existing is not None and self.options.force and not self._try(message, self.fs.unlink, path):
+        if (
+            existing is not None
+            and self.options.force
+            and not self._try(message, self.fs.unlink, path)
+        ):
             return False
         return self._try(message, self.fs.symlink, source, path)
 
     def _is_elsewhere(self, directory: str) -> bool:
-        """Whether a directory is another than the current one; one that is not there is told about when the link is made."""
+        """Whether a directory is another than the current one; one that is not there is told about
+        when the link is made.
+        """
         try:
             return self.fs.realpath(self.ctx.path(directory)) != self.fs.realpath(self.ctx.cwd)
         except OSError:
             return False
 
-    def _make_hard_link(self, source: str, target: str, existing: Stat | None, *, follow: bool) -> bool:
+    def _make_hard_link(
+        self, source: str, target: str, existing: Stat | None, *, follow: bool
+    ) -> bool:
         path, origin = self.ctx.path(target), self.ctx.path(source)
         message = f"cannot create hard link {quote_always(target)} to {quote_always(source)}"
-        replaces = existing is not None and (self.options.force or self.options.interactive == "ask")
+        replaces = existing is not None and (
+            self.options.force or self.options.interactive == "ask"
+        )
         if replaces and not self._try(message, self.fs.unlink, path):
             return False
         if follow:
@@ -347,20 +423,26 @@ class Copier:
         try:
             reader = self.fs.open(self.ctx.path(source), "r")
         except OSError as error:
-            return self._refuse(f"cannot open {quote_always(source)} for reading: {describe_os_error(error, '')}")
+            return self._refuse(
+                f"cannot open {quote_always(source)} for reading: {describe_os_error(error, '')}"
+            )
         try:
             writer = self._open_target(target, path, permissions, existing)
             if writer is None:
                 return False
             try:
                 if info.is_file:
-                    writer.write(reader.read())  # at once: the filesystem shares the bytes until one of the two changes
+                    writer.write(
+                        reader.read()
+                    )  # at once: the filesystem shares the bytes until one of the two changes
                 else:
                     for block in reader.blocks():
                         self.ctx.budget.step()
                         writer.write(block)
             except OSError as error:
-                return self._refuse(f"error writing {quote_always(target)}: {describe_os_error(error, '')}")
+                return self._refuse(
+                    f"error writing {quote_always(target)}: {describe_os_error(error, '')}"
+                )
             finally:
                 writer.release()
         finally:
@@ -368,7 +450,9 @@ class Copier:
         self._keep_attributes(path, info)
         return True
 
-    def _open_target(self, target: str, path: str, permissions: int, existing: Stat | None) -> File | None:
+    def _open_target(
+        self, target: str, path: str, permissions: int, existing: Stat | None
+    ) -> File | None:
         """The file to write to; None after an error."""
         if existing is None and self._is_dangling(path):
             self._refuse(f"not writing through dangling symlink {quote_always(target)}")
@@ -408,15 +492,24 @@ class Copier:
 
     # directories
 
-    def _copy_directory(self, source: str, target: str, info: Stat, existing: Stat | None) -> list[tuple[str, str] | _Directory] | None:
+    def _copy_directory(
+        self, source: str, target: str, info: Stat, existing: Stat | None
+    ) -> list[tuple[str, str] | _Directory] | None:
         if info.ino and info.ino == self._first_made:
             top_source, top_target = self._top
-            self._refuse(f"cannot copy a directory, {quote_always(top_source)}, into itself, {quote_always(top_target)}")
+            self._refuse(
+                f"cannot copy a directory, {quote_always(top_source)}, into itself, {quote_always(top_target)}"
+            )
             self._into_itself = True
             return None
         path = self.ctx.path(target)
         if existing is None:
-            if not self._try(f"cannot create directory {quote_always(target)}", self.fs.mkdir, path, info.permissions & 0o777 | 0o700):
+            if not self._try(
+                f"cannot create directory {quote_always(target)}",
+                self.fs.mkdir,
+                path,
+                info.permissions & 0o777 | 0o700,
+            ):
                 return None
             if self._first_made is None:
                 self._first_made = self.fs.stat(path).ino
@@ -431,8 +524,14 @@ class Copier:
             names = []
         if self._places:
             here = self.fs.realpath(self.ctx.path(source))
-            names.sort(key=lambda name: any(f"{place}/".startswith(join(here, name) + "/") for place in self._places))
-        children: list[tuple[str, str] | _Directory] = [(join(source, name), join(target, name)) for name in names]
+            names.sort(
+                key=lambda name: any(
+                    f"{place}/".startswith(join(here, name) + "/") for place in self._places
+                )
+            )
+        children: list[tuple[str, str] | _Directory] = [
+            (join(source, name), join(target, name)) for name in names
+        ]
         children.append(_Directory(source, target, info, existing is None))
         return children
 

@@ -7,7 +7,13 @@ import posixpath
 import re
 import stat as stat_module
 
-from agentsandbox.commands._files.compression import CompressionError, Source, compress_stream, compressor, read_gzip_header
+from agentsandbox.commands._files.compression import (
+    CompressionError,
+    Source,
+    compress_stream,
+    compressor,
+    read_gzip_header,
+)
 from agentsandbox.commands._files.gzip_members import MemberError, Members
 from agentsandbox.commands._time.times import nanoseconds
 from agentsandbox.kernel.fs.base import File, Timestamp
@@ -19,9 +25,16 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.fs.base import Stat
     from agentsandbox.kernel.streams import ByteReader, ByteWriter
 
-__all__ = ["Gzip", "GzipOptions"]
-
-_SUFFIXES = {".gz": "", "-gz": "", ".z": "", "-z": "", "_z": "", ".Z": "", ".tgz": ".tar", ".taz": ".tar"}
+_SUFFIXES = {
+    ".gz": "",
+    "-gz": "",
+    ".z": "",
+    "-z": "",
+    "_z": "",
+    ".Z": "",
+    ".tgz": ".tar",
+    ".taz": ".tar",
+}
 _KNOWN = (b"\x1f\x8b", b"PK")
 _SYMLINK = "Too many levels of symbolic links"
 
@@ -29,10 +42,25 @@ _SYMLINK = "Too many levels of symbolic links"
 class GzipOptions:
     """The flags by their names, the level, the suffix, and how often -v was given."""
 
-    __slots__ = ("decompress", "force", "keep", "level", "list", "name", "quiet", "recursive", "stdout", "suffix", "test", "verbose")
+    __slots__ = (
+        "decompress",
+        "force",
+        "keep",
+        "level",
+        "list",
+        "name",
+        "quiet",
+        "recursive",
+        "stdout",
+        "suffix",
+        "test",
+        "verbose",
+    )
 
     def __init__(self) -> None:
-        self.decompress = self.force = self.keep = self.list = self.quiet = self.recursive = self.stdout = self.test = False
+        self.decompress = self.force = self.keep = self.list = self.quiet = self.recursive = (
+            self.stdout
+        ) = self.test = False
         self.name: bool | None = None
         self.verbose = 0
         self.level = 6
@@ -73,7 +101,9 @@ class Gzip:
             self.ctx.status = self.ctx.status or 2
             return
         self.ctx.status = 1
-        self.ended = error.ends or ("invalid" in error.text and not self.options.test and not self.options.list)
+        self.ended = error.ends or (
+            "invalid" in error.text and not self.options.test and not self.options.list
+        )
 
     # operands
 
@@ -95,24 +125,34 @@ class Gzip:
         if self.options.list:
             self.list_stream(self.ctx.stdin, "stdin", None, "stdout")
         elif self.options.decompress or self.options.test:
-            done = self.expand_to(None if self.options.test else self.ctx.stdout, self.ctx.stdin, "stdin")
+            done = self.expand_to(
+                None if self.options.test else self.ctx.stdout, self.ctx.stdin, "stdin"
+            )
             if self.options.test and self.options.verbose and done:
                 self.tell(" OK\n")
         else:
             stdin = self.ctx.stdin
-            mtime = self.stored_time(stdin.stat()) if isinstance(stdin, File) and stdin.stat().is_file else 0
+            mtime = (
+                self.stored_time(stdin.stat())
+                if isinstance(stdin, File) and stdin.stat().is_file
+                else 0
+            )
             before, after = self.squeeze_to(self.ctx.stdout, stdin, b"", mtime)
             if self.options.verbose:
                 self.tell(f"{_ratio(before - after, before)}\n")
 
     def find(self, name: str) -> tuple[str, Stat] | None:
-        """The file an operand means: when decompressing, with a suffix if it is not there without."""
+        """The file an operand means: when decompressing, with a suffix if it is not there
+        without.
+        """
         options, fs = self.options, self.ctx.fs
         follow = options.stdout or options.test or options.list or options.force
         candidates = [name]
         reads = options.decompress or options.list or options.test
         if reads:
-            candidates += [name + suffix for suffix in dict.fromkeys([options.suffix, ".gz", ".z", "-z", ".Z"])]
+            candidates += [
+                name + suffix for suffix in dict.fromkeys([options.suffix, ".gz", ".z", "-z", ".Z"])
+            ]
         for candidate in candidates:
             try:
                 info = fs.stat(self.ctx.path(candidate), follow=follow)
@@ -148,7 +188,12 @@ class Gzip:
         if not info.is_file:
             self.caution(f"{name} is not a directory or a regular file - ignored")
             return
-        if not self.options.force and not self.options.stdout and not self.options.test and not self.options.list:
+        if (
+            not self.options.force
+            and not self.options.stdout
+            and not self.options.test
+            and not self.options.list
+        ):
             problem = _unwanted(info)
             if problem:
                 self.caution(f"{name} {problem}")
@@ -162,7 +207,11 @@ class Gzip:
     def strip(self, name: str) -> str | None:
         """The name without its suffix; None when it has none."""
         options = self.options
-        if options.suffix != ".gz" and name.endswith(options.suffix) and len(posixpath.basename(name)) > len(options.suffix):
+        if (
+            options.suffix != ".gz"
+            and name.endswith(options.suffix)
+            and len(posixpath.basename(name)) > len(options.suffix)
+        ):
             return name[: -len(options.suffix)]
         for suffix, instead in _SUFFIXES.items():
             if name.endswith(suffix) and len(posixpath.basename(name)) > len(suffix):
@@ -208,7 +257,9 @@ class Gzip:
                 self.report_expanded(info, "stdout")
             return
         self.begin(name)
-        before, after = self.squeeze_to(self.ctx.stdout, file, self.stored_name(name), self.stored_time(info))
+        before, after = self.squeeze_to(
+            self.ctx.stdout, file, self.stored_name(name), self.stored_time(info)
+        )
         self.report(before, after, "stdout")
 
     def stored_name(self, name: str) -> bytes:
@@ -217,8 +268,17 @@ class Gzip:
     def stored_time(self, info: Stat) -> int:
         return 0 if self.options.name is False else nanoseconds(info.mtime) // 1_000_000_000
 
-    def expand_to(self, target: ByteWriter | None, reader: ByteReader | Source, name: str, *, told: bool = False) -> bool:
-        """Decompress; whether all went well. With -f what is not compressed is copied as it is. `told`: -v names the file."""
+    def expand_to(
+        self,
+        target: ByteWriter | None,
+        reader: ByteReader | Source,
+        name: str,
+        *,
+        told: bool = False,
+    ) -> bool:
+        """Decompress; whether all went well. With -f what is not compressed is copied as it is.
+        `told`: -v names the file.
+        """
         source = reader if isinstance(reader, Source) else Source(reader)
         self.members = None
         copies = self.options.force and (self.options.stdout or name == "stdin")
@@ -229,7 +289,9 @@ class Gzip:
                     target.write(block)
             return False
         try:
-            self.members = Members(source, self.ctx.budget, verbose=bool(self.options.verbose), copies=copies)
+            self.members = Members(
+                source, self.ctx.budget, verbose=bool(self.options.verbose), copies=copies
+            )
             blocks = self.members.start()
             if told:
                 self.begin(name)
@@ -241,10 +303,14 @@ class Gzip:
             return error.warns
         return True
 
-    def squeeze_to(self, target: ByteWriter, reader: ByteReader, name: bytes, mtime: int) -> tuple[int, int]:
+    def squeeze_to(
+        self, target: ByteWriter, reader: ByteReader, name: bytes, mtime: int
+    ) -> tuple[int, int]:
         """Compress; the sizes before and after, without the header."""
         packer = compressor("gzip", self.options.level, name=name, mtime=mtime)
-        before, after = compress_stream(packer, reader, target, self.ctx.budget, block=131072, steps=200)
+        before, after = compress_stream(
+            packer, reader, target, self.ctx.budget, block=131072, steps=200
+        )
         return before, after - 18 - (len(name) + 1 if name else 0)
 
     def create(self, name: str, info: Stat) -> ByteWriter | None:
@@ -265,7 +331,9 @@ class Gzip:
             return
         self.begin(name)
         try:
-            before, after = self.squeeze_to(target, file, self.stored_name(name), self.stored_time(info))
+            before, after = self.squeeze_to(
+                target, file, self.stored_name(name), self.stored_time(info)
+            )
         finally:
             target.release()  # type: ignore[attr-defined]
         self.finish(name, output, info, info.mtime)
@@ -281,7 +349,9 @@ class Gzip:
             except CompressionError:
                 header = None
             if header is not None and header.name:
-                output = posixpath.join(posixpath.dirname(name), posixpath.basename(decode(header.name)))
+                output = posixpath.join(
+                    posixpath.dirname(name), posixpath.basename(decode(header.name))
+                )
             if header is not None and header.mtime:
                 mtime = Timestamp.from_ns(header.mtime * 1_000_000_000)
         self.members = Members(source, self.ctx.budget, verbose=bool(self.options.verbose))
@@ -343,10 +413,16 @@ class Gzip:
             return
         size = source.taken if info is None else info.size
         if self.options.name and members.name:
-            shown = posixpath.join(posixpath.dirname(shown), posixpath.basename(decode(members.name)))
+            shown = posixpath.join(
+                posixpath.dirname(shown), posixpath.basename(decode(members.name))
+            )
         details = None
         if self.options.verbose:
-            seconds = members.mtime or (nanoseconds(info.mtime) // 1_000_000_000 if info is not None else int(self.ctx.host.clock()))
+            seconds = members.mtime or (
+                nanoseconds(info.mtime) // 1_000_000_000
+                if info is not None
+                else int(self.ctx.host.clock())
+            )
             crc = "f" * 16 if members.crc is None else f"{members.crc:08x}"
             details = f"defla {crc} ", seconds
         self.totals[0] += size
@@ -357,7 +433,9 @@ class Gzip:
         if self.totals[0] > 0 and self.totals[1] > 0:
             self.list_line(self.totals[0], self.totals[1], "(totals)", None)
 
-    def list_line(self, compressed: int, length: int, name: str, details: tuple[str, int] | None) -> None:
+    def list_line(
+        self, compressed: int, length: int, name: str, details: tuple[str, int] | None
+    ) -> None:
         from agentsandbox.kernel.formats.strftime import strftime  # only -lv shows one
 
         verbose = bool(self.options.verbose)

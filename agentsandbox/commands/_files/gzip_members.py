@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from agentsandbox.commands._files.compression import Source
     from agentsandbox.kernel.budget import Budget
 
-__all__ = ["MemberError", "Members"]
-
 _ZIP = b"PK\3\4"
 _DEFLATED = 8
 
 
 class MemberError(Exception):
-    """Data that is wrong: `text` with NAME in the place of the file's name. `warns` when all before it is good."""
+    """Data that is wrong: `text` with NAME in the place of the file's name. `warns` when all before
+    it is good.
+    """
 
     def __init__(self, text: str, *, warns: bool = False, ends: bool = False) -> None:
         self.text = text
@@ -35,18 +35,23 @@ _PROBLEMS = {
     "end": MemberError("\ngzip: NAME: unexpected end of file\n", ends=True),
     "check": MemberError("\ngzip: NAME: invalid compressed data--crc error\n"),
     "length": MemberError("\ngzip: NAME: invalid compressed data--length error\n"),
-    "both": MemberError("\ngzip: NAME: invalid compressed data--crc error\n\ngzip: NAME: invalid compressed data--length error\n"),
+    "both": MemberError(
+        "\ngzip: NAME: invalid compressed data--crc error\n\ngzip: NAME: invalid compressed data--length error\n"
+    ),
     "data": MemberError("\ngzip: NAME: invalid compressed data--format violated\n", ends=True),
 }
 
 
 class Members:
-    """Expands a source and knows afterwards what `gzip -l` tells. What it tells of several members is of the last one.
+    """Expands a source and knows afterwards what `gzip -l` tells. What it tells of several members
+    is of the last one.
 
     With `copies` what follows the members is given out as it is.
     """
 
-    def __init__(self, source: Source, budget: Budget, *, verbose: bool = False, copies: bool = False) -> None:
+    def __init__(
+        self, source: Source, budget: Budget, *, verbose: bool = False, copies: bool = False
+    ) -> None:
         self._source = source
         self._copies = copies
         self._budget = budget
@@ -61,7 +66,9 @@ class Members:
         """Whether something else follows the members."""
 
     def start(self) -> Iterator[bytes]:
-        """Read the header; what comes back gives the expanded data. `MemberError` where something is wrong."""
+        """Read the header; what comes back gives the expanded data. `MemberError` where something
+        is wrong.
+        """
         return self._worded(self._opened())
 
     def _worded(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
@@ -134,6 +141,10 @@ class Members:
             if self._copies:
                 yield block
             elif block.strip(b"\0"):
-                raise MemberError("\ngzip: NAME: decompression OK, trailing garbage ignored\n", warns=True)
+                raise MemberError(
+                    "\ngzip: NAME: decompression OK, trailing garbage ignored\n", warns=True
+                )
         if self._verbose and not self._copies:
-            raise MemberError("\ngzip: NAME: decompression OK, trailing zero bytes ignored\n", warns=True)
+            raise MemberError(
+                "\ngzip: NAME: decompression OK, trailing zero bytes ignored\n", warns=True
+            )

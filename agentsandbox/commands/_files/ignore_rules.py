@@ -1,4 +1,6 @@
-"""Which files a search leaves out: .gitignore, .ignore and .rgignore, in the pattern language of gitignore(5)."""
+"""Which files a search leaves out: .gitignore, .ignore and .rgignore, in the pattern language of
+gitignore(5).
+"""
 
 from __future__ import annotations
 
@@ -10,14 +12,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.kernel.fs.base import FileSystem
 
-__all__ = ["IgnoreRules", "Rule", "compile_rule", "read_rules"]
-
 _MAX_BYTES = 1_000_000
 _MAX_PATTERN = 1000
 
 
 class Rule:
-    """One line: `regex` matches a path relative to the file's directory; `keeps` undoes earlier lines."""
+    """One line: `regex` matches a path relative to the file's directory; `keeps` undoes earlier
+    lines.
+    """
 
     __slots__ = ("directories_only", "keeps", "regex")
 
@@ -44,14 +46,19 @@ def compile_rule(line: str, *, ignore_case: bool = False) -> Rule | None:
         return None
     source = _translate(line)
     try:
-        regex = re.compile(source if anchored else f"(?:.*/)?{source}", re.DOTALL | (re.IGNORECASE if ignore_case else 0))
+        regex = re.compile(
+            source if anchored else f"(?:.*/)?{source}",
+            re.DOTALL | (re.IGNORECASE if ignore_case else 0),
+        )
     except re.error:
         return None
     return Rule(regex, keeps=keeps, directories_only=directories_only)
 
 
 def _translate(pattern: str) -> str:
-    """The regular expression of a gitignore pattern. Stars between fixed texts are atomic: matching stays linear."""
+    """The regular expression of a gitignore pattern. Stars between fixed texts are atomic: matching
+    stays linear.
+    """
     out: list[str] = []
     position = 0
     while position < len(pattern):
@@ -96,7 +103,11 @@ def read_rules(fs: FileSystem, path: str, *, ignore_case: bool = False) -> list[
         text = decode(fs.read_bytes(path))
     except OSError:
         return []
-    return [rule for line in text.split("\n") if (rule := compile_rule(line, ignore_case=ignore_case)) is not None]
+    return [
+        rule
+        for line in text.split("\n")
+        if (rule := compile_rule(line, ignore_case=ignore_case)) is not None
+    ]
 
 
 class IgnoreRules:
@@ -110,7 +121,9 @@ class IgnoreRules:
         self._parent = parent
 
     def ignores(self, path: str, *, is_dir: bool) -> bool:
-        """Whether the file at the absolute path is left out. The nearest rule that matches decides."""
+        """Whether the file at the absolute path is left out. The nearest rule that matches
+        decides.
+        """
         level: IgnoreRules | None = self
         while level is not None:
             relative = path.removeprefix(level._directory)

@@ -1,4 +1,6 @@
-"""What `ls` and `tree` know of one file: its name as shown, its indicator, its colour, its place in the order."""
+"""What `ls` and `tree` know of one file: its name as shown, its indicator, its colour, its place in
+the order.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,6 @@ if TYPE_CHECKING:
 
     from agentsandbox.kernel.fs.base import Stat
     from agentsandbox.kernel.patterns.filenames import GlobMatcher
-
-__all__ = ["Colors", "Entry", "indicator", "knows_colors"]
 
 
 class Entry:
@@ -35,7 +35,9 @@ class Entry:
 
 
 def indicator(info: Stat | None, style: str) -> str:
-    """The character that `ls -F` ("classify"), `--file-type` or `-p` ("slash") puts after the name."""
+    """The character that `ls -F` ("classify"), `--file-type` or `-p` ("slash") puts after the
+    name.
+    """
     if info is None or style == "none":
         return ""
     mode = info.mode
@@ -54,7 +56,9 @@ _DEFAULTS = {
 }  # fmt: skip
 
 
-_LABELS = frozenset("lc rc ec rs no fi di ln pi so bd cd mi or ex do su sg st ow tw ca mh cl".split())
+_LABELS = frozenset(
+    "lc rc ec rs no fi di ln pi so bd cd mi or ex do su sg st ow tw ca mh cl".split()
+)
 _TERMINALS = """
     Eterm ansi *color* con[0-9]*x[0-9]* cons25 console cygwin *direct* dtterm gnome hurd jfbterm konsole kterm linux
     linux-c mlterm putty rxvt* screen* st terminator tmux* vt100 xterm*
@@ -88,7 +92,9 @@ class Colors:
             elif key in _LABELS:
                 self._codes[key] = code
             else:
-                raise CommandError(f"unrecognized prefix: {quote(key)}\nls: unparsable value for LS_COLORS environment variable")
+                raise CommandError(
+                    f"unrecognized prefix: {quote(key)}\nls: unparsable value for LS_COLORS environment variable"
+                )
         self._patterns.reverse()
 
     def code(self, entry: Entry, info: Stat | None, name: str) -> str:
@@ -120,7 +126,9 @@ class Colors:
             if self._codes["ln"] == "target":
                 return self.code(entry, entry.target_info, name)
             return self._codes["ln"]
-        key = {stat.S_IFIFO: "pi", stat.S_IFSOCK: "so", stat.S_IFBLK: "bd", stat.S_IFCHR: "cd"}.get(kind, "or")
+        key = {stat.S_IFIFO: "pi", stat.S_IFSOCK: "so", stat.S_IFBLK: "bd", stat.S_IFCHR: "cd"}.get(
+            kind, "or"
+        )
         return self._codes.get(key, "")
 
     def paint(self, text: str, code: str) -> str:
@@ -131,7 +139,9 @@ class Colors:
         return f"{left}{code}{right}{text}{left}{reset}{right}"
 
     def begin(self, line: str) -> str:
-        """The line as it is written: the first colour of all is preceded by a reset of the terminal."""
+        """The line as it is written: the first colour of all is preceded by a reset of the
+        terminal.
+        """
         if self._started:
             return line
         left, right, reset = self._codes["lc"], self._codes["rc"], self._codes["rs"]

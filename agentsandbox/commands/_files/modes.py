@@ -10,8 +10,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["compile_mode", "describe_type", "format_mode", "type_letter"]
-
 _LETTERS = {
     stat.S_IFDIR: "d", stat.S_IFLNK: "l", stat.S_IFREG: "-", stat.S_IFIFO: "p",
     stat.S_IFCHR: "c", stat.S_IFBLK: "b", stat.S_IFSOCK: "s",
@@ -21,7 +19,9 @@ _NAMES = {
     stat.S_IFCHR: "character special file", stat.S_IFBLK: "block special file", stat.S_IFSOCK: "socket",
 }  # fmt: skip
 
-_CLAUSE = re.compile(r"([ugoa]*)(?=[-+=])((?:[-+=](?:[ugo](?![rwxXst])|[rwxXst]*))*(?:[-+=][0-7]+)?)\Z")
+_CLAUSE = re.compile(
+    r"([ugoa]*)(?=[-+=])((?:[-+=](?:[ugo](?![rwxXst])|[rwxXst]*))*(?:[-+=][0-7]+)?)\Z"
+)
 _ACTION = re.compile(r"([-+=])([0-7]+|[ugo](?![rwxXst])|[rwxXst]*)")
 _WHO = {"u": 0o4700, "g": 0o2070, "o": 0o1007, "a": 0o7777}
 _READ_WRITE = {"r": 0o444, "w": 0o222}
@@ -56,7 +56,8 @@ def format_mode(mode: int) -> str:
 
 
 class _Change:
-    """One action of a mode: `who` is a mask (0 for nobody named), `operator` one of "+-=", `what` letters or bits.
+    """One action of a mode: `who` is a mask (0 for nobody named), `operator` one of "+-=", `what`
+    letters or bits.
 
     A directory keeps its set-ID bits unless `mentioned` holds them.
     """
@@ -67,11 +68,17 @@ class _Change:
         self.who = who
         self.operator = operator
         self.what = what
-        self.mentioned = mentioned or (0o6000 & (who or 0o7777) if isinstance(what, str) and "s" in what else 0)
+        self.mentioned = mentioned or (
+            0o6000 & (who or 0o7777) if isinstance(what, str) and "s" in what else 0
+        )
 
     def apply(self, mode: int, directory: bool, umask: int) -> int:
         omitted = 0o6000 & ~self.mentioned if directory else 0
-        bits = (self._bits(mode, directory) if isinstance(self.what, str) else self.what) & (self.who or ~umask) & ~omitted
+        bits = (
+            (self._bits(mode, directory) if isinstance(self.what, str) else self.what)
+            & (self.who or ~umask)
+            & ~omitted
+        )
         if self.operator == "+":
             return mode | bits
         if self.operator == "-":
@@ -95,12 +102,16 @@ class _Change:
 
 
 def compile_mode(text: str, umask: int) -> Callable[[int, bool], int] | None:
-    """A function from (permission bits, is a directory) to the new bits; None when `text` is not a mode."""
+    """A function from (permission bits, is a directory) to the new bits; None when `text` is not a
+    mode.
+    """
     changes: list[_Change] = []
     octal = re.fullmatch(r"0*([0-7]{0,4})", text)
     if text and octal:
         value = int(octal[1] or "0", 8)
-        changes.append(_Change(0o7777, "=", value, value & 0o6000 | 0o1777 if len(text) < 5 else 0o7777))
+        changes.append(
+            _Change(0o7777, "=", value, value & 0o6000 | 0o1777 if len(text) < 5 else 0o7777)
+        )
     for clause in text.split(",") if not changes else ():
         found = _CLAUSE.match(clause)
         if found is None:

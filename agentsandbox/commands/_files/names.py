@@ -1,4 +1,6 @@
-"""How GNU tools show file names: in listings (`ls --quoting-style`) and in messages (`quote`, `quote_always`)."""
+"""How GNU tools show file names: in listings (`ls --quoting-style`) and in messages (`quote`,
+`quote_always`).
+"""
 
 from __future__ import annotations
 
@@ -6,9 +8,18 @@ import re
 
 from agentsandbox.kernel.streams import decode, encode
 
-__all__ = ["STYLES", "is_printable", "printable", "quote", "quote_always", "quote_as"]
-
-STYLES = ("literal", "shell", "shell-always", "shell-escape", "shell-escape-always", "c", "c-maybe", "escape", "locale", "clocale")
+STYLES = (
+    "literal",
+    "shell",
+    "shell-always",
+    "shell-escape",
+    "shell-escape-always",
+    "c",
+    "c-maybe",
+    "escape",
+    "locale",
+    "clocale",
+)
 
 _PLAIN = re.compile(r"[A-Za-z0-9%+,\-./:@_\]{}#~]*\Z")
 _SHELL_SPECIAL = re.compile(r"[ !\"$&()*;<=>\[^`|'\\\t\n\r?]|^[#~]|^[{}]\Z")
@@ -45,7 +56,12 @@ def _c_quote(text: str, special: str) -> str:
 
 
 def _shell_quote(text: str, *, always: bool, escape: bool) -> str:
-    if not always and text and not _SHELL_SPECIAL.search(text) and (not escape or text.isprintable() or all(map(is_printable, text))):
+    if (
+        not always
+        and text
+        and not _SHELL_SPECIAL.search(text)
+        and (not escape or text.isprintable() or all(map(is_printable, text)))
+    ):
         return text
     shown = text.isprintable() or all(map(is_printable, text))
     if "'" in text and shown and _DOUBLE_SAFE.match(text):
@@ -97,7 +113,9 @@ def quote_always(text: str) -> str:
 
 
 def printable(text: str) -> str:
-    """The name with a question mark for each character (or byte that is not one) that does not print."""
+    """The name with a question mark for each character (or byte that is not one) that does not
+    print.
+    """
     if text.isprintable():
         return text
     return "".join([c if is_printable(c) else "?" for c in decode(encode(text))])

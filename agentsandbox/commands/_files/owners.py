@@ -1,4 +1,6 @@
-"""Users and groups by name and number: from /etc/passwd and /etc/group of the sandbox, and the sandbox's own user."""
+"""Users and groups by name and number: from /etc/passwd and /etc/group of the sandbox, and the
+sandbox's own user.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +10,6 @@ from agentsandbox.errors import CommandError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.contract.command import CommandContext
-
-__all__ = ["Owners", "parse_owner"]
 
 _SANDBOX_ID = 1000
 _LARGEST_ID = 2**32 - 1
@@ -72,7 +72,12 @@ class Owners:
             if name == text:
                 return number
         digits = text.removeprefix("+")
-        if digits.isascii() and digits.isdecimal() and len(digits) <= 10 and int(digits) < _LARGEST_ID:
+        if (
+            digits.isascii()
+            and digits.isdecimal()
+            and len(digits) <= 10
+            and int(digits) < _LARGEST_ID
+        ):
             return int(digits)
         return None
 

@@ -8,8 +8,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.contract.command import CommandContext
 
-__all__ = ["ask"]
-
 
 def ask(ctx: CommandContext, question: str) -> bool:
     """Print "name: question" and a blank; true when the next line of stdin begins with "y"."""

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from agentsandbox.contract.command import CommandContext
     from agentsandbox.kernel.fs.base import Stat
 
-__all__ = ["Remover", "is_dot"]
-
 
 class _Open:
     """A directory whose content is being removed: `kept` once something in it has stayed."""
@@ -67,7 +65,12 @@ class Remover:
         try:
             info = self.ctx.fs.stat(self.ctx.path(name), follow=False)
         except OSError as error:
-            self._fail(name, error if self.interactive or not self._is_link_with_slash(name) else os_error(errno.ENOTDIR))
+            self._fail(
+                name,
+                error
+                if self.interactive or not self._is_link_with_slash(name)
+                else os_error(errno.ENOTDIR),
+            )
             return
         if not info.is_dir:
             self._remove_file(name, info)
@@ -77,12 +80,17 @@ class Remover:
             self.ctx.warn(f"cannot remove {quote_always(name)}: Is a directory")
         elif not self._is_empty(name):
             self.ctx.warn(f"cannot remove {quote_always(name)}: Directory not empty")
-        elif not self.interactive or ask(self.ctx, f"remove {self._kind(name, 'directory')} {quote_always(name)}?"):
+        elif not self.interactive or ask(
+            self.ctx, f"remove {self._kind(name, 'directory')} {quote_always(name)}?"
+        ):
             self._remove_directory(name)
 
     def _is_link_with_slash(self, name: str) -> bool:
         try:
-            return name.endswith("/") and self.ctx.fs.stat(self.ctx.path(strip_slashes(name)), follow=False).is_link
+            return (
+                name.endswith("/")
+                and self.ctx.fs.stat(self.ctx.path(strip_slashes(name)), follow=False).is_link
+            )
         except OSError:
             return False
 
@@ -127,7 +135,9 @@ class Remover:
         except OSError as error:
             names, unread = [], error
         asks = self.interactive and (names or unread is not None)
-        if asks and not ask(self.ctx, f"descend into {self._kind(name, 'directory')} {quote_always(name)}?"):
+        if asks and not ask(
+            self.ctx, f"descend into {self._kind(name, 'directory')} {quote_always(name)}?"
+        ):
             if parent is not None:
                 parent.keep()
             return None
@@ -140,7 +150,9 @@ class Remover:
 
     def _remove_unread(self, name: str, reason: OSError) -> bool:
         """Remove a directory that could not be listed: possible if it is empty."""
-        if self.interactive and not ask(self.ctx, f"remove {self._kind(name, 'directory')} {quote_always(name)}?"):
+        if self.interactive and not ask(
+            self.ctx, f"remove {self._kind(name, 'directory')} {quote_always(name)}?"
+        ):
             return False
         try:
             self.ctx.fs.rmdir(self.ctx.path(strip_slashes(name)))
@@ -155,7 +167,9 @@ class Remover:
         """Remove a directory that has been emptied."""
         if here.kept and self.interactive:
             return
-        if self.interactive and not ask(self.ctx, f"remove {self._kind(here.name, 'directory')} {quote_always(here.name)}?"):
+        if self.interactive and not ask(
+            self.ctx, f"remove {self._kind(here.name, 'directory')} {quote_always(here.name)}?"
+        ):
             if here.parent is not None:
                 here.parent.keep()
             return
@@ -175,7 +189,9 @@ class Remover:
 
     def _kind(self, name: str, kind: str) -> str:
         """A kind of file as questions call it."""
-        return kind if self.ctx.fs.access(self.ctx.path(name), os.W_OK) else f"write-protected {kind}"
+        return (
+            kind if self.ctx.fs.access(self.ctx.path(name), os.W_OK) else f"write-protected {kind}"
+        )
 
     def _remove_file(self, name: str, info: Stat) -> bool:
         if self.interactive:

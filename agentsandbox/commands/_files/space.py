@@ -6,8 +6,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.contract.command import CommandContext
 
-__all__ = ["Space"]
-
 
 class Space:
     """The limits of the sandbox as the size of its disk; `used` counts what its user has stored."""

@@ -1,7 +1,8 @@
 """Reading JSON text as jq does.
 
-It is fast where Python's own decoder accepts the text and gives what jq would; everything else (errors, `nan`,
-lone surrogates, leading zeros, deep nesting) goes through a parser that follows jq's, message by message.
+It is fast where Python's own decoder accepts the text and gives what jq would; everything else
+(errors, `nan`, lone surrogates, leading zeros, deep nesting) goes through a parser that follows
+jq's, message by message.
 """
 
 from __future__ import annotations
@@ -21,22 +22,6 @@ if TYPE_CHECKING:
 
     Scan = Callable[[str, int], tuple[Value, int]]
 
-__all__ = [
-    "NOTHING",
-    "JsonError",
-    "Stack",
-    "is_plain",
-    "next_item",
-    "next_value",
-    "parse_float",
-    "parse_number",
-    "parse_one",
-    "parse_slowly",
-    "skip_blanks",
-    "slurp",
-    "text_place",
-]
-
 _PARSE_DEPTH = 10000
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -44,7 +29,9 @@ _INFINITE = re.compile(r"([+-]?)(?:inf(?:inity)?)", re.IGNORECASE)
 _NAN = re.compile(r"[+-]?s?nan[0-9]*", re.IGNORECASE)
 _BLANK = re.compile(r"[ \t\n\r]*")
 _MINUS_ZERO = re.compile(r"-0(?<![^\[,:\s}\]]-0)(?![.0-9eE])")
-_HALF_PAIR = re.compile(r"\\u[dD][89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..)\\u[dD][c-fC-F]", re.DOTALL)
+_HALF_PAIR = re.compile(
+    r"\\u[dD][89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..)\\u[dD][c-fC-F]", re.DOTALL
+)
 _AFTER_WORD = ' \t\n\r[{"'
 _LONG = 300
 _STRICT = re.compile(r"-?(?:0|[1-9][0-9]*)\.[0-9]+")
@@ -52,7 +39,9 @@ _SMALL = ("0.00000", "-0.00000")
 
 
 class JsonError(Exception):
-    """The text is not JSON; the message is jq's. `end` is the offset behind what showed it, None for the end of the text."""
+    """The text is not JSON; the message is jq's. `end` is the offset behind what showed it, None
+    for the end of the text.
+    """
 
     def __init__(self, message: str, end: int | None = None) -> None:
         self.end = end
@@ -63,7 +52,9 @@ class JsonError(Exception):
 
 
 def parse_number(text: str) -> Value:
-    """The value of a number's text: an int where printing it gives the text back, else a float or a `Literal`."""
+    """The value of a number's text: an int where printing it gives the text back, else a float or a
+    `Literal`.
+    """
     if text.isdecimal() and text.isascii() and len(text) < _LONG:
         return int(text)
     return parse_float(text) if _STRICT.fullmatch(text) else _canonical(text, float(text))
@@ -97,14 +88,17 @@ _scan: Scan = json.decoder.JSONDecoder(parse_float=parse_float).scan_once  # typ
 
 
 def is_plain(text: str) -> bool:
-    """Whether Python's decoder reads what there is in the text as jq does: no -0, no half of a surrogate pair."""
+    """Whether Python's decoder reads what there is in the text as jq does: no -0, no half of a
+    surrogate pair.
+    """
     if "-0" in text and _MINUS_ZERO.search(text) is not None:
         return False
     return not (("\\ud" in text or "\\uD" in text) and _HALF_PAIR.search(text) is not None)
 
 
 def next_value(text: str, position: int) -> tuple[Value, int] | None:
-    """The value that starts at `position` and the offset after it; None if Python's decoder cannot tell.
+    """The value that starts at `position` and the offset after it; None if Python's decoder cannot
+    tell.
 
     A number at the very end may go on in text not read yet: the offset is then that of the end.
     """
@@ -116,7 +110,11 @@ def next_value(text: str, position: int) -> tuple[Value, int] | None:
     if kind is dict or kind is list or kind is str:
         return value, end
     follows = text[end : end + 1]
-    if (follows and follows not in _AFTER_WORD) or text[position] in "NI" or text.startswith("-I", position):
+    if (
+        (follows and follows not in _AFTER_WORD)
+        or text[position] in "NI"
+        or text.startswith("-I", position)
+    ):
         return None
     return value, end
 
@@ -159,7 +157,9 @@ def _first_two(values: Iterator[tuple[Value, int]]) -> Iterator[tuple[Value, int
 
 # reading, with jq's own messages
 
-_STRUCTURE = re.compile(r'[ \t\n\r\x1e]+|([\[\]{}:,])|"((?:[^"\\]|\\[\s\S])*)(")?|[^\[\]{}:," \t\n\r\x1e]+')
+_STRUCTURE = re.compile(
+    r'[ \t\n\r\x1e]+|([\[\]{}:,])|"((?:[^"\\]|\\[\s\S])*)(")?|[^\[\]{}:," \t\n\r\x1e]+'
+)
 _LITERALS: dict[str, Value] = {"true": True, "false": False, "null": None, "nan": math.nan}
 
 
@@ -167,7 +167,9 @@ NOTHING = object()
 
 
 class Stack:
-    """What jq's parser keeps: the open containers with the keys that wait for a value, and the value just read, if any."""
+    """What jq's parser keeps: the open containers with the keys that wait for a value, and the
+    value just read, if any.
+    """
 
     def __init__(self) -> None:
         self.open: list[Value] = []
@@ -193,7 +195,11 @@ class Stack:
 
     def colon(self) -> str | None:
         if not self.open:
-            return "Expected string key before ':'" if self.next is NOTHING else "':' not as part of an object"
+            return (
+                "Expected string key before ':'"
+                if self.next is NOTHING
+                else "':' not as part of an object"
+            )
         if self.next is NOTHING:
             return "Expected string key before ':'"
         if type(self.open[-1]) is not dict:
@@ -321,7 +327,9 @@ def _unescape(body: str) -> str:
             continue
         if found[1] is None:
             wrong = len(body) - found.start() >= 6
-            raise JsonError("Invalid characters in \\uXXXX escape" if wrong else "Invalid \\uXXXX escape")
+            raise JsonError(
+                "Invalid characters in \\uXXXX escape" if wrong else "Invalid \\uXXXX escape"
+            )
         code = int(found[1], 16)
         if 0xD800 <= code < 0xDC00:
             low = _ESCAPE.match(body, position)
@@ -334,15 +342,22 @@ def _unescape(body: str) -> str:
         else:
             parts.append("\ufffd" if 0xDC00 <= code < 0xE000 else chr(code))
     if control is not None:
-        raise JsonError("Invalid string: control characters from U+0000 through U+001F must be escaped")
+        raise JsonError(
+            "Invalid string: control characters from U+0000 through U+001F must be escaped"
+        )
     parts.append(body[position:])
     return "".join(parts)
 
 
 def parse_slowly(
-    text: str, start: int, step: Callable[[], None], before: tuple[int, int] = (0, 0), stack: Stack | None = None
+    text: str,
+    start: int,
+    step: Callable[[], None],
+    before: tuple[int, int] = (0, 0),
+    stack: Stack | None = None,
 ) -> Iterator[tuple[Value, int]]:
-    """Each value of the text from `start` and the offset after it, with jq's messages; `step` is called for every token.
+    """Each value of the text from `start` and the offset after it, with jq's messages; `step` is
+    called for every token.
 
     before  as for `text_place`
     stack   where the parsing stands, if the text begins within a value

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from agentsandbox.commands._json.values import Value
 
-__all__ = ["COLORS", "Dumper", "dump", "dump_prefix", "dump_within", "number_text", "quote"]
-
 _PRINT_DEPTH = 256
 _PIECES = 4096
 _RESET = "\x1b[0m"
@@ -27,7 +25,9 @@ _TOO_DEEP = "<skipped: too deep>"
 
 
 def number_text(value: Value) -> str:
-    """A number as jq prints it: a literal as it was written, a computed one with up to 17 digits."""
+    """A number as jq prints it: a literal as it was written, a computed one with up to 17
+    digits.
+    """
     kind = type(value)
     if kind is int:
         return str(value)
@@ -107,16 +107,22 @@ class _Parts(list[str]):
 
 
 def _is_simple(value: list[Value]) -> bool:
-    """Whether a short array has so little in it that Python's encoder may print it whole: the event of a stream for one."""
+    """Whether a short array has so little in it that Python's encoder may print it whole: the event
+    of a stream for one.
+    """
     for item in value:
         kind = type(item)
-        if kind not in _PLAIN and (kind is not list or len(item) > _PIECES or not _PLAIN.issuperset(map(type, item))):
+        if kind not in _PLAIN and (
+            kind is not list or len(item) > _PIECES or not _PLAIN.issuperset(map(type, item))
+        ):
             return False
     return True
 
 
 class Dumper:
-    """Prints values in one style. `indent` is the text of one level; unless `pretty`, "" puts everything on one line."""
+    """Prints values in one style. `indent` is the text of one level; unless `pretty`, "" puts
+    everything on one line.
+    """
 
     def __init__(
         self,
@@ -138,7 +144,9 @@ class Dumper:
         self.colors = tuple(f"\x1b[{color}m" for color in colors) if colors is not None else None
 
     def text(self, value: Value, sink: Callable[[str], None] | None = None) -> str:
-        """The value as JSON; of a long text all but the last piece goes to `sink`, if there is one."""
+        """The value as JSON; of a long text all but the last piece goes to `sink`, if there is
+        one.
+        """
         kind = type(value)
         if self.colors is not None:
             parts: list[str] = []
@@ -151,7 +159,13 @@ class Dumper:
             return str(value)
         if kind is not dict and kind is not list:
             return self._scalar(value)
-        if kind is list and not self.pretty and len(value) <= _FEW and _is_simple(value) and _make_encoder is not None:
+        if (
+            kind is list
+            and not self.pretty
+            and len(value) <= _FEW
+            and _is_simple(value)
+            and _make_encoder is not None
+        ):
             text = "".join((self._encoders.get("") or self._encoder(""))(value, 0))
             return text.replace("\x7f", "\\u007f") if "\x7f" in text else text
         pieces = _Parts(sink)
@@ -184,7 +198,9 @@ class Dumper:
         found = self._encoders.get(inner)
         if found is None:
             quote = _encode_ascii if self.ascii_only else _encode_plain
-            made = _make_encoder(None, None, quote, None, self._colon, "," + inner, self.sort_keys, False, False)
+            made = _make_encoder(
+                None, None, quote, None, self._colon, "," + inner, self.sort_keys, False, False
+            )
             found = self._encoders[inner] = made
         return found
 
@@ -192,9 +208,15 @@ class Dumper:
         text = "".join(self._encoder(inner)(value, 0))
         parts.append(f"{text[0]}{inner}{text[1:-1]}{newline}{text[-1]}")
 
-    def _write_object(self, value: dict[str, Value], level: int, parts: _Parts, newline: str) -> None:
+    def _write_object(
+        self, value: dict[str, Value], level: int, parts: _Parts, newline: str
+    ) -> None:
         inner = newline + self.indent if self.pretty else ""
-        if len(value) > _FEW and _PLAIN.issuperset(map(type, value.values())) and _make_encoder is not None:
+        if (
+            len(value) > _FEW
+            and _PLAIN.issuperset(map(type, value.values()))
+            and _make_encoder is not None
+        ):
             self._write_plain(value, parts, newline, inner)
             return
         out, quote_text, names = parts.append, self.quote, self._names
@@ -227,7 +249,9 @@ class Dumper:
             encode = self._encoder(inner)
             opening = "["
             for start in range(0, len(value), _PIECES):
-                parts.append(opening + inner + "".join(encode(value[start : start + _PIECES], 0))[1:-1])
+                parts.append(
+                    opening + inner + "".join(encode(value[start : start + _PIECES], 0))[1:-1]
+                )
                 parts.spill()
                 opening = ","
             parts.append(newline + "]")
@@ -282,14 +306,20 @@ class Dumper:
         field = self.colors[7]
         is_object = type(value) is dict
         newline = "\n" + self.indent * (level + 1) if self.pretty else ""
-        items = (sorted(value.items()) if self.sort_keys else value.items()) if is_object else ((None, item) for item in value)
+        items = (
+            (sorted(value.items()) if self.sort_keys else value.items())
+            if is_object
+            else ((None, item) for item in value)
+        )
         parts.append("{" if is_object else "[")
         for at, (name, item) in enumerate(items):
             if at:
                 parts.append(f"{color},")
             parts.append(_RESET + newline)
             if name is not None:
-                parts.append(f"{field}{self.quote(name)}{_RESET}{color}:{_RESET}{' ' if self.pretty else ''}")
+                parts.append(
+                    f"{field}{self.quote(name)}{_RESET}{color}:{_RESET}{' ' if self.pretty else ''}"
+                )
             self._colored(item, level + 1, parts)
         if self.pretty:
             parts.append("\n" + self.indent * level)
@@ -301,7 +331,9 @@ dump = _COMPACT.text
 
 
 def dump_within(value: Value, check: Callable[[int], None]) -> str:
-    """The value as JSON; `check` is told now and then how long the text is by then, and may raise."""
+    """The value as JSON; `check` is told now and then how long the text is by then, and may
+    raise.
+    """
     if type(value) not in CONTAINERS:
         return dump(value)
     pieces: list[str] = []
@@ -322,7 +354,9 @@ class _EnoughError(Exception):
 
 
 def dump_prefix(value: Value, size: int) -> str:
-    """The value as JSON, of which only the first `size` characters are sure to be right: for messages."""
+    """The value as JSON, of which only the first `size` characters are sure to be right: for
+    messages.
+    """
     if isinstance(value, str):
         return quote(value[:size])
     if not isinstance(value, CONTAINERS):

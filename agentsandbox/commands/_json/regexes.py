@@ -1,4 +1,6 @@
-"""Regular expressions: Oniguruma's Perl syntax, on `re` where that cannot explode, else on the `regex` package with a time limit."""
+"""Regular expressions: Oniguruma's Perl syntax, on `re` where that cannot explode, else on the
+`regex` package with a time limit.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +18,10 @@ if TYPE_CHECKING:
 
     from agentsandbox.kernel.budget import Budget
 
-__all__ = ["Pattern", "compile_pattern", "searches"]
-
 _LONGEST_PATTERN = 20_000
 _LONG_TEXT = 1 << 20
-"""A repeated group takes a hundred bytes for every time it is repeated: such patterns are for shorter texts."""
+"""A repeated group takes a hundred bytes for every time it is repeated: such patterns are for
+shorter texts."""
 _SHORTEST_TIME = 0.02
 _REPEATED_GROUP = re.compile(r"\)[*+?{]")
 _NAMED_GROUP = re.compile(r"\(\?<(?=[A-Za-z_])")
@@ -52,17 +53,23 @@ def _translated(pattern: str) -> str:
             at += 1
             continue
         escape = pattern[at : at + 2]
-        parts.append({"\\z": r"\Z", "\\Z": r"(?=\n?\Z)", "\\h": "h", "\\H": "H"}.get(escape, escape))
+        parts.append(
+            {"\\z": r"\Z", "\\Z": r"(?=\n?\Z)", "\\h": "h", "\\H": "H"}.get(escape, escape)
+        )
         at += 2
     return "".join(parts)
 
 
 class Pattern:
-    """A compiled pattern. `quick` is for ASCII texts up to `quick_length`, None where there is no such thing."""
+    """A compiled pattern. `quick` is for ASCII texts up to `quick_length`, None where there is no
+    such thing.
+    """
 
     __slots__ = ("groups", "names", "quick", "quick_length", "repeats", "timed")
 
-    def __init__(self, timed: Any, quick: re.Pattern[str] | None, quick_length: int, repeats: bool) -> None:
+    def __init__(
+        self, timed: Any, quick: re.Pattern[str] | None, quick_length: int, repeats: bool
+    ) -> None:
         self.timed = timed
         self.quick = quick
         self.quick_length = quick_length
@@ -75,12 +82,16 @@ class Pattern:
         return self.quick is not None and len(text) <= self.quick_length and text.isascii()
 
     def search(self, text: str, position: int, budget: Budget) -> Any:
-        """The next match, with what time there is. The package counts time of the processor, of which others may take a part."""
+        """The next match, with what time there is. The package counts time of the processor, of
+        which others may take a part.
+        """
         if self.repeats and len(text) > _LONG_TEXT:
             raise LimitReached("value_bytes")
         while True:
             try:
-                return self.timed.search(text, position, timeout=max(_SHORTEST_TIME, budget.remaining() / 4))
+                return self.timed.search(
+                    text, position, timeout=max(_SHORTEST_TIME, budget.remaining() / 4)
+                )
             except TimeoutError:
                 budget.check_time()
                 if budget.remaining() < 2 * _SHORTEST_TIME:
@@ -119,19 +130,25 @@ def compile_pattern(pattern: str, flags: str) -> Pattern:
     except (OverflowError, RecursionError):
         raise JqError("Regex failure: too big number") from None
     repeats = _REPEATED_GROUP.search(pattern) is not None
-    quick, length = (None, 0) if set(flags) - set("gin") else _quick(pattern, ignore_case="i" in flags)
+    quick, length = (
+        (None, 0) if set(flags) - set("gin") else _quick(pattern, ignore_case="i" in flags)
+    )
     return Pattern(timed, quick, length, repeats)
 
 
 def _quick(pattern: str, *, ignore_case: bool) -> tuple[re.Pattern[str] | None, int]:
-    """The same pattern for `re` and how long a text it may search, if it is one of those that cannot explode there."""
+    """The same pattern for `re` and how long a text it may search, if it is one of those that
+    cannot explode there.
+    """
     if "[:" in pattern or "\\K" in pattern:
         return None, 0
     tree = read_perl(_NAMED_GROUP.sub("(", pattern), ignore_case=ignore_case)
     if tree is None or not tree.safe_length:
         return None, 0
     try:
-        return re.compile(_NAMED_GROUP.sub("(?P<", pattern), re.IGNORECASE if ignore_case else 0), tree.safe_length
+        return re.compile(
+            _NAMED_GROUP.sub("(?P<", pattern), re.IGNORECASE if ignore_case else 0
+        ), tree.safe_length
     except re.error:
         return None, 0
 
@@ -148,7 +165,11 @@ def searches(budget: Budget, text: str, compiled: Pattern, flags: str) -> Iterat
     position, size = 0, len(text)
     while position <= size:
         budget.step()
-        found = quick.search(text, position) if quick is not None else compiled.search(text, position, budget)
+        found = (
+            quick.search(text, position)
+            if quick is not None
+            else compiled.search(text, position, budget)
+        )
         if found is None:
             return
         start, end = found.span()

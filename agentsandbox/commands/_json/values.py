@@ -1,7 +1,8 @@
 """JSON values as jq sees them, and the kinds that there are.
 
-A value is None, bool, int, float, `Literal`, str, list or dict; no value is ever changed after it was
-made. A whole number of at most 2^53 is an int; a larger int is a literal that kept its digits, and arithmetic takes it as a float.
+A value is None, bool, int, float, `Literal`, str, list or dict; no value is ever changed after it
+was made. A whole number of at most 2^53 is an int; a larger int is a literal that kept its digits,
+and arithmetic takes it as a float.
 """
 
 from __future__ import annotations
@@ -13,8 +14,6 @@ if TYPE_CHECKING:
     from typing import Any, Self, TypeAlias
 
     Value: TypeAlias = Any
-
-__all__ = ["CONTAINERS", "EXACT", "KINDS", "JqError", "Literal", "is_number", "kind", "number", "to_float"]
 
 EXACT = 1 << 53
 """The largest whole number that a float holds without doubt."""

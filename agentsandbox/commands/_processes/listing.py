@@ -7,8 +7,6 @@ if TYPE_CHECKING:
     from agentsandbox.contract.command import CommandContext
     from agentsandbox.kernel.processes import Process
 
-__all__ = ["command_name", "parent_pid", "running"]
-
 _NAME = 15
 """Characters of a command's name that the kernel keeps."""
 

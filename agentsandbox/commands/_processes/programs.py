@@ -1,4 +1,6 @@
-"""Finding a program as `execvp` does, for commands that run others: they word a failure themselves."""
+"""Finding a program as `execvp` does, for commands that run others: they word a failure
+themselves.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from agentsandbox.contract.command import CommandContext
-
-__all__ = ["check_program", "find_problem", "problem_status"]
 
 _DEFAULT_PATH = "/bin:/usr/bin"
 
@@ -34,7 +34,9 @@ def _problem_of_file(ctx: CommandContext, path: str) -> int:
     return 0 if line is None or ctx.fs.exists(posixpath.join(ctx.cwd, line[0])) else errno.ENOENT
 
 
-def find_problem(ctx: CommandContext, name: str, env: Mapping[str, str] | None = None, cwd: str | None = None) -> int:
+def find_problem(
+    ctx: CommandContext, name: str, env: Mapping[str, str] | None = None, cwd: str | None = None
+) -> int:
     """Why `name` cannot be run (an errno), 0 if it can: a path, or a file on the PATH of `env`."""
     base = ctx.cwd if cwd is None else cwd
     if not name:
@@ -57,7 +59,9 @@ def find_problem(ctx: CommandContext, name: str, env: Mapping[str, str] | None =
 
 
 def problem_status(problem: int) -> tuple[str, int]:
-    """The reason in words, and the status: 127 for what is not there, 126 for what cannot be run."""
+    """The reason in words, and the status: 127 for what is not there, 126 for what cannot be
+    run.
+    """
     return os.strerror(problem), 127 if problem == errno.ENOENT else 126
 
 

@@ -9,11 +9,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["choice_of", "choose"]
-
 
 def choose(value: str, option: str, choices: Sequence[Sequence[str]]) -> str:
-    """The first spelling of the choice that `value` names or abbreviates; `choices` are lists of synonyms."""
+    """The first spelling of the choice that `value` names or abbreviates; `choices` are lists of
+    synonyms.
+    """
     candidates = []
     for synonyms in choices:
         if value in synonyms:
@@ -23,8 +23,12 @@ def choose(value: str, option: str, choices: Sequence[Sequence[str]]) -> str:
     if len(candidates) == 1:
         return candidates[0]
     problem = "ambiguous" if candidates else "invalid"
-    listed = "".join(["\n  - " + ", ".join([quote(name) for name in synonyms]) for synonyms in choices])
-    raise UsageError(f"{problem} argument {quote(value)} for {quote(option)}\nValid arguments are:{listed}", 1)
+    listed = "".join(
+        ["\n  - " + ", ".join([quote(name) for name in synonyms]) for synonyms in choices]
+    )
+    raise UsageError(
+        f"{problem} argument {quote(value)} for {quote(option)}\nValid arguments are:{listed}", 1
+    )
 
 
 def choice_of(option: str, choices: Sequence[Sequence[str]]) -> Callable[[str], str]:

@@ -11,8 +11,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     Ranges = list[tuple[int, int]]
 
-__all__ = ["LAST", "parse_ranges"]
-
 LAST = 2**62
 """Stands for "to the end"."""
 
@@ -24,7 +22,11 @@ def _wording(fields: bool) -> tuple[str, str, str]:
     """(numbered from 1, invalid, too large) for fields or for positions."""
     if fields:
         return "fields are numbered from 1", "invalid field value", "field number"
-    return "byte/character positions are numbered from 1", "invalid byte/character position", "byte/character offset"
+    return (
+        "byte/character positions are numbered from 1",
+        "invalid byte/character position",
+        "byte/character offset",
+    )
 
 
 def _parse_range(text: str, rest: str, fields: bool) -> tuple[int, int]:
@@ -56,7 +58,12 @@ def parse_ranges(text: str, *, fields: bool, complement: bool, all_of_dash: bool
     """The list as ascending ranges that do not overlap; adjacent ones stay apart."""
     if all_of_dash and text == "-":
         return [(1, LAST)]
-    found = sorted([_parse_range(part[0], text[part.start() :], fields) for part in re.finditer("(?:^|(?<=[, \t]))[^, \t]*", text)])
+    found = sorted(
+        [
+            _parse_range(part[0], text[part.start() :], fields)
+            for part in re.finditer("(?:^|(?<=[, \t]))[^, \t]*", text)
+        ]
+    )
     merged: Ranges = []
     for low, high in found:
         if merged and low <= merged[-1][1]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["find_encoding", "list_names"]
-
 _NAMES = {
     "ascii": "ASCII US-ASCII US ANSI_X3.4-1968 ISO646-US 646",
     "big5": "BIG5 BIG-5 BIGFIVE CN-BIG5",

@@ -1,4 +1,6 @@
-"""Input in large blocks of whole lines, metered; and giving back to a file what was read too far."""
+"""Input in large blocks of whole lines, metered; and giving back to a file what was read too
+far.
+"""
 
 from __future__ import annotations
 
@@ -17,21 +19,6 @@ if TYPE_CHECKING:
 _SPLIT = 1 << 17
 _SMALL_PIECE = 1 << 12
 
-__all__ = [
-    "blocks",
-    "give_back",
-    "growing_blocks",
-    "inputs",
-    "is_regular",
-    "line_blocks",
-    "lines",
-    "read_all",
-    "short_blocks",
-    "shown_name",
-    "split_all",
-    "split_lines",
-]
-
 
 def blocks(budget: Budget, source: ByteReader, size: int = BLOCK) -> Iterator[bytes]:
     """Blocks of at most `size` bytes, each a step."""
@@ -41,8 +28,12 @@ def blocks(budget: Budget, source: ByteReader, size: int = BLOCK) -> Iterator[by
         budget.breathe()
 
 
-def line_blocks(budget: Budget, source: ByteReader, end: bytes = b"\n", size: int = 4 * BLOCK) -> Iterator[bytes]:
-    """Large blocks that end with `end` (the last may lack it); a single line is limited like any value."""
+def line_blocks(
+    budget: Budget, source: ByteReader, end: bytes = b"\n", size: int = 4 * BLOCK
+) -> Iterator[bytes]:
+    """Large blocks that end with `end` (the last may lack it); a single line is limited like any
+    value.
+    """
     rest: list[bytes] = []
     waiting = 0
     while block := source.read(size if budget.rest is None else min(size, BLOCK)):
@@ -69,7 +60,9 @@ def line_blocks(budget: Budget, source: ByteReader, end: bytes = b"\n", size: in
 
 
 def lines(budget: Budget, source: ByteReader, end: bytes = b"\n") -> Iterator[bytes]:
-    """Each line without its `end`, a step each. Reads ahead: for commands that take all of their input."""
+    """Each line without its `end`, a step each. Reads ahead: for commands that take all of their
+    input.
+    """
     for block in line_blocks(budget, source, end):
         for line in split_lines(block, end):
             budget.left -= 1
@@ -87,10 +80,16 @@ def split_lines(block: bytes, end: bytes = b"\n") -> list[bytes]:
 
 
 def short_blocks(budget: Budget, source: ByteReader) -> Iterator[bytes]:
-    """As `source.line_blocks()`, the event loop running between them: smaller ones where there is one."""
+    """As `source.line_blocks()`, the event loop running between them: smaller ones where there is
+    one.
+    """
     for block in source.line_blocks():
         start = 0
-        while budget.rest is not None and len(block) - start > BLOCK and (stop := block.find(b"\n", start + BLOCK // 2) + 1):
+        while (
+            budget.rest is not None
+            and len(block) - start > BLOCK
+            and (stop := block.find(b"\n", start + BLOCK // 2) + 1)
+        ):
             yield block[start:stop]
             budget.breathe()
             start = stop
@@ -100,11 +99,17 @@ def short_blocks(budget: Budget, source: ByteReader) -> Iterator[bytes]:
 
 
 def growing_blocks(blocks: Iterable[bytes]) -> Iterator[bytes]:
-    """The blocks in pieces, small ones first: for who may stop soon. A block that holds NUL stays whole, as it makes a file binary."""
+    """The blocks in pieces, small ones first: for who may stop soon. A block that holds NUL stays
+    whole, as it makes a file binary.
+    """
     size = _SMALL_PIECE
     for block in blocks:
         start = 0
-        while len(block) - start > size and b"\0" not in block and (stop := block.find(b"\n", start + size) + 1):
+        while (
+            len(block) - start > size
+            and b"\0" not in block
+            and (stop := block.find(b"\n", start + size) + 1)
+        ):
             yield block[start:stop]
             start = stop
             size *= 2
@@ -130,7 +135,9 @@ def is_regular(source: ByteReader) -> bool:
 
 
 def read_all(budget: Budget, source: ByteReader) -> bytes:
-    """Everything up to the end; limited like any value unless it is a file, which has a limit of its own."""
+    """Everything up to the end; limited like any value unless it is a file, which has a limit of
+    its own.
+    """
     if is_regular(source):
         return source.read()
     parts = []
@@ -145,7 +152,9 @@ def read_all(budget: Budget, source: ByteReader) -> bytes:
 
 
 def shown_name(name: str) -> str:
-    """A file's name as the coreutils show it before a reason: quoted where a shell would need that, or for a colon."""
+    """A file's name as the coreutils show it before a reason: quoted where a shell would need that,
+    or for a colon.
+    """
     return quote_always(name) if ":" in name else quote_as(name, "shell-escape")
 
 
@@ -161,7 +170,9 @@ def inputs(ctx: CommandContext, names: Sequence[str]) -> Iterator[tuple[str, Byt
 
 
 def give_back(source: ByteReader, count: int) -> None:
-    """Let the next reader of a file see the last `count` bytes again; what came through a pipe is gone, as on Unix."""
+    """Let the next reader of a file see the last `count` bytes again; what came through a pipe is
+    gone, as on Unix.
+    """
     if count and hasattr(source, "seek"):
         try:
             source.seek(-count, 1)

@@ -1,4 +1,6 @@
-"""Numbers with the suffixes that GNU tools accept: "10K", "5MB", "0x" never; and their wording when it is wrong."""
+"""Numbers with the suffixes that GNU tools accept: "10K", "5MB", "0x" never; and their wording when
+it is wrong.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +8,6 @@ import re
 
 from agentsandbox.commands._text.quoting import quote
 from agentsandbox.errors import CommandError
-
-__all__ = ["MAX_SIZE", "SUFFIXES", "parse_number", "parse_signed", "parse_size"]
 
 MAX_SIZE = 2**64 - 1
 """The largest value of `uintmax_t`."""
@@ -17,7 +17,12 @@ SUFFIXES = "bkKmMGTPEZY0"
 
 _SIZE = re.compile(r"([ \t\n\v\f\r]*)(\+?)([0-9]*)([A-Za-z]*)\Z")
 _NEGATIVE = re.compile(r"[ \t\n\v\f\r]*-([0-9]+)\Z")
-_POWERS = {letter: power for power, letter in enumerate("kMGTPEZY", 1)} | {"K": 1, "m": 2, "g": 3, "t": 4}
+_POWERS = {letter: power for power, letter in enumerate("kMGTPEZY", 1)} | {
+    "K": 1,
+    "m": 2,
+    "g": 3,
+    "t": 4,
+}
 _INT_MAX = 2**31 - 1
 _TOO_LARGE = "Value too large for defined data type"
 _OUT_OF_RANGE = "Numerical result out of range"
@@ -42,8 +47,18 @@ def _multiplier(suffix: str, allowed: str) -> int | None:
     return int({"B": 1000, "D": 1000, "iB": 1024}.get(rest, 0) ** power) or None
 
 
-def parse_size(text: str, what: str, *, suffixes: str = SUFFIXES, low: int = 0, high: int = MAX_SIZE, status: int = 1) -> int:
-    """The number that `text` names; "invalid WHAT: ‘text’" when there is none, or none between `low` and `high`."""
+def parse_size(
+    text: str,
+    what: str,
+    *,
+    suffixes: str = SUFFIXES,
+    low: int = 0,
+    high: int = MAX_SIZE,
+    status: int = 1,
+) -> int:
+    """The number that `text` names; "invalid WHAT: ‘text’" when there is none, or none between
+    `low` and `high`.
+    """
     found = _SIZE.match(text)
     multiplier = _multiplier(found[4], suffixes) if found is not None else None
     wrong = f"invalid {what}: {quote(text)}"
@@ -64,9 +79,13 @@ def parse_signed(text: str, what: str, *, low: int, high: int) -> int:
     value = -int(found[1]) if len(found[1]) < 40 else -MAX_SIZE
     if low <= value:
         return value
-    raise CommandError(f"invalid {what}: {quote(text)}: {_TOO_LARGE if value < -(2**30) else _OUT_OF_RANGE}", 1)
+    raise CommandError(
+        f"invalid {what}: {quote(text)}: {_TOO_LARGE if value < -(2**30) else _OUT_OF_RANGE}", 1
+    )
 
 
-def parse_number(text: str, what: str, *, low: int = 0, high: int = MAX_SIZE, status: int = 1) -> int:
+def parse_number(
+    text: str, what: str, *, low: int = 0, high: int = MAX_SIZE, status: int = 1
+) -> int:
     """As `parse_size`, without suffixes."""
     return parse_size(text, what, suffixes="", low=low, high=high, status=status)

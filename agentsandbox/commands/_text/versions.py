@@ -1,4 +1,6 @@
-"""The order of version numbers and of file names that hold some: `sort -V`, `ls -v` (gnulib's `filevercmp`)."""
+"""The order of version numbers and of file names that hold some: `sort -V`, `ls -v` (gnulib's
+`filevercmp`).
+"""
 
 from __future__ import annotations
 
@@ -9,8 +11,6 @@ from agentsandbox.kernel.streams import encode
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-__all__ = ["version_key", "version_keys"]
 
 _DIGITS = re.compile(rb"[0-9]+")
 _SUFFIX = re.compile(rb"(?:\.[A-Za-z~][A-Za-z0-9~]*+)++")
@@ -60,14 +60,17 @@ def _suffix(text: bytes) -> int:
 
 
 def _border(name: bytes) -> bytes:
-    """What stands before the key of suffixes: a 0 at the end of a name compares as nothing, but ends its characters."""
+    """What stands before the key of suffixes: a 0 at the end of a name compares as nothing, but
+    ends its characters.
+    """
     return _END if name[-1:].isdigit() else b""
 
 
 def version_key(text: str | bytes) -> bytes:
     """A key by which texts sort as versions; equal for "1.0" and "1.00".
 
-    It is that of the name without suffixes, and behind it that of the suffixes: they only decide where all before is equal.
+    It is that of the name without suffixes, and behind it that of the suffixes: they only decide
+    where all before is equal.
     """
     data = encode(text) if isinstance(text, str) else text
     if not data:
@@ -76,7 +79,11 @@ def version_key(text: str | bytes) -> bytes:
         return bytes([len(data)])
     rank = b"\x03" if data.startswith(b".") else b"\x04"
     end = _suffix(data)
-    return rank + _parts_key(data[:end]) + (_border(data[:end]) + _parts_key(data[end:]) if end < len(data) else b"")
+    return (
+        rank
+        + _parts_key(data[:end])
+        + (_border(data[:end]) + _parts_key(data[end:]) if end < len(data) else b"")
+    )
 
 
 class _Numbers(dict[bytes, bytes]):
@@ -88,7 +95,9 @@ class _Numbers(dict[bytes, bytes]):
 
 
 class _Templates(dict[bytes, tuple[bytes, int]]):
-    """For a text with "0" in the place of each number: its key with a place for each, and how many they are."""
+    """For a text with "0" in the place of each number: its key with a place for each, and how many
+    they are.
+    """
 
     def __missing__(self, text: bytes) -> tuple[bytes, int]:
         end = _suffix(text)
@@ -101,7 +110,9 @@ class _Templates(dict[bytes, tuple[bytes, int]]):
 
 
 def version_keys(texts: Sequence[bytes]) -> list[bytes]:
-    """The keys of many texts: most differ from others in their numbers only, as "v1.2.3" and "v1.10.0" do."""
+    """The keys of many texts: most differ from others in their numbers only, as "v1.2.3" and
+    "v1.10.0" do.
+    """
     joined = b"\n".join(texts)
     if joined.count(b"\n") != len(texts) - 1 or b"" in texts or b"." in texts or b".." in texts:
         return [version_key(text) for text in texts]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from agentsandbox.commands._text.quoting import is_printable
 
-__all__ = ["character_width", "text_width"]
-
 _ZERO = ("Mn", "Me", "Cf")
 _LONG = 4096
 """Characters from which on the different ones are looked at once."""
@@ -34,4 +32,6 @@ def text_width(text: str) -> int:
         return sum([max(0, character_width(character)) for character in text])
     from collections import Counter
 
-    return sum([max(0, character_width(character)) * times for character, times in Counter(text).items()])
+    return sum(
+        [max(0, character_width(character)) * times for character, times in Counter(text).items()]
+    )

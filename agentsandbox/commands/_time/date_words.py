@@ -10,31 +10,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = [
-    "AGO",
-    "CHARACTER",
-    "DAYLIGHT_ZONE",
-    "DECIMAL",
-    "DST",
-    "END",
-    "HOUR",
-    "LOCAL_ZONE",
-    "MERIDIAN",
-    "MONTH",
-    "NUMBER",
-    "ORDINAL",
-    "SHIFT",
-    "SIGNED",
-    "SIGNED_DECIMAL",
-    "UNIT",
-    "WEEKDAY",
-    "WRONG",
-    "ZONE",
-    "DateError",
-    "Lexer",
-    "Token",
-]
-
 HOUR = 3600
 
 
@@ -43,7 +18,15 @@ class DateError(ValueError):
 
 
 NUMBER, SIGNED, DECIMAL, SIGNED_DECIMAL = "number", "signed", "decimal", "signed decimal"
-MONTH, WEEKDAY, MERIDIAN, UNIT, ORDINAL, SHIFT, AGO = "month", "weekday", "meridian", "unit", "ordinal", "shift", "ago"
+MONTH, WEEKDAY, MERIDIAN, UNIT, ORDINAL, SHIFT, AGO = (
+    "month",
+    "weekday",
+    "meridian",
+    "unit",
+    "ordinal",
+    "shift",
+    "ago",
+)
 ZONE, DAYLIGHT_ZONE, LOCAL_ZONE, DST = "zone", "daylight zone", "local zone", "dst"
 CHARACTER, WRONG, END = "character", "wrong", "end"
 
@@ -85,7 +68,12 @@ _DAYLIGHT_ZONES = {
     "AKDT": -9.0, "HADT": -10.0, "CEST": 1.0, "MEST": 1.0, "MESZ": 1.0, "EEST": 2.0, "MSD": 3.0, "NZDT": 12.0,
 }  # fmt: skip
 _MONTH_NAMES = {name.upper(): number for number, name in enumerate(MONTHS, 1)} | {"SEPT": 9}
-_WEEKDAY_NAMES = {name.upper(): number for number, name in enumerate(WEEKDAYS)} | {"TUES": 2, "WEDNES": 3, "THUR": 4, "THURS": 4}
+_WEEKDAY_NAMES = {name.upper(): number for number, name in enumerate(WEEKDAYS)} | {
+    "TUES": 2,
+    "WEDNES": 3,
+    "THUR": 4,
+    "THURS": 4,
+}
 _THREE = {name[:3]: (MONTH, number) for name, number in _MONTH_NAMES.items()} | {
     name[:3]: (WEEKDAY, number) for name, number in _WEEKDAY_NAMES.items()
 }
@@ -99,11 +87,22 @@ _WORD = re.compile(r"[A-Za-z][A-Za-z.]*")
 
 
 class Token:
-    """`value` is a number, or (unit, count) for a unit; `digits` how many digits it was written with."""
+    """`value` is a number, or (unit, count) for a unit; `digits` how many digits it was written
+    with.
+    """
 
     __slots__ = ("digits", "kind", "nanosecond", "negative", "unit", "value")
 
-    def __init__(self, kind: str, value: int = 0, *, digits: int = 0, negative: bool = False, nanosecond: int = 0, unit: str = "") -> None:
+    def __init__(
+        self,
+        kind: str,
+        value: int = 0,
+        *,
+        digits: int = 0,
+        negative: bool = False,
+        nanosecond: int = 0,
+        unit: str = "",
+    ) -> None:
         self.kind = kind
         self.value = value
         self.digits = digits
@@ -113,7 +112,8 @@ class Token:
 
 
 class Lexer:
-    """Hands out the tokens of a date, one at a time; `local_names` are the abbreviations of the zone in force.
+    """Hands out the tokens of a date, one at a time; `local_names` are the abbreviations of the
+    zone in force.
 
     `at` is where the next one is looked for. What is no token is one of the kind `WRONG`.
     """
@@ -174,7 +174,9 @@ class Lexer:
         self.at = digits.end()
         fraction = _FRACTION.match(text, self.at)
         if fraction is None:
-            return Token(SIGNED if sign else NUMBER, value, digits=len(digits[0]), negative=sign < 0)
+            return Token(
+                SIGNED if sign else NUMBER, value, digits=len(digits[0]), negative=sign < 0
+            )
         self.at = fraction.end()
         nanosecond = int(fraction[1][:9].ljust(9, "0"))
         if sign < 0 and (nanosecond or fraction[1][9:].strip("0")):

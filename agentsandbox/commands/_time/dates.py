@@ -1,7 +1,7 @@
 """Dates as people write them: the grammar of GNU's `date -d`, `touch -d` and `find -newermt`.
 
-Items (a date, a time, a zone, a weekday, displacements) stand in any order; see the "Date input formats" of the GNU
-manuals. Moments are whole nanoseconds since the epoch.
+Items (a date, a time, a zone, a weekday, displacements) stand in any order; see the "Date input
+formats" of the GNU manuals. Moments are whole nanoseconds since the epoch.
 """
 
 from __future__ import annotations
@@ -70,7 +70,9 @@ class _Parser:
         self.local_daylight: bool | None = None
         self.ordinal: int | None = None
         self.weekday = 0
-        self.relative = dict.fromkeys(("year", "month", "day", "hour", "minute", "second", "nanosecond"), 0)
+        self.relative = dict.fromkeys(
+            ("year", "month", "day", "hour", "minute", "second", "nanosecond"), 0
+        )
 
     # reading
 
@@ -297,7 +299,9 @@ class _Parser:
 
     # what they say
 
-    def set_time(self, hour: int, minute: int, second: int, nanosecond: int, meridian: int | None = None) -> None:
+    def set_time(
+        self, hour: int, minute: int, second: int, nanosecond: int, meridian: int | None = None
+    ) -> None:
         self.times += 1
         self.hour, self.minute, self.second, self.nanosecond = hour, minute, second, nanosecond
         self.meridian = meridian
@@ -331,11 +335,20 @@ class _Parser:
 
     def plain_number(self, number: Token) -> None:
         """A number alone: YYYYMMDD, HHMM, HH, or the year of a date that lacks it."""
-        if self.dates and not self.year_digits and not self.relatives and (self.times or number.digits > 2):
+        if (
+            self.dates
+            and not self.year_digits
+            and not self.relatives
+            and (self.times or number.digits > 2)
+        ):
             self.year, self.year_digits = number.value, number.digits
         elif number.digits > 4:
             value = number.value
-            self.set_date(Token(NUMBER, value // 10000, digits=number.digits - 4), value // 100 % 100, value % 100)
+            self.set_date(
+                Token(NUMBER, value // 10000, digits=number.digits - 4),
+                value // 100 % 100,
+                value % 100,
+            )
         elif number.digits <= 2:
             self.set_time(number.value, 0, 0, 0)
         else:
@@ -349,7 +362,9 @@ class _Parser:
         if self.year_digits == 2 and year >= 0:
             year += 2000 if year < 69 else 1900
         year = abs(year)
-        if year - 1900 >= _MOST_INT or not (-_MOST_INT <= self.month - 1 < _MOST_INT and -_MOST_INT <= self.day < _MOST_INT):
+        if year - 1900 >= _MOST_INT or not (
+            -_MOST_INT <= self.month - 1 < _MOST_INT and -_MOST_INT <= self.day < _MOST_INT
+        ):
             raise DateError
         return year, self.month, self.day
 
@@ -389,7 +404,9 @@ class _Parser:
         return self.later(seconds)
 
     def start(self, clock: Clock, zone_name: str, daylight: bool | None) -> Moment:
-        """Return the moment of a date and time, which has to exist in the zone, or in UTC if the text names one."""
+        """Return the moment of a date and time, which has to exist in the zone, or in UTC if the
+        text names one.
+        """
         for zone, saving in ((zone_name, daylight), ("UTC0", None))[: 1 + bool(self.zones)]:
             start = _moment_of(zone, clock, saving)
             if start is not None and _clock_of(start) == clock:
@@ -469,7 +486,9 @@ def _moment_of(zone_name: str, clock: Clock, daylight: bool | None) -> Moment | 
 
 
 def _local_names(now: Moment, zone_name: str) -> dict[str, bool | None]:
-    """The abbreviations that the zone uses around now, and whether each means daylight saving; None for both."""
+    """The abbreviations that the zone uses around now, and whether each means daylight saving; None
+    for both.
+    """
     zone = find_zone(zone_name)
     for quarter in range(1, 4):
         _, name, daylight = zone.at(now.seconds + quarter * 90 * 86400)
@@ -481,10 +500,11 @@ def _local_names(now: Moment, zone_name: str) -> dict[str, bool | None]:
 
 
 def parse_date(text: str, now: float, zone: str) -> int:
-    """The moment that a date string means, in nanoseconds since the epoch; `DateError` if it means none.
+    """The moment that a date string means, in nanoseconds since the epoch; `DateError` if it means
+    none.
 
-    `now` is the clock or the time of a file, in seconds; `zone` is the value of $TZ ("" for UTC), overridden by a leading
-    TZ="…".
+    `now` is the clock or the time of a file, in seconds; `zone` is the value of $TZ ("" for UTC),
+    overridden by a leading TZ="…".
     """
     if len(text) > 4096:
         raise DateError

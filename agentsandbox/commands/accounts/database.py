@@ -1,12 +1,12 @@
-"""Users and groups of the sandbox, from /etc/passwd and /etc/group, for `id`, `groups`, `whoami`."""
+"""Users and groups of the sandbox, from /etc/passwd and /etc/group, for `id`, `groups`,
+`whoami`.
+"""
 
 from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.contract.command import CommandContext
-
-__all__ = ["Account", "find_account", "own_account"]
 
 _OWN_ID = 1000
 
@@ -40,8 +40,14 @@ def find_account(ctx: CommandContext, name: str) -> Account | None:
     groups = _table(ctx, "/etc/group")
     names = {_digits(fields[2]): fields[0] for fields in groups if len(fields) > 2}
     wanted = _digits(name.removeprefix("+"))
-    rows = [fields for fields in _table(ctx, "/etc/passwd") if len(fields) > 3 and _digits(fields[2]) is not None]
-    for fields in [row for row in rows if row[0] == name] or [row for row in rows if _digits(row[2]) == wanted]:
+    rows = [
+        fields
+        for fields in _table(ctx, "/etc/passwd")
+        if len(fields) > 3 and _digits(fields[2]) is not None
+    ]
+    for fields in [row for row in rows if row[0] == name] or [
+        row for row in rows if _digits(row[2]) == wanted
+    ]:
         gid = _digits(fields[3]) or 0
         mine = [(gid, names.get(gid, str(gid)))]
         for row in groups:

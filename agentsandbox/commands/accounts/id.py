@@ -19,7 +19,9 @@ def _show(args: Arguments, account: Account) -> str:
         return (account.groups[0][1] if name else str(account.groups[0][0])) + end
     if args.flag("groups"):
         between = "\0" if args.flag("zero") else " "
-        return between.join([group if name else str(number) for number, group in account.groups]) + end
+        return (
+            between.join([group if name else str(number) for number, group in account.groups]) + end
+        )
     groups = ",".join([f"{number}({group})" for number, group in account.groups])
     number, group = account.groups[0]
     return f"uid={account.uid}({account.name}) gid={number}({group}) groups={groups}{end}"

@@ -1,7 +1,8 @@
 """Awk arrays: dictionaries with string keys, and the order in which gawk walks them.
 
-Scripts see that order, so it is reproduced: natural numbers ascend as long as they lie densely, other integers
-and strings come in the order of gawk's hash tables, which depends on the key's hash and on the order of insertion.
+Scripts see that order, so it is reproduced: natural numbers ascend as long as they lie densely,
+other integers and strings come in the order of gawk's hash tables, which depends on the key's hash
+and on the order of insertion.
 """
 
 from __future__ import annotations
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from agentsandbox.commands.awk.values import Value
-
-__all__ = ["Array", "Environment", "walk_order"]
 
 ORDERED_UP_TO = 100_000
 """Elements beyond which the order of insertion is good enough."""
@@ -38,7 +37,8 @@ class Array(dict[str, "Value | Array"]):
         super().__init__()
         self.where = where
         self.first: str | None = None
-        """The key that was there first, if others were deleted since: it tells what kind of table gawk has."""
+        """The key that was there first, if others were deleted since: it tells what kind of table
+        gawk has."""
 
     def __missing__(self, key: str) -> Value:
         self[key] = UNSET
@@ -82,7 +82,9 @@ class Array(dict[str, "Value | Array"]):
 
 
 class Environment(Array):
-    """ENVIRON. What is stored in it is in the environment of commands, too: a text as it is, a number as nothing."""
+    """ENVIRON. What is stored in it is in the environment of commands, too: a text as it is, a
+    number as nothing.
+    """
 
     __slots__ = ("exported",)
 
@@ -92,8 +94,15 @@ class Environment(Array):
 
     def __setitem__(self, key: str, value: Value | Array) -> None:
         super().__setitem__(key, value)
-        if key and not ({"=", "\0"} & set(key)) and value is not UNSET and not isinstance(value, Array):
-            self.exported[decode(encode(key))] = decode(encode(value.partition("\0")[0])) if isinstance(value, str) else ""
+        if (
+            key
+            and not ({"=", "\0"} & set(key))
+            and value is not UNSET
+            and not isinstance(value, Array)
+        ):
+            self.exported[decode(encode(key))] = (
+                decode(encode(value.partition("\0")[0])) if isinstance(value, str) else ""
+            )
 
     def forget(self, key: Any) -> None:
         super().forget(key)

@@ -9,20 +9,27 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.commands.awk.protocols import Compiler
 
-__all__ = ["assign_statement", "assign_value", "assigned", "assignment", "getline_value", "step_value"]
-
-
 _SIMPLE = (nodes.Number, nodes.Field, nodes.Name)
 
 
 def _is_length(node: object) -> bool:
     """Whether it is the length of the record or of a field, which is a whole number."""
-    return isinstance(node, nodes.Call) and node.name == "length" and all(isinstance(item, nodes.Field) for item in node.arguments)
+    return (
+        isinstance(node, nodes.Call)
+        and node.name == "length"
+        and all(isinstance(item, nodes.Field) for item in node.arguments)
+    )
 
 
-def assignment(compiler: Compiler, target: nodes.Name | nodes.Index | nodes.Field, code: str) -> str:
+def assignment(
+    compiler: Compiler, target: nodes.Name | nodes.Index | nodes.Field, code: str
+) -> str:
     """The statement that assigns the value of `code`."""
-    if isinstance(target, nodes.Name) and target.name not in SPECIAL_NAMES and not compiler.scopes.is_array(compiler.function, target.name):
+    if (
+        isinstance(target, nodes.Name)
+        and target.name not in SPECIAL_NAMES
+        and not compiler.scopes.is_array(compiler.function, target.name)
+    ):
         return f"{compiler.variable(target)} = {code}"
     if isinstance(target, nodes.Index):
         return f"{compiler.array_code(target.base)}[{compiler.subscript(target)}] = {code}"
@@ -39,7 +46,9 @@ def assigned(compiler: Compiler, target: nodes.Name | nodes.Index | nodes.Field,
             return f"rt.assign({name!r}, {code})"
         return f"({compiler.variable(target)} := {code})"
     if isinstance(target, nodes.Index):
-        return f"set_element({code}, {compiler.array_code(target.base)}, {compiler.subscript(target)})"
+        return (
+            f"set_element({code}, {compiler.array_code(target.base)}, {compiler.subscript(target)})"
+        )
     if isinstance(target.number, nodes.Number) and target.number.value == 0:
         return _set_record(compiler, code)
     if isinstance(target.number, nodes.Number) and 1 <= target.number.value < 1000:
@@ -61,26 +70,48 @@ def assign_statement(compiler: Compiler, node: nodes.Assign) -> None:
     if operator == "=":
         position, source = _position(target), _position(node.value)
         if position and position == source:
-            compiler.emit(f"if rt._fields is None or len(rt._fields) < {position}: rt.extend_fields({position})")
+            compiler.emit(
+                f"if rt._fields is None or len(rt._fields) < {position}: rt.extend_fields({position})"
+            )
             compiler.emit("rt._stale = True")
             return
         if position and source:
             compiler.emit(f"rt.copy_field({source}, {position})")
             return
-        if isinstance(node.value, nodes.Field) and isinstance(target, nodes.Index) and not compiler.general:
+        if (
+            isinstance(node.value, nodes.Field)
+            and isinstance(target, nodes.Index)
+            and not compiler.general
+        ):
             if isinstance(target.base, nodes.Name) and compiler.is_plain_array(target.base.name):
                 compiler.field_targets.add(target.base.name)
-                compiler.emit(assignment(compiler, target, f"i_{target.base.name}({compiler.field_text(node.value)})"))
+                compiler.emit(
+                    assignment(
+                        compiler, target, f"i_{target.base.name}({compiler.field_text(node.value)})"
+                    )
+                )
                 return
         is_arithmetic = isinstance(node.value, (nodes.Binary, nodes.Unary))
-        value = compiler.quick_value(node.value, compiler.value) if is_arithmetic else compiler.value(node.value)
+        value = (
+            compiler.quick_value(node.value, compiler.value)
+            if is_arithmetic
+            else compiler.value(node.value)
+        )
         compiler.emit(assignment(compiler, target, value))
         return
-    if isinstance(target, nodes.Name) and target.name not in SPECIAL_NAMES and not compiler.scopes.is_array(compiler.function, target.name):
+    if (
+        isinstance(target, nodes.Name)
+        and target.name not in SPECIAL_NAMES
+        and not compiler.scopes.is_array(compiler.function, target.name)
+    ):
         name = compiler.variable(target)
         value = compiler.quick_value(node.value, compiler.number)
         counted = _is_length(node.value)
-        if operator in ("+=", "-=", "*=") and compiler.numeric(target) and (counted or isinstance(node.value, _SIMPLE)):
+        if (
+            operator in ("+=", "-=", "*=")
+            and compiler.numeric(target)
+            and (counted or isinstance(node.value, _SIMPLE))
+        ):
             compiler.emit(f"{name} {operator} {value.removeprefix('float') if counted else value}")
             return
         left = name if compiler.numeric(target) else f"num({name})"
@@ -90,13 +121,19 @@ def assign_statement(compiler: Compiler, node: nodes.Assign) -> None:
             value = temporary
         compiler.emit(f"{name} = {compiler.arithmetic(operator[:-1], left, value)}")
         return
-    if isinstance(target, nodes.Index) and compiler.numeric(target) and operator in ("+=", "-=", "*="):
+    if (
+        isinstance(target, nodes.Index)
+        and compiler.numeric(target)
+        and operator in ("+=", "-=", "*=")
+    ):
         value = compiler.quick_value(node.value, compiler.number)
         if not isinstance(node.value, (nodes.Number, nodes.Field, nodes.Name)):
             temporary = compiler.temporary()
             compiler.emit(f"{temporary} = {value}")
             value = temporary
-        compiler.emit(f"{compiler.array_code(target.base)}[{compiler.subscript(target)}] {operator} {value}")
+        compiler.emit(
+            f"{compiler.array_code(target.base)}[{compiler.subscript(target)}] {operator} {value}"
+        )
         return
     compiler.emit(assign_value(compiler, node))
 
@@ -116,7 +153,9 @@ def assign_value(compiler: Compiler, node: nodes.Assign) -> str:
     return f"({before}{code})[1]" if before else code
 
 
-def _updated(compiler: Compiler, target: nodes.Name | nodes.Index | nodes.Field, operator: str, value: str) -> str:
+def _updated(
+    compiler: Compiler, target: nodes.Name | nodes.Index | nodes.Field, operator: str, value: str
+) -> str:
     """The expression that replaces the target by `target operator value`."""
     if isinstance(target, nodes.Name):
         left = compiler.variable(target)
@@ -127,7 +166,9 @@ def _updated(compiler: Compiler, target: nodes.Name | nodes.Index | nodes.Field,
         left = f"num(({array} := {compiler.array_code(target.base)})[({key} := {compiler.subscript(target)})])"
         return f"set_element({compiler.arithmetic(operator, left, value)}, {array}, {key})"
     if isinstance(target.number, nodes.Number) and target.number.value == 0:
-        return _set_record(compiler, compiler.arithmetic(operator, f"num({compiler.field_text(target)})", value))
+        return _set_record(
+            compiler, compiler.arithmetic(operator, f"num({compiler.field_text(target)})", value)
+        )
     position = compiler.temporary()
     left = f"num(rt.field_at(({position} := {compiler.number(target.number)})))"
     return f"rt.set_field({compiler.arithmetic(operator, left, value)}, {position})"
@@ -150,12 +191,20 @@ def getline_value(compiler: Compiler, node: nodes.Getline) -> str:
     method = {"": "main", "<": "file", "|": "command"}[node.kind]
     status = compiler.temporary()
     call = f"rt.getline_{method}({source})"
-    target = node.target if node.target is not None else nodes.Field(node.line, nodes.Number(node.line, 0.0))
+    target = (
+        node.target
+        if node.target is not None
+        else nodes.Field(node.line, nodes.Number(node.line, 0.0))
+    )
     return f"(({assigned(compiler, target, 'from_input(rt.got)')}, {status})[1] if ({status} := {call}) > 0.0 else {status})"
 
 
 def _position(node: object) -> int:
     """The number of a field that is constant and not 0, else 0."""
-    if isinstance(node, nodes.Field) and isinstance(node.number, nodes.Number) and 1 <= node.number.value < 1000:
+    if (
+        isinstance(node, nodes.Field)
+        and isinstance(node.number, nodes.Number)
+        and 1 <= node.number.value < 1000
+    ):
         return int(node.number.value)
     return 0

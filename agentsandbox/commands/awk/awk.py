@@ -33,7 +33,9 @@ Run an awk program over each FILE, or over standard input.
 
 _LETTERS = {"f": "file", "F": "field-separator", "v": "assign", "e": "source", "i": "include"}
 _PARSER = OptionParser(_USAGE, permute=False, usage_status=1)
-_LETTER = re.compile(r"option (?:'--(?P<long>[a-z-]+)' requires an argument|requires an argument -- '(?P<letter>.)')")
+_LETTER = re.compile(
+    r"option (?:'--(?P<long>[a-z-]+)' requires an argument|requires an argument -- '(?P<letter>.)')"
+)
 
 
 _REFUSED = frozenset("CDEILMNOPSYcdgklnopst")
@@ -41,11 +43,16 @@ _REFUSED_WORDS = (
     "bignum copyright debug dump-variables exec gen-pot lint lint-old load no-optimize non-decimal-data optimize posix "
     "pretty-print profile sandbox trace traditional use-lc-numeric"
 ).split()
-_UNKNOWN = re.compile(r"(?:invalid option -- '(?P<letter>.)'|unrecognized option '--(?P<long>[a-z-]+)(?:=.*)?')$", re.DOTALL)
+_UNKNOWN = re.compile(
+    r"(?:invalid option -- '(?P<letter>.)'|unrecognized option '--(?P<long>[a-z-]+)(?:=.*)?')$",
+    re.DOTALL,
+)
 
 
 def _read_options(words: Sequence[str]) -> Arguments:
-    """The options. Where the program is in a file, an option that gawk does not know is the first operand: scripts may have their own."""
+    """The options. Where the program is in a file, an option that gawk does not know is the first
+    operand: scripts may have their own.
+    """
     try:
         return _PARSER.parse(words)
     except UsageError:
@@ -68,12 +75,21 @@ def _is_unknown(word: str) -> bool:
     if word.startswith("--"):
         name = word[2:].partition("=")[0]
         return bool(name) and f"--{name}" not in _USAGE and not _is_refused(None, name)
-    return word[:1] == "-" and len(word) > 1 and not _is_refused(word[1], None) and f"  -{word[1]}," not in _USAGE
+    return (
+        word[:1] == "-"
+        and len(word) > 1
+        and not _is_refused(word[1], None)
+        and f"  -{word[1]}," not in _USAGE
+    )
 
 
 def _is_refused(letter: str | None, name: str | None) -> bool:
     """Whether gawk has an option that is not available here."""
-    return letter in _REFUSED if letter else any(known.startswith(name or "\n") for known in _REFUSED_WORDS)
+    return (
+        letter in _REFUSED
+        if letter
+        else any(known.startswith(name or "\n") for known in _REFUSED_WORDS)
+    )
 
 
 def _run(ctx: CommandContext, args: Arguments) -> int:
@@ -81,14 +97,20 @@ def _run(ctx: CommandContext, args: Arguments) -> int:
         return _run_words(ctx, _read_options(args.operands))
     except UsageError as error:
         message = error.message
-        if (unknown := _UNKNOWN.match(message)) is not None and _is_refused(unknown["letter"], unknown["long"]):
+        if (unknown := _UNKNOWN.match(message)) is not None and _is_refused(
+            unknown["letter"], unknown["long"]
+        ):
             shown = f"-{unknown['letter']}" if unknown["letter"] else f"--{unknown['long']}"
             raise CommandError(f"gawk's option {shown} is not available here", 1) from None
         found = _LETTER.match(message)
         if found is not None:
-            letter = found["letter"] or next((known for known, name in _LETTERS.items() if name == found["long"]), "")
+            letter = found["letter"] or next(
+                (known for known, name in _LETTERS.items() if name == found["long"]), ""
+            )
             message = f"option requires an argument -- {letter}"
-        ctx.stderr.write(encode((f"{ctx.name}: {message}\n" if message else "") + _USAGE.lstrip("\n")))
+        ctx.stderr.write(
+            encode((f"{ctx.name}: {message}\n" if message else "") + _USAGE.lstrip("\n"))
+        )
         return 1
 
 

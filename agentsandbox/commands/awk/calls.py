@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from agentsandbox.commands.awk.nodes import Call, Expression
     from agentsandbox.commands.awk.protocols import Compiler
 
-__all__ = ["CALLS", "TEXT_CALLS", "substitution_statement"]
-
 TEXT_CALLS = frozenset("substr sprintf tolower toupper gensub strftime typeof".split())
 _ARITHMETIC = {
     "sin": "sine", "cos": "cosine", "atan2": "atan2", "exp": "exponential", "log": "logarithm", "sqrt": "square_root", "int": "integer",
@@ -44,11 +42,15 @@ def _length(compiler: Compiler, call: Call) -> str:
     if not call.arguments:
         return "float(len(rt.record()))" if compiler.general else "float(len(r))"
     argument = _bare(call.arguments[0])
-    if isinstance(argument, nodes.Name) and compiler.scopes.is_array(compiler.function, argument.name):
+    if isinstance(argument, nodes.Name) and compiler.scopes.is_array(
+        compiler.function, argument.name
+    ):
         scope = compiler.scopes.key(compiler.function, argument.name)[0]
         return f"length_of(l_{argument.name}, text)" if scope else f"float(len(v_{argument.name}))"
     if isinstance(argument, nodes.Index):
-        return f"length_of({compiler.array_code(argument.base)}[{compiler.subscript(argument)}], text)"
+        return (
+            f"length_of({compiler.array_code(argument.base)}[{compiler.subscript(argument)}], text)"
+        )
     if isinstance(argument, nodes.Name) and not compiler.numeric(argument):
         return f"length_of({compiler.value(argument)}, text)"
     return f"float(len({compiler.text(argument)}))"
@@ -67,7 +69,11 @@ def _substr(compiler: Compiler, call: Call) -> str:
 
 def _constant_index(expression: Expression) -> int | None:
     """A whole number from 1 that stands in the program."""
-    if isinstance(expression, nodes.Number) and expression.value.is_integer() and 1 <= expression.value < 1e6:
+    if (
+        isinstance(expression, nodes.Number)
+        and expression.value.is_integer()
+        and 1 <= expression.value < 1e6
+    ):
         return int(expression.value)
     return None
 
@@ -96,7 +102,9 @@ def _split(compiler: Compiler, call: Call) -> str:
         compiler.split_targets.add(target.name)
     else:
         array, typed = _array(compiler, call, 1), "True"
-    return f"rt.split_into({compiler.text(arguments[0])}, {array}, {separator}, {separators}, {typed})"
+    return (
+        f"rt.split_into({compiler.text(arguments[0])}, {array}, {separator}, {separators}, {typed})"
+    )
 
 
 def _patsplit(compiler: Compiler, call: Call) -> str:
@@ -111,20 +119,30 @@ def _substituted(compiler: Compiler, call: Call, text: str) -> str:
     sought, replacement = _bare(call.arguments[0]), _bare(call.arguments[1])
     every = call.name == "gsub"
     pattern = compiler.pattern(sought)
-    if isinstance(sought, nodes.Regex) and isinstance(replacement, nodes.Text) and not compiler.ignore_case:
+    if (
+        isinstance(sought, nodes.Regex)
+        and isinstance(replacement, nodes.Text)
+        and not compiler.ignore_case
+    ):
         return f"c{compiler.substituter(sought.source, replacement.value, every)}({text})"
     return f"rt.substitute({pattern}, {compiler.text(call.arguments[1])}, {text}, {every})"
 
 
 def substitution_target(call: Call) -> Expression:
     """What `sub` or `gsub` changes."""
-    return _bare(call.arguments[2]) if len(call.arguments) > 2 else nodes.Field(call.line, nodes.Number(call.line, 0.0))
+    return (
+        _bare(call.arguments[2])
+        if len(call.arguments) > 2
+        else nodes.Field(call.line, nodes.Number(call.line, 0.0))
+    )
 
 
 def substitution_statement(compiler: Compiler, call: Call) -> tuple[str, str] | None:
     """(the call, the assignment when it replaced something); None where it is not that simple."""
     target = substitution_target(call)
-    if not isinstance(target, nodes.Name) and not (isinstance(target, nodes.Field) and isinstance(target.number, nodes.Number)):
+    if not isinstance(target, nodes.Name) and not (
+        isinstance(target, nodes.Field) and isinstance(target.number, nodes.Number)
+    ):
         return None
     return _substituted(compiler, call, compiler.text(target)), assigned(compiler, target, "rt.got")
 
@@ -151,7 +169,11 @@ def _substitute(compiler: Compiler, call: Call) -> str:
 
 def _gensub(compiler: Compiler, call: Call) -> str:
     pattern, replacement, how = call.arguments[:3]
-    subject = compiler.text(call.arguments[3]) if len(call.arguments) > 3 else ("rt.record()" if compiler.general else "r")
+    subject = (
+        compiler.text(call.arguments[3])
+        if len(call.arguments) > 3
+        else ("rt.record()" if compiler.general else "r")
+    )
     return f"rt.gensub({compiler.pattern(_bare(pattern))}, {compiler.text(replacement)}, {compiler.value(how)}, {subject})"
 
 
@@ -208,7 +230,9 @@ def _kind(compiler: Compiler, call: Call) -> str:
     if isinstance(argument, nodes.Index):
         compiler.mark_typed(argument.base)
         code = f"peek({compiler.array_code(argument.base)}, {compiler.subscript(argument)})"
-    elif isinstance(argument, nodes.Name) and compiler.scopes.is_array(compiler.function, argument.name):
+    elif isinstance(argument, nodes.Name) and compiler.scopes.is_array(
+        compiler.function, argument.name
+    ):
         code = f"{'l' if compiler.scopes.key(compiler.function, argument.name)[0] else 'v'}_{argument.name}"
     elif isinstance(argument, nodes.Field) and call.name == "typeof":
         compiler.needs_count = True

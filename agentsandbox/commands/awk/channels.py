@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.processes import Process
     from agentsandbox.kernel.streams import ByteReader, ByteWriter
 
-__all__ = ["Channels"]
-
 HELD = 16384
 """Characters that an output file keeps before they are written."""
 PIPE_HELD = 32768
@@ -51,7 +49,13 @@ class _Input:
 
     __slots__ = ("pipe", "process", "reader", "source")
 
-    def __init__(self, reader: RecordReader, source: Any, process: Process | None = None, pipe: Pipe | None = None) -> None:
+    def __init__(
+        self,
+        reader: RecordReader,
+        source: Any,
+        process: Process | None = None,
+        pipe: Pipe | None = None,
+    ) -> None:
         self.reader = reader
         self.source = source
         self.process = process
@@ -73,13 +77,21 @@ class Channels:
 
     # processes
 
-    def start(self, command: str, stdin: ByteReader | None, stdout: ByteWriter | None, finish: Callable[[], None]) -> Process:
+    def start(
+        self,
+        command: str,
+        stdin: ByteReader | None,
+        stdout: ByteWriter | None,
+        finish: Callable[[], None],
+    ) -> Process:
         """Run a shell command beside the program; `finish` closes its ends of the pipes."""
         ctx = self.ctx
 
         def run() -> int:
             try:
-                return ctx.run(["sh", "-c", command], stdin=stdin, stdout=stdout, env=self.environment)
+                return ctx.run(
+                    ["sh", "-c", command], stdin=stdin, stdout=stdout, env=self.environment
+                )
             finally:
                 finish()
 
@@ -110,7 +122,9 @@ class Channels:
             except OSError as error:
                 self.rt.ERRNO = os.strerror(error.errno or 5)
                 return -1.0
-            found = self.inputs[(name, False)] = _Input(RecordReader(source, self.ctx.budget, bytewise=self.rt.bytewise), source)
+            found = self.inputs[(name, False)] = _Input(
+                RecordReader(source, self.ctx.budget, bytewise=self.rt.bytewise), source
+            )
             self._latest[name] = found
         return self.rt.read_record(found.reader)
 
@@ -154,9 +168,13 @@ class Channels:
         if name in _STDERR:
             return _Output(name, ctx.stderr)
         try:
-            stream = ctx.fs.open(ctx.path(name), "a" if kind == ">>" else "w", permissions=0o666 & ~ctx.umask)
+            stream = ctx.fs.open(
+                ctx.path(name), "a" if kind == ">>" else "w", permissions=0o666 & ~ctx.umask
+            )
         except OSError as error:
-            raise AwkFatal(f"cannot redirect to `{name}': {os.strerror(error.errno or 5)}") from None
+            raise AwkFatal(
+                f"cannot redirect to `{name}': {os.strerror(error.errno or 5)}"
+            ) from None
         return _Output(name, stream)
 
     def _write_out(self, output: _Output) -> None:
@@ -175,7 +193,9 @@ class Channels:
         try:
             output.stream.write(data)
         except OSError as error:
-            raise AwkFatal(f'print to "{output.name}" failed: {os.strerror(error.errno or 5)}') from None
+            raise AwkFatal(
+                f'print to "{output.name}" failed: {os.strerror(error.errno or 5)}'
+            ) from None
 
     def _feed(self, output: _Output, data: bytes) -> None:
         """Write to a command's input, starting it when it does not run yet."""
@@ -236,7 +256,11 @@ class Channels:
     def _close_output(self, output: _Output) -> int:
         if not output.command:
             self._write_out(output)
-            if output.stream is not self.ctx.stdout and output.stream is not self.ctx.stderr and output.stream is not None:
+            if (
+                output.stream is not self.ctx.stdout
+                and output.stream is not self.ctx.stderr
+                and output.stream is not None
+            ):
                 output.stream.release()  # type: ignore[attr-defined]
             return 0
         if output.pipe is None:
@@ -244,7 +268,9 @@ class Channels:
 
             data = encode("".join(output.held))
             output.held.clear()
-            return self.ctx.run(["sh", "-c", output.name], stdin=BytesReader(data), env=self.environment)
+            return self.ctx.run(
+                ["sh", "-c", output.name], stdin=BytesReader(data), env=self.environment
+            )
         if output.held:
             output.size = PIPE_HELD + 1
             self._write_out(output)
@@ -262,7 +288,9 @@ class Channels:
         return self.wait(channel.process)
 
     def close_all(self) -> None:
-        """The program ends: commands finish before standard output is written, as gawk's exit has it."""
+        """The program ends: commands finish before standard output is written, as gawk's exit has
+        it.
+        """
         for output in list(self.outputs.values()):
             self._close_output(output)
         self.outputs.clear()

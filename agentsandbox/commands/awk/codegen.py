@@ -25,7 +25,12 @@ from agentsandbox.commands.awk.expressions import Expressions
 from agentsandbox.commands.awk.lexer import AwkSyntaxError, Source
 from agentsandbox.commands.awk.printing import printed
 from agentsandbox.commands.awk.scopes import SPECIAL_ARRAYS, SPECIAL_NAMES, Scopes
-from agentsandbox.commands.awk.shortcuts import counts_silently, element_loop, field_loop, uses_subscript
+from agentsandbox.commands.awk.shortcuts import (
+    counts_silently,
+    element_loop,
+    field_loop,
+    uses_subscript,
+)
 from agentsandbox.commands.awk.together import together
 from agentsandbox.commands.awk.values import FILE
 from agentsandbox.errors import LimitReached
@@ -39,13 +44,12 @@ if TYPE_CHECKING:
     from agentsandbox.commands.awk.nodes import Program, Statement
     from agentsandbox.kernel.budget import Budget
 
-__all__ = ["Compiled", "compile_program"]
-
 MAX_BLOCKS = 17
 """Loops within loops: CPython allows 20 blocks, and the main loop and its `try` are two."""
 MAX_INDENT = 90
 MAX_LENGTH = 1 << 19
-"""Characters of Python for one program: compiling them is a single call that nothing can interrupt."""
+"""Characters of Python for one program: compiling them is a single call that nothing can
+interrupt."""
 _SECONDS = 1e-6
 """What compiling takes for each of them, generously."""
 
@@ -53,13 +57,32 @@ _SECONDS = 1e-6
 class Compiled:
     """A program ready to run: `lines[n]` is the awk line of line n of the generated source."""
 
-    __slots__ = ("begin_file_line", "begin_line", "code", "last_line", "lines", "source", "sources", "used", "warnings")
+    __slots__ = (
+        "begin_file_line",
+        "begin_line",
+        "code",
+        "last_line",
+        "lines",
+        "source",
+        "sources",
+        "used",
+        "warnings",
+    )
 
-    def __init__(self, source: str, lines: list[int], warnings: list[str], program: Program, budget: Budget) -> None:
+    def __init__(
+        self, source: str, lines: list[int], warnings: list[str], program: Program, budget: Budget
+    ) -> None:
         rules = program.rules
-        self.begin_line = max([_end_line(rule) for rule in rules if rule.kind == "BEGIN"], default=0)
-        self.begin_file_line = max([_end_line(rule) for rule in rules if rule.kind == "BEGINFILE"], default=0)
-        self.last_line = max([_end_line(rule) for rule in rules if rule.kind in ("always", "pattern", "range")], default=0)
+        self.begin_line = max(
+            [_end_line(rule) for rule in rules if rule.kind == "BEGIN"], default=0
+        )
+        self.begin_file_line = max(
+            [_end_line(rule) for rule in rules if rule.kind == "BEGINFILE"], default=0
+        )
+        self.last_line = max(
+            [_end_line(rule) for rule in rules if rule.kind in ("always", "pattern", "range")],
+            default=0,
+        )
         """The lines that are last at work when BEGIN, or a record, is done; 0 for none."""
         if len(source) * _SECONDS > budget.remaining():
             raise LimitReached("timeout")
@@ -67,7 +90,9 @@ class Compiled:
         self.used = frozenset(re.findall(r"\w+", source, re.ASCII))
         """The names in it, and some that are only in its texts."""
         self.lines = lines
-        self.sources = [Source(source.name, "", number) for number, source in enumerate(program.sources)]
+        self.sources = [
+            Source(source.name, "", number) for number, source in enumerate(program.sources)
+        ]
         """The names of the pieces of the program."""
         self.warnings = warnings
         try:
@@ -80,8 +105,12 @@ def _end_line(rule: nodes.Rule) -> int:
     return rule.action[-1].line if rule.action and rule.kind in ("always", "BEGIN") else rule.line
 
 
-def compile_program(program: Program, assigned: frozenset[str], operands: frozenset[str], budget: Budget) -> Compiled:
-    """Compile; `assigned` are the names given by `-v` or by operands, `operands` those given by operands alone."""
+def compile_program(
+    program: Program, assigned: frozenset[str], operands: frozenset[str], budget: Budget
+) -> Compiled:
+    """Compile; `assigned` are the names given by `-v` or by operands, `operands` those given by
+    operands alone.
+    """
     try:
         return _Generator(program, assigned, operands, budget).generate()
     except RecursionError:
@@ -89,7 +118,9 @@ def compile_program(program: Program, assigned: frozenset[str], operands: frozen
 
 
 class _Generator(Expressions):
-    def __init__(self, program: Program, assigned: frozenset[str], operands: frozenset[str], budget: Budget) -> None:
+    def __init__(
+        self, program: Program, assigned: frozenset[str], operands: frozenset[str], budget: Budget
+    ) -> None:
         super().__init__(Scopes(program, assigned, budget), program.sources)
         self.program = program
         self.operands = operands
@@ -144,14 +175,18 @@ class _Generator(Expressions):
             if name in SPECIAL_NAMES:
                 continue
             if name in SPECIAL_ARRAYS or ("", name) in self.scopes.arrays:
-                self.emit(f"v_{name} = rt.{'numbered' if name in self.numbered else 'array'}({name!r})")
+                self.emit(
+                    f"v_{name} = rt.{'numbered' if name in self.numbered else 'array'}({name!r})"
+                )
             else:
                 self.emit(f"v_{name} = rt.initial({name!r})")
         highest = self.scopes.highest_field
         self.emit(f"rt.pad = pad = [''] * {highest}")
         self.emit("r = ''; f = list(pad); nf = 0; k = 250; b = rt.budget")
         if self.uses_odd:
-            self.emit("rt.uses_odd = odd = True; hot = False; known = rt.known; inputs = rt.known_inputs")
+            self.emit(
+                "rt.uses_odd = odd = True; hot = False; known = rt.known; inputs = rt.known_inputs"
+            )
             if self.scopes.uses_getline:
                 self.emit("rt.hot = False")
         self.emit(f"rt.keeps_types = {self.reads_types}")
@@ -162,9 +197,17 @@ class _Generator(Expressions):
         for name in sorted(self.field_targets):
             self.emit(f"i_{name} = {'from_input' if self.is_typed(name) else 'str'}")
         for (source, replacement, every), number in self.substitutions.items():
-            self.emit(f"c{number} = rt.substituter(p{self.regexes[source]}, {replacement!r}, {every})")
-        for name in sorted(self.scopes.names if self.scopes.changes_operands else self.operands & self.scopes.names):
-            if name not in SPECIAL_NAMES and ("", name) not in self.scopes.arrays and name not in SPECIAL_ARRAYS:
+            self.emit(
+                f"c{number} = rt.substituter(p{self.regexes[source]}, {replacement!r}, {every})"
+            )
+        for name in sorted(
+            self.scopes.names if self.scopes.changes_operands else self.operands & self.scopes.names
+        ):
+            if (
+                name not in SPECIAL_NAMES
+                and ("", name) not in self.scopes.arrays
+                and name not in SPECIAL_ARRAYS
+            ):
                 self.emit(f"def w_{name}(value):")
                 self.emit(f" nonlocal v_{name}")
                 self.emit(f" v_{name} = value")
@@ -178,7 +221,10 @@ class _Generator(Expressions):
         for function in self.program.functions.values():
             self._function(function)
         for function in self.program.functions.values():
-            kinds = "".join("a" if (function.name, name) in self.scopes.arrays else "s" for name in function.parameters)
+            kinds = "".join(
+                "a" if (function.name, name) in self.scopes.arrays else "s"
+                for name in function.parameters
+            )
             self.emit(f"rt.functions[{function.name!r}] = (f_{function.name}, {kinds!r})")
 
     def _function(self, function: nodes.Function) -> None:
@@ -190,15 +236,22 @@ class _Generator(Expressions):
         body = self.captured(lambda: self.statements(function.body))
         self.indent -= 2
         hoisted, self.hoisted = self.hoisted, saved
-        arrays = [name for name in function.parameters if (function.name, name) in self.scopes.arrays]
+        arrays = [
+            name for name in function.parameters if (function.name, name) in self.scopes.arrays
+        ]
         self.line = function.line
-        words = [f"l_{name}=None" if name in arrays else f"l_{name}=UNSET" for name in function.parameters]
+        words = [
+            f"l_{name}=None" if name in arrays else f"l_{name}=UNSET"
+            for name in function.parameters
+        ]
         self.emit(f"def f_{function.name}({', '.join(words)}):")
         self.indent += 1
         self.emit(self.nonlocals([text for _, text, _ in [*body, *hoisted]], inside=False))
         self.emit("b.left -= 1; b.depth += 1; k = 250")
         arguments = "".join([f", l_{name}" for name in function.parameters])
-        self.emit(f"if (b.left < 0 or b.depth > b.stack_end) and rt.enter(): return rt.go_on(f_{function.name}{arguments})")
+        self.emit(
+            f"if (b.left < 0 or b.depth > b.stack_end) and rt.enter(): return rt.go_on(f_{function.name}{arguments})"
+        )
         for name in arrays:
             self.emit(f"if l_{name} is None or l_{name} is UNSET: l_{name} = rt.local({name!r})")
         for indent, text, line in hoisted:
@@ -271,7 +324,9 @@ class _Generator(Expressions):
         self.indent -= 3
         self.emit("while rt.next_block():")
         self.indent += 1
-        self.emit(f"q = rt.q; sep = rt.sep; k = 250{'; odd = rt.odd; hot = rt.hot' if self.uses_odd else ''}")
+        self.emit(
+            f"q = rt.q; sep = rt.sep; k = 250{'; odd = rt.odd; hot = rt.hot' if self.uses_odd else ''}"
+        )
         self._apply_together(columns)
         # `next` inside a loop or a function unwinds to here; so does `nextfile`
         if not self.uses_exceptions:
@@ -308,11 +363,19 @@ class _Generator(Expressions):
         self.indent += extra
         scopes = self.scopes
         if "NR" in scopes.names:
-            self.emit("rt.NR += 1.0" if "NR" not in scopes.special_assigned else "rt.NR = num(rt.NR) + 1.0")
+            self.emit(
+                "rt.NR += 1.0"
+                if "NR" not in scopes.special_assigned
+                else "rt.NR = num(rt.NR) + 1.0"
+            )
         else:
             self.emit("rt.NR += 1.0") if self.counts else None
         if "FNR" in scopes.names:
-            self.emit("rt.FNR += 1.0" if "FNR" not in scopes.special_assigned else "rt.FNR = num(rt.FNR) + 1.0")
+            self.emit(
+                "rt.FNR += 1.0"
+                if "FNR" not in scopes.special_assigned
+                else "rt.FNR = num(rt.FNR) + 1.0"
+            )
         if self.general:
             self.emit("rt._record = r; rt._fields = None; rt._stale = False")
             self.emit("if rt._typed: rt._typed.clear()")
@@ -320,7 +383,9 @@ class _Generator(Expressions):
             limit = "" if scopes.all_fields else f", {scopes.highest_field}"
             counts = self.needs_count or scopes.all_fields
             only_first = scopes.highest_field == 1 and not counts
-            self.emit(f"f = {'(' if only_first else ''}r.split(sep{limit}) if q else split_fields(r){') or pad' if only_first else ''}")
+            self.emit(
+                f"f = {'(' if only_first else ''}r.split(sep{limit}) if q else split_fields(r){') or pad' if only_first else ''}"
+            )
             if counts:
                 self.emit("nf = len(f) if r else 0")
             if scopes.highest_field and not only_first:
@@ -376,7 +441,11 @@ class _Generator(Expressions):
     def if_statement(self, node: nodes.If) -> None:
         word = "if"
         while True:
-            condition = self.quick_condition(node.condition) if word == "if" else self.condition(node.condition)
+            condition = (
+                self.quick_condition(node.condition)
+                if word == "if"
+                else self.condition(node.condition)
+            )
             self.emit(f"{word} {condition}:")
             self.body(node.yes)
             if node.no is None:
@@ -407,7 +476,9 @@ class _Generator(Expressions):
         self.emit(f"while {self.condition(node.condition)}:")
         self.loop(node.body, lambda: self.emit("continue"), lambda: None)
 
-    def loop(self, body: Statement, on_continue: Callable[[], None], at_end: Callable[[], None]) -> None:
+    def loop(
+        self, body: Statement, on_continue: Callable[[], None], at_end: Callable[[], None]
+    ) -> None:
         self.deeper()
         self.tick()
         self.continues.append(on_continue)
@@ -449,11 +520,19 @@ class _Generator(Expressions):
         if fields is not None:
             self._field_loop(node.body, *fields, step=step, on_continue=on_continue)
             return
-        self.emit(f"while {self.condition(node.condition) if node.condition is not None else 'True'}:")
+        self.emit(
+            f"while {self.condition(node.condition) if node.condition is not None else 'True'}:"
+        )
         self.loop(node.body, on_continue, step)
 
     def _field_loop(
-        self, body: Statement, variable: nodes.Name, first: int, *, step: Callable[[], None], on_continue: Callable[[], None]
+        self,
+        body: Statement,
+        variable: nodes.Name,
+        first: int,
+        *,
+        step: Callable[[], None],
+        on_continue: Callable[[], None],
     ) -> None:
         """A loop over fields; the variable counts along."""
         field, subscript = self.temporary(), ""
@@ -493,7 +572,9 @@ class _Generator(Expressions):
             del self.loop_elements[walked]
 
     def switch_statement(self, node: nodes.Switch) -> None:
-        """The index of the matching case first, then a loop that runs once: `break` leaves it, cases fall through."""
+        """The index of the matching case first, then a loop that runs once: `break` leaves it,
+        cases fall through.
+        """
         subject, matched, again = self.temporary(), self.temporary(), self.temporary()
         self.emit(f"{subject} = {self.value(node.subject)}")
         default = len(node.cases)

@@ -1,4 +1,6 @@
-"""Expressions of awk as Python expressions, in the form their context asks for: number, text, value or condition."""
+"""Expressions of awk as Python expressions, in the form their context asks for: number, text, value
+or condition.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,12 @@ import re
 from math import copysign
 
 from agentsandbox.commands.awk import nodes
-from agentsandbox.commands.awk.assignments import assign_statement, assign_value, getline_value, step_value
+from agentsandbox.commands.awk.assignments import (
+    assign_statement,
+    assign_value,
+    getline_value,
+    step_value,
+)
 from agentsandbox.commands.awk.calls import CALLS, TEXT_CALLS, substitution_statement
 from agentsandbox.commands.awk.lexer import AwkSyntaxError, place_of
 from agentsandbox.commands.awk.numbered import numbered_arrays
@@ -24,15 +31,15 @@ if TYPE_CHECKING:
     from agentsandbox.commands.awk.nodes import Expression
     from agentsandbox.commands.awk.scopes import Scopes
 
-__all__ = ["Expressions"]
-
 HOIST_EVERY = 20
 """Levels of nesting after which a subexpression becomes a function of its own."""
 
 _NAMES = re.compile(r"\b(?:[vl]_\w+|r|f|nf)\b")
 _COMPARISONS = {"<": "lt", "<=": "le", "==": "eq", "!=": "ne", ">": "gt", ">=": "ge"}
 _MIRRORED = {"<": ">", "<=": ">=", "==": "==", "!=": "!=", ">": "<", ">=": "<="}
-_TEXT_SPECIALS = frozenset(("OFS", "ORS", "SUBSEP", "CONVFMT", "OFMT", "FS", "RS", "RT", "FPAT", "FIELDWIDTHS"))
+_TEXT_SPECIALS = frozenset(
+    ("OFS", "ORS", "SUBSEP", "CONVFMT", "OFMT", "FS", "RS", "RT", "FPAT", "FIELDWIDTHS")
+)
 _LITERAL = re.compile(r"[A-Za-z0-9 _:,;=<>/@#%&~!'\"`-]+")
 
 
@@ -61,7 +68,8 @@ class Expressions:
         self.typed: set[str] = set()
         """Global arrays of which it matters whether an element is a number or its text."""
         self.loop_fields: dict[tuple[str, str], tuple[str, str]] = {}
-        """For a variable that goes through the fields what holds the field, and what holds its number as a subscript, or ""."""
+        """For a variable that goes through the fields what holds the field, and what holds its
+        number as a subscript, or ""."""
         self.uses_odd = False
         self.reads_types = False
         """Whether the type of an assigned field may matter."""
@@ -84,7 +92,11 @@ class Expressions:
     def nonlocals(self, texts: list[str], inside: bool) -> str:
         """The declaration a nested function needs for the variables its text may bind."""
         self.budget.step(len(self.scopes.names) + len(texts))
-        known = {f"v_{name}" for name in self.scopes.names if name not in SPECIAL_NAMES} | {"r", "f", "nf"}
+        known = {f"v_{name}" for name in self.scopes.names if name not in SPECIAL_NAMES} | {
+            "r",
+            "f",
+            "nf",
+        }
         if inside and self.function:
             known.update(f"l_{name}" for name in self.scopes.functions[self.function].parameters)
         found = {name for text in texts for name in _NAMES.findall(text)} & known
@@ -134,7 +146,12 @@ class Expressions:
             self.effect(expression.operand)
             return
         if isinstance(expression, nodes.Step):
-            expression = nodes.Assign(expression.line, "+=" if expression.amount > 0 else "-=", expression.target, nodes.Number(0, 1.0))
+            expression = nodes.Assign(
+                expression.line,
+                "+=" if expression.amount > 0 else "-=",
+                expression.target,
+                nodes.Number(0, 1.0),
+            )
         if isinstance(expression, nodes.Assign):
             assign_statement(self, expression)
             return
@@ -143,7 +160,11 @@ class Expressions:
             if found is not None:
                 self.emit(f"if {found[0]}: {found[1]}")
                 return
-        self.emit(self.value(expression) if not self.is_condition(expression) else self.condition(expression))
+        self.emit(
+            self.value(expression)
+            if not self.is_condition(expression)
+            else self.condition(expression)
+        )
 
     def emit(self, text: str) -> None:
         raise NotImplementedError
@@ -163,7 +184,11 @@ class Expressions:
             return expression.operator == "()" and self.textual(expression.operand)
         if isinstance(expression, nodes.Ternary):
             return self.textual(expression.yes) and self.textual(expression.no)
-        return isinstance(expression, nodes.Name) and expression.name in _TEXT_SPECIALS and self.is_global(expression.name)
+        return (
+            isinstance(expression, nodes.Name)
+            and expression.name in _TEXT_SPECIALS
+            and self.is_global(expression.name)
+        )
 
     def is_global(self, name: str) -> bool:
         """Whether no parameter hides the name."""
@@ -181,7 +206,9 @@ class Expressions:
 
     def bounded(self, expression: Expression) -> bool:
         """Whether its text is no longer than the record or the program."""
-        return isinstance(expression, (nodes.Field, nodes.Number, nodes.Text, nodes.Binary)) or self.numeric(expression)
+        return isinstance(
+            expression, (nodes.Field, nodes.Number, nodes.Text, nodes.Binary)
+        ) or self.numeric(expression)
 
     # names, elements, fields
 
@@ -202,10 +229,14 @@ class Expressions:
             codes = [self.text(item) for item in subscripts]
             if self._fixed_subscripts:
                 code = f"'\\x1c'.join(({', '.join(codes)}))"
-                return code if all(self.bounded(item) for item in subscripts) else f"checked({code})"
+                return (
+                    code if all(self.bounded(item) for item in subscripts) else f"checked({code})"
+                )
             return f"join(({', rt.SUBSEP, '.join(codes)}))"
         only = subscripts[0]
-        if self.is_numbered(node.base if isinstance(node, nodes.Index) else node.array) and self.numeric(only):
+        if self.is_numbered(
+            node.base if isinstance(node, nodes.Index) else node.array
+        ) and self.numeric(only):
             return self.number(only)
         if isinstance(only, (nodes.Text, nodes.Field)) or self.textual(only):
             return self.text(only)
@@ -219,7 +250,11 @@ class Expressions:
 
     def is_numbered(self, base: object) -> bool:
         """Whether it is an array that takes numbers as subscripts."""
-        return isinstance(base, nodes.Name) and base.name in self.numbered and self.is_global(base.name)
+        return (
+            isinstance(base, nodes.Name)
+            and base.name in self.numbered
+            and self.is_global(base.name)
+        )
 
     def variable(self, node: nodes.Name) -> str:
         """The value of a scalar variable."""
@@ -235,7 +270,11 @@ class Expressions:
 
     def looped(self, node: Expression) -> tuple[str, str] | None:
         """What `loop_fields` has for it."""
-        return self.loop_fields.get(self.scopes.key(self.function, node.name)) if isinstance(node, nodes.Name) else None
+        return (
+            self.loop_fields.get(self.scopes.key(self.function, node.name))
+            if isinstance(node, nodes.Name)
+            else None
+        )
 
     def field_text(self, node: nodes.Field) -> str:
         """The text of a field."""
@@ -276,7 +315,9 @@ class Expressions:
             return f"from_input({self.field_text(node)})"
         temporary = self.temporary()
         present = f"1.0 <= ({temporary} := {self.number(number)}) <= nf"
-        return f"(from_input(f[int({temporary}) - 1]) if {present} else other_value({temporary}, r))"
+        return (
+            f"(from_input(f[int({temporary}) - 1]) if {present} else other_value({temporary}, r))"
+        )
 
     # number
 
@@ -292,9 +333,18 @@ class Expressions:
                 return self.number(expression.operand)
             return f"({expression.operator}{self.number(expression.operand)})"
         if isinstance(expression, nodes.Binary):
-            return self.arithmetic(expression.operator, self.number(expression.left), self.number(expression.right), expression)
+            return self.arithmetic(
+                expression.operator,
+                self.number(expression.left),
+                self.number(expression.right),
+                expression,
+            )
         if isinstance(expression, nodes.Field):
-            return self.quick_number(expression) if self.quick else self.field_number(self.field_text(expression))
+            return (
+                self.quick_number(expression)
+                if self.quick
+                else self.field_number(self.field_text(expression))
+            )
         if isinstance(expression, nodes.Ternary):
             return f"({self.number(expression.yes)} if {self.condition(expression.condition)} else {self.number(expression.no)})"
         if self.numeric(expression):
@@ -313,13 +363,26 @@ class Expressions:
             return f"(-{name})" if copysign(1.0, number) < 0 else name
         return repr(number)
 
-    def arithmetic(self, operator: str, left: str, right: str, node: nodes.Binary | None = None) -> str:
-        if operator in "/%" and node is not None and isinstance(node.right, nodes.Number) and isinstance(node.left, nodes.Number):
+    def arithmetic(
+        self, operator: str, left: str, right: str, node: nodes.Binary | None = None
+    ) -> str:
+        if (
+            operator in "/%"
+            and node is not None
+            and isinstance(node.right, nodes.Number)
+            and isinstance(node.left, nodes.Number)
+        ):
             if not node.right.value:
                 where = " in `%'" if operator == "%" else ""
-                raise AwkSyntaxError(f"{self.place(node.line)}: error: division by zero attempted{where}")
+                raise AwkSyntaxError(
+                    f"{self.place(node.line)}: error: division by zero attempted{where}"
+                )
         if operator == "%":
-            return f"modulo({left}, {right})" if node is not None else f"modulo_assigned({left}, {right})"
+            return (
+                f"modulo({left}, {right})"
+                if node is not None
+                else f"modulo_assigned({left}, {right})"
+            )
         if operator == "/" and node is None:
             return f"divided({left}, {right})"
         if operator == "^":
@@ -362,13 +425,19 @@ class Expressions:
         if len(codes) > 4:
             return f"join(({', '.join(codes)}))"
         code = " + ".join(codes)
-        small = all(isinstance(part, (nodes.Number, nodes.Text)) or self.numeric(part) for part in flat)
+        small = all(
+            isinstance(part, (nodes.Number, nodes.Text)) or self.numeric(part) for part in flat
+        )
         return f"({code})" if small else f"checked({code})"
 
     # value
 
     def _element(self, node: nodes.Index) -> str:
-        if isinstance(node.base, nodes.Name) and len(node.subscripts) == 1 and isinstance(node.subscripts[0], nodes.Name):
+        if (
+            isinstance(node.base, nodes.Name)
+            and len(node.subscripts) == 1
+            and isinstance(node.subscripts[0], nodes.Name)
+        ):
             walked = self.loop_elements.get((node.base.name, node.subscripts[0].name))
             if walked is not None:
                 return walked
@@ -385,7 +454,11 @@ class Expressions:
     def is_plain_array(self, name: str) -> bool:
         """Whether it is a global array of the program's own."""
         scopes = self.scopes
-        return not scopes.key(self.function, name)[0] and name not in SPECIAL_ARRAYS and scopes.is_array(self.function, name)
+        return (
+            not scopes.key(self.function, name)[0]
+            and name not in SPECIAL_ARRAYS
+            and scopes.is_array(self.function, name)
+        )
 
     def mark_typed(self, array: object) -> None:
         """It matters what type the elements have."""
@@ -417,25 +490,38 @@ class Expressions:
         if isinstance(expression, (nodes.Text, nodes.Concat)):
             return self._text(expression)
         if isinstance(expression, nodes.Grouping):
-            raise AwkSyntaxError(f"{self.place(expression.line)}: error: a list in parentheses is not a value")
+            raise AwkSyntaxError(
+                f"{self.place(expression.line)}: error: a list in parentheses is not a value"
+            )
         return self._number(expression)
 
     def user_call(self, node: nodes.UserCall) -> str:
         function = self.scopes.functions.get(node.name)
         if function is None and (node.name in self.scopes.names or node.name in SPECIAL_NAMES):
-            raise AwkSyntaxError(f"{self.place(node.line)}: error: attempt to use non-function `{node.name}' in function call")
+            raise AwkSyntaxError(
+                f"{self.place(node.line)}: error: attempt to use non-function `{node.name}' in function call"
+            )
         if function is None:
             return f"undefined_function({node.name!r})"
         if len(node.arguments) > len(function.parameters):
-            self.warnings.append(f"{self.place(node.line)}: warning: function `{node.name}' called with more arguments than declared")
-        kinds = ["a" if (node.name, parameter) in self.scopes.arrays else "s" for parameter in function.parameters]
+            self.warnings.append(
+                f"{self.place(node.line)}: warning: function `{node.name}' called with more arguments than declared"
+            )
+        kinds = [
+            "a" if (node.name, parameter) in self.scopes.arrays else "s"
+            for parameter in function.parameters
+        ]
         return f"f_{node.name}({', '.join(self.argument(item, kind) for item, kind in zip(node.arguments, kinds, strict=False))})"
 
     def argument(self, expression: Expression, kind: str) -> str:
-        """An argument of a user function: `kind` is "a" for an array, "s" for a scalar, "?" when that is not known."""
+        """An argument of a user function: `kind` is "a" for an array, "s" for a scalar, "?" when
+        that is not known.
+        """
         while isinstance(expression, nodes.Unary) and expression.operator == "()":
             expression = expression.operand
-        if isinstance(expression, nodes.Name) and self.scopes.is_array(self.function, expression.name):
+        if isinstance(expression, nodes.Name) and self.scopes.is_array(
+            self.function, expression.name
+        ):
             prefix = "l" if self.scopes.key(self.function, expression.name)[0] else "v"
             self.mark_typed(expression)
             return f"{prefix}_{expression.name}"
@@ -465,10 +551,17 @@ class Expressions:
         if isinstance(expression, nodes.Binary):
             if expression.operator in ("&&", "||"):
                 word = "and" if expression.operator == "&&" else "or"
-                return f"({self.condition(expression.left)} {word} {self.condition(expression.right)})"
+                return (
+                    f"({self.condition(expression.left)} {word} {self.condition(expression.right)})"
+                )
             if expression.operator in _COMPARISONS:
                 return self.comparison(expression)
-        if isinstance(expression, nodes.Name) and expression.name == "NF" and not self.general and self.is_global("NF"):
+        if (
+            isinstance(expression, nodes.Name)
+            and expression.name == "NF"
+            and not self.general
+            and self.is_global("NF")
+        ):
             return "nf"
         if isinstance(expression, nodes.Field):
             return f"from_input({self.field_text(expression)})"
@@ -491,7 +584,9 @@ class Expressions:
         try:
             compile_posix(written_plainly(node.source), dialect="awk")
         except RegexError as error:
-            raise AwkSyntaxError(f"{self.place(node.line)}: error: {error.message}: /{node.source}/") from None
+            raise AwkSyntaxError(
+                f"{self.place(node.line)}: error: {error.message}: /{node.source}/"
+            ) from None
 
     def regex(self, source: str) -> int:
         """The number of a constant pattern."""
@@ -505,7 +600,11 @@ class Expressions:
         """The pattern that an expression gives."""
         if isinstance(expression, nodes.Regex):
             self.check_regex(expression)
-            return f"rt.dynamic_pattern({expression.source!r})" if self.ignore_case else f"p{self.regex(expression.source)}"
+            return (
+                f"rt.dynamic_pattern({expression.source!r})"
+                if self.ignore_case
+                else f"p{self.regex(expression.source)}"
+            )
         return f"rt.dynamic_pattern({self.text(expression)})"
 
     def comparison(self, node: nodes.Binary) -> str:
@@ -518,9 +617,17 @@ class Expressions:
             return f"({self.text(left)} {operator} {self.text(right)})"
         if isinstance(left, nodes.Field) and self.numeric(right) and not self.general:
             return f"field_{_COMPARISONS[operator]}({self.field_text(left)}, {self.number(right)})"
-        if not self.general and isinstance(left, nodes.Field) and isinstance(right, (nodes.Name, nodes.Index)):
+        if (
+            not self.general
+            and isinstance(left, nodes.Field)
+            and isinstance(right, (nodes.Name, nodes.Index))
+        ):
             return f"field_against_{_COMPARISONS[operator]}({self.field_text(left)}, {self.value(right)})"
-        if not self.general and isinstance(right, nodes.Field) and isinstance(left, (nodes.Name, nodes.Index)):
+        if (
+            not self.general
+            and isinstance(right, nodes.Field)
+            and isinstance(left, (nodes.Name, nodes.Index))
+        ):
             return f"field_against_{_COMPARISONS[_MIRRORED[operator]]}({self.field_text(right)}, {self.value(left)})"
         return f"{_COMPARISONS[operator]}({self.value(left)}, {self.value(right)})"
 
@@ -533,14 +640,18 @@ class Expressions:
         return f"same_text({subject}, {self.text(value)})"
 
     def quick_number(self, node: nodes.Field) -> str:
-        """A field as a number, by statements: most fields that are calculated with are plain numbers."""
+        """A field as a number, by statements: most fields that are calculated with are plain
+        numbers.
+        """
         temporary, text = self.temporary(), self.field_text(node)
         self.emit(f"try: {temporary} = {self.quick_code(text)}")
         self.emit(f"except ValueError: {temporary} = num({text})")
         return temporary
 
     def quick_value(self, expression: Expression, form: Callable[[Expression], str]) -> str:
-        """An expression in one of the four forms, its fields made numbers by statements before it if that can be."""
+        """An expression in one of the four forms, its fields made numbers by statements before it
+        if that can be.
+        """
         if self.general or self.function or not is_arithmetic(expression):
             return form(expression)
         self.quick = True
@@ -552,15 +663,26 @@ class Expressions:
         """A condition that is tested once, right behind the statements that may come before it."""
         while isinstance(expression, nodes.Unary) and expression.operator == "()":
             expression = expression.operand
-        if self.general or self.function or self.ignore_case or not isinstance(expression, nodes.Binary):
+        if (
+            self.general
+            or self.function
+            or self.ignore_case
+            or not isinstance(expression, nodes.Binary)
+        ):
             return self.condition(expression)
         left, right, operator = expression.left, expression.right, expression.operator
-        if operator in _COMPARISONS and all(self.numeric(side) and is_arithmetic(side) for side in (left, right)):
+        if operator in _COMPARISONS and all(
+            self.numeric(side) and is_arithmetic(side) for side in (left, right)
+        ):
             self.quick = True
             code = self.condition(expression)
             self.quick = False
             return code
-        if operator not in _COMPARISONS or not isinstance(left, nodes.Field) or not isinstance(left.number, (nodes.Name, nodes.Number)):
+        if (
+            operator not in _COMPARISONS
+            or not isinstance(left, nodes.Field)
+            or not isinstance(left.number, (nodes.Name, nodes.Number))
+        ):
             return self.condition(expression)
         if not isinstance(right, (nodes.Name, nodes.Number)) or not self.numeric(right):
             return self.condition(expression)

@@ -1,4 +1,6 @@
-"""The record of a running awk program and its fields: how they are split, changed and put together."""
+"""The record of a running awk program and its fields: how they are split, changed and put
+together.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,6 @@ if TYPE_CHECKING:
 
     from agentsandbox.commands.awk.values import Value
     from agentsandbox.contract.command import CommandContext
-
-__all__ = ["Fields", "matches"]
 
 PATTERNS = 512
 MAX_FIELDS = 1_000_000
@@ -103,8 +103,12 @@ class Fields(Meter):
             return separator
         return None
 
-    def _splitter_of(self, separator: str, *, paragraphs: bool = False) -> Callable[[str], list[str]]:
-        """The function that splits by FS or by split's third argument; newlines separate the fields of paragraphs, too."""
+    def _splitter_of(
+        self, separator: str, *, paragraphs: bool = False
+    ) -> Callable[[str], list[str]]:
+        """The function that splits by FS or by split's third argument; newlines separate the fields
+        of paragraphs, too.
+        """
         if separator == " ":
             return split_words
         if separator == "":
@@ -127,7 +131,9 @@ class Fields(Meter):
         return self.splitter(text)
 
     def split(self, text: str) -> list[str]:
-        """The fields of a new `$0`, filled up for the generated code; their number is in `count`."""
+        """The fields of a new `$0`, filled up for the generated code; their number is in
+        `count`.
+        """
         fields = self.splitter(text)
         self.count = len(fields)
         missing = len(self.pad) - len(fields)
@@ -238,7 +244,9 @@ class Fields(Meter):
         """`$position = value`, for a position of at least 1."""
         fields = self._fields
         if fields is None:
-            fields = self._fields = self._record.split(self.sep) if self.q and self._record else self.fields()
+            fields = self._fields = (
+                self._record.split(self.sep) if self.q and self._record else self.fields()
+            )
         if position > len(fields):
             return self.set_field(value, position)
         fields[position - 1] = value if type(value) is str else self.text(value)
@@ -251,7 +259,9 @@ class Fields(Meter):
         """`$target = $position`, both at least 1."""
         fields = self._fields
         if fields is None:
-            fields = self._fields = self._record.split(self.sep) if self.q and self._record else self.fields()
+            fields = self._fields = (
+                self._record.split(self.sep) if self.q and self._record else self.fields()
+            )
         self.put_field(self.value_of(position), target)
         self._stale = True
 
@@ -259,7 +269,9 @@ class Fields(Meter):
         """Have the fields, and as many as up to `position`."""
         fields = self._fields
         if fields is None:
-            fields = self._fields = self._record.split(self.sep) if self.q and self._record else self.fields()
+            fields = self._fields = (
+                self._record.split(self.sep) if self.q and self._record else self.fields()
+            )
         if position > len(fields):
             self.set_field("", position)
 
@@ -302,7 +314,9 @@ class Fields(Meter):
         self._stale = True
 
 
-def matches(pattern: Pattern, text: str, step: Callable[[], None], between: list[str] | None = None) -> list[str]:
+def matches(
+    pattern: Pattern, text: str, step: Callable[[], None], between: list[str] | None = None
+) -> list[str]:
     """The matches in a text, as FPAT has it; `between` gets what stands around them."""
     found: list[str] = []
     position = last = 0
@@ -328,7 +342,10 @@ def matches(pattern: Pattern, text: str, step: Callable[[], None], between: list
     return found
 
 
-_WIDTH = re.compile(r"[ \t\n]*(?:(?P<skip>[0-9]{1,12}):)?(?P<at>)(?:(?P<rest>\*)|\+?(?P<width>[0-9]{1,20})(?![^ \t\n]))?", re.ASCII)
+_WIDTH = re.compile(
+    r"[ \t\n]*(?:(?P<skip>[0-9]{1,12}):)?(?P<at>)(?:(?P<rest>\*)|\+?(?P<width>[0-9]{1,20})(?![^ \t\n]))?",
+    re.ASCII,
+)
 
 
 def _width_splitter(widths: str) -> Callable[[str], list[str]]:

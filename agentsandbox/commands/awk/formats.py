@@ -13,8 +13,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["Directive", "as_bytes", "format_one", "format_text", "format_values", "parse_format"]
-
 _DIRECTIVE = re.compile(
     r"%(?:(?P<position>[0-9]+)\$)?(?P<flags>[-+ #0']*)(?P<width>\*(?:[0-9]+\$)?|[0-9]+)?(?:\.(?P<precision>\*(?:[0-9]+\$)?|-?[0-9]*))?"
     r"[hlLjztP]?(?P<letter>[A-Za-z%])"
@@ -24,19 +22,39 @@ _HEXADECIMAL_PLACES = 13
 
 
 class Directive:
-    """One `%` directive. Width and precision are None, a number, "*" or "*N$"; `text` is how it was written."""
+    """One `%` directive. Width and precision are None, a number, "*" or "*N$"; `text` is how it was
+    written.
+    """
 
-    __slots__ = ("end", "flags", "letter", "position", "precision", "precision_end", "text", "width", "width_end")
+    __slots__ = (
+        "end",
+        "flags",
+        "letter",
+        "position",
+        "precision",
+        "precision_end",
+        "text",
+        "width",
+        "width_end",
+    )
 
     def __init__(self, found: re.Match[str]) -> None:
         self.text = found[0]
         self.end = found.end()
         self.flags = found["flags"]
         self.letter = found["letter"]
-        self.position = int(found["position"]) if found["position"] and len(found["position"]) < 6 else None
+        self.position = (
+            int(found["position"]) if found["position"] and len(found["position"]) < 6 else None
+        )
         self.width = _size(found["width"])
         precision = found["precision"]
-        self.precision = 0 if precision == "" else None if precision and precision[0] == "-" else _size(precision)
+        self.precision = (
+            0
+            if precision == ""
+            else None
+            if precision and precision[0] == "-"
+            else _size(precision)
+        )
         self.width_end, self.precision_end = found.end("width"), found.end("precision")
 
 
@@ -50,7 +68,9 @@ def _size(text: str | None) -> int | str | None:
 
 @cache_short(256)
 def parse_format(template: str) -> tuple[str | Directive, ...]:
-    """Literal text and directives in turn; what is no directive stays literal, as gawk leaves it."""
+    """Literal text and directives in turn; what is no directive stays literal, as gawk leaves
+    it.
+    """
     parts: list[str | Directive] = []
     position = 0
     pending = ""
@@ -86,7 +106,8 @@ def format_values(
     charge: Callable[[int], None],
     sound: Callable[[str], str] = str,
 ) -> str:
-    """`sprintf`: `text_of` words a value, `charge` refuses sizes that are too large before they are made.
+    """`sprintf`: `text_of` words a value, `charge` refuses sizes that are too large before they are
+    made.
 
     sound  what counts of a text that is padded or cut
     """
@@ -106,12 +127,20 @@ def format_values(
         if directive.position is not None:
             _positional(values, directive.position)
         if isinstance(width, str):
-            star, width = width, int_of(_star(values, taken, template, directive, width, directive.width_end))
+            star, width = (
+                width,
+                int_of(_star(values, taken, template, directive, width, directive.width_end)),
+            )
             taken += star == "*"
             if width < 0:
                 flags, width = flags + "-", -width
         if isinstance(precision, str):
-            star, precision = precision, int_of(_star(values, taken, template, directive, precision, directive.precision_end))
+            star, precision = (
+                precision,
+                int_of(
+                    _star(values, taken, template, directive, precision, directive.precision_end)
+                ),
+            )
             taken += star == "*"
             if precision < 0:
                 precision = None
@@ -134,7 +163,9 @@ def _argument(values: Sequence[object], number: int, template: str, end: int) ->
     if 0 <= number < len(values):
         return values[number]
     blanks = " " * (end - 2)
-    raise AwkFatal(f"not enough arguments to satisfy format string\n\t`{template}'\n\t{blanks} ^ ran out for this one")
+    raise AwkFatal(
+        f"not enough arguments to satisfy format string\n\t`{template}'\n\t{blanks} ^ ran out for this one"
+    )
 
 
 def _positional(values: Sequence[object], position: int) -> object:
@@ -146,7 +177,9 @@ def _positional(values: Sequence[object], position: int) -> object:
     return values[position - 1]
 
 
-def _star(values: Sequence[object], taken: int, template: str, directive: Directive, star: str, end: int) -> object:
+def _star(
+    values: Sequence[object], taken: int, template: str, directive: Directive, star: str, end: int
+) -> object:
     """The width or precision that an argument gives."""
     if star != "*":
         number = int(star[1:-1])
@@ -162,7 +195,14 @@ def int_of(value: object) -> int:
     return int(number) if abs(number) < _WIDEST else _WIDEST
 
 
-def format_one(letter: str, flags: str, width: int, precision: int | None, value: object, text_of: Callable[[object], str]) -> str:
+def format_one(
+    letter: str,
+    flags: str,
+    width: int,
+    precision: int | None,
+    value: object,
+    text_of: Callable[[object], str],
+) -> str:
     """One value by one directive."""
     if letter == "s":
         text = text_of(value)
@@ -188,7 +228,9 @@ def as_bytes(text: str) -> str:
     """What `%c` made of numbers above 127, in the locale C: one byte each."""
     if text.isascii():
         return text
-    codes = [code if code < 128 or 0xDC80 <= code < 0xDD00 else code & 255 for code in map(ord, text)]
+    codes = [
+        code if code < 128 or 0xDC80 <= code < 0xDD00 else code & 255 for code in map(ord, text)
+    ]
     return "".join([chr(code if code < 128 or code > 255 else 0xDC00 + code) for code in codes])
 
 
@@ -214,7 +256,12 @@ def _numbered_character(code: int) -> str:
         return chr(low) if low < 128 else chr(0xDC00 + low)
     count = 3 + (code >= 1 << 21) + (code >= 1 << 26)
     head = (0xF00, 0xF80, 0xFC0)[count - 3] >> 4 | code >> 6 * count
-    return "".join([chr(0xDC00 + byte) for byte in (head, *[128 | code >> 6 * place & 63 for place in reversed(range(count))])])
+    return "".join(
+        [
+            chr(0xDC00 + byte)
+            for byte in (head, *[128 | code >> 6 * place & 63 for place in reversed(range(count))])
+        ]
+    )
 
 
 def _integer(flags: str, width: int, precision: int | None, number: int) -> str:
@@ -232,11 +279,15 @@ def _natural(letter: str, flags: str, width: int, precision: int | None, number:
     marked = "#" in flags and letter != "u"
     if precision == 0 and not number:
         return format_text("0" if marked else "", flags, width)
-    digits = format(whole & (1 << 64) - 1, "d" if letter == "u" else letter).rjust(precision or 0, "0")
+    digits = format(whole & (1 << 64) - 1, "d" if letter == "u" else letter).rjust(
+        precision or 0, "0"
+    )
     marked = marked and number != 0
     if letter == "o" and marked:
         digits = "0" + digits
-    return _padded(f"0{letter}" if marked and letter != "o" else "", digits, flags, width, precision)
+    return _padded(
+        f"0{letter}" if marked and letter != "o" else "", digits, flags, width, precision
+    )
 
 
 def _padded(sign: str, digits: str, flags: str, width: int, precision: int | None) -> str:
@@ -254,7 +305,11 @@ def _real(letter: str, flags: str, width: int, precision: int | None, number: fl
         return _hexadecimal(letter, flags, width, precision, number)
     text = f"%{marks}.{min(digits, 1100)}{letter}" % number
     if digits > 1100 and letter in "fFeE":
-        mantissa, exponent = (text, "") if letter in "fF" else (text[: text.lower().index("e")], text[text.lower().index("e") :])
+        mantissa, exponent = (
+            (text, "")
+            if letter in "fF"
+            else (text[: text.lower().index("e")], text[text.lower().index("e") :])
+        )
         text = mantissa + "0" * (digits - 1100) + exponent
     if "0" in flags and "-" not in flags and len(text) < width:
         sign = text[0] if text[0] in "+- " else ""
@@ -277,7 +332,15 @@ def _hexadecimal(letter: str, flags: str, width: int, precision: int | None, num
     first, others = digits[: len(digits) - places], digits[len(digits) - places :]
     others = others.rstrip("0") if precision is None else others.ljust(precision, "0")
     point = "." if others or "#" in flags else ""
-    sign = "-" if math.copysign(1.0, number) < 0 else "+" if "+" in flags else " " if " " in flags else ""
+    sign = (
+        "-"
+        if math.copysign(1.0, number) < 0
+        else "+"
+        if "+" in flags
+        else " "
+        if " " in flags
+        else ""
+    )
     text = f"{first}{point}{others}p{exponent}"
     if "0" in flags and "-" not in flags:
         text = text.rjust(width - len(sign) - 2, "0")

@@ -1,4 +1,6 @@
-"""What the generated code calls that needs no state but CONVFMT and OFMT: conversions, comparisons, arithmetic, strings."""
+"""What the generated code calls that needs no state but CONVFMT and OFMT: conversions, comparisons,
+arithmetic, strings.
+"""
 
 from __future__ import annotations
 
@@ -34,18 +36,25 @@ if TYPE_CHECKING:
 
     from agentsandbox.commands.awk.protocols import Run
 
-__all__ = ["conversions", "kind_of", "namespace", "number_formatter"]
-
 _BIGGEST = 2.0**53
 _ACCOUNTED = 4096
 """Characters of a text above which its making is accounted."""
-_OPERATORS = {"<": operator.lt, "<=": operator.le, "==": operator.eq, "!=": operator.ne, ">": operator.gt, ">=": operator.ge}
+_OPERATORS = {
+    "<": operator.lt,
+    "<=": operator.le,
+    "==": operator.eq,
+    "!=": operator.ne,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
 
 
 def number_formatter(
     convert: Callable[[], str], charge: Callable[[int], None], text: Callable[[object], str] = str
 ) -> Callable[[float], str]:
-    """Number to text: integers as they are, others by the format that `convert` gives; `text` is for a `%s` in that."""
+    """Number to text: integers as they are, others by the format that `convert` gives; `text` is
+    for a `%s` in that.
+    """
 
     def number_text(number: float) -> str:
         if number.is_integer():
@@ -63,7 +72,9 @@ def number_formatter(
 
 def conversions(rt: Run) -> dict[str, Callable[..., Any]]:
     number_text = number_formatter(lambda: rt.CONVFMT, rt.budget.charge)
-    printed_number = number_formatter(lambda: rt.OFMT, rt.budget.charge, lambda number: number_text(float(number)))  # type: ignore[arg-type]
+    printed_number = number_formatter(
+        lambda: rt.OFMT, rt.budget.charge, lambda number: number_text(float(number))
+    )  # type: ignore[arg-type]
     keys: dict[float, str] = {}
 
     def text(value: object) -> str:
@@ -98,10 +109,19 @@ def conversions(rt: Run) -> dict[str, Callable[..., Any]]:
             return value  # type: ignore[return-value]
         return key_of(value) if kind is float else text(value)  # type: ignore[arg-type]
 
-    return {"text": text, "printed": printed, "number_text": number_text, "printed_number": printed_number, "key_of": key_of, "key": key}
+    return {
+        "text": text,
+        "printed": printed,
+        "number_text": number_text,
+        "printed_number": printed_number,
+        "key_of": key_of,
+        "key": key,
+    }
 
 
-def _against_field(text: Callable[[object], str], compare: Callable[[Any, Any], bool]) -> Callable[[str, float], bool]:
+def _against_field(
+    text: Callable[[object], str], compare: Callable[[Any, Any], bool]
+) -> Callable[[str, float], bool]:
     """The comparison of a field with a number."""
 
     def compared(field: str, number: float) -> bool:
@@ -117,8 +137,12 @@ def _against_field(text: Callable[[object], str], compare: Callable[[Any, Any], 
     return compared
 
 
-def _field_against(text: Callable[[object], str], compare: Callable[[Any, Any], bool]) -> Callable[[str, Any], bool]:
-    """The comparison of a field with any value. A value is often the same as before, or the field before."""
+def _field_against(
+    text: Callable[[object], str], compare: Callable[[Any, Any], bool]
+) -> Callable[[str, Any], bool]:
+    """The comparison of a field with any value. A value is often the same as before, or the field
+    before.
+    """
     before: Any = None
     before_number = 0.0
     last_field = ""
@@ -135,7 +159,9 @@ def _field_against(text: Callable[[object], str], compare: Callable[[Any, Any], 
             if kind is not float and kind is not Unset and kind is not Strnum:
                 return compare(field, text(value))
             before = value
-            before_number = number = last_number if kind is Strnum and value == last_field else to_number(value)
+            before_number = number = (
+                last_number if kind is Strnum and value == last_field else to_number(value)
+            )
         try:
             mine = float(field)
         except ValueError:
@@ -227,18 +253,28 @@ def _strings(rt: Run, text: Callable[[object], str]) -> dict[str, Callable[..., 
             return subject
         if not rt.told_of_bytes:
             rt.told_of_bytes = True
-            rt.warn("Invalid multibyte data detected. There may be a mismatch between your data and your locale")
+            rt.warn(
+                "Invalid multibyte data detected. There may be a mismatch between your data and your locale"
+            )
         return _NO_CHARACTER.sub("\ufffd", subject)
 
     def upper(subject: str) -> str:
         if len(subject) > _ACCOUNTED:
             rt.account(len(subject))
-        return subject.upper() if subject.isascii() else "".join([_single(character, character.upper()) for character in known(subject)])
+        return (
+            subject.upper()
+            if subject.isascii()
+            else "".join([_single(character, character.upper()) for character in known(subject)])
+        )
 
     def lower(subject: str) -> str:
         if len(subject) > _ACCOUNTED:
             rt.account(len(subject))
-        return subject.lower() if subject.isascii() else "".join([_single(character, character.lower()) for character in known(subject)])
+        return (
+            subject.lower()
+            if subject.isascii()
+            else "".join([_single(character, character.lower()) for character in known(subject)])
+        )
 
     def integer_text(template: str, number: float, flags: str, width: int) -> str:
         if number - number != 0.0:
@@ -329,7 +365,13 @@ def _elements() -> dict[str, Callable[..., Any]]:
     }  # fmt: skip
 
 
-_KINDS: dict[type, str] = {float: "number", str: "string", Strnum: "strnum", Unset: "untyped", Array: "array"}
+_KINDS: dict[type, str] = {
+    float: "number",
+    str: "string",
+    Strnum: "strnum",
+    Unset: "untyped",
+    Array: "array",
+}
 
 
 def kind_of(value: object) -> str:
@@ -395,7 +437,13 @@ def _arithmetic(rt: Run, _text: Callable[[object], str]) -> dict[str, Callable[.
         result = _bits(name, numbers[0])
         for number in numbers[1:]:
             other = _bits(name, number)
-            result = result & other if name == "and" else result | other if name == "or" else result ^ other
+            result = (
+                result & other
+                if name == "and"
+                else result | other
+                if name == "or"
+                else result ^ other
+            )
         return float(result)
 
     return {
@@ -409,7 +457,9 @@ def _arithmetic(rt: Run, _text: Callable[[object], str]) -> dict[str, Callable[.
 
 def _bits(name: str, number: float) -> int:
     if number < 0:
-        raise AwkFatal(f"{name}: argument 1 negative value {integral_text(number) or f'{number:.6g}'} is not allowed")
+        raise AwkFatal(
+            f"{name}: argument 1 negative value {integral_text(number) or f'{number:.6g}'} is not allowed"
+        )
     return int(number) & ((1 << 64) - 1) if number - number == 0.0 else 0
 
 
@@ -451,7 +501,12 @@ _GROUPS = (
         ),
         _comparisons,
     ),
-    (frozenset("checked join sound substr length_of upper lower integer_text real_text charge format_one".split()), _strings),
+    (
+        frozenset(
+            "checked join sound substr length_of upper lower integer_text real_text charge format_one".split()
+        ),
+        _strings,
+    ),
     (
         frozenset(
             "modulo modulo_assigned divided power integer sine cosine atan2 exponential logarithm square_root bitwise lshift rshift "
@@ -464,7 +519,9 @@ _GROUPS = (
 
 
 def namespace(rt: Run, used: frozenset[str]) -> dict[str, Any]:
-    """The global names of a generated program that uses these; there are no others, not even Python's."""
+    """The global names of a generated program that uses these; there are no others, not even
+    Python's.
+    """
     text = rt.text
     names: dict[str, Any] = {
         "__builtins__": {}, "float": float, "int": int, "str": str, "list": list, "len": len, "map": map, "zip": zip,

@@ -10,7 +10,14 @@ from agentsandbox.commands.awk.fields import Fields
 from agentsandbox.commands.awk.meter import ACCOUNTED, FLUSH_CHARACTERS
 from agentsandbox.commands.awk.numbered import Numbered
 from agentsandbox.commands.awk.records import RecordReader, Separator, has_odd_numbers, is_plain
-from agentsandbox.commands.awk.values import AwkFatal, AwkNextFile, Known, from_input, numeric_input, to_number
+from agentsandbox.commands.awk.values import (
+    AwkFatal,
+    AwkNextFile,
+    Known,
+    from_input,
+    numeric_input,
+    to_number,
+)
 from agentsandbox.kernel.streams import Buffer, InputError
 
 TYPE_CHECKING = False
@@ -20,8 +27,6 @@ if TYPE_CHECKING:
 
     from agentsandbox.commands.awk.values import Value
     from agentsandbox.contract.command import CommandContext
-
-__all__ = ["Input"]
 
 _MISSES_SHARE = 4
 _TRIED = 4096
@@ -61,7 +66,8 @@ class Input(Fields):
         self.uses_terminator = False
         self.records: Iterator[str] = iter(())
         self.odd = True
-        """Whether `float` might take for a number what awk does not; known only if the program `uses_odd` and it is not `hot`."""
+        """Whether `float` might take for a number what awk does not; known only if the program
+        `uses_odd` and it is not `hot`."""
         self.uses_odd = False
         self.known = Known(to_number)
         self.known_inputs = Known(numeric_input)
@@ -250,13 +256,17 @@ class Input(Fields):
         self.ERRNO = ""
         try:
             source = ctx.stdin if name in ("-", "/dev/stdin") else ctx.fs.open(ctx.path(name), "r")
-            if source.unreadable == 21 or (source is not ctx.stdin and ctx.fs.is_dir(ctx.path(name))):
+            if source.unreadable == 21 or (
+                source is not ctx.stdin and ctx.fs.is_dir(ctx.path(name))
+            ):
                 raise IsADirectoryError
         except OSError as error:
             import os
 
             is_directory = isinstance(error, IsADirectoryError)
-            self.ERRNO = reason = os.strerror(errno.EISDIR if is_directory else error.errno or errno.EIO)
+            self.ERRNO = reason = os.strerror(
+                errno.EISDIR if is_directory else error.errno or errno.EIO
+            )
             self._block_start, self._block_size = 0.0, 0
             self.records = iter(())
             if self.begin_file is not None:

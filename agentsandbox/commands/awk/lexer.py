@@ -1,4 +1,6 @@
-"""Awk source into tokens. Whether a slash divides or opens a regular expression is told by the token before it."""
+"""Awk source into tokens. Whether a slash divides or opens a regular expression is told by the
+token before it.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from agentsandbox.kernel.budget import Budget
-
-__all__ = [
-    "BUILTINS", "COMMENT", "KEYWORDS", "OPERAND_ENDS", "AwkSyntaxError", "Source", "Token",
-    "doubtful_escapes", "place_of", "point_at", "tokenize", "unescape",
-]  # fmt: skip
 
 KEYWORDS = frozenset(
     "BEGIN END BEGINFILE ENDFILE function func if else while do for in break continue next nextfile exit return delete "
@@ -39,7 +36,17 @@ _TOKEN = re.compile(
     r"|(?P<string>\")"
     r"|(?P<operator>\*\*=|\*\*|&&|\|\||\+\+|--|\+=|-=|\*=|/=|%=|\^=|==|<=|>=|!=|!~|>>|[-+*/%^!<>|?:~$=,;(){}\[\]@])"
 )
-_ESCAPES = {"n": "\n", "t": "\t", "\\": "\\", '"': '"', "a": "\a", "b": "\b", "f": "\f", "v": "\v", "r": "\r"}
+_ESCAPES = {
+    "n": "\n",
+    "t": "\t",
+    "\\": "\\",
+    '"': '"',
+    "a": "\a",
+    "b": "\b",
+    "f": "\f",
+    "v": "\v",
+    "r": "\r",
+}
 _REGEX_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _REGEX_ESCAPES = frozenset("<>`'BywWsS{}()|*+?.^$\\[]/-abfnrtvx01234567\n")
 _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|([0-7]{1,3})|(\r?\n|\Z)|(.))", re.DOTALL)
@@ -75,11 +82,15 @@ class AwkSyntaxError(Exception):
 
 
 class Token:
-    """`kind` is NUMBER, STRING, ERE, NAME, CALL (a name before its parenthesis), BUILTIN, NEWLINE, EOF, or the token's own text."""
+    """`kind` is NUMBER, STRING, ERE, NAME, CALL (a name before its parenthesis), BUILTIN, NEWLINE,
+    EOF, or the token's own text.
+    """
 
     __slots__ = ("error", "kind", "line", "position", "value")
 
-    def __init__(self, kind: str, value: str, line: int, position: int, error: AwkSyntaxError | None = None) -> None:
+    def __init__(
+        self, kind: str, value: str, line: int, position: int, error: AwkSyntaxError | None = None
+    ) -> None:
         self.kind = kind
         self.value = value
         self.line = line
@@ -92,18 +103,27 @@ class Token:
 
 
 def point_at(source: Source, position: int, message: str, later: int = 0) -> AwkSyntaxError:
-    """The error that shows the line of `position` and a caret below it; its number is `later` lines too large, as gawk has it."""
+    """The error that shows the line of `position` and a caret below it; its number is `later` lines
+    too large, as gawk has it.
+    """
     text = source.text
     line = text.count("\n", 0, position) + 1 + later
     start = text.rfind("\n", 0, position) + 1
     end = text.find("\n", position)
     shown = text[start : len(text) if end < 0 else end]
-    blanks = "".join("\t" if character == "\t" else " " * len(encode(character)) for character in text[start:position])
-    return AwkSyntaxError(f"{source.name}:{line}: {shown}", f"{source.name}:{line}: {blanks}^ {message}")
+    blanks = "".join(
+        "\t" if character == "\t" else " " * len(encode(character))
+        for character in text[start:position]
+    )
+    return AwkSyntaxError(
+        f"{source.name}:{line}: {shown}", f"{source.name}:{line}: {blanks}^ {message}"
+    )
 
 
 def unescape(text: str, warn: Callable[[str], None] | None = None) -> str:
-    """What a string constant or a `-v` value stands for. A byte above 127 in octal or hex is that byte, not that character."""
+    """What a string constant or a `-v` value stands for. A byte above 127 in octal or hex is that
+    byte, not that character.
+    """
     if "\\" not in text:
         return text
 
@@ -132,9 +152,13 @@ def doubtful_escapes(regex: str) -> list[str]:
     messages: list[str] = []
     for character in _REGEX_ESCAPE.findall(regex) if "\\" in regex else ():
         if character in "89":
-            messages.append(f"regexp escape sequence `\\{character}' treated as plain `{character}'")
+            messages.append(
+                f"regexp escape sequence `\\{character}' treated as plain `{character}'"
+            )
         elif character not in _REGEX_ESCAPES:
-            messages.append(f"regexp escape sequence `\\{decode(encode(character)[:1])}' is not a known regexp operator")
+            messages.append(
+                f"regexp escape sequence `\\{decode(encode(character)[:1])}' is not a known regexp operator"
+            )
     return messages
 
 
@@ -152,11 +176,15 @@ def _no_token(source: Source, position: int) -> AwkSyntaxError:
         return point_at(source, position, "backslash not last character on line")
     if character in ".&":
         return point_at(source, position, "syntax error")
-    return point_at(source, position, f"invalid char '{decode(encode(character)[:1])}' in expression")
+    return point_at(
+        source, position, f"invalid char '{decode(encode(character)[:1])}' in expression"
+    )
 
 
 def _string_end(text: str, position: int) -> int:
-    """Where the quote is that ends the string whose opening quote is at `position`; -1 if there is none on the line."""
+    """Where the quote is that ends the string whose opening quote is at `position`; -1 if there is
+    none on the line.
+    """
     while True:
         position += 1
         if position >= len(text) or text[position] == "\n":
@@ -168,7 +196,9 @@ def _string_end(text: str, position: int) -> int:
 
 
 def _regex_end(text: str, position: int) -> int:
-    """Where the slash is that ends the regular expression which starts after `position`; -1 if there is none on the line."""
+    """Where the slash is that ends the regular expression which starts after `position`; -1 if
+    there is none on the line.
+    """
     in_brackets = False
     while True:
         position += 1
@@ -195,7 +225,9 @@ def _regex_end(text: str, position: int) -> int:
 
 
 def tokenize(source: Source, warn: Callable[[str, int], None], budget: Budget) -> list[Token]:
-    """All tokens up to one that is wrong, EOF last. `warn(message, line)` hears of doubtful escapes."""
+    """All tokens up to one that is wrong, EOF last. `warn(message, line)` hears of doubtful
+    escapes.
+    """
     text = source.text
     tokens: list[Token] = []
     append = tokens.append
@@ -219,7 +251,11 @@ def tokenize(source: Source, warn: Callable[[str, int], None], budget: Budget) -
             comment = start
             continue
         if kind == "newline":
-            append(Token("NEWLINE", value, line, start) if comment < 0 else Token("NEWLINE", COMMENT, line, comment))
+            append(
+                Token("NEWLINE", value, line, start)
+                if comment < 0
+                else Token("NEWLINE", COMMENT, line, comment)
+            )
             line += 1
             comment = -1
         elif kind == "number":
@@ -230,7 +266,11 @@ def tokenize(source: Source, warn: Callable[[str, int], None], budget: Budget) -
             stop = _string_end(text, start)
             if stop < 0:
                 joined = _JOINED.match(text, start).group().count("\n")  # type: ignore[union-attr]  # it matches everywhere
-                append(Token("", "", line, start, point_at(source, start, "unterminated string", joined)))
+                append(
+                    Token(
+                        "", "", line, start, point_at(source, start, "unterminated string", joined)
+                    )
+                )
                 break
             at = line + text.count("\n", start, stop)
             value = unescape(text[start + 1 : stop], lambda message, at=at: warn(message, at))  # type: ignore[misc]
@@ -240,14 +280,20 @@ def tokenize(source: Source, warn: Callable[[str, int], None], budget: Budget) -
         elif value in ("/", "/=") and before not in OPERAND_ENDS:
             stop = _regex_end(text, start)
             if stop < 0:
-                unfinished = "unterminated regexp" if start + 1 < end else "unexpected newline or end of string"
+                unfinished = (
+                    "unterminated regexp"
+                    if start + 1 < end
+                    else "unexpected newline or end of string"
+                )
                 append(Token("", "", line, start, point_at(source, start + 1, unfinished)))
                 break
             append(Token("ERE", text[start + 1 : stop].replace("\\/", "/"), line, start))
             position = stop + 1
         elif value == "@" or (value == "|" and text[position : position + 1] == "&"):
             shown = "|&" if value == "|" else _DIRECTIVE.match(text, start)[0]  # type: ignore[index]  # it matches there
-            absent = AwkSyntaxError(f"{source.place(line)}: error: gawk's `{shown}' is not available here")
+            absent = AwkSyntaxError(
+                f"{source.place(line)}: error: gawk's `{shown}' is not available here"
+            )
             append(Token("", "", line, start, absent))
             break
         else:
@@ -255,7 +301,11 @@ def tokenize(source: Source, warn: Callable[[str, int], None], budget: Budget) -
             append(Token(value, value, line, start))
         before = tokens[-1].kind
     if before != "NEWLINE" or comment >= 0:
-        append(Token("NEWLINE", "", line, end) if comment < 0 else Token("NEWLINE", COMMENT, line, comment))
+        append(
+            Token("NEWLINE", "", line, end)
+            if comment < 0
+            else Token("NEWLINE", COMMENT, line, comment)
+        )
     append(Token("EOF", "", line, end))
     return tokens
 

@@ -1,4 +1,6 @@
-"""What loops of a running awk program draw on: the budget, the weight of what is kept, and the output they collect."""
+"""What loops of a running awk program draw on: the budget, the weight of what is kept, and the
+output they collect.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +23,6 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.accounts import Scale
 
     T = TypeVar("T")
-
-__all__ = ["ACCOUNTED", "FLUSH_CHARACTERS", "Meter"]
 
 FLUSH_CHARACTERS = 65536
 ACCOUNTED = 4096
@@ -61,12 +61,15 @@ class Meter:
         self._locals: WeakValueDictionary[int, Array] = WeakValueDictionary()
         """Arrays of functions at work, numbered."""
         self._nested: list[tuple[int, int, int]] = []
-        """Of each call at work that made large texts: its depth, the bytes that count for it, its largest text."""
+        """Of each call at work that made large texts: its depth, the bytes that count for it, its
+        largest text."""
         self._waiting = 0
         """Bytes that count for all of them."""
 
     def enter(self) -> bool:
-        """Look at the meter, as a function call that began must now and then; whether it is to `go_on` elsewhere."""
+        """Look at the meter, as a function call that began must now and then; whether it is to
+        `go_on` elsewhere.
+        """
         budget = self.budget
         if budget.depth > budget.max_depth:
             budget.depth -= 1
@@ -102,7 +105,9 @@ class Meter:
             self.audit(measure=True)
 
     def audit(self, measure: bool = False) -> None:
-        """Refuse arrays that hold too many elements or too much text: measured, or else told from their newest elements."""
+        """Refuse arrays that hold too many elements or too much text: measured, or else told from
+        their newest elements.
+        """
         elements, characters = self._count(measure)
         self.budget.charge(elements * ARRAY_SHARE)
         if characters // AUDIT_LIMITS > self.budget.value_bytes:
@@ -112,7 +117,9 @@ class Meter:
                 self.audit(measure=True)
 
     def _count(self, measure: bool) -> tuple[int, int]:
-        """Return how many elements all arrays have, and the characters in them and in the variables of functions."""
+        """Return how many elements all arrays have, and the characters in them and in the variables
+        of functions.
+        """
         elements = 0
         pending, characters = self._held()
         while pending:
@@ -130,23 +137,31 @@ class Meter:
                 if kinds <= _TEXTS:
                     characters += sum(map(len, array.values()))  # type: ignore[arg-type]
                 elif not kinds <= _NUMBERS:
-                    characters += sum([len(value) for value in array.values() if isinstance(value, str)])
+                    characters += sum(
+                        [len(value) for value in array.values() if isinstance(value, str)]
+                    )
                     pending += [value for value in array.values() if isinstance(value, Array)]
         return elements, characters
 
     def local(self, name: str) -> Array:
-        """Return a new array that belongs to a function call; it counts until the call has forgotten it."""
+        """Return a new array that belongs to a function call; it counts until the call has
+        forgotten it.
+        """
         array = self._locals[self._local] = Array(name)
         self._local += 1
         return array
 
     def _held(self) -> tuple[list[Array], int]:
-        """All arrays, those of the functions at work too, and the characters of the texts that these may hold."""
+        """All arrays, those of the functions at work too, and the characters of the texts that
+        these may hold.
+        """
         found = {id(array): array for array in (*self.arrays.values(), *self._locals.values())}
         return list(found.values()), self._waiting
 
     def _nest(self, size: int) -> None:
-        """Count a large text for the call that made it, until a call further out makes one: a call holds a few of them."""
+        """Count a large text for the call that made it, until a call further out makes one: a call
+        holds a few of them.
+        """
         nested, depth = self._nested, self.budget.depth
         while nested and nested[-1][0] > depth:
             self._waiting -= nested.pop()[1]

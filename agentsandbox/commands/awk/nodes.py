@@ -12,51 +12,13 @@ if TYPE_CHECKING:
         "Number | Text | Regex | Name | Index | Field | Assign | Ternary | Binary | Unary | Step | Concat | Match | Membership | Call"
         " | UserCall | Getline | Grouping"
     )
-    Statement: TypeAlias = (
-        "Print | ExpressionStatement | If | While | DoWhile | For | ForIn | Switch | Block | Delete | Jump | Return | Exit"
-    )
-
-__all__ = [
-    "Assign",
-    "Binary",
-    "Block",
-    "Call",
-    "Concat",
-    "Delete",
-    "DoWhile",
-    "Exit",
-    "ExpressionStatement",
-    "Field",
-    "For",
-    "ForIn",
-    "Function",
-    "Getline",
-    "Grouping",
-    "If",
-    "Index",
-    "Jump",
-    "Match",
-    "Membership",
-    "Name",
-    "Node",
-    "Number",
-    "Print",
-    "Program",
-    "Regex",
-    "Return",
-    "Rule",
-    "Step",
-    "Switch",
-    "Ternary",
-    "Text",
-    "Unary",
-    "UserCall",
-    "While",
-]
+    Statement: TypeAlias = "Print | ExpressionStatement | If | While | DoWhile | For | ForIn | Switch | Block | Delete | Jump | Return | Exit"
 
 
 class Node:
-    """A node: its parts are given in the order of their annotations; `line` is the source line, for messages."""
+    """A node: its parts are given in the order of their annotations; `line` is the source line, for
+    messages.
+    """
 
     __slots__ = ("line",)
 
@@ -316,7 +278,9 @@ class Exit(Node):
 
 
 class Rule(Node):
-    """A pattern and its action: `kind` is "BEGIN", "END", "BEGINFILE", "ENDFILE", "always", "pattern" or "range"."""
+    """A pattern and its action: `kind` is "BEGIN", "END", "BEGINFILE", "ENDFILE", "always",
+    "pattern" or "range".
+    """
 
     __slots__ = ("action", "first", "kind", "last")
     kind: str

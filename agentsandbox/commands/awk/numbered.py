@@ -1,6 +1,7 @@
 """Arrays that records are kept in, one after the other: their elements are in a list.
 
-A dictionary takes some 90 bytes for a key and its place; and making the key's text takes longer than all else.
+A dictionary takes some 90 bytes for a key and its place; and making the key's text takes longer
+than all else.
 """
 
 from __future__ import annotations
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from agentsandbox.commands.awk.nodes import Expression, Node
     from agentsandbox.commands.awk.scopes import Scopes
 
-__all__ = ["Numbered", "numbered_arrays"]
-
 _MOST_DIGITS = 10
 _LARGEST = 2.0**31 - 2
 _PIECE = 4096
@@ -31,15 +30,18 @@ _LOOPS = (nodes.For, nodes.While, nodes.DoWhile, nodes.ForIn)
 
 
 class Numbered(Array):
-    """An array that takes floats as subscripts, too. Its row comes first, then what is in the dictionary.
+    """An array that takes floats as subscripts, too. Its row comes first, then what is in the
+    dictionary.
 
-    Once there is a number behind the row, nothing more is appended to it: the order in which gawk walks an array depends
-    on that in which elements were made.
+    Once there is a number behind the row, nothing more is appended to it: the order in which gawk
+    walks an array depends on that in which elements were made.
     """
 
     __slots__ = ("_first", "_key_of", "_next", "_row", "_step")
 
-    def __init__(self, where: str, key_of: Callable[[Any], str], step: Callable[[int], None]) -> None:
+    def __init__(
+        self, where: str, key_of: Callable[[Any], str], step: Callable[[int], None]
+    ) -> None:
         super().__init__(where)
         self._key_of = key_of
         self._step = step
@@ -54,13 +56,21 @@ class Numbered(Array):
         if key == self._next:
             self._row.append(value)
             self._next = key + 1.0
-        elif key.__class__ is float and 0.0 <= (at := key - self._first) < len(self._row) and at.is_integer():
+        elif (
+            key.__class__ is float
+            and 0.0 <= (at := key - self._first) < len(self._row)
+            and at.is_integer()
+        ):
             self._row[int(at)] = value
         else:
             self._put(key, value)
 
     def __getitem__(self, key: Any) -> Any:
-        if key.__class__ is float and 0.0 <= (at := key - self._first) < len(self._row) and at.is_integer():
+        if (
+            key.__class__ is float
+            and 0.0 <= (at := key - self._first) < len(self._row)
+            and at.is_integer()
+        ):
             return self._row[int(at)]
         found = self.get(key)
         if found is None:
@@ -72,7 +82,12 @@ class Numbered(Array):
         """Where in the row an element is; -1 for elsewhere."""
         if key.__class__ is not float:
             key = str(key)
-            if not key.isdecimal() or not key.isascii() or len(key) > _MOST_DIGITS or (key[0] == "0" and key != "0"):
+            if (
+                not key.isdecimal()
+                or not key.isascii()
+                or len(key) > _MOST_DIGITS
+                or (key[0] == "0" and key != "0")
+            ):
                 return -1
             key = float(key)
         at = key - self._first
@@ -83,7 +98,13 @@ class Numbered(Array):
         if (at := self._place(key)) >= 0:
             self._row[at] = value
             return
-        if key.__class__ is float and not self._row and not super().__len__() and 0.0 <= key < _LARGEST and key.is_integer():
+        if (
+            key.__class__ is float
+            and not self._row
+            and not super().__len__()
+            and 0.0 <= key < _LARGEST
+            and key.is_integer()
+        ):
             self._row.append(value)
             self._first, self._next = key, key + 1.0
             return
@@ -112,7 +133,13 @@ class Numbered(Array):
         self.clear()
         for start in range(0, len(row), _PIECE):
             self._step(_PIECE // 4)
-            super().update(zip(map(str, numbers[start : start + _PIECE]), row[start : start + _PIECE], strict=True))
+            super().update(
+                zip(
+                    map(str, numbers[start : start + _PIECE]),
+                    row[start : start + _PIECE],
+                    strict=True,
+                )
+            )
         super().update(others)
 
     def clear(self) -> None:
@@ -150,13 +177,19 @@ class Numbered(Array):
         return super().walk(step) if super().__len__() else map(str, self._numbers())
 
     def walk_items(self, step: Callable[[int], None]) -> Iterable[tuple[str, Any]]:
-        return super().walk_items(step) if super().__len__() else zip(map(str, self._numbers()), self._row, strict=False)
+        return (
+            super().walk_items(step)
+            if super().__len__()
+            else zip(map(str, self._numbers()), self._row, strict=False)
+        )
 
 
 def numbered_arrays(scopes: Scopes) -> frozenset[str]:
-    """The global arrays that are filled by `a[NR] = …` or `a[n++] = …` and otherwise looked at seldom enough.
+    """The global arrays that are filled by `a[NR] = …` or `a[n++] = …` and otherwise looked at
+    seldom enough.
 
-    Their elements are nothing but read, deleted and walked through: other arrays are quicker as dictionaries.
+    Their elements are nothing but read, deleted and walked through: other arrays are quicker as
+    dictionaries.
     """
     if scopes.nested or scopes.indirect or "PROCINFO" in scopes.names:
         return frozenset()
@@ -173,11 +206,17 @@ def _whole(node: Node) -> object:
     """What is deleted or counted."""
     if isinstance(node, nodes.Delete):
         return node.target
-    return node.arguments[0] if isinstance(node, nodes.Call) and node.name == "length" and node.arguments else None
+    return (
+        node.arguments[0]
+        if isinstance(node, nodes.Call) and node.name == "length" and node.arguments
+        else None
+    )
 
 
 class _Search:
-    """`wanted` are arrays that something is appended to, `barred` those that are used in ways that a row is not made for."""
+    """`wanted` are arrays that something is appended to, `barred` those that are used in ways that
+    a row is not made for.
+    """
 
     def __init__(self, scopes: Scopes) -> None:
         self.scopes = scopes
@@ -185,7 +224,9 @@ class _Search:
         self.barred: set[str] = set(SPECIAL_ARRAYS)
 
     def look_at(self, start: Node, function: str) -> None:
-        """Go through a rule or a statement; `walked` are the arrays that loops go through, with their variables."""
+        """Go through a rule or a statement; `walked` are the arrays that loops go through, with
+        their variables.
+        """
         scopes = self.scopes
         pending: list[tuple[Node, int, frozenset[tuple[str, str]]]] = [(start, 0, frozenset())]
         while pending:
@@ -213,7 +254,10 @@ class _Search:
                 parts = (node.variable, node.body)
                 if element_loop(scopes, function, node) and isinstance(node.variable, nodes.Name):
                     walked |= {(node.array.name, node.variable.name)}
-            elif isinstance(node, nodes.For) and (found := field_loop(scopes, function, node)) is not None:
+            elif (
+                isinstance(node, nodes.For)
+                and (found := field_loop(scopes, function, node)) is not None
+            ):
                 walked |= {("", found[0].name)}  # such a variable may be there as a text alone
             loops += isinstance(node, _LOOPS)
             pending.extend((part, loops, walked) for part in parts)
@@ -226,16 +270,32 @@ class _Search:
         """An element is changed."""
         if isinstance(node, nodes.Delete):
             return
-        appends = isinstance(subscript, nodes.Step) or (isinstance(subscript, nodes.Name) and subscript.name in ("NR", "FNR"))
-        if not appends or isinstance(node, nodes.Step) or (isinstance(node, nodes.Assign) and node.operator != "="):
+        appends = isinstance(subscript, nodes.Step) or (
+            isinstance(subscript, nodes.Name) and subscript.name in ("NR", "FNR")
+        )
+        if (
+            not appends
+            or isinstance(node, nodes.Step)
+            or (isinstance(node, nodes.Assign) and node.operator != "=")
+        ):
             self._bar(array, function)
         elif not self.scopes.key(function, array.name)[0]:
             self.wanted.add(array.name)
 
-    def _element(self, array: nodes.Name, subscripts: list[Expression], function: str, walked: frozenset[tuple[str, str]]) -> None:
+    def _element(
+        self,
+        array: nodes.Name,
+        subscripts: list[Expression],
+        function: str,
+        walked: frozenset[tuple[str, str]],
+    ) -> None:
         """An element is looked at."""
         only = subscripts[0]
-        if isinstance(only, nodes.Name) and (array.name, only.name) in walked and len(subscripts) == 1:
+        if (
+            isinstance(only, nodes.Name)
+            and (array.name, only.name) in walked
+            and len(subscripts) == 1
+        ):
             return
         in_text = isinstance(only, nodes.Name) and ("", only.name) in walked
         if len(subscripts) > 1 or in_text or not self.scopes.is_numeric(function, only):

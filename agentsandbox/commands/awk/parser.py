@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from agentsandbox.commands.awk.nodes import Expression, Statement
     from agentsandbox.kernel.budget import Budget
 
-__all__ = ["parse"]
-
 
 def parse(sources: Sequence[Source], warn: Callable[[str], None], budget: Budget) -> Program:
     """Return the program that the pieces form together. Raises `AwkSyntaxError`."""
@@ -62,7 +60,9 @@ def _case_text(value: Expression) -> str | None:
 
 
 class _Parser(Terms):
-    def __init__(self, source: Source, warn: Callable[[str], None], program: Program, budget: Budget) -> None:
+    def __init__(
+        self, source: Source, warn: Callable[[str], None], program: Program, budget: Budget
+    ) -> None:
         super().__init__(source, warn, program.functions, budget)
         self.rules = program.rules
         self.in_loop = 0
@@ -86,8 +86,12 @@ class _Parser(Terms):
         while True:
             while self.token.kind in ("NEWLINE", ";"):
                 if self.token.kind == ";":
-                    line = self.token.line + (self.peek().kind == "NEWLINE" and self.peek(2).kind != "EOF")
-                    self.complaints.append(f"{self.source.place(line)}: each rule must have a pattern or an action part")
+                    line = self.token.line + (
+                        self.peek().kind == "NEWLINE" and self.peek(2).kind != "EOF"
+                    )
+                    self.complaints.append(
+                        f"{self.source.place(line)}: each rule must have a pattern or an action part"
+                    )
                 self.advance()
             if self.token.kind == "EOF":
                 return
@@ -111,8 +115,12 @@ class _Parser(Terms):
             self.advance()
             if self.token.kind != "{":
                 if self.token.kind in ("NEWLINE", "EOF", ";"):
-                    line = self.token.line + (self.token.value == "\n" and self.peek().kind != "EOF")
-                    raise AwkSyntaxError(f"{self.source.place(line)}: {kind} blocks must have an action part")
+                    line = self.token.line + (
+                        self.token.value == "\n" and self.peek().kind != "EOF"
+                    )
+                    raise AwkSyntaxError(
+                        f"{self.source.place(line)}: {kind} blocks must have an action part"
+                    )
                 raise self.unexpected()
             self.rule_kind = kind
             self.rules.append(Rule(line, kind, None, None, self.action()))
@@ -130,7 +138,9 @@ class _Parser(Terms):
         action = self.action() if self.token.kind == "{" else None
         if action is None and self.token.kind not in ("NEWLINE", ";", "EOF"):
             raise self.unexpected()
-        self.rules.append(Rule(line, "range" if last is not None else "pattern", first, last, action))
+        self.rules.append(
+            Rule(line, "range" if last is not None else "pattern", first, last, action)
+        )
 
     def action(self) -> list[Statement]:
         self.expect("{")
@@ -142,7 +152,11 @@ class _Parser(Terms):
         line = self.advance().line
         name, name_line = self.token.value, self.token.line
         if self.token.kind == "BUILTIN":
-            raise point_at(self.source, self.token.position, f"`{name}' is a built-in function, it cannot be redefined")
+            raise point_at(
+                self.source,
+                self.token.position,
+                f"`{name}' is a built-in function, it cannot be redefined",
+            )
         if self.token.kind not in ("NAME", "CALL"):
             raise self.unexpected()
         self.advance()
@@ -151,14 +165,18 @@ class _Parser(Terms):
         while self.token.kind != ")":
             parameter = self.expect("NAME").value
             if parameter == name:
-                raise self.error(f"error: function `{name}': cannot use function name as parameter name")
+                raise self.error(
+                    f"error: function `{name}': cannot use function name as parameter name"
+                )
             if parameter in parameters:
                 raise self.error(
                     f"error: function `{name}': parameter #{len(parameters) + 1}, `{parameter}', duplicates parameter "
                     f"#{parameters[parameter]}"
                 )
             if parameter in SPECIAL_NAMES or parameter in SPECIAL_ARRAYS:
-                raise self.error(f"error: function `{name}': cannot use special variable `{parameter}' as a function parameter")
+                raise self.error(
+                    f"error: function `{name}': cannot use special variable `{parameter}' as a function parameter"
+                )
             parameters[parameter] = len(parameters) + 1
             if self.token.kind == ",":
                 self.advance()
@@ -167,7 +185,12 @@ class _Parser(Terms):
                 raise self.unexpected()
         self.advance()
         self.newlines()
-        if name in self.functions or name in self.variables or name in SPECIAL_NAMES or name in SPECIAL_ARRAYS:
+        if (
+            name in self.functions
+            or name in self.variables
+            or name in SPECIAL_NAMES
+            or name in SPECIAL_ARRAYS
+        ):
             raise self.error(f"error: function name `{name}' previously defined", name_line)
         self.in_function = True
         self.rule_kind = "function"
@@ -323,7 +346,9 @@ class _Parser(Terms):
             if text is None:
                 continue
             if text in known:
-                wrong.append(f"{self.source.place(value.line)}: error: duplicate case values in switch body: {text}")
+                wrong.append(
+                    f"{self.source.place(value.line)}: error: duplicate case values in switch body: {text}"
+                )
             known.add(text)
         if wrong:
             raise AwkSyntaxError(*wrong)
@@ -344,7 +369,12 @@ class _Parser(Terms):
             raise self.twice("error: `break' is not allowed outside a loop or switch")
         if kind == "continue" and not self.in_loop:
             raise self.twice("error: `continue' is not allowed outside a loop")
-        if kind in ("next", "nextfile") and self.rule_kind in ("BEGIN", "END", "BEGINFILE", "ENDFILE"):
+        if kind in ("next", "nextfile") and self.rule_kind in (
+            "BEGIN",
+            "END",
+            "BEGINFILE",
+            "ENDFILE",
+        ):
             if not (kind == "nextfile" and self.rule_kind == "BEGINFILE"):
                 raise self.error(f"error: `{kind}' used in {self.rule_kind} action")
         self.terminate()

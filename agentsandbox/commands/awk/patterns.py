@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
     from agentsandbox.kernel.budget import Budget
 
-__all__ = ["Pattern", "written_plainly"]
-
 _CODE = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|([0-7]{1,3})|.)", re.DOTALL)
 _ASSERTIONS = re.compile(r"\\[yB<>`']")
 _FEW_CHARACTERS = re.compile(r"\[[^]\\^[-]{2,4}\]")
 
 
 def written_plainly(source: str) -> str:
-    """A regular expression with ASCII characters in the place of their codes: gawk takes even operators for such."""
+    """A regular expression with ASCII characters in the place of their codes: gawk takes even
+    operators for such.
+    """
 
     def replace(found: re.Match[str]) -> str:
         code = int(found[1], 16) if found[1] else int(found[2] or "0", 8)
@@ -32,27 +32,38 @@ def written_plainly(source: str) -> str:
 
 
 class Pattern:
-    """A pattern; `search(text, position)` gives the leftmost longest match, `test(text)` tells whether there is one."""
+    """A pattern; `search(text, position)` gives the leftmost longest match, `test(text)` tells
+    whether there is one.
+    """
 
     __slots__ = ("literal", "never_empty", "search", "split", "test")
 
     search: Callable[..., Any]
     test: Callable[[str], object]
 
-    def __init__(self, source: str, ignore_case: bool, budget: Budget, *, bytewise: bool = False) -> None:
+    def __init__(
+        self, source: str, ignore_case: bool, budget: Budget, *, bytewise: bool = False
+    ) -> None:
         if (len(source) - len(source.rstrip("\\"))) % 2:
             raise AwkFatal(f"invalid regexp: Trailing backslash: /{source}/")
         try:
-            regex = compile_posix(written_plainly(source), ignore_case=ignore_case, dialect="awk", bytewise=bytewise)
+            regex = compile_posix(
+                written_plainly(source), ignore_case=ignore_case, dialect="awk", bytewise=bytewise
+            )
         except RegexError as error:
             raise AwkFatal(f"invalid regexp: {error.message}: /{source}/") from None
         fast, fast_test = regex.fast, regex.fast_test
         self.literal = regex.literal
         """The one text that it matches, if there is just one."""
-        self.never_empty = fast if fast is not None and fast.search("") is None and not _ASSERTIONS.search(source) else None
+        self.never_empty = (
+            fast
+            if fast is not None and fast.search("") is None and not _ASSERTIONS.search(source)
+            else None
+        )
         """The `re.Pattern` to substitute by when no match can be empty."""
         self.split = self._splitter(source, ignore_case=ignore_case)
-        """Cuts a text that is not empty into what is between the matches; None if that takes one search after the other."""
+        """Cuts a text that is not empty into what is between the matches; None if that takes one
+        search after the other."""
         if fast is not None:
             self.search = fast.search
         else:

@@ -1,4 +1,6 @@
-"""Running awk: sources gathered and compiled, the run itself, and the wording of what goes wrong."""
+"""Running awk: sources gathered and compiled, the run itself, and the wording of what goes
+wrong.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +26,6 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.budget import Budget
     from agentsandbox.kernel.streams import ByteReader
 
-__all__ = ["run_program"]
-
 MAX_SOURCE = 1 << 20
 _BETWEEN_FILES = ("command line argument", "escape sequence", "no hex digits")
 """Warnings about operands."""
@@ -47,7 +47,13 @@ class _Task:
 
     __slots__ = ("assigned", "budget", "operands", "sources")
 
-    def __init__(self, sources: list[Source], assigned: frozenset[str], operands: frozenset[str], budget: Budget) -> None:
+    def __init__(
+        self,
+        sources: list[Source],
+        assigned: frozenset[str],
+        operands: frozenset[str],
+        budget: Budget,
+    ) -> None:
         self.sources = tuple([(source.name, source.text) for source in sources])
         self.assigned = assigned
         self.operands = operands
@@ -66,7 +72,9 @@ class _Task:
 def _compile_task(task: _Task) -> tuple[Compiled, tuple[str, ...]]:
     budget, task.budget = task.budget, None  # the cache keeps the task
     assert budget is not None
-    return _compile([Source(name, text) for name, text in task.sources], task.assigned, task.operands, budget)
+    return _compile(
+        [Source(name, text) for name, text in task.sources], task.assigned, task.operands, budget
+    )
 
 
 _compile_cached = lru_cache(maxsize=128)(_compile_task)
@@ -74,7 +82,9 @@ _LONGEST_KEPT = 16_384
 """Characters of a program that is kept: many long ones would fill the host's memory."""
 
 
-def _compile(sources: list[Source], assigned: frozenset[str], operands: frozenset[str], budget: Budget) -> tuple[Compiled, tuple[str, ...]]:
+def _compile(
+    sources: list[Source], assigned: frozenset[str], operands: frozenset[str], budget: Budget
+) -> tuple[Compiled, tuple[str, ...]]:
     """The compiled program and the warnings on the way; raises `_Failed`."""
     warnings: list[str] = []
     told: set[str] = set()
@@ -129,7 +139,11 @@ def _read_source(ctx: CommandContext, name: str) -> Source:
     error: OSError | None = None
     for candidate in candidates:
         try:
-            source = ctx.stdin if candidate in ("-", "/dev/stdin") else ctx.fs.open(ctx.path(candidate), "r")
+            source = (
+                ctx.stdin
+                if candidate in ("-", "/dev/stdin")
+                else ctx.fs.open(ctx.path(candidate), "r")
+            )
             data = _read_start(ctx, source)
             if len(data) > MAX_SOURCE:
                 raise CommandError(f"fatal: source file `{name}' is too large", 2)
@@ -151,13 +165,17 @@ def run_program(
     inplace: bool = False,
     by_bytes: bool = False,
 ) -> int:
-    """Run a program. `sources` are (whether it is a file's name, text or name); the status comes back.
+    """Run a program. `sources` are (whether it is a file's name, text or name); the status comes
+    back.
 
     inplace   whether each file is replaced by what is printed for it
     by_bytes  whether a byte is a character, as it is in the locale C
     """
     by_bytes = by_bytes or ctx.is_bytewise()
-    read = [_read_source(ctx, text) if is_file else Source("cmd. line", text) for is_file, text in sources]
+    read = [
+        _read_source(ctx, text) if is_file else Source("cmd. line", text)
+        for is_file, text in sources
+    ]
     pairs = [_split_assignment(word) for word in variables]
     if by_bytes:
         read = [Source(source.name, bytewise(source.text)) for source in read]
@@ -166,9 +184,18 @@ def run_program(
     assigned = frozenset(name for name, _ in pairs) | by_operand
     told: set[str] = set()
     for _, value in pairs:
-        unescape(value, lambda message: _report(ctx, f"warning: {message}") if _note(told, f"warning: {message}") else None)
+        unescape(
+            value,
+            lambda message: (
+                _report(ctx, f"warning: {message}") if _note(told, f"warning: {message}") else None
+            ),
+        )
     try:
-        compile_task = _compile_cached if sum([len(source.text) for source in read]) <= _LONGEST_KEPT else _compile_task
+        compile_task = (
+            _compile_cached
+            if sum([len(source.text) for source in read]) <= _LONGEST_KEPT
+            else _compile_task
+        )
         compiled, warnings = compile_task(_Task(read, assigned, by_operand, ctx.budget))
     except _Failed as failure:
         for line in failure.lines:
@@ -229,7 +256,9 @@ class _Run:
             del kept
         return rt.status
 
-    def _prepare(self, variables: list[tuple[str, str]], operands: list[str], inplace: bool) -> None:
+    def _prepare(
+        self, variables: list[tuple[str, str]], operands: list[str], inplace: bool
+    ) -> None:
         rt, ctx = self.rt, self.ctx
         arguments = rt.array("ARGV")
         for number, word in enumerate([ctx.name, *operands]):
@@ -243,8 +272,25 @@ class _Run:
             rt.channels.environment = environment.exported
         if "v_PROCINFO" in source:
             information = rt.array("PROCINFO")
-            information.update({"version": "5.2.1", "platform": "posix", "FS": "FS", "strftime": "%a %b %e %H:%M:%S %Z %Y"})
-            information.update({"pid": 1000.0, "ppid": 1.0, "uid": 1000.0, "euid": 1000.0, "gid": 1000.0, "egid": 1000.0, "pgrpid": 1000.0})
+            information.update(
+                {
+                    "version": "5.2.1",
+                    "platform": "posix",
+                    "FS": "FS",
+                    "strftime": "%a %b %e %H:%M:%S %Z %Y",
+                }
+            )
+            information.update(
+                {
+                    "pid": 1000.0,
+                    "ppid": 1.0,
+                    "uid": 1000.0,
+                    "euid": 1000.0,
+                    "gid": 1000.0,
+                    "egid": 1000.0,
+                    "pgrpid": 1000.0,
+                }
+            )
         rt.inplace = inplace
         for name, value in variables:
             if name == "inplace::suffix" or (name == "INPLACE_SUFFIX" and not rt.inplace_suffix):
@@ -264,9 +310,13 @@ class _Run:
         except RecursionError as error:
             return self._fatal("functions nested too deeply", error.__traceback__)
         except AwkNext as error:
-            return self._fatal(f"`next' cannot be called from a `{self._phase()}' rule", error.__traceback__)
+            return self._fatal(
+                f"`next' cannot be called from a `{self._phase()}' rule", error.__traceback__
+            )
         except AwkNextFile as error:
-            return self._fatal(f"`nextfile' cannot be called from a `{self._phase()}' rule", error.__traceback__)
+            return self._fatal(
+                f"`nextfile' cannot be called from a `{self._phase()}' rule", error.__traceback__
+            )
         except MemoryError:
             raise LimitReached("value_bytes") from None
 
@@ -282,7 +332,9 @@ class _Run:
             asked = asked or code is Runtime.getline_main.__code__
             opening = opening or code is Runtime._open_next.__code__
             traceback = traceback.tb_next
-        if message.startswith("cannot open file") or (opening and message.startswith("invalid regexp")):
+        if message.startswith("cannot open file") or (
+            opening and message.startswith("invalid regexp")
+        ):
             line = line if asked else self._line_between_files()
             return f"{self._place(line)}fatal: {message}"
         return f"{self._place(line or 1)}{self.rt.place()}fatal: {message}"
@@ -293,7 +345,9 @@ class _Run:
     def _line_between_files(self) -> int:
         """The line last at work when a file is opened; 0 for none."""
         compiled = self.compiled
-        return compiled.begin_file_line or (compiled.last_line if self.rt.has_read else compiled.begin_line)
+        return compiled.begin_file_line or (
+            compiled.last_line if self.rt.has_read else compiled.begin_line
+        )
 
     def _awk_line(self, line: int) -> int:
         lines = self.compiled.lines
@@ -308,6 +362,13 @@ class _Run:
             return
         from traceback import walk_stack
 
-        line = next((self._awk_line(number) for frame, number in walk_stack(None) if frame.f_code.co_filename == FILE), 0)
+        line = next(
+            (
+                self._awk_line(number)
+                for frame, number in walk_stack(None)
+                if frame.f_code.co_filename == FILE
+            ),
+            0,
+        )
         place = f"{self._place(line)}{self.rt.place()}" if line else ""
         _report(self.ctx, f"{place}warning: {message}")

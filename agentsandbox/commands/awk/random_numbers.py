@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["Chance"]
-
 _DEGREE, _SEPARATION = 63, 1
 _TABLE = 512
 _MASK = 0xFFFFFFFF

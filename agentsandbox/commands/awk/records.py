@@ -1,4 +1,6 @@
-"""Input cut into records: by newline, one character, a regular expression, or blank lines; and records into fields."""
+"""Input cut into records: by newline, one character, a regular expression, or blank lines; and
+records into fields.
+"""
 
 from __future__ import annotations
 
@@ -14,15 +16,18 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.budget import Budget
     from agentsandbox.kernel.streams import ByteReader
 
-__all__ = ["RecordReader", "Separator", "has_odd_numbers", "is_plain", "split_by_pattern", "split_words"]
-
 READ_BYTES = 4 * 65536
 _READ_LITTLE = 16384
 """The same where an event loop waits."""
-_SPECIAL_NUMBERS = [re.compile(rf"{word}(?<!\w{word}){rest}(?!\w)", re.ASCII) for word, rest in (("inf", "(?:inity)?"), ("nan", ""))]
+_SPECIAL_NUMBERS = [
+    re.compile(rf"{word}(?<!\w{word}){rest}(?!\w)", re.ASCII)
+    for word, rest in (("inf", "(?:inity)?"), ("nan", ""))
+]
 """Each with a text at its beginning, which is found faster than a pattern."""
 _ODD_BLANKS = tuple("\r\v\f\x1c\x1d\x1e\x1f")
-_WIDE_BLANKS = tuple("\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000")
+_WIDE_BLANKS = tuple(
+    "\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
+)
 
 
 def has_odd_numbers(text: str) -> bool:
@@ -52,7 +57,12 @@ def split_words(text: str) -> list[str]:
     return [word for word in text.replace("\t", " ").replace("\n", " ").split(" ") if word]
 
 
-def split_by_pattern(pattern: Pattern, text: str, separators: list[str] | None = None, step: Callable[[], None] | None = None) -> list[str]:
+def split_by_pattern(
+    pattern: Pattern,
+    text: str,
+    separators: list[str] | None = None,
+    step: Callable[[], None] | None = None,
+) -> list[str]:
     """The pieces between matches; a match of nothing separates nothing."""
     if not text:
         return []
@@ -100,7 +110,17 @@ class Separator:
 class RecordReader:
     """Records from one input. `terminator` is the text that ended the last one: RT."""
 
-    __slots__ = ("_budget", "_bytewise", "_carry", "_ended", "_position", "_text", "block_text", "source", "terminator")
+    __slots__ = (
+        "_budget",
+        "_bytewise",
+        "_carry",
+        "_ended",
+        "_position",
+        "_text",
+        "block_text",
+        "source",
+        "terminator",
+    )
 
     def __init__(self, source: ByteReader, budget: Budget, *, bytewise: bool = False) -> None:
         self.source = source
@@ -136,7 +156,9 @@ class RecordReader:
         return bool(data) or not self._ended
 
     def block(self, separator: str) -> list[str] | None:
-        """Many records at once, ended by a character; None at the end. The last of the input may lack its end."""
+        """Many records at once, ended by a character; None at the end. The last of the input may
+        lack its end.
+        """
         while True:
             text, start = self._text, self._position
             last = text.rfind(separator, start)
@@ -217,7 +239,11 @@ class RecordReader:
             self._budget.step()
             found = pattern.search(self._text, self._position)
             while found is not None and found.end() == found.start():
-                found = pattern.search(self._text, found.end() + 1) if found.end() < len(self._text) else None
+                found = (
+                    pattern.search(self._text, found.end() + 1)
+                    if found.end() < len(self._text)
+                    else None
+                )
             # a match at the very end of what was read might go on
             if found is not None and found.end() < len(self._text):
                 return self._take(found.start(), found.end())

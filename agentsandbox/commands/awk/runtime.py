@@ -1,4 +1,6 @@
-"""What a running awk program stands on: its special variables, its record, and the functions that need either."""
+"""What a running awk program stands on: its special variables, its record, and the functions that
+need either.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,14 @@ from agentsandbox.commands.awk.records import split_by_pattern, split_words
 from agentsandbox.commands.awk.sorting import sort_elements, sorted_keys
 from agentsandbox.commands.awk.substitution import general_substitute, substitute, substituter
 from agentsandbox.commands.awk.times import format_time, make_time
-from agentsandbox.commands.awk.values import NUMBER_STARTS, UNSET, AwkFatal, Unset, from_input, to_number
+from agentsandbox.commands.awk.values import (
+    NUMBER_STARTS,
+    UNSET,
+    AwkFatal,
+    Unset,
+    from_input,
+    to_number,
+)
 from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
@@ -28,8 +37,6 @@ if TYPE_CHECKING:
     from agentsandbox.commands.awk.random_numbers import Chance
     from agentsandbox.commands.awk.values import Value
     from agentsandbox.contract.command import CommandContext
-
-__all__ = ["Runtime"]
 
 _NUMBERS = [str(number) for number in range(1, 65)]
 _PIECE = 4096
@@ -137,7 +144,14 @@ class Runtime(Input):
         keys = sorted_keys(self, array, how)
         return zip(keys, map(array.__getitem__, keys), strict=True)
 
-    def split_into(self, text: str, array: Array, separator: Pattern | str | None, separators: Array | None, typed: bool) -> float:
+    def split_into(
+        self,
+        text: str,
+        array: Array,
+        separator: Pattern | str | None,
+        separators: Array | None,
+        typed: bool,
+    ) -> float:
         """`split`. If not `typed`, nobody will ask which elements look like numbers."""
         between: list[str] | None = None if separators is None else []
         step = self.budget.step
@@ -160,14 +174,24 @@ class Runtime(Input):
             self.account(len(text))
         array.clear()
         if len(pieces) <= len(_NUMBERS):
-            values = [piece if piece[:1] not in NUMBER_STARTS else from_input(piece) for piece in pieces] if typed else pieces
+            values = (
+                [piece if piece[:1] not in NUMBER_STARTS else from_input(piece) for piece in pieces]
+                if typed
+                else pieces
+            )
             array.update(zip(_NUMBERS, values))  # noqa: B905 - as many as there are pieces
         else:
             self.budget.charge(len(pieces) * 16)
             for start in range(0, len(pieces), _PIECE):
                 part = pieces[start : start + _PIECE]
                 step(len(part))
-                array.update(zip(map(str, range(start + 1, start + len(part) + 1)), map(from_input, part), strict=True))
+                array.update(
+                    zip(
+                        map(str, range(start + 1, start + len(part) + 1)),
+                        map(from_input, part),
+                        strict=True,
+                    )
+                )
         if separators is not None:
             separators.clear()
             leading = by == " " if not isinstance(separator, Pattern) else False
@@ -181,7 +205,9 @@ class Runtime(Input):
         if by == "":
             return list(text)
         if by != " ":
-            pattern = self.dynamic_pattern(by if len(by) > 1 else f"[{by}]" if by not in "\\^" else f"\\{by}")
+            pattern = self.dynamic_pattern(
+                by if len(by) > 1 else f"[{by}]" if by not in "\\^" else f"\\{by}"
+            )
             return split_by_pattern(pattern, text, between, self.budget.step)
         pieces = split_words(text)
         position = 0
@@ -192,7 +218,9 @@ class Runtime(Input):
         between.append(text[position:])
         return pieces
 
-    def patsplit(self, text: str, array: Array, pattern: Pattern | None, separators: Array | None) -> float:
+    def patsplit(
+        self, text: str, array: Array, pattern: Pattern | None, separators: Array | None
+    ) -> float:
         """`patsplit`."""
         found = pattern if pattern is not None else self._compile(self.text(self.FPAT))
         if found.literal == "":
@@ -215,7 +243,9 @@ class Runtime(Input):
             self.account(len(self.got))
         return float(count)
 
-    def substituter(self, pattern: Pattern, replacement: str, every: bool) -> Callable[[str], float]:
+    def substituter(
+        self, pattern: Pattern, replacement: str, every: bool
+    ) -> Callable[[str], float]:
         """`substitute` for what a program says once and for all."""
         return substituter(self, pattern, replacement, every)
 
@@ -245,7 +275,9 @@ class Runtime(Input):
             self.RSTART, self.RLENGTH = 0.0, -1.0
             return 0.0
         start, end = found.span()
-        counted_in_bytes = not (self.bytewise or text.isascii())  # the places of empty matches, by gawk
+        counted_in_bytes = not (
+            self.bytewise or text.isascii()
+        )  # the places of empty matches, by gawk
         first = start if start < end or not counted_in_bytes else len(encode(text[:start]))
         self.RSTART, self.RLENGTH = first + 1.0, float(end - start)
         if captures is not None:
@@ -253,7 +285,9 @@ class Runtime(Input):
                 left, right = found.span(number)
                 if left >= 0:
                     captures[str(number)] = from_input(text[left:right])
-                    first = left if left < right or not counted_in_bytes else len(encode(text[:left]))
+                    first = (
+                        left if left < right or not counted_in_bytes else len(encode(text[:left]))
+                    )
                     captures[f"{number}{self.SUBSEP}start"] = first + 1.0
                     captures[f"{number}{self.SUBSEP}length"] = float(right - left)
         return self.RSTART  # type: ignore[no-any-return]
@@ -286,11 +320,19 @@ class Runtime(Input):
         """`systime`."""
         return float(int(self.ctx.host.clock()))
 
-    def strftime(self, template: str | None = None, when: float | None = None, utc: object = 0.0) -> str:
+    def strftime(
+        self, template: str | None = None, when: float | None = None, utc: object = 0.0
+    ) -> str:
         """`strftime`."""
         if template is None:
             template = "%a %b %e %H:%M:%S %Z %Y"
-        return format_time(template, self.systime() if when is None else when, bool(utc), self.ctx.env, self.budget.charge)
+        return format_time(
+            template,
+            self.systime() if when is None else when,
+            bool(utc),
+            self.ctx.env,
+            self.budget.charge,
+        )
 
     def mktime(self, text: str, utc: bool) -> float:
         """`mktime`."""

@@ -1,7 +1,9 @@
-"""What a program's names are: which are arrays, which only ever hold numbers, which fields it reads and changes.
+"""What a program's names are: which are arrays, which only ever hold numbers, which fields it reads
+and changes.
 
-Awk declares nothing, so this is found from use: by walking the whole tree once and then iterating to a fixed point,
-because an untyped parameter is an array when a function it is passed to takes an array.
+Awk declares nothing, so this is found from use: by walking the whole tree once and then iterating
+to a fixed point, because an untyped parameter is an array when a function it is passed to takes an
+array.
 """
 
 from __future__ import annotations
@@ -19,8 +21,6 @@ if TYPE_CHECKING:
 
     Key = tuple[str, str]  # (function or "", name)
 
-__all__ = ["SPECIAL_ARRAYS", "SPECIAL_NAMES", "Scopes", "children"]
-
 SPECIAL_NUMBERS = frozenset(("RSTART", "RLENGTH"))
 SPECIAL_NAMES = frozenset(
     "NR FNR NF FS OFS ORS RS RT RSTART RLENGTH SUBSEP CONVFMT OFMT FILENAME IGNORECASE FPAT FIELDWIDTHS ERRNO BINMODE ARGC "
@@ -31,7 +31,13 @@ NUMERIC_CALLS = frozenset(
     "length index split sub gsub match sin cos atan2 exp log sqrt int rand srand system close fflush systime mktime asort asorti and or "
     "xor lshift rshift compl strtonum patsplit isarray mkbool".split()
 )
-_ARRAY_ARGUMENTS = {"split": (1, 3), "asort": (0, 1), "asorti": (0, 1), "match": (2,), "patsplit": (1, 3)}
+_ARRAY_ARGUMENTS = {
+    "split": (1, 3),
+    "asort": (0, 1),
+    "asorti": (0, 1),
+    "match": (2,),
+    "patsplit": (1, 3),
+}
 _SPLITTERS = frozenset(("FS", "FPAT", "FIELDWIDTHS"))
 
 
@@ -95,7 +101,9 @@ class Scopes:
         self._refuse()
 
     def _refuse(self) -> None:
-        """The table of the variables is not there, and those of awk's own that are scalars are no arrays."""
+        """The table of the variables is not there, and those of awk's own that are scalars are no
+        arrays.
+        """
         if "SYMTAB" in self.names:
             raise AwkSyntaxError("fatal: SYMTAB is not available here")
         for name in sorted(self.names & SPECIAL_NAMES):
@@ -117,18 +125,34 @@ class Scopes:
 
     def is_numeric(self, function: str, expression: Expression) -> bool:
         """Whether the expression is a float whatever happens."""
-        if isinstance(expression, (nodes.Number, nodes.Binary, nodes.Step, nodes.Match, nodes.Membership, nodes.Getline, nodes.Regex)):
+        if isinstance(
+            expression,
+            (
+                nodes.Number,
+                nodes.Binary,
+                nodes.Step,
+                nodes.Match,
+                nodes.Membership,
+                nodes.Getline,
+                nodes.Regex,
+            ),
+        ):
             return True
         if isinstance(expression, nodes.Unary):
             return expression.operator != "()" or self.is_numeric(function, expression.operand)
         if isinstance(expression, nodes.Assign):
             return expression.operator != "=" or self.is_numeric(function, expression.value)
         if isinstance(expression, nodes.Ternary):
-            return self.is_numeric(function, expression.yes) and self.is_numeric(function, expression.no)
+            return self.is_numeric(function, expression.yes) and self.is_numeric(
+                function, expression.no
+            )
         if isinstance(expression, nodes.Name):
             if not self.key(function, expression.name)[0] and expression.name in SPECIAL_NAMES:
                 return self._special_numeric(expression.name)
-            return not self.is_array(function, expression.name) and self.key(function, expression.name) not in self.texts
+            return (
+                not self.is_array(function, expression.name)
+                and self.key(function, expression.name) not in self.texts
+            )
         if isinstance(expression, nodes.Index):
             base = expression.base
             return (
@@ -145,7 +169,9 @@ class Scopes:
     def _special_numeric(self, name: str) -> bool:
         if ("", name) in self.texts:
             return False
-        return name in SPECIAL_NUMBERS or (name in ("NR", "FNR", "NF") and name not in self.special_assigned)
+        return name in SPECIAL_NUMBERS or (
+            name in ("NR", "FNR", "NF") and name not in self.special_assigned
+        )
 
     # the walk
 
@@ -213,7 +239,9 @@ class Scopes:
     def _visit_step(self, node: nodes.Step, function: str, in_begin: bool) -> None:
         self._target(node.target, function, in_begin, nodes.Number(0, 0.0))
 
-    def _target(self, target: Node | None, function: str, in_begin: bool, value: Expression | None) -> None:
+    def _target(
+        self, target: Node | None, function: str, in_begin: bool, value: Expression | None
+    ) -> None:
         """Something is assigned: `value`, or text when that is None."""
         if isinstance(target, nodes.Name):
             key = self.key(function, target.name)
@@ -287,7 +315,9 @@ class Scopes:
 
     def _visit_user_call(self, node: nodes.UserCall, function: str, in_begin: bool) -> None:
         self._calls.append((function, node.name, node.arguments))
-        self.nested = self.nested or any(isinstance(_unwrap(argument), nodes.Index) for argument in node.arguments)
+        self.nested = self.nested or any(
+            isinstance(_unwrap(argument), nodes.Index) for argument in node.arguments
+        )
         self._callees.setdefault(function, set()).add(node.name)
 
     def _visit_return(self, node: nodes.Return, function: str, in_begin: bool) -> None:
@@ -308,7 +338,13 @@ class Scopes:
                 self.text_functions.add(function.name)
                 self.texts.update((function.name, parameter) for parameter in function.parameters)
         while True:
-            before = len(self.arrays), len(self.mixed_elements), len(self.texts), len(self.text_functions), len(self.field_functions)
+            before = (
+                len(self.arrays),
+                len(self.mixed_elements),
+                len(self.texts),
+                len(self.text_functions),
+                len(self.field_functions),
+            )
             self.budget.step(len(self._typed) + len(self._returns))
             for caller, name, arguments in self._calls:
                 self.budget.step(len(arguments) + 1)
@@ -325,7 +361,13 @@ class Scopes:
             for caller, callees in self._callees.items():
                 if caller and callees & self.field_functions:
                     self.field_functions.add(caller)
-            if before == (len(self.arrays), len(self.mixed_elements), len(self.texts), len(self.text_functions), len(self.field_functions)):
+            if before == (
+                len(self.arrays),
+                len(self.mixed_elements),
+                len(self.texts),
+                len(self.text_functions),
+                len(self.field_functions),
+            ):
                 return
 
     def _settle_call(self, caller: str, name: str, arguments: list[Expression]) -> None:

@@ -1,4 +1,6 @@
-"""What Python can do quicker than step by step: loops over the fields of a record, and arithmetic with fields."""
+"""What Python can do quicker than step by step: loops over the fields of a record, and arithmetic
+with fields.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +12,6 @@ if TYPE_CHECKING:
     from agentsandbox.commands.awk.nodes import Expression
     from agentsandbox.commands.awk.scopes import Scopes
 
-__all__ = ["counts_silently", "element_loop", "field_loop", "is_arithmetic", "is_pure", "target_of", "uses_subscript"]
-
 _ARITHMETIC = frozenset("+-*/%^")
 _PURE = (nodes.Number, nodes.Text, nodes.Name, nodes.Field, nodes.Binary, nodes.Unary, nodes.Concat)
 _CALLS = (nodes.UserCall,)
@@ -20,21 +20,46 @@ _MOST_FIELDS = 1000
 
 
 def field_loop(scopes: Scopes, function: str, node: nodes.For) -> tuple[nodes.Name, int] | None:
-    """The variable and the first field of `for (i = 1; i <= NF; i++)`, if nothing in it changes i or the record; else None."""
+    """The variable and the first field of `for (i = 1; i <= NF; i++)`, if nothing in it changes i
+    or the record; else None.
+    """
     start, condition, step = node.start, node.condition, node.step
-    if not (isinstance(start, nodes.ExpressionStatement) and isinstance(step, nodes.ExpressionStatement)):
+    if not (
+        isinstance(start, nodes.ExpressionStatement) and isinstance(step, nodes.ExpressionStatement)
+    ):
         return None
     first, forward = start.expression, step.expression
-    if not (isinstance(first, nodes.Assign) and first.operator == "=" and isinstance(first.target, nodes.Name)):
+    if not (
+        isinstance(first, nodes.Assign)
+        and first.operator == "="
+        and isinstance(first.target, nodes.Name)
+    ):
         return None
     variable, value = first.target, first.value
-    if not (isinstance(value, nodes.Number) and value.value.is_integer() and 1 <= value.value < _MOST_FIELDS):
+    if not (
+        isinstance(value, nodes.Number)
+        and value.value.is_integer()
+        and 1 <= value.value < _MOST_FIELDS
+    ):
         return None
-    if not (isinstance(condition, nodes.Binary) and condition.operator == "<=" and isinstance(forward, nodes.Step) and forward.amount > 0):
+    if not (
+        isinstance(condition, nodes.Binary)
+        and condition.operator == "<="
+        and isinstance(forward, nodes.Step)
+        and forward.amount > 0
+    ):
         return None
-    if not (_is(condition.left, variable.name) and _is(condition.right, "NF") and _is(forward.target, variable.name)):
+    if not (
+        _is(condition.left, variable.name)
+        and _is(condition.right, "NF")
+        and _is(forward.target, variable.name)
+    ):
         return None
-    if variable.name in SPECIAL_NAMES or scopes.key(function, "NF")[0] or not scopes.is_numeric(function, variable):
+    if (
+        variable.name in SPECIAL_NAMES
+        or scopes.key(function, "NF")[0]
+        or not scopes.is_numeric(function, variable)
+    ):
         return None
     return None if _changes(scopes, node.body, variable.name) else (variable, int(value.value))
 
@@ -51,12 +76,18 @@ def _changes(scopes: Scopes, start: nodes.Node, name: str) -> bool:
         scopes.budget.step()
         if isinstance(node, (nodes.UserCall, nodes.Getline)):
             return True
-        if isinstance(node, nodes.ForIn) and (scopes.functions or _is(node.variable, name) or isinstance(node.variable, nodes.Field)):
+        if isinstance(node, nodes.ForIn) and (
+            scopes.functions or _is(node.variable, name) or isinstance(node.variable, nodes.Field)
+        ):
             return True
-        if isinstance(node, (nodes.Assign, nodes.Step)) and (_is(node.target, name) or isinstance(node.target, nodes.Field)):
+        if isinstance(node, (nodes.Assign, nodes.Step)) and (
+            _is(node.target, name) or isinstance(node.target, nodes.Field)
+        ):
             return True
         if isinstance(node, nodes.Call):
-            if node.name in ("sub", "gsub") and (len(node.arguments) < 3 or not isinstance(node.arguments[2], nodes.Index)):
+            if node.name in ("sub", "gsub") and (
+                len(node.arguments) < 3 or not isinstance(node.arguments[2], nodes.Index)
+            ):
                 return True
             if node.name in ("asort", "asorti") and scopes.functions:
                 return True
@@ -65,8 +96,14 @@ def _changes(scopes: Scopes, start: nodes.Node, name: str) -> bool:
 
 
 def element_loop(scopes: Scopes, function: str, node: nodes.ForIn) -> bool:
-    """Whether the elements of `for (key in array)` are looked at in it as `array[key]`, and nothing in it changes key or array."""
-    if not isinstance(node.variable, nodes.Name) or not isinstance(node.array, nodes.Name) or scopes.nested:
+    """Whether the elements of `for (key in array)` are looked at in it as `array[key]`, and nothing
+    in it changes key or array.
+    """
+    if (
+        not isinstance(node.variable, nodes.Name)
+        or not isinstance(node.array, nodes.Name)
+        or scopes.nested
+    ):
         return False
     variable, array = node.variable.name, node.array.name
     if variable in SPECIAL_NAMES or scopes.is_array(function, variable) or array in SPECIAL_ARRAYS:
@@ -76,10 +113,16 @@ def element_loop(scopes: Scopes, function: str, node: nodes.ForIn) -> bool:
     while pending:
         here = pending.pop()
         scopes.budget.step()
-        if isinstance(here, _CALLS) or (isinstance(here, nodes.ForIn) and _is(here.variable, variable)):
+        if isinstance(here, _CALLS) or (
+            isinstance(here, nodes.ForIn) and _is(here.variable, variable)
+        ):
             return False
         target = target_of(here)
-        if _is(target, variable) or _is(target, array) or (isinstance(target, nodes.Index) and _is(target.base, array)):
+        if (
+            _is(target, variable)
+            or _is(target, array)
+            or (isinstance(target, nodes.Index) and _is(target.base, array))
+        ):
             return False
         if isinstance(here, nodes.Index) and _is(here.base, array):
             used = used or (len(here.subscripts) == 1 and _is(here.subscripts[0], variable))
@@ -108,7 +151,9 @@ def target_of(node: nodes.Node) -> object:
 
 
 def counts_silently(scopes: Scopes, start: nodes.Node, name: str) -> bool:
-    """Whether below nothing but `$name` and `a[name]` looks at the variable, and nothing leaves the loop early."""
+    """Whether below nothing but `$name` and `a[name]` looks at the variable, and nothing leaves the
+    loop early.
+    """
     pending = [start]
     while pending:
         node = pending.pop()
@@ -117,7 +162,11 @@ def counts_silently(scopes: Scopes, start: nodes.Node, name: str) -> bool:
             return False
         if isinstance(node, nodes.Field) and _is(node.number, name):
             continue
-        if isinstance(node, nodes.Index) and len(node.subscripts) == 1 and _is(node.subscripts[0], name):
+        if (
+            isinstance(node, nodes.Index)
+            and len(node.subscripts) == 1
+            and _is(node.subscripts[0], name)
+        ):
             pending.append(node.base)
             continue
         pending.extend(children(node))
@@ -130,7 +179,11 @@ def uses_subscript(scopes: Scopes, start: nodes.Node, name: str) -> bool:
     while pending:
         node = pending.pop()
         scopes.budget.step()
-        if isinstance(node, nodes.Index) and len(node.subscripts) == 1 and _is(node.subscripts[0], name):
+        if (
+            isinstance(node, nodes.Index)
+            and len(node.subscripts) == 1
+            and _is(node.subscripts[0], name)
+        ):
             return True
         pending.extend(children(node))
     return False
@@ -144,12 +197,16 @@ def is_pure(expression: Expression, depth: int = 0) -> bool:
 
 
 def is_arithmetic(expression: Expression, depth: int = 0) -> bool:
-    """Whether it is arithmetic with numbers, variables and fields, all of which is always needed."""
+    """Whether it is arithmetic with numbers, variables and fields, all of which is always
+    needed.
+    """
     if depth > _DEEPEST:
         return False
     if isinstance(expression, nodes.Binary):
         parts = (expression.left, expression.right)
-        return expression.operator in _ARITHMETIC and all(is_arithmetic(part, depth + 1) for part in parts)
+        return expression.operator in _ARITHMETIC and all(
+            is_arithmetic(part, depth + 1) for part in parts
+        )
     if isinstance(expression, nodes.Unary):
         return expression.operator != "!" and is_arithmetic(expression.operand, depth + 1)
     if isinstance(expression, nodes.Field):

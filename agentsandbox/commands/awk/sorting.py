@@ -14,16 +14,21 @@ if TYPE_CHECKING:
 
     from agentsandbox.commands.awk.protocols import Run
 
-__all__ = ["sort_elements", "sorted_keys"]
-
-_ORDERS = frozenset(f"@{what}_{how}_{way}" for what in ("ind", "val") for how in ("str", "num", "type") for way in ("asc", "desc")) - {
+_ORDERS = frozenset(
+    f"@{what}_{how}_{way}"
+    for what in ("ind", "val")
+    for how in ("str", "num", "type")
+    for way in ("asc", "desc")
+) - {
     "@ind_type_asc",
     "@ind_type_desc",
 }
 
 
 def sorted_keys(rt: Run, array: Array, how: str) -> list[str]:
-    """The keys in the order that `how` names: one of gawk's `@…` orders, or a function of the program."""
+    """The keys in the order that `how` names: one of gawk's `@…` orders, or a function of the
+    program.
+    """
     keys = walk_order(array, rt.budget.step)
     rt.budget.step(len(keys))
     if how in ("", "@unsorted"):

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from agentsandbox.commands.awk.protocols import Run
     from agentsandbox.kernel.budget import Budget
 
-__all__ = ["general_substitute", "substitute", "substituter"]
-
 _LONG = 1 << 20
 """Characters above which no single call replaces all matches."""
 _SHORT = 4096
@@ -67,13 +65,19 @@ def _first_substituter(
         if found is None:
             return 0.0
         start, end = found.span()
-        rt.got = text[:start] + before + text[end:] if after is None else text[:start] + before + text[start:end] + after + text[end:]
+        rt.got = (
+            text[:start] + before + text[end:]
+            if after is None
+            else text[:start] + before + text[start:end] + after + text[end:]
+        )
         return 1.0
 
     return first
 
 
-def _literal_substituter(rt: Run, literal: str, replacement: str, general: Callable[[str], float]) -> Callable[[str], float]:
+def _literal_substituter(
+    rt: Run, literal: str, replacement: str, general: Callable[[str], float]
+) -> Callable[[str], float]:
     grows = len(replacement) > len(literal)
 
     def replace(text: str) -> float:
@@ -91,7 +95,11 @@ def _literal_substituter(rt: Run, literal: str, replacement: str, general: Calla
 
 
 def _every_substituter(
-    rt: Run, pattern: RePattern[str], before: str, after: str | None, general: Callable[[str], float]
+    rt: Run,
+    pattern: RePattern[str],
+    before: str,
+    after: str | None,
+    general: Callable[[str], float],
 ) -> Callable[[str], float]:
     new: str | Callable[[Match[str]], str] = before
     if after is not None:
@@ -109,16 +117,27 @@ def _every_substituter(
     return every
 
 
-def substitute(pattern: Pattern, replacement: str, text: str, every: bool, budget: Budget) -> tuple[str, int]:
-    """The text with the first or every match replaced, and how many were. In the replacement `&` is the match."""
+def substitute(
+    pattern: Pattern, replacement: str, text: str, every: bool, budget: Budget
+) -> tuple[str, int]:
+    """The text with the first or every match replaced, and how many were. In the replacement `&` is
+    the match.
+    """
     if "&" in replacement or "\\" in replacement:
         parts = _parts(replacement)
         if len(parts) == 1 and isinstance(parts[0], str):
             replacement = parts[0]
         else:
-            if every and pattern.never_empty is not None and len(text) <= _SHORT and len(replacement) <= _SHORT_REPLACEMENT:
+            if (
+                every
+                and pattern.never_empty is not None
+                and len(text) <= _SHORT
+                and len(replacement) <= _SHORT_REPLACEMENT
+            ):
                 return pattern.never_empty.subn(lambda found: _expand(parts, found), text)
-            return _replace(pattern, text, 0 if every else 1, lambda found: _expand(parts, found), budget)
+            return _replace(
+                pattern, text, 0 if every else 1, lambda found: _expand(parts, found), budget
+            )
     if pattern.literal:
         count = text.count(pattern.literal)
         if not count:
@@ -126,7 +145,12 @@ def substitute(pattern: Pattern, replacement: str, text: str, every: bool, budge
         count = count if every else 1
         budget.charge(len(text) + count * (len(replacement) - len(pattern.literal)))
         return text.replace(pattern.literal, replacement, count), count
-    if every and pattern.never_empty is not None and "\\" not in replacement and (len(text) < 65536 or len(replacement) < 2):
+    if (
+        every
+        and pattern.never_empty is not None
+        and "\\" not in replacement
+        and (len(text) < 65536 or len(replacement) < 2)
+    ):
         budget.charge(len(text) * (len(replacement) + 1))
         budget.step(len(text) // 256)
         if len(text) > _LONG:
@@ -135,7 +159,9 @@ def substitute(pattern: Pattern, replacement: str, text: str, every: bool, budge
     return _replace(pattern, text, 0 if every else 1, replacement, budget)
 
 
-def _substitute_all(pattern: RePattern[str], replacement: str, text: str, budget: Budget) -> tuple[str, int]:
+def _substitute_all(
+    pattern: RePattern[str], replacement: str, text: str, budget: Budget
+) -> tuple[str, int]:
     """As `subn`, in pieces that are each short."""
     pieces: list[str] = []
     position = count = 0
@@ -189,7 +215,9 @@ def _expand(parts: list[str | int], found: Match[str]) -> str:
     return "".join([part if isinstance(part, str) else matched for part in parts])
 
 
-def general_substitute(pattern: Pattern, replacement: str, text: str, which: int, budget: Budget) -> str:
+def general_substitute(
+    pattern: Pattern, replacement: str, text: str, which: int, budget: Budget
+) -> str:
     r"""`gensub`: every match for `which` 0, else that one; `\0`…`\9` and `&` are what the groups matched."""
     parts: list[str | int] = []
     literal = ""
@@ -219,15 +247,31 @@ def general_substitute(pattern: Pattern, replacement: str, text: str, which: int
 
     def expand(found: Match[str]) -> str:
         groups = len(found.groups())
-        return "".join([part if isinstance(part, str) else (found.group(part) or "") if part <= groups else "" for part in parts])
+        return "".join(
+            [
+                part
+                if isinstance(part, str)
+                else (found.group(part) or "")
+                if part <= groups
+                else ""
+                for part in parts
+            ]
+        )
 
     return _replace(pattern, text, which, expand, budget, only=which > 0)[0]
 
 
 def _replace(
-    pattern: Pattern, text: str, which: int, replacement: str | Callable[[Match[str]], str], budget: Budget, only: bool = False
+    pattern: Pattern,
+    text: str,
+    which: int,
+    replacement: str | Callable[[Match[str]], str],
+    budget: Budget,
+    only: bool = False,
 ) -> tuple[str, int]:
-    """Replace match number `which`, or all for 0. An empty match right after a match does not count."""
+    """Replace match number `which`, or all for 0. An empty match right after a match does not
+    count.
+    """
     pieces: list[str] = []
     position = copied = count = size = 0
     after_match = False

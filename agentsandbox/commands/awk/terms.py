@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import re
 
-from agentsandbox.commands.awk.lexer import COMMENT, OPERAND_ENDS, AwkSyntaxError, doubtful_escapes, point_at, tokenize
+from agentsandbox.commands.awk.lexer import (
+    COMMENT,
+    OPERAND_ENDS,
+    AwkSyntaxError,
+    doubtful_escapes,
+    point_at,
+    tokenize,
+)
 from agentsandbox.commands.awk.nodes import (
     Assign,
     Binary,
@@ -34,8 +41,6 @@ if TYPE_CHECKING:
     from agentsandbox.commands.awk.nodes import Expression, Function
     from agentsandbox.kernel.budget import Budget
 
-__all__ = ["CONCAT", "Terms"]
-
 MAX_NESTING = 120
 """Levels of parentheses and blocks a program may have: each costs a few Python frames."""
 
@@ -45,7 +50,9 @@ _BINARY = {
     "||": _OR, "&&": _AND, "<": _COMPARE, "<=": _COMPARE, "==": _COMPARE, "!=": _COMPARE, ">": _COMPARE, ">=": _COMPARE,
     "+": _ADD, "-": _ADD, "*": _MULTIPLY, "/": _MULTIPLY, "%": _MULTIPLY, "^": _POWER,
 }  # fmt: skip
-_OPERAND_STARTS = frozenset(("NUMBER", "STRING", "ERE", "NAME", "CALL", "BUILTIN", "$", "!", "(", "-", "+", "++", "--"))
+_OPERAND_STARTS = frozenset(
+    ("NUMBER", "STRING", "ERE", "NAME", "CALL", "BUILTIN", "$", "!", "(", "-", "+", "++", "--")
+)
 _CONCAT_STARTS = _OPERAND_STARTS - {"-", "+", "ERE"} | {"getline"}
 _ARGUMENT_COUNTS = {
     "length": (0, 1), "substr": (2, 3), "index": (2, 2), "split": (2, 4), "sub": (2, 3), "gsub": (2, 3), "gensub": (3, 4),
@@ -60,10 +67,18 @@ _ARGUMENT_COUNTS = {
 class Terms:
     """The grammar of expressions, and the tokens it stands on."""
 
-    def __init__(self, source: Source, warn: Callable[[str], None], functions: dict[str, Function], budget: Budget) -> None:
+    def __init__(
+        self,
+        source: Source,
+        warn: Callable[[str], None],
+        functions: dict[str, Function],
+        budget: Budget,
+    ) -> None:
         self.source = source
         self.budget = budget
-        self.warn: Callable[[str, int], None] = lambda message, line: warn(f"{source.place(line)}: warning: {message}")
+        self.warn: Callable[[str, int], None] = lambda message, line: warn(
+            f"{source.place(line)}: warning: {message}"
+        )
         self.tokens = tokenize(source, self.warn, budget)
         self.functions = functions
         self.position = 0
@@ -103,21 +118,37 @@ class Terms:
         if self.token.error is not None:
             return self.token.error
         if (
-            self.token.kind == "|" and self.position and self.tokens[self.position - 1].kind in OPERAND_ENDS
+            self.token.kind == "|"
+            and self.position
+            and self.tokens[self.position - 1].kind in OPERAND_ENDS
         ):  # what follows shows that it is no getline
             self.advance()
         if self.token.kind == "NEWLINE":
-            return point_at(self.source, self.token.position, "syntax error" if self.token.value == COMMENT else message, later=1)
+            return point_at(
+                self.source,
+                self.token.position,
+                "syntax error" if self.token.value == COMMENT else message,
+                later=1,
+            )
         if self.token.kind == "EOF":
-            last = next((token for token in reversed(self.tokens) if token.kind not in ("NEWLINE", "EOF")), self.token)
-            return self.ended(last.position, later=2) if last.kind in ("&&", "||", "?", ":") else self.unfinished()
+            last = next(
+                (token for token in reversed(self.tokens) if token.kind not in ("NEWLINE", "EOF")),
+                self.token,
+            )
+            return (
+                self.ended(last.position, later=2)
+                if last.kind in ("&&", "||", "?", ":")
+                else self.unfinished()
+            )
         return point_at(self.source, self.token.position, "syntax error")
 
     def ended(self, position: int, later: int = 0) -> AwkSyntaxError:
         """The error of a program that ends too early; the caret is below `position`."""
         message = "source files / command-line arguments must contain complete functions or rules"
         shown = point_at(self.source, position, message, later).lines
-        return AwkSyntaxError(re.sub(r"(?s)(:\d+: ).*", r"\1(END OF FILE)", shown[0], count=1), shown[1])
+        return AwkSyntaxError(
+            re.sub(r"(?s)(:\d+: ).*", r"\1(END OF FILE)", shown[0], count=1), shown[1]
+        )
 
     def unfinished(self) -> AwkSyntaxError:
         """The error of a program that ends where more must come, within braces for one."""
@@ -126,12 +157,18 @@ class Terms:
             return self.ended(last.position)
         if self.source.name != "cmd. line":
             place = f"{self.source.name}:{max(self.source.text.count(chr(10)), 1)}: "
-            return AwkSyntaxError(f"{place}(END OF FILE)", f"{place}^ {self.ended(0).lines[1].partition('^ ')[2]}")
-        return point_at(self.source, len(self.source.text.rstrip("\n")), "unexpected newline or end of string")
+            return AwkSyntaxError(
+                f"{place}(END OF FILE)", f"{place}^ {self.ended(0).lines[1].partition('^ ')[2]}"
+            )
+        return point_at(
+            self.source, len(self.source.text.rstrip("\n")), "unexpected newline or end of string"
+        )
 
     def error(self, message: str, line: int | None = None) -> AwkSyntaxError:
         """An error at the current token, or on a line."""
-        return AwkSyntaxError(f"{self.source.place(self.token.line if line is None else line)}: {message}")
+        return AwkSyntaxError(
+            f"{self.source.place(self.token.line if line is None else line)}: {message}"
+        )
 
     def newlines(self) -> None:
         while self.token.kind == "NEWLINE":
@@ -217,7 +254,12 @@ class Terms:
         while True:
             token = self.token
             kind = token.kind
-            if kind == "|" and not self.no_greater and self.peek().kind == "getline" and (minimum <= CONCAT or after_getline):
+            if (
+                kind == "|"
+                and not self.no_greater
+                and self.peek().kind == "getline"
+                and (minimum <= CONCAT or after_getline)
+            ):
                 self.advance()
                 self.advance()
                 left = Getline(token.line, kind, self.optional_variable(), left)
@@ -243,7 +285,9 @@ class Terms:
             elif kind == "in" and minimum <= _IN:
                 self.advance()
                 array = self.name_or_index()
-                left = Membership(token.line, left.items if isinstance(left, Grouping) else [left], array)
+                left = Membership(
+                    token.line, left.items if isinstance(left, Grouping) else [left], array
+                )
             elif kind in _CONCAT_STARTS and minimum <= CONCAT and kind != "in":
                 right = self.binary(_ADD)
                 if isinstance(left, Concat):
@@ -283,7 +327,9 @@ class Terms:
         return left
 
     def unary(self, assignable: bool) -> Expression:
-        """An operand with its signs; only where a whole expression may stand, it can be an assignment."""
+        """An operand with its signs; only where a whole expression may stand, it can be an
+        assignment.
+        """
         token = self.token
         if token.kind in ("!", "-", "+"):
             self.deeper()
@@ -394,8 +440,14 @@ class Terms:
         return Getline(token.line, "", target, None)
 
     def file_operand(self) -> Expression:
-        """What may follow `getline <`: sums and what binds more tightly, but nothing put together."""
-        left = self.pre_step() if self.token.kind in ("++", "--") else self.postfix_without_assignment()
+        """What may follow `getline <`: sums and what binds more tightly, but nothing put
+        together.
+        """
+        left = (
+            self.pre_step()
+            if self.token.kind in ("++", "--")
+            else self.postfix_without_assignment()
+        )
         while _BINARY.get(self.token.kind, 0) >= _ADD:
             left = self.operator(left, _BINARY[self.token.kind])
         return left
@@ -427,7 +479,9 @@ class Terms:
         arguments = self.arguments()
         for number, argument in enumerate(arguments, 1):
             if isinstance(argument, Regex):
-                self.warn(f"regexp constant for parameter #{number} yields boolean value", self.token.line)
+                self.warn(
+                    f"regexp constant for parameter #{number} yields boolean value", self.token.line
+                )
         self.advance()
         return UserCall(token.line, token.value, arguments)
 
@@ -446,7 +500,11 @@ class Terms:
         if name == "index" and isinstance(arguments[1], Regex):
             raise self.error("fatal: index: regexp constant as second argument is not allowed")
         if name in ("sub", "gsub") and len(arguments) > 2 and not _is_changeable(arguments[2]):
-            raise point_at(self.source, self.token.position, f"{name} third parameter is not a changeable object")
+            raise point_at(
+                self.source,
+                self.token.position,
+                f"{name} third parameter is not a changeable object",
+            )
         self.advance()
         return Call(token.line, name, arguments)
 

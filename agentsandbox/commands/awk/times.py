@@ -9,12 +9,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["format_time", "make_time"]
-
 _FARTHEST = 60_000_000_000  # seconds: beyond the year 3800 nobody looks
 
 
-def format_time(template: str, seconds: float, utc: bool, env: Mapping[str, str], charge: Callable[[int], None]) -> str:
+def format_time(
+    template: str, seconds: float, utc: bool, env: Mapping[str, str], charge: Callable[[int], None]
+) -> str:
     """A time by a format; times out of reach are cut to the farthest there is."""
     charge(longest_width(template) + 64 * len(template))
     if seconds != seconds:

@@ -1,7 +1,9 @@
-"""Rules that only count and sum, applied to many records at once: what a record adds no other rule looks at.
+"""Rules that only count and sum, applied to many records at once: what a record adds no other rule
+looks at.
 
-`/ERROR/ { n[$3]++; size += length($0) }` need not go through the records one by one. For each of its statements there is
-a column, a list made from all of them, and one call that counts or adds what is in it, in the order of the records.
+`/ERROR/ { n[$3]++; size += length($0) }` need not go through the records one by one. For each of
+its statements there is a column, a list made from all of them, and one call that counts or adds
+what is in it, in the order of the records.
 """
 
 from __future__ import annotations
@@ -16,8 +18,6 @@ if TYPE_CHECKING:
     from agentsandbox.commands.awk.expressions import Expressions
     from agentsandbox.commands.awk.nodes import Expression, Rule, Statement
 
-__all__ = ["together"]
-
 _LAST = -1
 """The place of `$NF` among the fields; others are counted from 0."""
 _RECORD = -2
@@ -27,15 +27,25 @@ _MOST_FIELDS = 1000
 
 
 def together(compiler: Expressions, rules: Sequence[Rule]) -> tuple[list[str], list[str]] | None:
-    """Code that applies all rules to the list `rows`: what it finds out, which may fail, and what it changes then; else None.
+    """Code that applies all rules to the list `rows`: what it finds out, which may fail, and what
+    it changes then; else None.
 
-    It fails with `IndexError` or `ValueError` for records that have too few fields or none that are numbers, and has
-    changed nothing by then.
+    It fails with `IndexError` or `ValueError` for records that have too few fields or none that are
+    numbers, and has changed nothing by then.
     """
     scopes = compiler.scopes
-    if not rules or compiler.general or compiler.ignore_case or scopes.uses_getline or scopes.changes_record or scopes.indirect:
+    if (
+        not rules
+        or compiler.general
+        or compiler.ignore_case
+        or scopes.uses_getline
+        or scopes.changes_record
+        or scopes.indirect
+    ):
         return None
-    if "FNR" in scopes.names or ("NR" in scopes.names and not scopes.is_numeric("", nodes.Name(0, "NR"))):
+    if "FNR" in scopes.names or (
+        "NR" in scopes.names and not scopes.is_numeric("", nodes.Name(0, "NR"))
+    ):
         return None
     made = _Together(compiler)
     if not all(made.rule(rule) for rule in rules):
@@ -67,14 +77,19 @@ class _Together:
             highest = _highest(rule.first)
             split = f" for f in (r.split(sep, {highest}),)" if highest else ""
             rows = self._column(f"[r for r in rows{split} if {condition}]")
-        wanted = sorted({place for statement in statements for place in _places(statement)} - {_RECORD, _NOWHERE})
+        wanted = sorted(
+            {place for statement in statements for place in _places(statement)}
+            - {_RECORD, _NOWHERE}
+        )
         texts = {_RECORD: rows}
         limit = f", {wanted[-1] + 1}" if wanted and _LAST not in wanted else ""
         if len(wanted) == 1:
             texts[wanted[0]] = self._column(f"[r.split(sep{limit})[{wanted[0]}] for r in {rows}]")
         elif wanted:
             split_rows = self._column(f"[r.split(sep{limit}) for r in {rows}]")
-            texts.update({place: self._column(f"[f[{place}] for f in {split_rows}]") for place in wanted})
+            texts.update(
+                {place: self._column(f"[f[{place}] for f in {split_rows}]") for place in wanted}
+            )
         return all(self._statement(statement, texts) for statement in statements)
 
     def _column(self, code: str) -> str:
@@ -97,7 +112,9 @@ class _Together:
                 self.changes.append(f"count_all(v_{name}, {keys})")
                 return value.value == 1.0
             key, number = compiler.temporary(), compiler.temporary()
-            self.changes.append(f"for {key}, {number} in zip({keys}, {self._numbers(value, texts)}): v_{name}[{key}] += {number}")
+            self.changes.append(
+                f"for {key}, {number} in zip({keys}, {self._numbers(value, texts)}): v_{name}[{key}] += {number}"
+            )
         else:
             self.changes.append(f"v_{name} = add_all(v_{name}, {self._numbers(value, texts)})")
         return True
@@ -110,19 +127,28 @@ class _Together:
         if isinstance(value, nodes.Call):
             return f"map(len, {column})"
         odd = self.compiler.odd()
-        return self._column(f"list(map(known.__getitem__ if hot else num if {odd} else float, {column}))")
+        return self._column(
+            f"list(map(known.__getitem__ if hot else num if {odd} else float, {column}))"
+        )
 
 
 def _sums(action: Sequence[Statement]) -> list[nodes.Assign]:
     """The statements as sums; none if one of them is something else."""
     sums: list[nodes.Assign] = []
     for statement in action:
-        expression = statement.expression if isinstance(statement, nodes.ExpressionStatement) else None
+        expression = (
+            statement.expression if isinstance(statement, nodes.ExpressionStatement) else None
+        )
         if isinstance(expression, nodes.Step) and expression.amount > 0:
-            expression = nodes.Assign(expression.line, "+=", expression.target, nodes.Number(0, 1.0))
+            expression = nodes.Assign(
+                expression.line, "+=", expression.target, nodes.Number(0, 1.0)
+            )
         if not isinstance(expression, nodes.Assign) or expression.operator != "+=":
             return []
-        known = isinstance(expression.value, nodes.Number) or _place_of_value(expression.value) != _NOWHERE
+        known = (
+            isinstance(expression.value, nodes.Number)
+            or _place_of_value(expression.value) != _NOWHERE
+        )
         if not _name(expression.target) or not known:
             return []
         sums.append(expression)
@@ -132,16 +158,28 @@ def _sums(action: Sequence[Statement]) -> list[nodes.Assign]:
 def _places(statement: nodes.Assign) -> tuple[int, int]:
     """The places of the fields in a sum, or `_NOWHERE`."""
     target = statement.target
-    return _place(target.subscripts[0]) if isinstance(target, nodes.Index) else _NOWHERE, _place_of_value(statement.value)
+    return _place(target.subscripts[0]) if isinstance(
+        target, nodes.Index
+    ) else _NOWHERE, _place_of_value(statement.value)
 
 
 def _name(target: object) -> str:
-    """The name of a variable of the program's own, or of the array of an element whose subscript is a field; else ""."""
+    """The name of a variable of the program's own, or of the array of an element whose subscript is
+    a field; else "".
+    """
     if isinstance(target, nodes.Name):
         return "" if target.name in SPECIAL_NAMES else target.name
-    if not isinstance(target, nodes.Index) or not isinstance(target.base, nodes.Name) or target.base.name in SPECIAL_ARRAYS:
+    if (
+        not isinstance(target, nodes.Index)
+        or not isinstance(target.base, nodes.Name)
+        or target.base.name in SPECIAL_ARRAYS
+    ):
         return ""
-    return target.base.name if len(target.subscripts) == 1 and _place(target.subscripts[0]) != _NOWHERE else ""
+    return (
+        target.base.name
+        if len(target.subscripts) == 1 and _place(target.subscripts[0]) != _NOWHERE
+        else ""
+    )
 
 
 def _place_of_value(value: object) -> int:
@@ -174,14 +212,18 @@ def _is_test(condition: object, depth: int = 0) -> bool:
     if isinstance(condition, nodes.Unary):
         return condition.operator in ("!", "()") and _is_test(condition.operand, depth + 1)
     if isinstance(condition, nodes.Match):
-        return _place(condition.text) not in (_NOWHERE, _LAST) and isinstance(condition.pattern, nodes.Regex)
+        return _place(condition.text) not in (_NOWHERE, _LAST) and isinstance(
+            condition.pattern, nodes.Regex
+        )
     if not isinstance(condition, nodes.Binary):
         return False
     if condition.operator in ("&&", "||"):
         return _is_test(condition.left, depth + 1) and _is_test(condition.right, depth + 1)
     if condition.operator not in ("==", "!="):
         return False
-    return _place(condition.left) not in (_NOWHERE, _LAST) and isinstance(condition.right, nodes.Text)
+    return _place(condition.left) not in (_NOWHERE, _LAST) and isinstance(
+        condition.right, nodes.Text
+    )
 
 
 def _highest(condition: object) -> int:

@@ -1,4 +1,6 @@
-"""Awk values: float, str, and two in between: input that looks like a number, and a variable never set."""
+"""Awk values: float, str, and two in between: input that looks like a number, and a variable never
+set.
+"""
 
 from __future__ import annotations
 
@@ -10,25 +12,6 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     Value: TypeAlias = "float | str"
-
-__all__ = [
-    "FILE",
-    "NUMBER_STARTS",
-    "UNSET",
-    "AwkExit",
-    "AwkFatal",
-    "AwkNext",
-    "AwkNextFile",
-    "Known",
-    "Strnum",
-    "Unset",
-    "array_as_scalar",
-    "from_input",
-    "integral_text",
-    "numeric_input",
-    "parse_number",
-    "to_number",
-]
 
 FILE = "<awk>"
 """The name of generated code in frames."""
@@ -72,9 +55,19 @@ class AwkNextFile(BaseException):
     """`nextfile`, likewise."""
 
 
-_PREFIX = re.compile(r"[ \t\n\r\f\v]*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)", re.ASCII)
-_WHOLE = re.compile(r"[ \t\n\r\f\v]*+[+-]?+(?:[0-9]++\.?+[0-9]*+|\.[0-9]++)(?:[eE][+-]?+[0-9]++)?+[ \t\n\r\f\v]*+", re.ASCII)
-_SPECIAL = {"+inf": float("inf"), "-inf": float("-inf"), "+nan": float("nan"), "-nan": -float("nan")}
+_PREFIX = re.compile(
+    r"[ \t\n\r\f\v]*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)", re.ASCII
+)
+_WHOLE = re.compile(
+    r"[ \t\n\r\f\v]*+[+-]?+(?:[0-9]++\.?+[0-9]*+|\.[0-9]++)(?:[eE][+-]?+[0-9]++)?+[ \t\n\r\f\v]*+",
+    re.ASCII,
+)
+_SPECIAL = {
+    "+inf": float("inf"),
+    "-inf": float("-inf"),
+    "+nan": float("nan"),
+    "-nan": -float("nan"),
+}
 _KNOWN = 4096
 _SHORT = 20
 _DIGITS = frozenset("0123456789")
@@ -107,7 +100,9 @@ def to_number(value: object) -> float:
 
 
 class Known(dict[str, "float | None"]):
-    """What `read` makes of texts seen before: looking one up takes a fraction of reading it. `misses` counts the others."""
+    """What `read` makes of texts seen before: looking one up takes a fraction of reading it.
+    `misses` counts the others.
+    """
 
     __slots__ = ("_read", "misses")
 
@@ -125,7 +120,9 @@ class Known(dict[str, "float | None"]):
 
 
 def array_as_scalar(value: object) -> AwkFatal:
-    """The error for an array where a scalar must be; one that is still empty was first a scalar, for gawk."""
+    """The error for an array where a scalar must be; one that is still empty was first a scalar,
+    for gawk.
+    """
     if not value:
         return AwkFatal(f"attempt to use scalar `{getattr(value, 'where', '')}' as an array")
     return AwkFatal(f"attempt to use array `{getattr(value, 'where', '')}' in a scalar context")
@@ -144,12 +141,18 @@ def from_input(text: str) -> Value:
     if text.isdecimal() and text.isascii():
         return Strnum(text)
     if len(text) > 24:
-        if text[-1] not in _NUMBER_CHARACTERS or text[len(text) >> 1] not in _NUMBER_CHARACTERS or text[12] not in _NUMBER_CHARACTERS:
+        if (
+            text[-1] not in _NUMBER_CHARACTERS
+            or text[len(text) >> 1] not in _NUMBER_CHARACTERS
+            or text[12] not in _NUMBER_CHARACTERS
+        ):
             return text
         return Strnum(text) if _WHOLE.fullmatch(text) is not None else text
     if text[-1] not in _NUMBER_ENDS:
         return text
-    if _WHOLE.fullmatch(text) is not None or (text[-1] in _SPECIAL_ENDS and text.strip().lower() in _SPECIAL):
+    if _WHOLE.fullmatch(text) is not None or (
+        text[-1] in _SPECIAL_ENDS and text.strip().lower() in _SPECIAL
+    ):
         return Strnum(text)
     return text
 

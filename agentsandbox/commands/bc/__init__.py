@@ -1,1 +1,3 @@
-"""Arbitrary precision calculators: the numbers of bc and dc, bc's language and library, dc's machine."""
+"""Arbitrary precision calculators: the numbers of bc and dc, bc's language and library, dc's
+machine.
+"""

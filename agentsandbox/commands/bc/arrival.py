@@ -1,4 +1,6 @@
-"""Programs of bc that arrive through a pipe: what is complete runs before the rest is there, as for a coprocess."""
+"""Programs of bc that arrive through a pipe: what is complete runs before the rest is there, as for
+a coprocess.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +14,17 @@ if TYPE_CHECKING:
 
     from agentsandbox.contract.command import CommandContext
 
-__all__ = ["pieces"]
-
 _BLOCK = 65536
-_HEAD = re.compile(rb"(?:.*[;{} \t])?(?:define\b[^{]*|else[ \t]*|(?:if|while|for)[ \t]*(\(.*\))[ \t]*)", re.DOTALL)
+_HEAD = re.compile(
+    rb"(?:.*[;{} \t])?(?:define\b[^{]*|else[ \t]*|(?:if|while|for)[ \t]*(\(.*\))[ \t]*)", re.DOTALL
+)
 """A line of bc that needs the next one: of the last condition in parentheses nothing may follow."""
 
-_GRAMMAR = re.compile(rb'"[^"]*(?:"|\Z)|/\*(?:.*?\*/|.*\Z)|#[^\n]*|\\\n|([{])|([}])|(\n)', re.DOTALL)
-"""What opens, closes and ends a line of bc; strings, comments and joined lines hold none of these."""
+_GRAMMAR = re.compile(
+    rb'"[^"]*(?:"|\Z)|/\*(?:.*?\*/|.*\Z)|#[^\n]*|\\\n|([{])|([}])|(\n)', re.DOTALL
+)
+"""What opens, closes and ends a line of bc; strings, comments and joined lines hold none of
+these."""
 
 
 def pieces(ctx: CommandContext) -> Iterator[str]:
@@ -60,7 +65,9 @@ def _complete(ctx: CommandContext, data: bytes) -> int:
 
 
 def _wants_more(line: bytes) -> bool:
-    """Whether a line of bc is a head whose body comes in the next one, or empty: what is before it may be a head."""
+    """Whether a line of bc is a head whose body comes in the next one, or empty: what is before it
+    may be a head.
+    """
     if not line.strip():
         return True
     found = _HEAD.fullmatch(line.rstrip(b"\n"))

@@ -47,7 +47,9 @@ def bc(ctx: CommandContext, args: Arguments) -> int:
             except OSError as error:
                 machine.output.flush()
                 unread = f"{name} 1: read() in flex scanner failed"
-                machine.complain(unread if error.errno == errno.EISDIR else f"File {name} is unavailable.")
+                machine.complain(
+                    unread if error.errno == errno.EISDIR else f"File {name} is unavailable."
+                )
                 return 1
             if not machine.run(name, text, from_stdin=False):
                 machine.output.flush()

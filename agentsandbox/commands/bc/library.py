@@ -1,6 +1,8 @@
-"""bc's mathematics library (`bc -l`): sine, cosine, arctangent, logarithm, exponential and Bessel functions.
+"""bc's mathematics library (`bc -l`): sine, cosine, arctangent, logarithm, exponential and Bessel
+functions.
 
-Computed in binary fixed point with spare digits and cut to the scale. Each step of a series draws on the budget.
+Computed in binary fixed point with spare digits and cut to the scale. Each step of a series draws
+on the budget.
 """
 
 from __future__ import annotations
@@ -10,8 +12,6 @@ from math import isqrt
 
 from agentsandbox.commands.bc.numbers import EXACT, Arithmetic, scale_of, truncate
 from agentsandbox.errors import LimitReached
-
-__all__ = ["LIBRARY", "evaluate"]
 
 LIBRARY = frozenset("esclaj")
 MAX_PRECISION = 12_000
@@ -26,11 +26,21 @@ def evaluate(arithmetic: Arithmetic, name: str, values: list[Decimal], scale: in
     if name == "j":
         order = int(truncate(values[0], 0)) if values[0].adjusted() < 6 else 10**6
         return fixed.result(fixed.bessel(order))
-    return fixed.result({"e": fixed.exponential, "l": fixed.logarithm, "s": fixed.sine, "c": fixed.cosine, "a": fixed.arctangent}[name]())
+    return fixed.result(
+        {
+            "e": fixed.exponential,
+            "l": fixed.logarithm,
+            "s": fixed.sine,
+            "c": fixed.cosine,
+            "a": fixed.arctangent,
+        }[name]()
+    )
 
 
 class _Fixed:
-    """An argument and the precision its function needs: numbers are integers, `bits` of them behind the point."""
+    """An argument and the precision its function needs: numbers are integers, `bits` of them behind
+    the point.
+    """
 
     def __init__(self, arithmetic: Arithmetic, argument: Decimal, scale: int, name: str) -> None:
         self.budget = arithmetic.budget
@@ -41,7 +51,9 @@ class _Fixed:
             raise LimitReached("value_bytes", "the number is too long")
         if name in "ej":
             spare += int(abs(argument) * Decimal("0.45")) + 2
-        digits = scale + spare + (0 if name == "e" else max(-argument.adjusted(), 0) if argument else 0)
+        digits = (
+            scale + spare + (0 if name == "e" else max(-argument.adjusted(), 0) if argument else 0)
+        )
         if digits + scale_of(argument) // 8 > MAX_PRECISION:
             raise LimitReached("value_bytes", "the number is too long")
         self.bits = digits * 10 // 3 + 64
@@ -51,7 +63,9 @@ class _Fixed:
         self.cost = self.bits // 2000 + 1
 
     def result(self, value: int) -> Decimal:
-        """Cut to the scale; what is a hair below a whole unit because of rounding counts as that unit."""
+        """Cut to the scale; what is a hair below a whole unit because of rounding counts as that
+        unit.
+        """
         negative = value < 0
         # bc's own library works with a few digits more than the scale: what rounds up there is not cut down
         units = (abs(value) * 10 ** (self.scale + 4) + (self.one >> 1)) // (self.one * 10**4)

@@ -6,7 +6,15 @@ import re
 from decimal import Decimal
 
 from agentsandbox.commands.bc.library import LIBRARY, evaluate
-from agentsandbox.commands.bc.numbers import ONE, ZERO, Arithmetic, CalculationError, format_number, length_of, scale_of
+from agentsandbox.commands.bc.numbers import (
+    ONE,
+    ZERO,
+    Arithmetic,
+    CalculationError,
+    format_number,
+    length_of,
+    scale_of,
+)
 from agentsandbox.commands.bc.output import Output
 from agentsandbox.commands.bc.program import BcSyntaxError, Code, Function, Parser, QuitError
 from agentsandbox.errors import LimitReached
@@ -17,8 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from agentsandbox.contract.command import CommandContext
-
-__all__ = ["Machine", "number_in_base"]
 
 MAX_ELEMENTS = 2_000_000
 MAX_INDEX = 16_777_215
@@ -50,7 +56,9 @@ class _Frame:
 
 
 def number_in_base(arithmetic: Arithmetic, text: str, base: int) -> Decimal:
-    """A constant: a single digit before the point keeps its value in other bases than 10, of more each is cut to base - 1."""
+    """A constant: a single digit before the point keeps its value in other bases than 10, of more
+    each is cut to base - 1.
+    """
     if len(text) == 1:
         return Decimal(int(text, 36))
     whole, _, fraction = text.partition(".")
@@ -104,7 +112,11 @@ class Machine:
     def run(self, name: str, text: str, *, from_stdin: bool, line: int = 1) -> bool:
         """Run a file, or a piece of one from `line` on; false when the program has ended itself."""
         shown = "(standard_in)" if from_stdin else name
-        parser = Parser(text, lambda message: self.complain(f"{shown} {parser.line}: {message}"), self.budget.step)
+        parser = Parser(
+            text,
+            lambda message: self.complain(f"{shown} {parser.line}: {message}"),
+            self.budget.step,
+        )
         parser.line = line
         parser.functions = self.functions
         self.parser = parser
@@ -116,7 +128,9 @@ class Machine:
                 except BcSyntaxError:
                     parser.spoiled = False
                     at_end = parser.kind == "EOF"  # of a file: standard input comes next
-                    self.complain(f"{'(standard_in)' if at_end else shown} {1 if at_end else parser.line}: syntax error")
+                    self.complain(
+                        f"{'(standard_in)' if at_end else shown} {1 if at_end else parser.line}: syntax error"
+                    )
                     parser.skip_line()
                     if parser.kind == "EOF":
                         return True
@@ -140,7 +154,9 @@ class Machine:
         self.ctx.stderr.write(encode(message + "\n"))
 
     def place(self, back: int = 0) -> str:
-        """The function and the address, as bc's messages tell them; `back` bytes before the instruction's end."""
+        """The function and the address, as bc's messages tell them; `back` bytes before the
+        instruction's end.
+        """
         frame = self.frames[-1]
         address = frame.code.instructions[frame.place - 1][2] - back
         return f"(func={frame.function}, adr={address})"
@@ -341,7 +357,9 @@ class Machine:
 
     def remainder(self, _: object) -> None:
         right = self.pop()
-        self.stack[-1] = self.arithmetic.divide_with_remainder(self.stack[-1], right, self.settings["scale"])[1]  # type: ignore[arg-type]
+        self.stack[-1] = self.arithmetic.divide_with_remainder(
+            self.stack[-1], right, self.settings["scale"]
+        )[1]  # type: ignore[arg-type]
 
     def power(self, _: object) -> None:
         exponent = self.pop()
@@ -397,12 +415,18 @@ class Machine:
         self.stack[-1] = self.arithmetic.square_root(self.stack[-1], self.settings["scale"])  # type: ignore[arg-type]
 
     def read(self, _: object) -> None:
-        """A number from standard input; what follows the program there, when the program comes from there."""
+        """A number from standard input; what follows the program there, when the program comes from
+        there.
+        """
         line = self._input_line()
         found = re.match(r"\s*(-?)([0-9A-Z]*\.?[0-9A-Z]*)", line)
         text = found[2] if found is not None else ""
-        value = number_in_base(self.arithmetic, text.removesuffix(".").lstrip("0") or "0", self.settings["ibase"])
-        self.stack.append(value.copy_negate() if found is not None and found[1] and value else value)
+        value = number_in_base(
+            self.arithmetic, text.removesuffix(".").lstrip("0") or "0", self.settings["ibase"]
+        )
+        self.stack.append(
+            value.copy_negate() if found is not None and found[1] and value else value
+        )
 
     def _input_line(self) -> str:
         parser = self.parser
@@ -435,7 +459,9 @@ class Machine:
                 return
             raise self.fail(f"Function {name} not defined.", 1 + len(kinds))
         if len(kinds) != len(function.parameters):
-            raise self.fail("Parameter number mismatch", max(len(kinds) - len(function.parameters), 0))
+            raise self.fail(
+                "Parameter number mismatch", max(len(kinds) - len(function.parameters), 0)
+            )
         self.budget.deeper()
         frame = _Frame(function.code, name, 0)
         values = self.stack[len(self.stack) - len(kinds) :]
@@ -458,7 +484,9 @@ class Machine:
         del self.stack[-wanted:]
         self.stack.append(evaluate(self.arithmetic, name, values, self.settings["scale"]))
 
-    def _bind(self, frame: _Frame, name: str, kind: str, value: Decimal | dict[int, Decimal]) -> None:
+    def _bind(
+        self, frame: _Frame, name: str, kind: str, value: Decimal | dict[int, Decimal]
+    ) -> None:
         """Give a parameter or an auto its value; what it hid comes back on return."""
         if kind == "v":
             frame.saved.append((False, name, self.variables.get(name)))

@@ -1,7 +1,8 @@
 """Decimal numbers of any length with the scale rules that bc and dc share.
 
-A number is a `Decimal` whose exponent is minus its scale. Operations are exact and truncate; those that could be long
-check their size and the deadline first, so that no single one takes more than a fraction of a second.
+A number is a `Decimal` whose exponent is minus its scale. Operations are exact and truncate; those
+that could be long check their size and the deadline first, so that no single one takes more than a
+fraction of a second.
 """
 
 from __future__ import annotations
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from agentsandbox.kernel.budget import Budget
-
-__all__ = ["EXACT", "ONE", "ZERO", "Arithmetic", "CalculationError", "digits_of", "format_number", "length_of", "scale_of", "truncate"]
 
 MAX_DIGITS = 1_000_000
 """Digits of a result: a product of that length takes less than a tenth of a second."""
@@ -90,7 +89,12 @@ class Arithmetic:
 
     def _check_both(self, left: Decimal, right: Decimal) -> None:
         """Check the size of a sum: most numbers are short and whole."""
-        if not (left.same_quantum(ONE) and right.same_quantum(ONE) and left.adjusted() < _SHORT and right.adjusted() < _SHORT):
+        if not (
+            left.same_quantum(ONE)
+            and right.same_quantum(ONE)
+            and left.adjusted() < _SHORT
+            and right.adjusted() < _SHORT
+        ):
             self.check(max(self._size(left), self._size(right)))
 
     def add(self, left: Decimal, right: Decimal) -> Decimal:
@@ -119,7 +123,9 @@ class Arithmetic:
         quotient = EXACT.divide_int(EXACT.scaleb(left, scale), right)
         return truncate(EXACT.scaleb(quotient, -scale), scale)
 
-    def divide_with_remainder(self, left: Decimal, right: Decimal, scale: int) -> tuple[Decimal, Decimal]:
+    def divide_with_remainder(
+        self, left: Decimal, right: Decimal, scale: int
+    ) -> tuple[Decimal, Decimal]:
         """The quotient at `scale`, and what is left."""
         if not right:
             raise CalculationError("Modulo by zero")
@@ -166,14 +172,26 @@ class Arithmetic:
         if number == 1:
             return ONE
         self.check(digits_of(number) + wanted, MAX_ROOT)
-        wide = Context(prec=abs(number.adjusted()) // 2 + wanted + 10, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[], rounding=ROUND_DOWN)
+        wide = Context(
+            prec=abs(number.adjusted()) // 2 + wanted + 10,
+            Emax=MAX_EMAX,
+            Emin=MIN_EMIN,
+            traps=[],
+            rounding=ROUND_DOWN,
+        )
         root = truncate(wide.sqrt(number), wanted)
         if EXACT.multiply(root, root) > number:
             root = EXACT.subtract(root, Decimal((0, (1,), -wanted)))
         return root
 
 
-def format_number(arithmetic: Arithmetic, number: Decimal, base: int, write: Callable[[str], None], leading_zero: bool = False) -> None:
+def format_number(
+    arithmetic: Arithmetic,
+    number: Decimal,
+    base: int,
+    write: Callable[[str], None],
+    leading_zero: bool = False,
+) -> None:
     """The text of a number in an output base."""
     if number < 0:
         write("-")
@@ -199,7 +217,14 @@ def format_number(arithmetic: Arithmetic, number: Decimal, base: int, write: Cal
         _write_fraction(arithmetic, fraction, scale, base, width, write)
 
 
-def _write_fraction(arithmetic: Arithmetic, fraction: Decimal, scale: int, base: int, width: int, write: Callable[[str], None]) -> None:
+def _write_fraction(
+    arithmetic: Arithmetic,
+    fraction: Decimal,
+    scale: int,
+    base: int,
+    width: int,
+    write: Callable[[str], None],
+) -> None:
     """As many digits as it takes until base ** n has more than `scale` decimal digits."""
     denominator: int = 10**scale
     numerator = int(EXACT.scaleb(fraction, scale))

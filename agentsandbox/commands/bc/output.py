@@ -8,14 +8,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.kernel.streams import ByteWriter
 
-__all__ = ["Output"]
-
 _HELD = 65536
 """Characters held back at most."""
 
 
 class Output:
-    """Text on its way to a stream, written in blocks; `flush` before anything goes to another stream."""
+    """Text on its way to a stream, written in blocks; `flush` before anything goes to another
+    stream.
+    """
 
     def __init__(self, stream: ByteWriter) -> None:
         self._stream = stream

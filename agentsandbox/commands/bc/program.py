@@ -1,7 +1,7 @@
 """bc's language into code for a stack machine.
 
-Instructions are (operation, argument, address after it). The addresses count bytes as GNU bc's own code does, because
-its messages tell them.
+Instructions are (operation, argument, address after it). The addresses count bytes as GNU bc's own
+code does, because its messages tell them.
 """
 
 from __future__ import annotations
@@ -13,8 +13,6 @@ from agentsandbox.kernel.streams import encode
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-__all__ = ["BcSyntaxError", "Code", "Function", "Parser", "QuitError"]
 
 MAX_NESTING = 100
 _TOKEN = re.compile(
@@ -62,7 +60,9 @@ class Code:
 
 
 class Function:
-    """`parameters` and `autos` are (name, kind): kind "v" for a variable, "a" for an array, "*" for an array by reference."""
+    """`parameters` and `autos` are (name, kind): kind "v" for a variable, "a" for an array, "*" for
+    an array by reference.
+    """
 
     __slots__ = ("autos", "code", "name", "parameters", "void")
 
@@ -368,7 +368,9 @@ class Parser:
     def jump(self) -> None:
         targets = self.breaks if self.kind == "break" else self.continues
         if not targets:
-            self.report("Break outside a for/while" if self.kind == "break" else "Continue outside a for")
+            self.report(
+                "Break outside a for/while" if self.kind == "break" else "Continue outside a for"
+            )
         else:
             targets[-1].append(self.code.add("J", None, 3))
         self.advance()
@@ -552,7 +554,9 @@ class Parser:
         self.expect("(")
         kinds: list[str] = []
         while self.kind != ")":
-            if self.kind == "NAME" and re.match(r"[ \t]*\[[ \t]*\]", self.text[self.position : self.position + 40]):
+            if self.kind == "NAME" and re.match(
+                r"[ \t]*\[[ \t]*\]", self.text[self.position : self.position + 40]
+            ):
                 self.code.add("array", self.value, 3)
                 kinds.append("a")
                 self.advance()
@@ -609,8 +613,12 @@ class Parser:
         self.code.add(*load, 2)
         return ""
 
-    def step(self, load: tuple[str, object], store: tuple[str, object], operation: str, *, prefix: bool) -> None:
-        """`++` and `--` in one instruction: (name, whether an element, +1 or -1, whether before)."""
+    def step(
+        self, load: tuple[str, object], store: tuple[str, object], operation: str, *, prefix: bool
+    ) -> None:
+        """`++` and `--` in one instruction: (name, whether an element, +1 or -1, whether
+        before).
+        """
         self.code.add("step", (load[1], load[0] == "L", 1 if operation == "+" else -1, prefix), 4)
 
 

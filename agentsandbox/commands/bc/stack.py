@@ -1,7 +1,9 @@
-"""dc's machine: a stack of numbers and strings, registers with stacks of their own, commands of one letter.
+"""dc's machine: a stack of numbers and strings, registers with stacks of their own, commands of one
+letter.
 
-A string runs as a macro. `q` and `Q` leave macros by number, so each running text knows how many macros it stands for:
-a macro that is called by the last command of another takes its place, or loops would nest without end.
+A string runs as a macro. `q` and `Q` leave macros by number, so each running text knows how many
+macros it stands for: a macro that is called by the last command of another takes its place, or
+loops would nest without end.
 """
 
 from __future__ import annotations
@@ -9,7 +11,14 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
-from agentsandbox.commands.bc.numbers import ONE, ZERO, Arithmetic, CalculationError, format_number, scale_of
+from agentsandbox.commands.bc.numbers import (
+    ONE,
+    ZERO,
+    Arithmetic,
+    CalculationError,
+    format_number,
+    scale_of,
+)
 from agentsandbox.commands.bc.output import Output
 from agentsandbox.errors import LimitReached
 from agentsandbox.kernel.streams import decode, encode
@@ -22,8 +31,6 @@ if TYPE_CHECKING:
     from agentsandbox.contract.command import CommandContext
 
     Item: TypeAlias = "Decimal | str"
-
-__all__ = ["StackMachine"]
 
 MAX_ITEMS = 1_000_000
 MACROS_PER_LEVEL = 50
@@ -120,7 +127,9 @@ class StackMachine:
         self.push(value.copy_negate() if found[1] and value else value)
 
     def _value(self, whole: str, fraction: str) -> Decimal:
-        """Return the value of digits in the input base; digits beyond the base count for what they are."""
+        """Return the value of digits in the input base; digits beyond the base count for what they
+        are.
+        """
         base = self.settings["i"]
         if base == 10 and not _LETTER.search(whole + fraction):
             self.arithmetic.check(len(whole) + len(fraction))
@@ -133,7 +142,9 @@ class StackMachine:
             number = number * base + int(digit, 16)
         if not fraction:
             return Decimal(number)
-        return self.arithmetic.divide(Decimal(number), Decimal(base ** len(fraction)), len(fraction))
+        return self.arithmetic.divide(
+            Decimal(number), Decimal(base ** len(fraction)), len(fraction)
+        )
 
     # the stack
 
@@ -311,7 +322,9 @@ class StackMachine:
     # settings and measures
 
     def small(self, item: Item) -> int:
-        """Return a number as an integer of 32 bits; -1 of strings, fractions and what does not fit."""
+        """Return a number as an integer of 32 bits; -1 of strings, fractions and what does not
+        fit.
+        """
         if isinstance(item, str) or item.adjusted() > 9 or not -(2**31) < item < 2**31:
             return -1
         return int(item) if item == 0 or abs(item) >= 1 else -1
@@ -448,8 +461,12 @@ _COMMANDS: dict[str, Callable[[StackMachine], None]] = {
     ":": StackMachine.store_element,
     ";": StackMachine.load_element,
     "k": lambda machine: machine.set("k", 0, 2147483647, "scale must be a nonnegative number"),
-    "i": lambda machine: machine.set("i", 2, 16, "input base must be a number between 2 and 16 (inclusive)"),
-    "o": lambda machine: machine.set("o", 2, 2147483647, "output base must be a number greater than 1"),
+    "i": lambda machine: machine.set(
+        "i", 2, 16, "input base must be a number between 2 and 16 (inclusive)"
+    ),
+    "o": lambda machine: machine.set(
+        "o", 2, 2147483647, "output base must be a number greater than 1"
+    ),
     "K": lambda machine: machine.push(Decimal(machine.settings["k"])),
     "I": lambda machine: machine.push(Decimal(machine.settings["i"])),
     "O": lambda machine: machine.push(Decimal(machine.settings["o"])),

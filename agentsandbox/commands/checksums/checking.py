@@ -1,4 +1,6 @@
-"""The checksum commands: `md5sum` and its family, and `cksum`, which knows all of them; `--check` in full."""
+"""The checksum commands: `md5sum` and its family, and `cksum`, which knows all of them; `--check`
+in full.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,6 @@ if TYPE_CHECKING:
     from agentsandbox.contract.command import Arguments, CommandContext
     from agentsandbox.kernel.streams import ByteReader
 
-__all__ = ["NAMES", "blake_bits", "read_bits", "refuse_check_options", "run_checksum"]
-
 NAMES = {
     "md5": "MD5",
     "sha1": "SHA1",
@@ -32,8 +32,19 @@ NAMES = {
 }
 """Algorithms by the name that `cksum -a` takes, and as --tag shows them."""
 
-_DIGITS = {"md5": 32, "sha1": 40, "sha224": 56, "sha256": 64, "sha384": 96, "sha512": 128, "blake2b": 128, "sm3": 64}
-_TAGGED = re.compile(r"[ \t]*(\\?)([A-Za-z0-9]+)(?:-([0-9]+))?[ ]?\((.*)\) = ([0-9a-fA-F]+)\Z", re.DOTALL)
+_DIGITS = {
+    "md5": 32,
+    "sha1": 40,
+    "sha224": 56,
+    "sha256": 64,
+    "sha384": 96,
+    "sha512": 128,
+    "blake2b": 128,
+    "sm3": 64,
+}
+_TAGGED = re.compile(
+    r"[ \t]*(\\?)([A-Za-z0-9]+)(?:-([0-9]+))?[ ]?\((.*)\) = ([0-9a-fA-F]+)\Z", re.DOTALL
+)
 _PLAIN = re.compile(r"[ \t]*(\\?)([0-9a-fA-F]+)[ \t](?:[ *])?(.+)\Z", re.DOTALL)
 _ESCAPED = re.compile(r"(?:[^\\]+|\\[\\nr])*+", re.DOTALL)
 _CHECK_ONLY = ("ignore-missing", "status", "warn", "quiet", "strict")
@@ -77,7 +88,9 @@ class _Run:
 
     __slots__ = ("algorithm", "args", "binary", "bits", "ctx", "end", "tag")
 
-    def __init__(self, ctx: CommandContext, args: Arguments, algorithm: str, bits: int, *, tag: bool) -> None:
+    def __init__(
+        self, ctx: CommandContext, args: Arguments, algorithm: str, bits: int, *, tag: bool
+    ) -> None:
         self.ctx = ctx
         self.args = args
         self.algorithm = algorithm
@@ -90,7 +103,9 @@ class _Run:
         """One result."""
         mark, shown = ("", name) if self.end == "\0" else _escape(name)
         if self.tag:
-            label = NAMES[self.algorithm] + (f"-{self.bits}" if self.algorithm == "blake2b" and self.bits != 512 else "")
+            label = NAMES[self.algorithm] + (
+                f"-{self.bits}" if self.algorithm == "blake2b" and self.bits != 512 else ""
+            )
             text = f"{mark}{label} ({shown}) = {digest}"
         else:
             text = f"{mark}{digest} {'*' if self.binary else ' '}{shown}"
@@ -106,9 +121,22 @@ class _Run:
 class _Check:
     """`--check`: the counts of one list."""
 
-    __slots__ = ("algorithm", "args", "bits", "ctx", "failed", "formatted", "improper", "matched", "name", "unreadable")
+    __slots__ = (
+        "algorithm",
+        "args",
+        "bits",
+        "ctx",
+        "failed",
+        "formatted",
+        "improper",
+        "matched",
+        "name",
+        "unreadable",
+    )
 
-    def __init__(self, ctx: CommandContext, args: Arguments, algorithm: str | None, bits: int, name: str) -> None:
+    def __init__(
+        self, ctx: CommandContext, args: Arguments, algorithm: str | None, bits: int, name: str
+    ) -> None:
         self.ctx = ctx
         self.args = args
         self.algorithm = algorithm
@@ -124,7 +152,9 @@ class _Check:
             algorithm = next((key for key, shown in NAMES.items() if shown == label), None)
             if algorithm is None or self.algorithm not in (None, algorithm):
                 return None
-            bits = int((bits_text or "512")[:9]) if algorithm == "blake2b" else 4 * _DIGITS[algorithm]
+            bits = (
+                int((bits_text or "512")[:9]) if algorithm == "blake2b" else 4 * _DIGITS[algorithm]
+            )
             if algorithm == "blake2b" and (not bits or bits % 8 or bits > 512):
                 return None
             wanted = bits // 4
@@ -159,7 +189,10 @@ class _Check:
                 if _talk(self.args) == "warn":
                     label = NAMES.get(self.algorithm or latest, "CRC")
                     shown = quote_as(self.name, "shell-escape")
-                    self.ctx.warn(f"{shown}: {number}: improperly formatted {label} checksum line", self.ctx.status)
+                    self.ctx.warn(
+                        f"{shown}: {number}: improperly formatted {label} checksum line",
+                        self.ctx.status,
+                    )
                 continue
             self.formatted += 1
             latest = parsed[0]
@@ -195,17 +228,29 @@ class _Check:
             ctx.warn(f"{shown}: no properly formatted checksum lines found")
             return False
         if _talk(args) != "status":
-            self._warn(self.improper, "line is improperly formatted", "lines are improperly formatted")
-            self._warn(self.unreadable, "listed file could not be read", "listed files could not be read")
-            self._warn(self.failed, "computed checksum did NOT match", "computed checksums did NOT match")
+            self._warn(
+                self.improper, "line is improperly formatted", "lines are improperly formatted"
+            )
+            self._warn(
+                self.unreadable, "listed file could not be read", "listed files could not be read"
+            )
+            self._warn(
+                self.failed, "computed checksum did NOT match", "computed checksums did NOT match"
+            )
             if args.flag("ignore-missing") and not self.matched:
                 ctx.warn(f"{shown}: no file was verified", ctx.status)
-        good = not self.failed and not self.unreadable and not (args.flag("ignore-missing") and not self.matched)
+        good = (
+            not self.failed
+            and not self.unreadable
+            and not (args.flag("ignore-missing") and not self.matched)
+        )
         return good and not (args.flag("strict") and self.improper)
 
     def _warn(self, count: int, one: str, several: str) -> None:
         if count:
-            self.ctx.stderr.write(encode(f"{self.ctx.name}: WARNING: {count} {one if count == 1 else several}\n"))
+            self.ctx.stderr.write(
+                encode(f"{self.ctx.name}: WARNING: {count} {one if count == 1 else several}\n")
+            )
 
 
 def _check_options(args: Arguments, *, tag: bool) -> None:

@@ -5,7 +5,13 @@ from __future__ import annotations
 from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.commands._text.choices import choose
 from agentsandbox.commands._text.lines import shown_name
-from agentsandbox.commands.checksums.checking import NAMES, blake_bits, read_bits, refuse_check_options, run_checksum
+from agentsandbox.commands.checksums.checking import (
+    NAMES,
+    blake_bits,
+    read_bits,
+    refuse_check_options,
+    run_checksum,
+)
 from agentsandbox.commands.checksums.sums import bsd_sum, posix_crc, sysv_sum
 from agentsandbox.contract.command import Arguments, CommandContext, command
 from agentsandbox.contract.manners import Manners

@@ -1,4 +1,6 @@
-"""The commands that print or check digests of one kind, `md5sum` and its kin: they differ in name, algorithm and size."""
+"""The commands that print or check digests of one kind, `md5sum` and its kin: they differ in name,
+algorithm and size.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +12,6 @@ from agentsandbox.contract.manners import Manners
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.contract.command import Arguments, CommandContext
-
-__all__ = ["digest_command"]
 
 _USAGE = """
 Usage: NAME [OPTION]... [FILE]...
@@ -38,9 +38,13 @@ _LONG_OPTIONS = "check ignore-missing quiet status warn strict tag zero binary t
 _LENGTH = "  -l, --length=BITS      digest length, a multiple of 8 up to 512\n"
 
 
-def digest_command(name: str, title: str, bits: int, algorithm: str, *, any_length: bool = False) -> Command:
+def digest_command(
+    name: str, title: str, bits: int, algorithm: str, *, any_length: bool = False
+) -> Command:
     """The command `name` for an algorithm; with `any_length` it has the option --length."""
-    usage = _USAGE.replace("NAME", name).replace("TITLE", title).replace("BITS bits", f"{bits} bits")
+    usage = (
+        _USAGE.replace("NAME", name).replace("TITLE", title).replace("BITS bits", f"{bits} bits")
+    )
 
     @command(
         name,

@@ -76,7 +76,9 @@ class _Digests:
         try:
             source = self.ctx.open_input(name)
         except OSError as error:
-            raise CommandError(f"{name}: {describe_os_error(error, '')}", error.errno or 2) from None
+            raise CommandError(
+                f"{name}: {describe_os_error(error, '')}", error.errno or 2
+            ) from None
         return _List(self, "standard input" if name == "-" else name).run(source)
 
 
@@ -130,7 +132,9 @@ class _List:
         return algorithm, digest, name
 
     def _compare(self, algorithm: str, digest: str, name: str) -> None:
-        if self.args.flag("ignore-missing") and not (name and self.ctx.fs.exists(self.ctx.path(name))):
+        if self.args.flag("ignore-missing") and not (
+            name and self.ctx.fs.exists(self.ctx.path(name))
+        ):
             return
         found = self.digests.compute(name, algorithm)
         if found is None:

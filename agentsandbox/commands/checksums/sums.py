@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from agentsandbox.contract.command import CommandContext
     from agentsandbox.kernel.streams import ByteReader
 
-__all__ = ["bsd_sum", "posix_crc", "sysv_sum"]
-
 _REVERSED_BITS = bytes([int(f"{byte:08b}"[::-1], 2) for byte in range(256)])
 _STEP = 4096
 

@@ -89,7 +89,9 @@ def _fill(ctx: CommandContext, entries: list[str], width: int, *, rows_first: bo
             chosen = range(row * count, min(total, (row + 1) * count))
         else:
             chosen = range(row, total, rows)
-        ctx.print(_filled_row([entries[at] for at in chosen], [widths[at] for at in chosen], column))
+        ctx.print(
+            _filled_row([entries[at] for at in chosen], [widths[at] for at in chosen], column)
+        )
 
 
 def _filled_row(entries: list[str], widths: list[int], column: int) -> str:

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from agentsandbox.contract.command import CommandContext
 
-__all__ = ["TabStops", "joined_blocks", "rewrite_digits"]
-
 _DIGITS = re.compile(r"-(i*)([0-9].*)\Z", re.DOTALL)
 _ITEM = re.compile(r"([/+]?)([0-9]*)(.*)\Z", re.DOTALL)
 _MAX = 2**63 - 1

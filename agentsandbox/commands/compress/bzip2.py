@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import os
 
-from agentsandbox.commands._files.compression import CORRUPT, RECOVER, CompressionError, Source, compress_stream, compressor, decompress
+from agentsandbox.commands._files.compression import (
+    CORRUPT,
+    RECOVER,
+    CompressionError,
+    Source,
+    compress_stream,
+    compressor,
+    decompress,
+)
 from agentsandbox.contract.command import Arguments, Command, CommandContext, command
 from agentsandbox.contract.manners import Manners, Release
 from agentsandbox.errors import UsageError
@@ -52,16 +60,22 @@ class _Bzip2:
             try:
                 self.operand(name)
             except OSError as error:
-                self.warn(f"Can't open input{'' if self.test else ' file'} {name}: {os.strerror(error.errno or 5)}.")
+                self.warn(
+                    f"Can't open input{'' if self.test else ' file'} {name}: {os.strerror(error.errno or 5)}."
+                )
             if self.ended:
                 left = len(operands) - number
                 if left:
                     me = self.ctx.name
                     self.tell(f"{me}: WARNING: some files have not been processed:\n")
-                    self.tell(f"{me}:    {len(operands)} specified on command line, {left} not processed yet.\n\n")
+                    self.tell(
+                        f"{me}:    {len(operands)} specified on command line, {left} not processed yet.\n\n"
+                    )
                 break
         if not operands:
-            self.stream(self.ctx.stdin, None if self.test else self.ctx.stdout, "(stdin)", "(stdout)")
+            self.stream(
+                self.ctx.stdin, None if self.test else self.ctx.stdout, "(stdin)", "(stdout)"
+            )
         return self.ctx.status
 
     def operand(self, name: str) -> None:
@@ -73,12 +87,18 @@ class _Bzip2:
             self.warn(f"Input file {name} is not a normal file.")
             return
         if info.nlink > 1 and not self.force and not self.stdout and not self.test:
-            self.warn(f"Input file {name} has {info.nlink - 1} other link{'s' if info.nlink > 2 else ''}.")
+            self.warn(
+                f"Input file {name} has {info.nlink - 1} other link{'s' if info.nlink > 2 else ''}."
+            )
             return
         output = self.output_name(name)
         if output is None:
             return
-        if not self.stdout and not self.test and self.ctx.fs.exists(self.ctx.path(output), follow=False):
+        if (
+            not self.stdout
+            and not self.test
+            and self.ctx.fs.exists(self.ctx.path(output), follow=False)
+        ):
             if not self.force:
                 self.warn(f"Output file {output} already exists.")
                 return
@@ -107,7 +127,9 @@ class _Bzip2:
         target = fs.open(path, "x", permissions=info.permissions) if to_file else None
         done = False
         try:
-            done = self.stream(file, target or (None if self.test else self.ctx.stdout), name, output)
+            done = self.stream(
+                file, target or (None if self.test else self.ctx.stdout), name, output
+            )
         finally:
             file.release()
             if target is not None:
@@ -134,7 +156,9 @@ class _Bzip2:
         source = Source(reader)
         plain = self.force and target is not None and source.peek(3) not in (b"", b"BZh")
         try:
-            for block in _as_it_is(source) if plain else decompress(source, "bzip2", self.ctx.budget):
+            for block in (
+                _as_it_is(source) if plain else decompress(source, "bzip2", self.ctx.budget)
+            ):
                 self.ctx.budget.step()
                 if target is not None:
                     target.write(block)
@@ -146,7 +170,9 @@ class _Bzip2:
 
     def squeeze(self, reader: ByteReader, target: ByteWriter) -> None:
         packer = compressor("bzip2", self.level)
-        before, after = compress_stream(packer, reader, target, self.ctx.budget, block=131072, steps=500)
+        before, after = compress_stream(
+            packer, reader, target, self.ctx.budget, block=131072, steps=500
+        )
         if self.verbose and not before:
             self.tell(" no data compressed.\n")
         elif self.verbose:
@@ -163,19 +189,26 @@ class _Bzip2:
                 self.tell(f"\n{me}: {name}: trailing garbage after EOF ignored\n")
             return True
         if self.test:
-            text = {"format": "bad magic number (file not created by bzip2)", "end": "file ends unexpectedly"}.get(
-                problem, "data integrity (CRC) error in data"
-            )
+            text = {
+                "format": "bad magic number (file not created by bzip2)",
+                "end": "file ends unexpectedly",
+            }.get(problem, "data integrity (CRC) error in data")
             self.tell(f"{'' if self.verbose else f'{me}: {name}: '}{text}\n\n{RECOVER}\n", 2)
         elif problem == "format":
-            self.tell("not a bzip2 file.\n" if self.verbose else f"{me}: {name} is not a bzip2 file.\n", 2)
+            self.tell(
+                "not a bzip2 file.\n" if self.verbose else f"{me}: {name} is not a bzip2 file.\n", 2
+            )
         else:
             from_file = "Success" if name != "(stdin)" else "Inappropriate ioctl for device"
-            reason = from_file if output == "(stdout)" else "No such file or directory"  # whatever errno held before
+            reason = (
+                from_file if output == "(stdout)" else "No such file or directory"
+            )  # whatever errno held before
             what = "Data integrity error when decompressing."
             if problem == "end":
                 what = f"Compressed file ends unexpectedly;\n\tperhaps it is corrupted?  *Possible* reason follows.\n{me}: {reason}"
-            self.tell(f"\n{me}: {what}\n\tInput file = {name}, output file = {output}\n\n{CORRUPT}\n", 2)
+            self.tell(
+                f"\n{me}: {what}\n\tInput file = {name}, output file = {output}\n\n{CORRUPT}\n", 2
+            )
             self.ended = True
             if output != "(stdout)":
                 self.tell(f"{me}: Deleting output file {output}, if it exists.\n")
@@ -187,7 +220,9 @@ def _as_it_is(source: Source) -> Iterator[bytes]:
         yield block
 
 
-def _run(made: Command, ctx: CommandContext, words: list[str], *, expand: bool, stdout: bool) -> int:
+def _run(
+    made: Command, ctx: CommandContext, words: list[str], *, expand: bool, stdout: bool
+) -> int:
     try:
         args = made.parser().parse(words)
     except UsageError as error:

@@ -40,7 +40,14 @@ _LONGEST_SUFFIX = 30
 _HINT = "Try `gzip --help' for more information."
 
 
-def _gzip(made: Command, ctx: CommandContext, args: Arguments, *, expand: bool = False, stdout: bool = False) -> int:
+def _gzip(
+    made: Command,
+    ctx: CommandContext,
+    args: Arguments,
+    *,
+    expand: bool = False,
+    stdout: bool = False,
+) -> int:
     if args.flag("help"):
         ctx.print(made.usage, end="")
         return 0

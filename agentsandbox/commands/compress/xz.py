@@ -25,7 +25,11 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.streams import ByteReader, ByteWriter
 
 _SUFFIXES = {".xz": "", ".lzma": "", ".txz": ".tar", ".tlz": ".tar"}
-_PROBLEMS = {"format": "File format not recognized", "end": "Unexpected end of input", "data": "Compressed data is corrupt"}
+_PROBLEMS = {
+    "format": "File format not recognized",
+    "end": "Unexpected end of input",
+    "data": "Compressed data is corrupt",
+}
 
 
 class _Xz:
@@ -48,8 +52,14 @@ class _Xz:
             raise CommandError(f"{self.check}: Unsupported integrity check type")
         self.suffix = args.value("suffix") or ""
         level = args.last("fast", "best", *"012345678")
-        self.level = {"fast": 0, "best": 9, None: 6}.get(level) if level in ("fast", "best", None) else int(level or 6)
-        self.format = {"alone": "lzma"}.get(args.value("format", "auto") or "", args.value("format", "auto"))
+        self.level = (
+            {"fast": 0, "best": 9, None: 6}.get(level)
+            if level in ("fast", "best", None)
+            else int(level or 6)
+        )
+        self.format = {"alone": "lzma"}.get(
+            args.value("format", "auto") or "", args.value("format", "auto")
+        )
         if self.format not in ("auto", "xz", "lzma"):
             raise CommandError(f"{self.format}: Unknown file format type")
         if args.flag("suffix") and (not self.suffix or "/" in self.suffix):
@@ -94,7 +104,10 @@ class _Xz:
 
     def output_name(self, name: str) -> str | None:
         suffixes = {self.suffix: "", **_SUFFIXES} if self.suffix else _SUFFIXES
-        suffix = next((suffix for suffix in suffixes if name.endswith(suffix) and len(name) > len(suffix)), None)
+        suffix = next(
+            (suffix for suffix in suffixes if name.endswith(suffix) and len(name) > len(suffix)),
+            None,
+        )
         if self.expand:
             if suffix is not None:
                 return name[: -len(suffix)] + suffixes[suffix]
@@ -186,13 +199,17 @@ class _Xz:
     def squeeze(self, reader: ByteReader, target: ByteWriter, name: str) -> None:
         held = self.ctx.budget.hold(memory_of_compressor("xz", self.level))
         packer = compressor("lzma" if self.format == "lzma" else "xz", self.level, check=self.check)
-        before, after = compress_stream(packer, reader, target, self.ctx.budget, block=16384, steps=500)
+        before, after = compress_stream(
+            packer, reader, target, self.ctx.budget, block=16384, steps=500
+        )
         del held
         if self.verbose:
             self.tell_sizes(name, after, before)
 
     def tell_sizes(self, name: str, compressed: int, plain: int) -> None:
-        ratio = f"= {compressed / plain:.3f}" if plain and compressed / plain <= 9.999 else "> 9.999"
+        ratio = (
+            f"= {compressed / plain:.3f}" if plain and compressed / plain <= 9.999 else "> 9.999"
+        )
         self.ctx.stderr.write(encode(f"{name}: {compressed} B / {plain} B {ratio}\n"))
 
 
@@ -238,7 +255,15 @@ _OPTIONS = """
 """
 
 
-def _run(made: Command, ctx: CommandContext, args: Arguments, *, expand: bool, stdout: bool, lzma: bool = False) -> int:
+def _run(
+    made: Command,
+    ctx: CommandContext,
+    args: Arguments,
+    *,
+    expand: bool,
+    stdout: bool,
+    lzma: bool = False,
+) -> int:
     given = []
     for variable in ("XZ_DEFAULTS", "XZ_OPT"):
         given += made.parser().parse(ctx.env.get(variable, "").split()).given

@@ -1,4 +1,6 @@
-"""`zstd`, `unzstd` and `zstdcat`: files compressed with Zstandard, where the host has installed the extra `zstd`."""
+"""`zstd`, `unzstd` and `zstdcat`: files compressed with Zstandard, where the host has installed the
+extra `zstd`.
+"""
 
 from __future__ import annotations
 
@@ -121,7 +123,9 @@ class _Zstd:
         )
         return None
 
-    def to_file(self, source: ByteReader, target: str, name: str, permissions: int, mtime: float) -> bool:
+    def to_file(
+        self, source: ByteReader, target: str, name: str, permissions: int, mtime: float
+    ) -> bool:
         fs, path = self.ctx.fs, self.ctx.path(target)
         if fs.exists(path, follow=False):
             if not self.force:
@@ -140,7 +144,9 @@ class _Zstd:
             fs.utime(path, mtime)
         return done
 
-    def stream(self, source: ByteReader, target: ByteWriter | None, name: str, shown: str, *, told: bool) -> bool:
+    def stream(
+        self, source: ByteReader, target: ByteWriter | None, name: str, shown: str, *, told: bool
+    ) -> bool:
         """Compress or expand one file, and say its sizes; whether it went well."""
         if self.expand:
             size = self.unpack(Source(source), target, name)
@@ -151,7 +157,9 @@ class _Zstd:
             held = self.ctx.budget.hold(memory_of_compressor("zstd", self.level, size))
             packer = compressor("zstd", self.level, checksum=self.check, size=size)
             steps = 100 + 100 * max(self.level, 0)
-            size, after = compress_stream(packer, source, target, self.ctx.budget, block=65536, steps=steps)
+            size, after = compress_stream(
+                packer, source, target, self.ctx.budget, block=65536, steps=steps
+            )
             del held
             ratio = f"{100 * after / size:6.2f}%" if size else "  0.00%"
             said = f"{name:<20} :{ratio}   ({_size(size)} => {_size(after)}, {shown}) "
@@ -256,7 +264,11 @@ def zstd(ctx: CommandContext, args: Arguments) -> int:
     return _run(ctx, args, zstd.usage, expand=False, stdout=False)
 
 
-@command("unzstd", usage=f"    Usage: unzstd [OPTION]... [FILE]...\n    Decompress FILEs.\n{_OPTIONS}", digits="level")
+@command(
+    "unzstd",
+    usage=f"    Usage: unzstd [OPTION]... [FILE]...\n    Decompress FILEs.\n{_OPTIONS}",
+    digits="level",
+)
 def unzstd(ctx: CommandContext, args: Arguments) -> int:
     return _run(ctx, args, unzstd.usage, expand=True, stdout=False)
 

@@ -81,7 +81,13 @@ def cp(ctx: CommandContext, args: Arguments) -> int:
     parents = args.flag("parents")
     if parents and not into:
         raise UsageError("with --parents, the destination must be a directory")
-    if options.force and options.backups and not into and sources[0] == target and ctx.fs.is_file(ctx.path(target)):
+    if (
+        options.force
+        and options.backups
+        and not into
+        and sources[0] == target
+        and ctx.fs.is_file(ctx.path(target))
+    ):
         target = options.backups.name(target)  # the backup itself is what is wanted
         options.backups.control = "none"
     copier = Copier(ctx, options)
@@ -102,7 +108,9 @@ def _name_in(directory: str, source: str) -> str:
 
 
 def _read_options(ctx: CommandContext, args: Arguments) -> CopyOptions:
-    if args.last("interactive", "no-clobber") == "no-clobber" and args.last("backup", "b", "suffix"):
+    if args.last("interactive", "no-clobber") == "no-clobber" and args.last(
+        "backup", "b", "suffix"
+    ):
         raise UsageError("options --backup and --no-clobber are mutually exclusive")
     options = CopyOptions(Backups(ctx, args))
     archive = args.flag("archive")
@@ -113,7 +121,9 @@ def _read_options(ctx: CommandContext, args: Arguments) -> CopyOptions:
     options.remove_destination = args.flag("remove-destination")
     options.update = args.flag("update")
     options.verbose = args.flag("verbose")
-    options.interactive = {"interactive": "ask", "no-clobber": "never"}.get(args.last("interactive", "no-clobber") or "", "")
+    options.interactive = {"interactive": "ask", "no-clobber": "never"}.get(
+        args.last("interactive", "no-clobber") or "", ""
+    )
     if options.hard_link and options.symbolic_link:
         raise UsageError("cannot make both hard and symbolic links")
     _choose_dereference(args, options)
@@ -122,7 +132,13 @@ def _read_options(ctx: CommandContext, args: Arguments) -> CopyOptions:
 
 
 def _choose_dereference(args: Arguments, options: CopyOptions) -> None:
-    effects = {"dereference": "always", "no-dereference": "never", "H": "operands", "archive": "never", "d": "never"}
+    effects = {
+        "dereference": "always",
+        "no-dereference": "never",
+        "H": "operands",
+        "archive": "never",
+        "d": "never",
+    }
     given = args.last(*effects)
     if given:
         options.dereference = effects[given]

@@ -12,7 +12,13 @@ from agentsandbox.commands._files.modes import compile_mode
 from agentsandbox.commands._files.owners import Owners
 from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.commands._text.quoting import quote, quote_always
-from agentsandbox.commands.copy.targets import check_directory, check_single_directory, directory_given, name_in, split_operands
+from agentsandbox.commands.copy.targets import (
+    check_directory,
+    check_single_directory,
+    directory_given,
+    name_in,
+    split_operands,
+)
 from agentsandbox.contract.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.contract.manners import Manners
 from agentsandbox.errors import CommandError, UsageError
@@ -73,7 +79,9 @@ def install(ctx: CommandContext, args: Arguments) -> int:
         change, foreign = _read_mode(args), _is_foreign(ctx, args)
         for name in args.operands:
             ctx.budget.step()
-            _install_directory(ctx, name, change(0, _DIRECTORY), foreign=foreign, verbose=args.flag("verbose"))
+            _install_directory(
+                ctx, name, change(0, _DIRECTORY), foreign=foreign, verbose=args.flag("verbose")
+            )
         return ctx.status
     backups = Backups(ctx, args)
     sources, target, into = _split(ctx, args)
@@ -85,7 +93,9 @@ def install(ctx: CommandContext, args: Arguments) -> int:
         parents = posixpath.dirname(strip_slashes(target))
         if into:
             parents = "" if ctx.fs.is_dir(ctx.path(target)) else target
-        if parents and not _make_directories(ctx, parents, verbose=args.flag("verbose"), shown=quote_always):
+        if parents and not _make_directories(
+            ctx, parents, verbose=args.flag("verbose"), shown=quote_always
+        ):
             return 1
     copier = _make_copier(ctx, args, backups)
     for source in sources:
@@ -94,7 +104,9 @@ def install(ctx: CommandContext, args: Arguments) -> int:
         if foreign and not _is_missing(ctx, source):
             if copier.copy(source, place):
                 ctx.fs.chmod(ctx.path(place), 0o600)
-                ctx.warn(f"cannot change ownership of {quote_always(place)}: Operation not permitted")
+                ctx.warn(
+                    f"cannot change ownership of {quote_always(place)}: Operation not permitted"
+                )
         else:
             _install(ctx, copier, source, place, change(0, False), args)
     return ctx.status
@@ -129,7 +141,9 @@ def _may_be_made(ctx: CommandContext, name: str) -> bool:
     return False
 
 
-def _install_directory(ctx: CommandContext, name: str, mode: int, *, foreign: bool, verbose: bool) -> None:
+def _install_directory(
+    ctx: CommandContext, name: str, mode: int, *, foreign: bool, verbose: bool
+) -> None:
     if not _make_directories(ctx, name, verbose=verbose, shown=quote, operand=True):
         return
     if foreign:
@@ -154,7 +168,9 @@ def _make_copier(ctx: CommandContext, args: Arguments, backups: Backups) -> Copi
     return Copier(ctx, options)
 
 
-def _install(ctx: CommandContext, copier: Copier, source: str, target: str, mode: int, args: Arguments) -> None:
+def _install(
+    ctx: CommandContext, copier: Copier, source: str, target: str, mode: int, args: Arguments
+) -> None:
     try:
         if ctx.fs.stat(ctx.path(source)).is_dir:
             ctx.warn(f"omitting directory {quote_always(source)}")
@@ -168,7 +184,9 @@ def _install(ctx: CommandContext, copier: Copier, source: str, target: str, mode
         try:
             ctx.fs.chmod(ctx.path(target), mode)
         except OSError as error:
-            ctx.warn(f"cannot change permissions of {quote_always(target)}: {describe_os_error(error, '')}")
+            ctx.warn(
+                f"cannot change permissions of {quote_always(target)}: {describe_os_error(error, '')}"
+            )
 
 
 def _is_equal(ctx: CommandContext, source: str, target: str, mode: int) -> bool:
@@ -180,8 +198,17 @@ def _is_equal(ctx: CommandContext, source: str, target: str, mode: int) -> bool:
         return False
 
 
-def _make_directories(ctx: CommandContext, name: str, *, verbose: bool, shown: Callable[[str], str], operand: bool = False) -> bool:
-    """Make a directory, which may be an operand itself, and its missing parents; false after an error."""
+def _make_directories(
+    ctx: CommandContext,
+    name: str,
+    *,
+    verbose: bool,
+    shown: Callable[[str], str],
+    operand: bool = False,
+) -> bool:
+    """Make a directory, which may be an operand itself, and its missing parents; false after an
+    error.
+    """
     if not name:
         ctx.warn(f"cannot create directory {shown(name)}: {os.strerror(errno.ENOENT)}")
         return False
@@ -201,7 +228,9 @@ def _make_directories(ctx: CommandContext, name: str, *, verbose: bool, shown: C
             if last and not ctx.fs.exists(path) and not name.endswith("/"):
                 return True  # that is told when the permissions are set
             reason = error if last or error.errno != errno.EEXIST else _what_is_there(ctx, path)
-            ctx.warn(f"cannot create directory {shown(name if last else here)}: {describe_os_error(reason, '')}")
+            ctx.warn(
+                f"cannot create directory {shown(name if last else here)}: {describe_os_error(reason, '')}"
+            )
             return False
         if verbose:
             ctx.print(f"{ctx.name}: creating directory {quote_always(name if last else here)}")

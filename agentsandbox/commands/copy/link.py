@@ -22,7 +22,9 @@ from agentsandbox.errors import CommandError, UsageError
 def link(ctx: CommandContext, args: Arguments) -> int:
     operands = args.operands
     if len(operands) < 2:
-        raise UsageError(f"missing operand after {quote(operands[0])}" if operands else "missing operand")
+        raise UsageError(
+            f"missing operand after {quote(operands[0])}" if operands else "missing operand"
+        )
     if len(operands) > 2:
         raise UsageError(f"extra operand {quote(operands[2])}")
     source, target = operands

@@ -11,7 +11,12 @@ from agentsandbox.commands._files.copying import base_name, same_file
 from agentsandbox.commands._files.prompts import ask
 from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.commands._text.quoting import quote_always
-from agentsandbox.commands.copy.targets import check_directory, check_single_directory, directory_given, name_in
+from agentsandbox.commands.copy.targets import (
+    check_directory,
+    check_single_directory,
+    directory_given,
+    name_in,
+)
 from agentsandbox.contract.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.contract.manners import Manners
 from agentsandbox.errors import CommandError, UsageError
@@ -70,10 +75,17 @@ class _Linker:
         self._make(text, source, target, backup, replace=existing is not None)
 
     def _keep(self, source: str, target: str, info: Stat | None, existing: Stat) -> str | None:
-        """See to it that what is at the target may go: the name of its backup, None to leave it all."""
+        """See to it that what is at the target may go: the name of its backup, None to leave it
+        all.
+        """
         ctx = self.ctx
         shown = quote_always(target)
-        if target in self._made and self.replace == "force" and not self.symbolic and self.backups.control != "numbered":
+        if (
+            target in self._made
+            and self.replace == "force"
+            and not self.symbolic
+            and self.backups.control != "numbered"
+        ):
             ctx.warn(f"will not overwrite just-created {shown} with {quote_always(source)}")
             return None
         if existing.is_dir:
@@ -91,16 +103,22 @@ class _Linker:
             return None
 
     def _is_same(self, source: str, target: str, info: Stat | None, existing: Stat) -> bool:
-        """Whether the target is the source itself; with a backup of it, a symbolic link in its place will do."""
+        """Whether the target is the source itself; with a backup of it, a symbolic link in its
+        place will do.
+        """
         if (self.backups and self.symbolic) or (self.replace == "interactive" and not self.backups):
             return False
         fs, ctx = self.ctx.fs, self.ctx
         try:
             here = fs.stat(ctx.path(source)) if info is None else info
-            one, other = (fs.realpath(ctx.path(posixpath.dirname(name) or ".")) for name in (source, target))
+            one, other = (
+                fs.realpath(ctx.path(posixpath.dirname(name) or ".")) for name in (source, target)
+            )
         except OSError:
             return False
-        return same_file(here, existing) and (here.nlink == 1 or (base_name(source) == base_name(target) and one == other))
+        return same_file(here, existing) and (
+            here.nlink == 1 or (base_name(source) == base_name(target) and one == other)
+        )
 
     def _make(self, text: str, source: str, target: str, backup: str, *, replace: bool) -> None:
         ctx = self.ctx
@@ -117,13 +135,21 @@ class _Linker:
         except OSError as error:
             arrow = "" if error.errno in _UNRELATED else f" => {quote_always(source)}"
             if self.symbolic:
-                arrow = f" -> {quote_always(source)}" if not source or error.errno == errno.ENAMETOOLONG else ""
-            ctx.warn(f"failed to create {kind} link {quote_always(target)}{arrow}: {describe_os_error(error, '')}")
+                arrow = (
+                    f" -> {quote_always(source)}"
+                    if not source or error.errno == errno.ENAMETOOLONG
+                    else ""
+                )
+            ctx.warn(
+                f"failed to create {kind} link {quote_always(target)}{arrow}: {describe_os_error(error, '')}"
+            )
             return
         self._made.add(target)
         if self.verbose:
             before = f"{quote_always(backup)} ~ " if backup else ""
-            ctx.print(f"{before}{quote_always(target)} {'->' if self.symbolic else '=>'} {quote_always(text)}")
+            ctx.print(
+                f"{before}{quote_always(target)} {'->' if self.symbolic else '=>'} {quote_always(text)}"
+            )
 
     def _relative_text(self, source: str, target: str) -> str:
         """The source as seen from the directory of the link."""
@@ -199,7 +225,9 @@ def _split(ctx: CommandContext, args: Arguments) -> tuple[list[str], str, bool]:
         try:
             is_dir = ctx.fs.stat(ctx.path(directory)).is_dir
         except OSError as error:
-            raise CommandError(f"failed to access {quote_always(directory)}: {describe_os_error(error, '')}") from None
+            raise CommandError(
+                f"failed to access {quote_always(directory)}: {describe_os_error(error, '')}"
+            ) from None
         if not is_dir:
             raise CommandError(f"target {quote_always(directory)} is not a directory")
         return operands, directory, True

@@ -5,7 +5,13 @@ from __future__ import annotations
 import errno
 
 from agentsandbox.commands._files.backups import Backups
-from agentsandbox.commands._files.copying import Copier, CopyOptions, base_name, same_file, strip_slashes
+from agentsandbox.commands._files.copying import (
+    Copier,
+    CopyOptions,
+    base_name,
+    same_file,
+    strip_slashes,
+)
 from agentsandbox.commands._files.modes import format_mode
 from agentsandbox.commands._files.prompts import ask
 from agentsandbox.commands._files.removal import Remover
@@ -38,7 +44,11 @@ class _Mover:
     def move(self, source: str, target: str, given: str) -> None:
         """Move a source, which may have been given with slashes at its end, to the target."""
         fs, ctx = self.ctx.fs, self.ctx
-        if self.interactive == "no-clobber" and source.endswith("/") and self._is_taken(source, target):
+        if (
+            self.interactive == "no-clobber"
+            and source.endswith("/")
+            and self._is_taken(source, target)
+        ):
             return
         try:
             info = fs.stat(ctx.path(source), follow=False)
@@ -60,12 +70,16 @@ class _Mover:
                 try:
                     backup = self.backups.make(target)
                 except OSError as error:
-                    ctx.warn(f"cannot backup {quote_always(target)}: {describe_os_error(error, '')}")
+                    ctx.warn(
+                        f"cannot backup {quote_always(target)}: {describe_os_error(error, '')}"
+                    )
                     return
         self._rename(source, target, given, info, backup)
 
     def _is_taken(self, source: str, target: str) -> bool:
-        """Whether what is no directory may not take a name, which is found out before the slash at its own end."""
+        """Whether what is no directory may not take a name, which is found out before the slash at
+        its own end.
+        """
         fs, ctx = self.ctx.fs, self.ctx
         try:
             info = fs.stat(ctx.path(strip_slashes(source)), follow=False)
@@ -84,7 +98,9 @@ class _Mover:
             return False
         if self.update and not info.is_dir and existing.mtime >= info.mtime:
             return False
-        if self.interactive == "no-clobber" or (self.interactive == "interactive" and not self._may_overwrite(target, existing)):
+        if self.interactive == "no-clobber" or (
+            self.interactive == "interactive" and not self._may_overwrite(target, existing)
+        ):
             return False
         if self.backups:
             return True
@@ -113,13 +129,19 @@ class _Mover:
         shown = quote_always(target)
         if existing.is_link or self.ctx.fs.access(self.ctx.path(target), 2):
             return ask(self.ctx, f"overwrite {shown}?")
-        return ask(self.ctx, f"replace {shown}, overriding mode {existing.permissions:04o} ({format_mode(existing.mode)[1:]})?")
+        return ask(
+            self.ctx,
+            f"replace {shown}, overriding mode {existing.permissions:04o} ({format_mode(existing.mode)[1:]})?",
+        )
 
     def _rename(self, source: str, target: str, given: str, info: Stat, backup: str) -> None:
         ctx = self.ctx
         shown_source, shown = quote_always(source), quote_always(target)
         try:
-            if given.endswith("/") and not ctx.fs.stat(ctx.path(strip_slashes(given)), follow=False).is_dir:
+            if (
+                given.endswith("/")
+                and not ctx.fs.stat(ctx.path(strip_slashes(given)), follow=False).is_dir
+            ):
                 raise NotADirectoryError(errno.ENOTDIR, "")
             ctx.fs.rename(ctx.path(source), ctx.path(target))
         except OSError as error:
@@ -143,7 +165,9 @@ class _Mover:
         options.preserve_mode = options.preserve_times = options.preserve_links = True
         options.remove_destination = True
         if self.verbose:
-            self.ctx.stdout.write(encode(f"copied {quote_always(source)} -> {quote_always(target)}\n"))
+            self.ctx.stdout.write(
+                encode(f"copied {quote_always(source)} -> {quote_always(target)}\n")
+            )
         if Copier(self.ctx, options).copy(source, target):
             Remover(self.ctx, recursive=True, force=True, verbose=self.verbose).remove(source)
 
@@ -191,5 +215,7 @@ def mv(ctx: CommandContext, args: Arguments) -> int:
         ctx.budget.step()
         name = strip_slashes(source) if stripped else source
         # without -T the first try is made with the names as they were given
-        mover.move(name, name_in(target, name) if into else target, name if into or exact else source)
+        mover.move(
+            name, name_in(target, name) if into else target, name if into or exact else source
+        )
     return ctx.status

@@ -1,4 +1,6 @@
-"""The last operand of `cp`, `mv`, `ln` and `install`: a directory to put things into, or the name to give them."""
+"""The last operand of `cp`, `mv`, `ln` and `install`: a directory to put things into, or the name
+to give them.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,6 @@ if TYPE_CHECKING:
 
     from agentsandbox.contract.command import Arguments, CommandContext
 
-__all__ = ["check_directory", "check_single_directory", "directory_given", "name_in", "split_operands"]
-
 
 def name_in(directory: str, source: str) -> str:
     """What a source is called in the target directory."""
@@ -28,7 +28,9 @@ def directory_given(args: Arguments) -> str | None:
 
 def check_single_directory(given: Sequence[tuple[str, str | None]]) -> None:
     """Refuse a second -t."""
-    if given[-1][0] == "target-directory" and any(key == "target-directory" for key, _ in given[:-1]):
+    if given[-1][0] == "target-directory" and any(
+        key == "target-directory" for key, _ in given[:-1]
+    ):
         raise CommandError("multiple target directories specified")
 
 
@@ -41,7 +43,9 @@ def split_operands(ctx: CommandContext, args: Arguments) -> tuple[list[str], str
         raise UsageError("missing file operand")
     if directory is not None:
         if exact:
-            raise CommandError("cannot combine --target-directory (-t) and --no-target-directory (-T)")
+            raise CommandError(
+                "cannot combine --target-directory (-t) and --no-target-directory (-T)"
+            )
         check_directory(ctx, directory, f"target directory {quote_always(directory)}")
         return operands, directory, True
     if len(operands) == 1:

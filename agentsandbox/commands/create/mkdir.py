@@ -63,7 +63,9 @@ class _Mode:
         self.spoken = 0o7777 & ~(change(0o7777, _DIRECTORY) ^ change(0, _DIRECTORY))
 
     def make(self, ctx: CommandContext, path: str) -> None:
-        """Make a directory with them; as GNU's, with fewer at first where special bits are asked for."""
+        """Make a directory with them; as GNU's, with fewer at first where special bits are asked
+        for.
+        """
         careful = self.spoken & 0o6000 or self.wanted & 0o1000
         ctx.fs.mkdir(path, self.wanted & ~(0o6022 if careful else 0o6000))
         made = ctx.fs.stat(path).permissions
@@ -117,7 +119,9 @@ def _make_with_parents(ctx: CommandContext, name: str, mode: _Mode | None, verbo
             else:
                 ctx.fs.mkdir(path, 0o777 & ~ctx.umask | (0 if last else 0o300))
         except OSError as error:
-            ctx.warn(f"cannot create directory {quote(name if last else here)}: {describe_os_error(error, '')}")
+            ctx.warn(
+                f"cannot create directory {quote(name if last else here)}: {describe_os_error(error, '')}"
+            )
             return
         if verbose:
             ctx.print(f"{ctx.name}: created directory {quote_always(name if last else here)}")

@@ -41,7 +41,8 @@ def mknod(ctx: CommandContext, args: Arguments) -> int:
             if (
                 not _NUMBER.fullmatch(text)
                 or len(text) > 12
-                or int(text, 0 if text[:2] in ("0x", "0X") else 8 if text[0] == "0" else 10) >= 2**32
+                or int(text, 0 if text[:2] in ("0x", "0X") else 8 if text[0] == "0" else 10)
+                >= 2**32
             ):
                 raise CommandError(f"invalid {what} device number {quote(text)}")
     shown = shown_name(name)

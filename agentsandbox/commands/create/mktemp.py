@@ -43,7 +43,9 @@ def mktemp(ctx: CommandContext, args: Arguments) -> int:
     template, suffix, count = _split(whole, args.value("suffix"))
     directory = _choose_directory(ctx, args, whole)
     if directory is not None:
-        template = f"{directory.rstrip('/') or '/'}/{template}" if directory != "/" else f"/{template}"
+        template = (
+            f"{directory.rstrip('/') or '/'}/{template}" if directory != "/" else f"/{template}"
+        )
     stem = template[: len(template) - count]
     what = "directory" if args.flag("directory") else "file"
     try:
@@ -52,7 +54,9 @@ def mktemp(ctx: CommandContext, args: Arguments) -> int:
         if args.flag("quiet"):
             return 1
         shown = quote(f"{template}{suffix}")
-        raise CommandError(f"failed to create {what} via template {shown}: {describe_os_error(error, '')}") from None
+        raise CommandError(
+            f"failed to create {what} via template {shown}: {describe_os_error(error, '')}"
+        ) from None
     ctx.print(name)
     return 0
 
@@ -69,7 +73,9 @@ def _choose_directory(ctx: CommandContext, args: Arguments, template: str) -> st
     if directory is None and given:
         return None
     if given and template.startswith("/"):
-        raise CommandError(f"invalid template, {quote(template)}; with --tmpdir, it may not be absolute")
+        raise CommandError(
+            f"invalid template, {quote(template)}; with --tmpdir, it may not be absolute"
+        )
     return directory or tmpdir or "/tmp"
 
 

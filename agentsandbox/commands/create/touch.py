@@ -32,7 +32,10 @@ _LEAP_DAY = 951782400.0
         bytewise=True,
         long_options="time no-create date reference no-dereference help version",
     ),
-    values={"time": choice_of("--time", _TIMES), "t": lambda text: _check_stamp(text, _LEAP_DAY, "")},
+    values={
+        "time": choice_of("--time", _TIMES),
+        "t": lambda text: _check_stamp(text, _LEAP_DAY, ""),
+    },
     usage="""
     Usage: touch [OPTION]... FILE...
     Set the times of last access and change of each FILE to now; make those that are missing.
@@ -96,13 +99,28 @@ def _touch(
             ctx.fs.utime(path, times[1], atime=times[0], follow=follow)
             return
         info = ctx.fs.stat(path, follow=follow)
-        ctx.fs.utime(path, times[1] if change else info.mtime, atime=times[0] if access else info.atime, follow=follow)
+        ctx.fs.utime(
+            path,
+            times[1] if change else info.mtime,
+            atime=times[0] if access else info.atime,
+            follow=follow,
+        )
     except OSError as error:
-        if isinstance(error, FileNotFoundError) and not create and (follow or message == "setting times of"):
-            if not follow and not quiet and not (name and ctx.fs.exists(ctx.path(name), follow=False)):
+        if (
+            isinstance(error, FileNotFoundError)
+            and not create
+            and (follow or message == "setting times of")
+        ):
+            if (
+                not follow
+                and not quiet
+                and not (name and ctx.fs.exists(ctx.path(name), follow=False))
+            ):
                 ctx.warn(f"setting times of {quote_always(name)}: {describe_os_error(error, '')}")
             return
-        refusal = _refusal_of_writing(ctx, name) if message == "setting times of" and create else None
+        refusal = (
+            _refusal_of_writing(ctx, name) if message == "setting times of" and create else None
+        )
         if refusal is not None:
             message, error = "cannot touch", refusal
         if name.endswith("/") and isinstance(error, IsADirectoryError):
@@ -154,13 +172,17 @@ def _choose_times(ctx: CommandContext, args: Arguments) -> tuple[float, float] |
         try:
             info = ctx.fs.stat(ctx.path(reference), follow=not args.flag("no-dereference"))
         except OSError as error:
-            raise CommandError(f"failed to get attributes of {quote_always(reference)}: {describe_os_error(error, '')}") from None
+            raise CommandError(
+                f"failed to get attributes of {quote_always(reference)}: {describe_os_error(error, '')}"
+            ) from None
         times = (info.atime, info.mtime)
     text = args.value("date")
     if text is not None:
         now = ctx.host.clock()
         try:
-            found = [Timestamp.from_ns(parse_date(text, base, zone)) for base in (times or (now, now))]
+            found = [
+                Timestamp.from_ns(parse_date(text, base, zone)) for base in (times or (now, now))
+            ]
         except DateError:
             raise CommandError(f"invalid date format {quote(text)}") from None
         return found[0], found[1]
@@ -192,8 +214,16 @@ def _parse_stamp(text: str, now: float, zone: str) -> int | None:
         year = int(given) + (1900 if int(given) > 68 else 2000)
     else:
         year = Moment(nanoseconds(now), zone).year
-    if not (1 <= month <= 12 and 1 <= day <= _DAYS[month - 1] and hour < 24 and minute < 60 and second < 61):
+    if not (
+        1 <= month <= 12
+        and 1 <= day <= _DAYS[month - 1]
+        and hour < 24
+        and minute < 60
+        and second < 61
+    ):
         return None
     if month == 2 and day == 29 and (year % 4 or (year % 100 == 0 and year % 400)):
         return None
-    return find_zone(zone).to_utc(days_from_civil(year, month, day) * 86400 + hour * 3600 + minute * 60 + second)
+    return find_zone(zone).to_utc(
+        days_from_civil(year, month, day) * 86400 + hour * 3600 + minute * 60 + second
+    )

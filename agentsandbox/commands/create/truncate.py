@@ -39,7 +39,9 @@ def truncate(ctx: CommandContext, args: Arguments) -> int:
         raise UsageError(f"you must specify either {quote('--size')} or {quote('--reference')}")
     how, number = _read_size(text) if text is not None else ("+", 0)
     if reference is not None and text is not None and not how:
-        raise UsageError(f"you must specify a relative {quote('--size')} with {quote('--reference')}")
+        raise UsageError(
+            f"you must specify a relative {quote('--size')} with {quote('--reference')}"
+        )
     if not args.operands:
         raise UsageError("missing file operand")
     base: int | None = None
@@ -47,7 +49,9 @@ def truncate(ctx: CommandContext, args: Arguments) -> int:
         try:
             info = ctx.fs.stat(ctx.path(reference))
         except OSError as error:
-            raise CommandError(f"cannot stat {quote_always(reference)}: {describe_os_error(error, '')}") from None
+            raise CommandError(
+                f"cannot stat {quote_always(reference)}: {describe_os_error(error, '')}"
+            ) from None
         base = info.size
     for name in args.operands:
         ctx.budget.step()
@@ -64,7 +68,9 @@ def _read_size(text: str) -> tuple[str, int]:
     try:
         number = None if signed else parse_scaled(digits, "KMGTPEZYkm")
     except OverflowError:
-        raise CommandError(f"Invalid number: {quote(text.strip())}: Value too large for defined data type") from None
+        raise CommandError(
+            f"Invalid number: {quote(text.strip())}: Value too large for defined data type"
+        ) from None
     if number is None:
         if how and how in "<>/%" and digits[:1] in ("+", "-"):
             raise UsageError("multiple relative modifiers specified")
@@ -74,7 +80,9 @@ def _read_size(text: str) -> tuple[str, int]:
     return how, number
 
 
-def _truncate(ctx: CommandContext, name: str, how: str, number: int, base: int | None, *, create: bool) -> None:
+def _truncate(
+    ctx: CommandContext, name: str, how: str, number: int, base: int | None, *, create: bool
+) -> None:
     shown = quote_always(name)
     try:
         path = ctx.path(name)

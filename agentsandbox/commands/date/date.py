@@ -45,7 +45,9 @@ _WORD = 64
 
 
 def _check_formats(given: Sequence[tuple[str, str | None]]) -> None:
-    """Refuse a second format, after what is wrong with it; the last word cannot have brought more than a few options."""
+    """Refuse a second format, after what is wrong with it; the last word cannot have brought more
+    than a few options.
+    """
     if any(key in _FORMATS for key, _ in given[-_WORD:]) and len(_formats(given)) > 1:
         raise CommandError("multiple output formats specified")
 
@@ -55,7 +57,9 @@ def _formats(given: Sequence[tuple[str, str | None]]) -> list[str]:
     formats: list[str] = []
     for key, value in given:
         if key == "iso-8601":
-            formats.append(_ISO["date" if value is None else choose(value, "--iso-8601", _ISO_CHOICES)])
+            formats.append(
+                _ISO["date" if value is None else choose(value, "--iso-8601", _ISO_CHOICES)]
+            )
         elif key == "rfc-3339":
             formats.append(_RFC_3339[choose(value or "", "--rfc-3339", _RFC_CHOICES)])
         elif key == "rfc-email":
@@ -110,7 +114,11 @@ class _Dates:
         else:
             full = (century or ("19" if int(year) > 68 else "20")) + year
         try:
-            return parse_date(f"{full}-{month}-{day} {hour}:{minute}:{second or '00'}", self.ctx.host.clock(), self.zone)
+            return parse_date(
+                f"{full}-{month}-{day} {hour}:{minute}:{second or '00'}",
+                self.ctx.host.clock(),
+                self.zone,
+            )
         except DateError:
             raise CommandError(f"invalid date {quote(text)}") from None
 

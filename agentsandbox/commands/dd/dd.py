@@ -85,12 +85,16 @@ class _Copy:
             except IsADirectoryError:
                 readable = False
             except OSError as error:
-                raise CommandError(f"failed to open {quote_always(options.input)}: {describe_os_error(error, '')}") from None
+                raise CommandError(
+                    f"failed to open {quote_always(options.input)}: {describe_os_error(error, '')}"
+                ) from None
         if options.output is not None:
             try:
                 self.target = self._open_target(options.output)
             except OSError as error:
-                raise CommandError(f"failed to open {quote_always(options.output)}: {describe_os_error(error, '')}") from None
+                raise CommandError(
+                    f"failed to open {quote_always(options.output)}: {describe_os_error(error, '')}"
+                ) from None
         return readable
 
     def _open_target(self, name: str) -> File:
@@ -108,7 +112,9 @@ class _Copy:
         offset = self._seek_offset()
         if "notrunc" not in conversions and not offset:
             return fs.open(path, "w", permissions=permissions)
-        if not fs.exists(path) or ("notrunc" not in conversions and offset < self.options.output_size):
+        if not fs.exists(path) or (
+            "notrunc" not in conversions and offset < self.options.output_size
+        ):
             fs.open(path, "w", permissions=permissions).release()
         file = fs.open(path, "r+")
         if "notrunc" not in conversions:
@@ -118,7 +124,9 @@ class _Copy:
         return file
 
     def _seek_offset(self) -> int:
-        return self.options.seek * (1 if "seek_bytes" in self.options.output_flags else self.options.output_size)
+        return self.options.seek * (
+            1 if "seek_bytes" in self.options.output_flags else self.options.output_size
+        )
 
     def seek(self) -> None:
         """Leave out the start of standard output."""
@@ -145,7 +153,9 @@ class _Copy:
 
     def skip(self) -> None:
         """Leave out what `skip` says; a message when there is less than that."""
-        left = self.options.skip * (1 if "skip_bytes" in self.options.input_flags else self.options.input_size)
+        left = self.options.skip * (
+            1 if "skip_bytes" in self.options.input_flags else self.options.input_size
+        )
         if not left:
             return
         source = self.source
@@ -179,7 +189,11 @@ class _Copy:
         in_bytes = "count_bytes" in options.input_flags
         while left is None or left > 0:
             self.ctx.budget.step()
-            size = options.input_size if left is None or not in_bytes else min(options.input_size, left)
+            size = (
+                options.input_size
+                if left is None or not in_bytes
+                else min(options.input_size, left)
+            )
             got = self._copy_block(size)
             if not got:
                 break
@@ -234,7 +248,9 @@ class _Copy:
             name = self.options.input if self.options.input is not None else "standard input"
             self.ctx.warn(f"error reading {quote_always(name)}: {describe_os_error(error, '')}")
             if self.source is self.ctx.stdin and error.errno == errno.EBADF:
-                raise CommandError(f"closing input file {quote_always(name)}: Bad file descriptor") from None
+                raise CommandError(
+                    f"closing input file {quote_always(name)}: Bad file descriptor"
+                ) from None
             return b""
 
     # converting

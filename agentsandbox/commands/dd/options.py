@@ -10,8 +10,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["DdOptions"]
-
 _WORDS = {
     "conv": (
         "conversion",

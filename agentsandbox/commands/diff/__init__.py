@@ -1,1 +1,3 @@
-"""Comparing and patching files line by line: edit scripts as GNU diff makes them, their formats, and applying them."""
+"""Comparing and patching files line by line: edit scripts as GNU diff makes them, their formats,
+and applying them.
+"""

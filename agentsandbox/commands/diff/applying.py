@@ -1,4 +1,6 @@
-"""Applying hunks to lines: where a hunk fits, with an offset or with less context, and what comes out."""
+"""Applying hunks to lines: where a hunk fits, with an offset or with less context, and what comes
+out.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +12,20 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.kernel.budget import Budget
 
-__all__ = ["Application", "print_reject"]
-
 _BLANKS = re.compile(rb"[ \t]+")
 
 
 class Application:
     """One file that is being patched. Positions count from 1."""
 
-    def __init__(self, lines: list[bytes], budget: Budget, *, ignore_blanks: bool = False, symbol: bytes | None = None) -> None:
+    def __init__(
+        self,
+        lines: list[bytes],
+        budget: Budget,
+        *,
+        ignore_blanks: bool = False,
+        symbol: bytes | None = None,
+    ) -> None:
         self.lines = lines
         self.budget = budget
         self.ignore_blanks = ignore_blanks
@@ -33,7 +40,8 @@ class Application:
         self.growth = 0
         """How many lines the output has more than the input."""
         self.creates = False
-        """Whether the patch is for a file that is not there, though this one is: what has no old lines fits nowhere."""
+        """Whether the patch is for a file that is not there, though this one is: what has no old
+        lines fits nowhere."""
 
     def _fits(self, pattern: list[bytes], where: int, prefix: int, suffix: int) -> bool:
         """Whether the pattern stands at `where`, but for lines of context at its ends."""
@@ -61,16 +69,24 @@ class Application:
         if prefix < 0 and hunk.old_start <= 1:
             if suffix < 0 and (len(pattern) != len(self.lines) or leading < self.taken):
                 return 0
-            return self._try(pattern, guess, 1, 0, max(suffix, 0)) if self.taken <= leading and 1 - guess <= most_after else 0
+            return (
+                self._try(pattern, guess, 1, 0, max(suffix, 0))
+                if self.taken <= leading and 1 - guess <= most_after
+                else 0
+            )
         prefix = max(prefix, 0)
         if suffix < 0:
             end = len(self.lines) - len(pattern) + 1
             return self._try(pattern, guess, end, prefix, 0) if guess - end <= most_before else 0
         least = guess - highest if most_after < 0 else 0
         for distance in range(max(least, 0), max(most_after, most_before) + 1):
-            if distance <= most_after and self._try(pattern, guess, guess + distance, prefix, suffix):
+            if distance <= most_after and self._try(
+                pattern, guess, guess + distance, prefix, suffix
+            ):
                 return guess + distance
-            if distance <= most_before and self._try(pattern, guess, guess - distance, prefix, suffix):
+            if distance <= most_before and self._try(
+                pattern, guess, guess - distance, prefix, suffix
+            ):
                 return guess - distance
         return 0
 
@@ -81,7 +97,9 @@ class Application:
         return where
 
     def apply(self, hunk: Hunk, where: int) -> None:
-        """Replace what the hunk changes; its context is copied from the file, not from the patch."""
+        """Replace what the hunk changes; its context is copied from the file, not from the
+        patch.
+        """
         if self.symbol is not None:
             self._apply_conditionally(hunk, where, self.symbol)
             return
@@ -112,9 +130,14 @@ class Application:
             else:
                 if removed or added:
                     self.copy_up_to(at)
-                    self.output += [(b"#ifndef " if removed else b"#ifdef ") + symbol + b"\n", *removed]
+                    self.output += [
+                        (b"#ifndef " if removed else b"#ifdef ") + symbol + b"\n",
+                        *removed,
+                    ]
                     if removed and added:
-                        self.output.append(b"#else\n" if removed[-1].endswith(b"\n") else b"#else\n\n")  # the newline comes late
+                        self.output.append(
+                            b"#else\n" if removed[-1].endswith(b"\n") else b"#else\n\n"
+                        )  # the newline comes late
                     self.output += [*added, b"#endif\n"]
                     at += len(removed)
                     self.taken = at
@@ -150,7 +173,9 @@ def print_reject(hunk: Hunk, kind: str, growth: int) -> bytes:
 
 
 def _line(mark: bytes, text: bytes) -> bytes:
-    return mark + text if text.endswith(b"\n") else mark + text + b"\n\\ No newline at end of file\n"
+    return (
+        mark + text if text.endswith(b"\n") else mark + text + b"\n\\ No newline at end of file\n"
+    )
 
 
 def _unified_reject(hunk: Hunk, growth: int) -> bytes:
@@ -160,7 +185,13 @@ def _unified_reject(hunk: Hunk, growth: int) -> bytes:
         start -= not count
         return b"%d" % start if count == 1 else b"%d,%d" % (start, count)
 
-    head = b"@@ -" + place(hunk.old_start, olds) + b" +" + place(hunk.new_start + growth, news) + b" @@\n"
+    head = (
+        b"@@ -"
+        + place(hunk.old_start, olds)
+        + b" +"
+        + place(hunk.new_start + growth, news)
+        + b" @@\n"
+    )
     return head + b"".join(_line(mark, text) for mark, text in hunk.lines)
 
 
@@ -176,15 +207,25 @@ def _context_reject(hunk: Hunk, kind: str, growth: int) -> bytes:
     made = [b"***************\n*** " + place(hunk.old_start, olds) + stars + b"\n"]
     marks = _context_marks(hunk, changed)
     if any(mark == b"-" for mark, _text in hunk.lines):
-        made.extend(_line(sign, text) for sign, (mark, text) in zip(marks, hunk.lines, strict=True) if mark != b"+")
+        made.extend(
+            _line(sign, text)
+            for sign, (mark, text) in zip(marks, hunk.lines, strict=True)
+            if mark != b"+"
+        )
     made.append(b"--- " + place(hunk.new_start + growth, news) + dashes + b"\n")
     if any(mark == b"+" for mark, _text in hunk.lines):
-        made.extend(_line(sign, text) for sign, (mark, text) in zip(marks, hunk.lines, strict=True) if mark != b"-")
+        made.extend(
+            _line(sign, text)
+            for sign, (mark, text) in zip(marks, hunk.lines, strict=True)
+            if mark != b"-"
+        )
     return b"".join(made)
 
 
 def _context_marks(hunk: Hunk, changed: dict[bytes, bytes]) -> list[bytes]:
-    """For each line, the mark of a context difference: "! " where a run both deletes and inserts."""
+    """For each line, the mark of a context difference: "! " where a run both deletes and
+    inserts.
+    """
     marks: list[bytes] = []
     at = 0
     while at < len(hunk.lines):

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
     from agentsandbox.kernel.streams import ByteReader
 
-_SIZE = re.compile(r"(?:[ \t-\r]*([+-]?(?:0[xX][0-9a-fA-F]{1,40}|0[0-7]{0,40}|[1-9][0-9]{0,40})))?([kKMGTPEZY](?:B|iB)?)?\Z")
+_SIZE = re.compile(
+    r"(?:[ \t-\r]*([+-]?(?:0[xX][0-9a-fA-F]{1,40}|0[0-7]{0,40}|[1-9][0-9]{0,40})))?([kKMGTPEZY](?:B|iB)?)?\Z"
+)
 _POWERS = {letter: power for power, letter in enumerate("KMGTPEZY", 1)}
 _LARGEST = (1 << 63) - 1
 _EQUAL = 4096
@@ -57,7 +59,9 @@ def _columns(*, show_bytes: bool) -> tuple[list[str], list[str]]:
     if not show_bytes:
         return [f" {byte:3o}" for byte in range(256)], [f" {byte:3o}\n" for byte in range(256)]
     visible = [_visible(byte) for byte in range(256)]
-    return [f" {byte:3o} {visible[byte]:<4}" for byte in range(256)], [f" {byte:3o} {visible[byte]}\n" for byte in range(256)]
+    return [f" {byte:3o} {visible[byte]:<4}" for byte in range(256)], [
+        f" {byte:3o} {visible[byte]}\n" for byte in range(256)
+    ]
 
 
 class _Reader:
@@ -87,7 +91,14 @@ class _Comparison:
     __slots__ = ("ctx", "limit", "names", "readers", "show_bytes", "sources")
 
     def __init__(
-        self, ctx: CommandContext, names: tuple[str, str], skips: tuple[int, int], limit: int | None, *, show_bytes: bool, quiet: bool
+        self,
+        ctx: CommandContext,
+        names: tuple[str, str],
+        skips: tuple[int, int],
+        limit: int | None,
+        *,
+        show_bytes: bool,
+        quiet: bool,
     ) -> None:
         self.ctx = ctx
         self.names = names
@@ -98,7 +109,10 @@ class _Comparison:
             try:
                 sources.append(ctx.open_input(name))
             except OSError as error:
-                raise CommandError("" if quiet and error.errno != errno.EISDIR else describe_os_error(error, name), 2) from None
+                raise CommandError(
+                    "" if quiet and error.errno != errno.EISDIR else describe_os_error(error, name),
+                    2,
+                ) from None
         self.sources = sources
         self.readers = [_Reader(source) for source in sources]
         for reader, skip in zip(self.readers, skips, strict=True):
@@ -182,15 +196,25 @@ class _Comparison:
                 return 1
         return status
 
-    def _write_differences(self, start: int, width: int, one: bytes, other: bytes, columns: tuple[list[str], list[str]]) -> None:
+    def _write_differences(
+        self, start: int, width: int, one: bytes, other: bytes, columns: tuple[list[str], list[str]]
+    ) -> None:
         """A line for each byte that differs; the first stands at `start`."""
         ones, others = columns
         digits = len(str(start + len(one)))
         if digits == len(str(start)):
             blank = " " * (width - digits)
-            lines = [f"{blank}{at}{ones[a]}{others[b]}" for at, a, b in zip(count(start), one, other) if a != b]
+            lines = [
+                f"{blank}{at}{ones[a]}{others[b]}"
+                for at, a, b in zip(count(start), one, other)
+                if a != b
+            ]
         else:
-            lines = [f"{at:{width}d}{ones[a]}{others[b]}" for at, a, b in zip(count(start), one, other) if a != b]
+            lines = [
+                f"{at:{width}d}{ones[a]}{others[b]}"
+                for at, a, b in zip(count(start), one, other)
+                if a != b
+            ]
         self.ctx.stdout.write(encode("".join(lines)))
 
     def _offset_width(self) -> int:
@@ -294,7 +318,14 @@ def cmp(ctx: CommandContext, args: Arguments) -> int:
     names = (words[0], words[1] if len(words) > 1 else "-")
     if names == ("-", "-") and skips[0] == skips[1]:
         return 0  # the same file
-    comparison = _Comparison(ctx, names, skips, min(limits) if limits else None, show_bytes=args.flag("print-bytes"), quiet=quiet)
+    comparison = _Comparison(
+        ctx,
+        names,
+        skips,
+        min(limits) if limits else None,
+        show_bytes=args.flag("print-bytes"),
+        quiet=quiet,
+    )
     if quiet:
         return comparison.quiet()
     return comparison.all_differences() if verbose else comparison.first_difference()

@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from agentsandbox.commands.diff.comparison import Change
     from agentsandbox.kernel.budget import Budget
 
-__all__ = ["Columns"]
-
 _GUTTER = 3
 
 
@@ -28,7 +26,14 @@ class Columns:
     """The two columns of `diff -y`."""
 
     def __init__(
-        self, style: Style, budget: Budget, *, width: int = 130, tab_size: int = 8, left_column: bool = False, suppress_common: bool = False
+        self,
+        style: Style,
+        budget: Budget,
+        *,
+        width: int = 130,
+        tab_size: int = 8,
+        left_column: bool = False,
+        suppress_common: bool = False,
     ) -> None:
         self.style = style
         self.budget = budget
@@ -39,7 +44,9 @@ class Columns:
         both = unit + _GUTTER
         offset = (width >> 1) + (both >> 1) + (width & both & 1)
         offset -= offset % unit
-        self.half = 0 if offset <= _GUTTER or width <= offset else min(offset - _GUTTER, width - offset)
+        self.half = (
+            0 if offset <= _GUTTER or width <= offset else min(offset - _GUTTER, width - offset)
+        )
         self.second = offset if self.half else width
         budget.charge(width * 4)
 

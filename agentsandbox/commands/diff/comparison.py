@@ -1,8 +1,8 @@
 """The edit script between two sequences, the same that GNU diff finds.
 
-Myers' linear-space algorithm ("An O(ND) Difference Algorithm and Its Variations", 1986) with GNU's additions, which
-decide between scripts of equal worth: lines that cannot match are set aside first, and at the end runs of changes are
-moved as far down as they go, or to a change in the other file.
+Myers' linear-space algorithm ("An O(ND) Difference Algorithm and Its Variations", 1986) with GNU's
+additions, which decide between scripts of equal worth: lines that cannot match are set aside first,
+and at the end runs of changes are moved as far down as they go, or to a change in the other file.
 """
 
 from __future__ import annotations
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from agentsandbox.kernel.budget import Budget
 
-__all__ = ["Change", "compare"]
-
 _PATIENCE = 4096
 """Edit steps after which a middle is taken that may not be the best."""
 _NOWHERE = 1 << 60
@@ -29,7 +27,9 @@ _BLOCK = 16384
 
 
 class Change:
-    """Lines `old`…`old + deleted` of the first file become `new`…`new + inserted` of the second; all count from 0."""
+    """Lines `old`…`old + deleted` of the first file become `new`…`new + inserted` of the second;
+    all count from 0.
+    """
 
     __slots__ = ("deleted", "ignored", "inserted", "new", "old")
 
@@ -53,7 +53,8 @@ def compare(
     """The changes from `left` to `right`, in order. Equal items compare equal and hash alike.
 
     horizon  how many of the common lines at both ends take part in the analysis.
-    files    the lines themselves, where they are compared by something else: what both have at their ends is the same byte by byte.
+    files    the lines themselves, where they are compared by something else: what both have at
+             their ends is the same byte by byte.
     """
     old, new = files or (left, right)
     start = max(_common_start(old, new, budget) - horizon, 0)
@@ -65,7 +66,9 @@ def compare(
     return analysis.script(start)
 
 
-def _numbered(items: Sequence[object], start: int, end: int, numbers: defaultdict[object, int], budget: Budget) -> list[int]:
+def _numbered(
+    items: Sequence[object], start: int, end: int, numbers: defaultdict[object, int], budget: Budget
+) -> list[int]:
     """The items as numbers, the same for the same item."""
     found: list[int] = []
     for at in range(start, end, _BLOCK):
@@ -123,13 +126,20 @@ def _next_mark(marks: list[bool], start: int) -> int:
 
 
 class _Analysis:
-    """Marks the lines of both files that are deleted or inserted. Marks have a false one more at either end."""
+    """Marks the lines of both files that are deleted or inserted. Marks have a false one more at
+    either end.
+    """
 
-    def __init__(self, olds: list[int], news: list[int], classes: int, budget: Budget, minimal: bool) -> None:
+    def __init__(
+        self, olds: list[int], news: list[int], classes: int, budget: Budget, minimal: bool
+    ) -> None:
         self.budget = budget
         self.minimal = minimal
         self.lines = (olds, news)
-        self.changed: tuple[list[bool], list[bool]] = ([False] * (len(olds) + 2), [False] * (len(news) + 2))
+        self.changed: tuple[list[bool], list[bool]] = (
+            [False] * (len(olds) + 2),
+            [False] * (len(news) + 2),
+        )
         kept_old, kept_new = self._set_aside(classes)
         self.x, self.old_at = list(map(olds.__getitem__, kept_old)), kept_old
         self.y, self.new_at = list(map(news.__getitem__, kept_new)), kept_new
@@ -173,7 +183,9 @@ class _Analysis:
                 old += 1
             while new_marks[new + 1]:
                 new += 1
-            changes.append(Change(first_old + start, first_new + start, old - first_old, new - first_new))
+            changes.append(
+                Change(first_old + start, first_new + start, old - first_old, new - first_new)
+            )
         return changes
 
     # lines that cannot match, or match far too often
@@ -202,12 +214,17 @@ class _Analysis:
         return kept[0], kept[1]
 
     def _doubts(self, lines: list[int], others: list[int]) -> list[int]:
-        """0 for a line to keep, 1 for one without a match, 2 for one with so many that it only confuses."""
+        """0 for a line to keep, 1 for one without a match, 2 for one with so many that it only
+        confuses.
+        """
         many = 5
         scale = len(lines) // 64
         while (scale := scale >> 2) > 0:
             many *= 2
-        marks = [1 if not others[number] else _PROVISIONAL if others[number] > many else 0 for number in lines]
+        marks = [
+            1 if not others[number] else _PROVISIONAL if others[number] > many else 0
+            for number in lines
+        ]
         done = 0
         for at in list(compress(count(), marks)):
             if at < done:
@@ -219,7 +236,9 @@ class _Analysis:
         return marks
 
     def _judge_run(self, marks: list[int], start: int) -> int:
-        """Decide about the doubtful lines in a run that begins with a matchless one; gives the run's last line."""
+        """Decide about the doubtful lines in a run that begins with a matchless one; gives the
+        run's last line.
+        """
         end = start
         while end < len(marks) and marks[end]:
             end += 1
@@ -242,7 +261,9 @@ class _Analysis:
         return end - 1
 
     def _keep_long_doubts(self, marks: list[int], start: int, length: int) -> None:
-        """Keep doubtful lines that stand in a row of about the square root of a quarter of the run, or more."""
+        """Keep doubtful lines that stand in a row of about the square root of a quarter of the run,
+        or more.
+        """
         least = 1
         quarter = length >> 2
         while (quarter := quarter >> 2) > 0:
@@ -266,7 +287,9 @@ class _Analysis:
             at += 1
 
     def _keep_edge(self, marks: list[int], edge: int, length: int, direction: int) -> None:
-        """Keep doubtful lines near the edge of a run: before three sure ones in a row, or the first sure one after eight."""
+        """Keep doubtful lines near the edge of a run: before three sure ones in a row, or the first
+        sure one after eight.
+        """
         row = 0
         for distance in range(length):
             at = edge + distance * direction
@@ -301,12 +324,18 @@ class _Analysis:
                 for at in range(x_low, x_high):
                     old_marks[self.old_at[at] + 1] = True
             else:
-                x_middle, y_middle, low_exact, high_exact = self._middle(x_low, x_high, y_low, y_high, exact)
+                x_middle, y_middle, low_exact, high_exact = self._middle(
+                    x_low, x_high, y_low, y_high, exact
+                )
                 pending.append((x_middle, x_high, y_middle, y_high, high_exact))
                 pending.append((x_low, x_middle, y_low, y_middle, low_exact))
 
-    def _middle(self, x_low: int, x_high: int, y_low: int, y_high: int, exact: bool) -> tuple[int, int, bool, bool]:
-        """A point that a shortest edit path goes through, and whether the halves must be compared exactly."""
+    def _middle(
+        self, x_low: int, x_high: int, y_low: int, y_high: int, exact: bool
+    ) -> tuple[int, int, bool, bool]:
+        """A point that a shortest edit path goes through, and whether the halves must be compared
+        exactly.
+        """
         x, y, budget = self.x, self.y, self.budget
         ahead, back, shift = self.forward, self.backward, self.shift
         lowest, highest = x_low - y_high, x_high - y_low
@@ -357,12 +386,20 @@ class _Analysis:
                     at -= 1
                     other -= 1
                 back[diagonal + shift] = at
-                if not odd and ahead_low <= diagonal <= ahead_high and at <= ahead[diagonal + shift]:
+                if (
+                    not odd
+                    and ahead_low <= diagonal <= ahead_high
+                    and at <= ahead[diagonal + shift]
+                ):
                     return at, other, True, True
             if not exact and cost >= self.patience:
-                return self._best_so_far((x_low, x_high, y_low, y_high), (ahead_low, ahead_high), (back_low, back_high))
+                return self._best_so_far(
+                    (x_low, x_high, y_low, y_high), (ahead_low, ahead_high), (back_low, back_high)
+                )
 
-    def _best_so_far(self, bounds: tuple[int, int, int, int], ahead: tuple[int, int], back: tuple[int, int]) -> tuple[int, int, bool, bool]:
+    def _best_so_far(
+        self, bounds: tuple[int, int, int, int], ahead: tuple[int, int], back: tuple[int, int]
+    ) -> tuple[int, int, bool, bool]:
         """The point farthest along, forwards or backwards."""
         x_low, x_high, y_low, y_high = bounds
         shift = self.shift
@@ -389,7 +426,9 @@ class _Analysis:
     # where to put runs of changes
 
     def _settle(self, side: int) -> None:
-        """Move each run of changes of one file: together with its neighbours, to a change of the other file, or down."""
+        """Move each run of changes of one file: together with its neighbours, to a change of the
+        other file, or down.
+        """
         changed, others, lines = self.changed[side], self.changed[1 - side], self.lines[side]
         size = len(lines)
         at = other = 0  # lines of the two files; their marks stand one further
@@ -400,7 +439,14 @@ class _Analysis:
             while at < size and at + 1 < following:
                 while others[other + 1]:
                     other += 1
-                same = max(min(following - at, marked[bisect_right(marked, other, 0, len(marked) - 1)] - other) - 1, 1)
+                same = max(
+                    min(
+                        following - at,
+                        marked[bisect_right(marked, other, 0, len(marked) - 1)] - other,
+                    )
+                    - 1,
+                    1,
+                )
                 other += same
                 at += same
             if at == size:

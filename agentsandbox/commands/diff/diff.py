@@ -18,8 +18,6 @@ from agentsandbox.kernel.quoting import quote_if_needed
 from agentsandbox.kernel.regexps import RegexError, compile_posix
 from agentsandbox.kernel.streams import BytesReader, decode, encode
 
-__all__ = ["diff", "parse_number", "rules_from"]
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,8 +36,12 @@ _STYLES = {
     "ed": "ed",
     "forward-ed": "forward-ed",
     "side-by-side": "columns",
-    **dict.fromkeys([f"{kind}-group-format" for kind in ("old", "new", "unchanged", "changed")], "templates"),
-    **dict.fromkeys([f"{kind}line-format" for kind in ("old-", "new-", "unchanged-", "")], "templates"),
+    **dict.fromkeys(
+        [f"{kind}-group-format" for kind in ("old", "new", "unchanged", "changed")], "templates"
+    ),
+    **dict.fromkeys(
+        [f"{kind}line-format" for kind in ("old-", "new-", "unchanged-", "")], "templates"
+    ),
 }
 
 
@@ -69,7 +71,9 @@ def _style(args: Arguments) -> tuple[str, int]:
         context = parse_number(given[-1] or "", "context length")
     if args.flag("show-c-function") and not style:
         style = "context"
-    return style or "normal", 3 if context < 0 and style in ("", "context", "unified") else max(context, 0)
+    return style or "normal", 3 if context < 0 and style in ("", "context", "unified") else max(
+        context, 0
+    )
 
 
 def _matcher(ctx: CommandContext, patterns: list[str]) -> Callable[[bytes], bool] | None:
@@ -103,7 +107,9 @@ def rules_from(ctx: CommandContext, args: Arguments, tab_size: int) -> Rules:
         tab_size=tab_size,
     )
     rules.blank_lines = args.flag("ignore-blank-lines")
-    rules.blank_means_white = space_change or args.flag("ignore-all-space") or args.flag("ignore-trailing-space")
+    rules.blank_means_white = (
+        space_change or args.flag("ignore-all-space") or args.flag("ignore-trailing-space")
+    )
     rules.matching = _matcher(ctx, args.values("ignore-matching-lines"))
     rules.strip_cr = args.flag("strip-trailing-cr")
     rules.text = args.flag("text")
@@ -119,7 +125,9 @@ def rules_from(ctx: CommandContext, args: Arguments, tab_size: int) -> Rules:
     patterns = args.values("exclude")
     for name in args.values("exclude-from"):
         try:
-            patterns.extend(decode(line) for line in ctx.open_input(name).read().splitlines() if line)
+            patterns.extend(
+                decode(line) for line in ctx.open_input(name).read().splitlines() if line
+            )
         except OSError as error:
             raise CommandError(f"{name}: {error.strerror}", 2) from None
     compiled = [compile_glob(pattern, extglob=False) for pattern in patterns]
@@ -127,7 +135,9 @@ def rules_from(ctx: CommandContext, args: Arguments, tab_size: int) -> Rules:
     return rules
 
 
-def _printer(ctx: CommandContext, args: Arguments, name: str, style: formats.Style, tab_size: int) -> Callable[[Pair, list[Change]], None]:
+def _printer(
+    ctx: CommandContext, args: Arguments, name: str, style: formats.Style, tab_size: int
+) -> Callable[[Pair, list[Change]], None]:
     budget = ctx.budget
     if name == "unified":
         return lambda pair, changes: formats.print_unified(pair, changes, style, budget)
@@ -189,7 +199,10 @@ def _switches(words: list[str], operands: list[str]) -> str:
             left.pop()
         else:
             kept.append(word)
-    return "".join(f" '{word}'" if "=" in word and "'" not in word else f" {quote_if_needed(word)}" for word in reversed(kept))
+    return "".join(
+        f" '{word}'" if "=" in word and "'" not in word else f" {quote_if_needed(word)}"
+        for word in reversed(kept)
+    )
 
 
 class _Held:
@@ -301,7 +314,9 @@ _OLD_CONTEXT = re.compile(r"(-[abBcdeEfHilNpqrstuvwyZ]*[cu][abBcdeEfHilNpqrstuvw
 )
 def diff(ctx: CommandContext, args: Arguments) -> int:
     words = args.operands
-    return with_hint(ctx, lambda: _diff(ctx, diff.parser().parse(_respelled(words)), words), diff.usage)
+    return with_hint(
+        ctx, lambda: _diff(ctx, diff.parser().parse(_respelled(words)), words), diff.usage
+    )
 
 
 def _diff(ctx: CommandContext, args: Arguments, words: list[str]) -> int:

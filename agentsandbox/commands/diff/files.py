@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from agentsandbox.kernel.fs.base import Stat
 
-__all__ = ["Comparer", "Rules", "escape_name"]
-
 _SAME, _DIFFERENT, _TROUBLE = 0, 1, 2
 _TYPE_BITS = 0o170000
 _TIME = "%Y-%m-%d %H:%M:%S.%N %z"
@@ -50,7 +48,9 @@ class Rules:
     @property
     def is_exact(self) -> bool:
         """Whether files of different sizes cannot be the same."""
-        return not (self.sameness.steps or self.blank_lines or self.strip_cr or self.matching is not None)
+        return not (
+            self.sameness.steps or self.blank_lines or self.strip_cr or self.matching is not None
+        )
 
 
 class _Side:
@@ -65,8 +65,20 @@ class _Side:
 
 
 def escape_name(name: str) -> str:
-    """A file name for a header: in C's quotes when it has a blank, a quote or a control character."""
-    special = {"\a": "\\a", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\v": "\\v", "\f": "\\f", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
+    """A file name for a header: in C's quotes when it has a blank, a quote or a control
+    character.
+    """
+    special = {
+        "\a": "\\a",
+        "\b": "\\b",
+        "\t": "\\t",
+        "\n": "\\n",
+        "\v": "\\v",
+        "\f": "\\f",
+        "\r": "\\r",
+        '"': '\\"',
+        "\\": "\\\\",
+    }
     made: list[str] = []
     quoted = False
     for character in name:
@@ -85,9 +97,17 @@ def escape_name(name: str) -> str:
 
 
 class Comparer:
-    """Compares two operands. `show` prints the changes of a pair of files, after `heading` if that is not empty."""
+    """Compares two operands. `show` prints the changes of a pair of files, after `heading` if that
+    is not empty.
+    """
 
-    def __init__(self, ctx: CommandContext, rules: Rules, show: Callable[[Pair, list[Change]], None], options: str) -> None:
+    def __init__(
+        self,
+        ctx: CommandContext,
+        rules: Rules,
+        show: Callable[[Pair, list[Change]], None],
+        options: str,
+    ) -> None:
         self.ctx = ctx
         self.rules = rules
         self.show = show
@@ -107,7 +127,9 @@ class Comparer:
                 if sides[that].name == "-":
                     self.ctx.warn("cannot compare '-' to a directory", _TROUBLE)
                     return _TROUBLE
-                inside = posixpath.join(sides[this].name, posixpath.basename(sides[that].name.rstrip("/")))
+                inside = posixpath.join(
+                    sides[this].name, posixpath.basename(sides[that].name.rstrip("/"))
+                )
                 sides[this] = self._look(inside, top=True)
                 if sides[this].info is None:
                     self.ctx.warn(f"{inside}: {os.strerror(errno.ENOENT)}", _TROUBLE)
@@ -144,37 +166,77 @@ class Comparer:
         rules, ctx = self.rules, self.ctx
         old_dir = old.info is not None and old.info.is_dir
         new_dir = new.info is not None and new.info.is_dir
-        if (old_dir and new_dir) or (old_dir and new.info is None) or (new_dir and old.info is None):
-            if old.info is not None and new.info is not None and old.info.ino == new.info.ino and (rules.brief or not self.always_shows):
+        if (
+            (old_dir and new_dir)
+            or (old_dir and new.info is None)
+            or (new_dir and old.info is None)
+        ):
+            if (
+                old.info is not None
+                and new.info is not None
+                and old.info.ino == new.info.ino
+                and (rules.brief or not self.always_shows)
+            ):
                 return _SAME
             if rules.recursive or not parent:
                 return self._compare_directories(old, new)
             ctx.print(f"Common subdirectories: {old.name} and {new.name}")
             return _SAME
-        linked = (old.info is not None and old.info.is_link) or (new.info is not None and new.info.is_link)
-        unread = [side.name for side in (old, new) if parent and side.info is not None and _is_special(side.info)]
+        linked = (old.info is not None and old.info.is_link) or (
+            new.info is not None and new.info.is_link
+        )
+        unread = [
+            side.name
+            for side in (old, new)
+            if parent and side.info is not None and _is_special(side.info)
+        ]
         if unread and (old.info is None or new.info is None):
             directory, name = posixpath.split(unread[0])
             ctx.print(f"Only in {directory}: {name}")
             return _DIFFERENT
         if linked and (old.info is None or new.info is None):
-            ctx.warn(f"{(old if old.info is None else new).name}: {os.strerror(errno.ENOENT)}", _TROUBLE)
+            ctx.warn(
+                f"{(old if old.info is None else new).name}: {os.strerror(errno.ENOENT)}", _TROUBLE
+            )
             return _TROUBLE
-        if (parent or linked) and old.info is not None and new.info is not None and (unread or _type(old.info) != _type(new.info)):
-            ctx.print(f"File {old.name} is a {_kind(old.info)} while file {new.name} is a {_kind(new.info)}")
+        if (
+            (parent or linked)
+            and old.info is not None
+            and new.info is not None
+            and (unread or _type(old.info) != _type(new.info))
+        ):
+            ctx.print(
+                f"File {old.name} is a {_kind(old.info)} while file {new.name} is a {_kind(new.info)}"
+            )
             return _DIFFERENT
         if old.info is not None and new.info is not None and old.info.is_link and new.info.is_link:
             return self._compare_links(old, new)
-        if old.info is not None and new.info is not None and old.name != "-" and new.name != "-" and not self.always_shows:
+        if (
+            old.info is not None
+            and new.info is not None
+            and old.name != "-"
+            and new.name != "-"
+            and not self.always_shows
+        ):
             if old.info.ino == new.info.ino and old.info.ino:
                 return self._same(old, new, parent)
             sizes = (old.info.size, new.info.size)
-            if rules.brief and rules.is_exact and 0 not in sizes and sizes[0] != sizes[1] and old.info.is_file and new.info.is_file:
+            if (
+                rules.brief
+                and rules.is_exact
+                and 0 not in sizes
+                and sizes[0] != sizes[1]
+                and old.info.is_file
+                and new.info.is_file
+            ):
                 return self._differ(old, new)
         try:
             old.data, new.data = self._read(old), self._read(new)
         except OSError as error:
-            ctx.warn(describe_os_error(error, error.filename and self._called(error.filename, old, new)), _TROUBLE)
+            ctx.warn(
+                describe_os_error(error, error.filename and self._called(error.filename, old, new)),
+                _TROUBLE,
+            )
             return _TROUBLE
         return self._compare_data(old, new, parent)
 
@@ -229,7 +291,9 @@ class Comparer:
         budget = ctx.budget
         old_keys, new_keys = (rules.sameness.keys(lines, budget) for lines in (pair.old, pair.new))
         files = (pair.old, pair.new)
-        changes = compare(old_keys, new_keys, budget, minimal=rules.minimal, horizon=rules.horizon, files=files)
+        changes = compare(
+            old_keys, new_keys, budget, minimal=rules.minimal, horizon=rules.horizon, files=files
+        )
         self._mark_ignored(pair, changes)
         if all(change.ignored for change in changes):
             self._show_same(pair, changes)
@@ -255,7 +319,9 @@ class Comparer:
             self.ctx.warn(f"{name}: No newline at end of file\n", _TROUBLE)
 
     def _complete(self, side: _Side) -> bool:
-        """Add the newline that is missing at the end, and whether it was: an ed script cannot say that it is."""
+        """Add the newline that is missing at the end, and whether it was: an ed script cannot say
+        that it is.
+        """
         if not side.data or side.data.endswith(b"\n"):
             return False
         side.data += b"\n"
@@ -278,7 +344,13 @@ class Comparer:
 
     def _same(self, old: _Side, new: _Side, parent: str) -> int:
         binary = old.data is not None and is_binary(old.data) and not self.rules.text
-        if self.always_shows and not self.rules.brief and not binary and old.data is not None and old.data == new.data:
+        if (
+            self.always_shows
+            and not self.rules.brief
+            and not binary
+            and old.data is not None
+            and old.data == new.data
+        ):
             self._head(old, new, shown=bool(parent))
             lines = split_lines(old.data, self.ctx.budget)
             self.show(Pair(lines, lines), [])
@@ -288,7 +360,9 @@ class Comparer:
 
     def _head(self, old: _Side, new: _Side, *, shown: bool) -> None:
         """The line before the changes of one of many files."""
-        self.heading = f"diff{self.options} {' '.join(map(escape_name, self._called_in_output(old, new)))}"
+        self.heading = (
+            f"diff{self.options} {' '.join(map(escape_name, self._called_in_output(old, new)))}"
+        )
         if shown and self.announces:
             self.ctx.print(self.heading)
 
@@ -304,12 +378,17 @@ class Comparer:
 
         def trivial(line: bytes) -> bool:
             text = line.removesuffix(b"\n")
-            if rules.blank_lines and not (text.strip(b" \t\v\f\r") if rules.blank_means_white else text):
+            if rules.blank_lines and not (
+                text.strip(b" \t\v\f\r") if rules.blank_means_white else text
+            ):
                 return True
             return rules.matching is not None and rules.matching(text)
 
         for change in changes:
-            lines = pair.old[change.old : change.old + change.deleted] + pair.new[change.new : change.new + change.inserted]
+            lines = (
+                pair.old[change.old : change.old + change.deleted]
+                + pair.new[change.new : change.new + change.inserted]
+            )
             self.ctx.budget.step(len(lines))
             change.ignored = all(trivial(line) for line in lines)
 
@@ -318,7 +397,9 @@ class Comparer:
             return encode(self.rules.labels[at])
         seconds = side.info.mtime if side.info is not None else 0.0
         nanoseconds = round(seconds % 1 * 1e9) + int(seconds // 1) * 1_000_000_000
-        return encode(f"{escape_name(side.name)}\t{format_date(nanoseconds, _TIME, self.ctx.env.get('TZ', ''))}")
+        return encode(
+            f"{escape_name(side.name)}\t{format_date(nanoseconds, _TIME, self.ctx.env.get('TZ', ''))}"
+        )
 
     # two directories
 
@@ -335,7 +416,10 @@ class Comparer:
         try:
             olds, news = set(self._names(old)), set(self._names(new))
         except OSError as error:
-            ctx.warn(describe_os_error(error, error.filename and self._called(error.filename, old, new)), _TROUBLE)
+            ctx.warn(
+                describe_os_error(error, error.filename and self._called(error.filename, old, new)),
+                _TROUBLE,
+            )
             return _TROUBLE
         status = _SAME
         ctx.budget.deeper()
@@ -354,8 +438,15 @@ class Comparer:
             if not present and not self.rules.new_file:
                 self.ctx.print(f"Only in {other.name}: {name}")
                 return _DIFFERENT
-        sides = (self._entry(old.name, name, there=there[0]), self._entry(new.name, name, there=there[1]))
-        dangling = [side for side, present in zip(sides, there, strict=True) if present and side.info is None]
+        sides = (
+            self._entry(old.name, name, there=there[0]),
+            self._entry(new.name, name, there=there[1]),
+        )
+        dangling = [
+            side
+            for side, present in zip(sides, there, strict=True)
+            if present and side.info is None
+        ]
         for side in dangling:
             self.ctx.warn(f"{side.name}: {os.strerror(errno.ENOENT)}", _TROUBLE)
         return _TROUBLE if dangling else self._compare(*sides, old.name)
@@ -381,4 +472,8 @@ def _kind(info: Stat) -> str:
         return "symbolic link"
     if info.is_file:
         return "regular empty file" if not info.size else "regular file"
-    return {0o020000: "character special file", 0o060000: "block special file", 0o010000: "fifo"}.get(_type(info), "weird file")
+    return {
+        0o020000: "character special file",
+        0o060000: "block special file",
+        0o010000: "fifo",
+    }.get(_type(info), "weird file")

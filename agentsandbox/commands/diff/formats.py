@@ -11,17 +11,6 @@ if TYPE_CHECKING:
     from agentsandbox.commands.diff.comparison import Change
     from agentsandbox.kernel.budget import Budget
 
-__all__ = [
-    "Pair",
-    "Style",
-    "group_hunks",
-    "print_context",
-    "print_ed",
-    "print_forward_ed",
-    "print_normal",
-    "print_unified",
-]
-
 _FUNCTION_WIDTH = 40
 _NO_NEWLINE = b"\n\\ No newline at end of file\n"
 
@@ -57,7 +46,9 @@ class Style:
             self.budget.tick()
         body = line.removesuffix(b"\n")
         if self.expand:
-            body = show_tabs(body, self.expand, mark if len(mark) > 1 else b"")  # the unified format has no more than a sign
+            body = show_tabs(
+                body, self.expand, mark if len(mark) > 1 else b""
+            )  # the unified format has no more than a sign
         end = b"\n" if line.endswith(b"\n") else _NO_NEWLINE
         self.write(self.paint(mark + body, color) + end)
 
@@ -81,7 +72,9 @@ class Style:
 class Pair:
     """Two files as lines, and their names as headers show them."""
 
-    def __init__(self, old: list[bytes], new: list[bytes], old_header: bytes = b"", new_header: bytes = b"") -> None:
+    def __init__(
+        self, old: list[bytes], new: list[bytes], old_header: bytes = b"", new_header: bytes = b""
+    ) -> None:
         self.old = old
         self.new = new
         self.old_header = old_header
@@ -105,7 +98,11 @@ def print_normal(pair: Pair, changes: list[Change], style: Style) -> None:
     for change in changes:
         if change.ignored:
             continue
-        where = _range(change.old, change.deleted) + _letter(change) + _range(change.new, change.inserted)
+        where = (
+            _range(change.old, change.deleted)
+            + _letter(change)
+            + _range(change.new, change.inserted)
+        )
         style.write(style.paint(where, "lines") + b"\n")
         style.lines(b"< ", pair.old[change.old : change.old + change.deleted], "old")
         if change.deleted and change.inserted:
@@ -138,7 +135,9 @@ def _bounds(pair: Pair, group: list[Change], context: int) -> tuple[int, int, in
 
 
 class _Functions:
-    """Finds the line that begins the function in which a hunk stands; each line is looked at once."""
+    """Finds the line that begins the function in which a hunk stands; each line is looked at
+    once.
+    """
 
     def __init__(self, pair: Pair, style: Style, budget: Budget) -> None:
         self.lines = pair.old
@@ -179,7 +178,9 @@ def print_unified(pair: Pair, changes: list[Change], style: Style, budget: Budge
     functions = _Functions(pair, style, budget)
     for group in groups:
         old, old_end, new, new_end = _bounds(pair, group, style.context)
-        where = b"@@ -" + _unified_range(old, old_end) + b" +" + _unified_range(new, new_end) + b" @@"
+        where = (
+            b"@@ -" + _unified_range(old, old_end) + b" +" + _unified_range(new, new_end) + b" @@"
+        )
         style.write(style.paint(where, "lines") + functions.before(old) + b"\n")
         for change in group:
             style.lines(b" ", pair.old[old : change.old])

@@ -10,8 +10,6 @@ if TYPE_CHECKING:
 
     from agentsandbox.kernel.budget import Budget
 
-__all__ = ["Sameness", "expand_tabs", "is_binary", "show_tabs", "split_lines"]
-
 _BLOCK = 4096
 _LINES = 8192
 _PIECE = 1 << 17

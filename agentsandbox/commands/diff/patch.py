@@ -79,12 +79,19 @@ def _patch(ctx: CommandContext, args: Arguments) -> int:
         ctx.print("GNU patch 2.7.6")
         return 0
     if len(args.operands) > 2:
-        raise CommandError(f"{args.operands[2]}: extra operand\n{ctx.name}: Try '{ctx.name} --help' for more information.", _TROUBLE)
+        raise CommandError(
+            f"{args.operands[2]}: extra operand\n{ctx.name}: Try '{ctx.name} --help' for more information.",
+            _TROUBLE,
+        )
     options = _Options(args)
     directory = args.value("directory")
     if directory is not None:
         if not ctx.fs.is_dir(ctx.path(directory)):
-            reason = "Not a directory" if ctx.fs.exists(ctx.path(directory)) else "No such file or directory"
+            reason = (
+                "Not a directory"
+                if ctx.fs.exists(ctx.path(directory))
+                else "No such file or directory"
+            )
             raise CommandError(f"**** Can't change to directory {directory} : {reason}", _TROUBLE)
         ctx.cwd = ctx.path(directory)
     operands = args.operands
@@ -107,13 +114,17 @@ def _patch(ctx: CommandContext, args: Arguments) -> int:
 
 def _read_patch(ctx: CommandContext, source: str | None) -> bytes:
     try:
-        data = ctx.stdin.read() if source in (None, "-") else ctx.fs.read_bytes(ctx.path(source or ""))
+        data = (
+            ctx.stdin.read() if source in (None, "-") else ctx.fs.read_bytes(ctx.path(source or ""))
+        )
     except InputError:
         if source in (None, "-"):
             raise
         raise CommandError("**** read error : Is a directory", _TROUBLE) from None
     except OSError as error:
-        raise CommandError(f"**** Can't open patch file {describe_os_error(error, f'{source} ')}", _TROUBLE) from None
+        raise CommandError(
+            f"**** Can't open patch file {describe_os_error(error, f'{source} ')}", _TROUBLE
+        ) from None
     ctx.budget.charge(len(data))
     return data
 
@@ -159,7 +170,9 @@ def _number(args: Arguments, key: str, default: int, what: str) -> int:
 class _Job:
     """The patch for one file."""
 
-    def __init__(self, ctx: CommandContext, options: _Options, file_patch: FilePatch, given: str | None) -> None:
+    def __init__(
+        self, ctx: CommandContext, options: _Options, file_patch: FilePatch, given: str | None
+    ) -> None:
         self.ctx = ctx
         self.options = options
         self.patch = file_patch
@@ -205,7 +218,9 @@ class _Job:
 
     def run(self) -> int:
         """0, or 1 when something was rejected."""
-        name = self.given or choose_name(self.ctx, self.patch, self.options.strip, reverse=self.reverse)
+        name = self.given or choose_name(
+            self.ctx, self.patch, self.options.strip, reverse=self.reverse
+        )
         if self.patch.kind == "git":
             return self._git_only()
         if name is None:
@@ -229,13 +244,21 @@ class _Job:
             self._say_ignored(None)
             return 1
         verb = "checking" if self.options.dry_run else "patching"
-        read_from = f" (read from {name})" if self.options.output else f" ({moved[0]} from {name})" if moved else ""
+        read_from = (
+            f" (read from {name})"
+            if self.options.output
+            else f" ({moved[0]} from {name})"
+            if moved
+            else ""
+        )
         if self.patch.stripped:
             self.say("(Stripping trailing CRs from patch; use --binary to disable.)\n")
         self.say(f"{verb} file {self.shown(target)}{read_from}\n")
         options = self.options
         lines = split_lines(original, self.ctx.budget)
-        application = Application(lines, self.ctx.budget, ignore_blanks=options.ignore_blanks, symbol=options.symbol)
+        application = Application(
+            lines, self.ctx.budget, ignore_blanks=options.ignore_blanks, symbol=options.symbol
+        )
         application.creates = bool(original) and self._absent(old=True)
         for number, hunk in enumerate(self.patch.hunks, 1):
             self.say_cut(hunk.cut)
@@ -286,7 +309,9 @@ class _Job:
         return is_nothing(header) or git in self.patch.git
 
     def _compare_existence(self, name: str, original: bytes, exists: bool) -> None:
-        """Ask what to do about a file that should be created but is there, or should go but has nothing in it."""
+        """Ask what to do about a file that should be created but is there, or should go but has
+        nothing in it.
+        """
         if not self.patch.hunks:
             return
         first = self.patch.hunks[0].reversed() if self.reverse else self.patch.hunks[0]
@@ -297,14 +322,24 @@ class _Job:
         elif self.patch.kind == "normal" or not first.leaves_nothing():
             return
         else:
-            verb, fact = ("empty out", "is already empty") if exists else ("delete", "does not exist")
+            verb, fact = (
+                ("empty out", "is already empty") if exists else ("delete", "does not exist")
+            )
         turned = ", when reversed," if self.reverse else ""
-        question = f"The next patch{turned} would {verb} the file {self.shown(name)},\nwhich {fact}!"
-        (self.say if self.options.forward or self.options.force or self.options.batch else self.tell)(question)
+        question = (
+            f"The next patch{turned} would {verb} the file {self.shown(name)},\nwhich {fact}!"
+        )
+        (
+            self.say
+            if self.options.forward or self.options.force or self.options.batch
+            else self.tell
+        )(question)
         self._asks_to_reverse()
 
     def _asks_to_reverse(self) -> bool:
-        """What follows "patch detected!": whether to go on the other way round. There is no terminal to ask."""
+        """What follows "patch detected!": whether to go on the other way round. There is no
+        terminal to ask.
+        """
         options = self.options
         if options.forward:
             self.say("  Skipping patch.\n")
@@ -332,7 +367,12 @@ class _Job:
             while True:
                 where = application.locate(hunk, fuzz)
                 self.mismatch = self.mismatch or not where
-                if number == 1 and not where and not (options.force or self.apply_anyway) and self.reverse == options.reverse:
+                if (
+                    number == 1
+                    and not where
+                    and not (options.force or self.apply_anyway)
+                    and self.reverse == options.reverse
+                ):
                     turned = hunk.reversed()
                     if application.locate(turned, fuzz):
                         what = "Unreversed" if self.reverse else "Reversed (or previously applied)"
@@ -367,18 +407,24 @@ class _Job:
 
     # the result
 
-    def _finish(self, name: str, target: str, original: bytes, application: Application, exists: bool) -> int:
+    def _finish(
+        self, name: str, target: str, original: bytes, application: Application, exists: bool
+    ) -> int:
         options = self.options
         result = b"" if self.skipping and options.output else application.result()
         reject = options.reject or target + ".rej"
         status = 0
         whole = len(self.failed) == len(self.patch.hunks)
-        keeps = options.backup or (options.backup_if_mismatch and self.mismatch and not self.skipping)
+        keeps = options.backup or (
+            options.backup_if_mismatch and self.mismatch and not self.skipping
+        )
         if not exists and not options.dry_run:
             self.ctx.fs.makedirs(posixpath.dirname(self.ctx.path(target)))
         if whole and keeps and not exists and not options.dry_run and not self._absent(old=False):
             self._keep_original(target, original)
-            raise CommandError(f"**** Can't reopen file {self.shown(name)} : No such file or directory", _TROUBLE)
+            raise CommandError(
+                f"**** Can't reopen file {self.shown(name)} : No such file or directory", _TROUBLE
+            )
         leaves = not options.remove_empty and not self._absent(old=False)
         removed = not result and not leaves and not options.output
         if not removed and result and not self.skipping and self._absent(old=False):
@@ -401,19 +447,29 @@ class _Job:
     def _say_failed(self, reject: str) -> None:
         count, total = len(self.failed), len(self.patch.hunks)
         what = "ignored" if self.skipping else "FAILED"
-        tail = f" -- saving rejects to file {self.shown(reject)}" if reject != "-" and not self.options.dry_run else ""
+        tail = (
+            f" -- saving rejects to file {self.shown(reject)}"
+            if reject != "-" and not self.options.dry_run
+            else ""
+        )
         self.tell(f"{count} out of {total} hunk{'s' if total != 1 else ''} {what}{tail}\n")
 
     def _keep_original(self, target: str, original: bytes) -> None:
         if self.options.output:
             return
         path = self.ctx.path(target)
-        permissions = self.ctx.fs.stat(path).permissions if self.ctx.fs.exists(path) else 0o666 & ~self.ctx.umask
+        permissions = (
+            self.ctx.fs.stat(path).permissions
+            if self.ctx.fs.exists(path)
+            else 0o666 & ~self.ctx.umask
+        )
         name = target + self.options.suffix
         try:
             self.ctx.fs.write_bytes(self.ctx.path(name), original, permissions=permissions)
         except OSError as error:
-            raise CommandError(f"**** Can't rename file {target} to {name} : {error.strerror}", _TROUBLE) from None
+            raise CommandError(
+                f"**** Can't rename file {target} to {name} : {error.strerror}", _TROUBLE
+            ) from None
         self.ctx.fs.chmod(self.ctx.path(name), permissions)
 
     def _store(self, name: str, target: str, result: bytes, removed: bool, exists: bool) -> None:
@@ -426,12 +482,16 @@ class _Job:
         parent = posixpath.dirname(path)
         if not fs.is_dir(parent):
             fs.makedirs(parent)
-        permissions = fs.stat(self.ctx.path(name)).permissions if exists else 0o666 & ~self.ctx.umask
+        permissions = (
+            fs.stat(self.ctx.path(name)).permissions if exists else 0o666 & ~self.ctx.umask
+        )
         mode = self.patch.git.get(b"new file mode", b"") or self.patch.git.get(b"new mode", b"")
         if mode[-3:].isdigit() and not self.reverse:
             permissions = int(mode[-3:], 8) & ~self.ctx.umask
         if fs.exists(path, follow=False) and fs.stat(path, follow=False).is_link and not self.given:
-            raise CommandError(f"**** File {target} is not a regular file -- refusing to patch", _TROUBLE)
+            raise CommandError(
+                f"**** File {target} is not a regular file -- refusing to patch", _TROUBLE
+            )
         if exists and not permissions & 0o200 and fs.exists(path):
             fs.unlink(path)  # a new file takes its place
         fs.write_bytes(path, result, permissions=permissions)
@@ -441,7 +501,9 @@ class _Job:
             self._remove_empty_parents(name)
 
     def _moved(self) -> tuple[str, str, str] | None:
-        """What git's headers say of a file that is patched under another name: how, from where, to where."""
+        """What git's headers say of a file that is patched under another name: how, from where, to
+        where.
+        """
         for what, done in ((b"rename", "renamed"), (b"copy", "copied")):
             old, new = self.patch.git.get(what + b" from"), self.patch.git.get(what + b" to")
             if old is None or new is None:
@@ -460,7 +522,14 @@ class _Job:
             try:
                 self.ctx.fs.rmdir(self.ctx.path(parent))
             except OSError as error:
-                if error.errno in (errno.ENOTEMPTY, errno.EBUSY, errno.EACCES, errno.EEXIST, errno.EROFS, errno.ENOENT):
+                if error.errno in (
+                    errno.ENOTEMPTY,
+                    errno.EBUSY,
+                    errno.EACCES,
+                    errno.EEXIST,
+                    errno.EROFS,
+                    errno.ENOENT,
+                ):
                     return
                 raise
             parent = posixpath.dirname(parent)
@@ -483,12 +552,22 @@ class _Job:
         git, fs = self.patch.git, self.ctx.fs
         strip = max(self.options.strip, 0)
         fields = git.get(b"diff", b"").split(b" ")
-        old = header_name(b"--- " + git[b"rename from"], max(strip - 1, 0)) if b"rename from" in git else None
-        new = header_name(b"+++ " + git[b"rename to"], max(strip - 1, 0)) if b"rename to" in git else None
+        old = (
+            header_name(b"--- " + git[b"rename from"], max(strip - 1, 0))
+            if b"rename from" in git
+            else None
+        )
+        new = (
+            header_name(b"+++ " + git[b"rename to"], max(strip - 1, 0))
+            if b"rename to" in git
+            else None
+        )
         if old and new:
             if self.reverse:
                 old, new = new, old
-            self.say(f"{'checking' if self.options.dry_run else 'patching'} file {new} (renamed from {old})\n")
+            self.say(
+                f"{'checking' if self.options.dry_run else 'patching'} file {new} (renamed from {old})\n"
+            )
             self.say_cut(self.patch.cut_after)
             if not self.options.dry_run:
                 fs.makedirs(posixpath.dirname(self.ctx.path(new)))
@@ -503,6 +582,10 @@ class _Job:
         if not self.options.dry_run and created and not fs.exists(self.ctx.path(name)):
             fs.makedirs(posixpath.dirname(self.ctx.path(name)))
             fs.write_bytes(self.ctx.path(name), b"")
-        elif not self.options.dry_run and b"deleted file mode" in git and fs.exists(self.ctx.path(name)):
+        elif (
+            not self.options.dry_run
+            and b"deleted file mode" in git
+            and fs.exists(self.ctx.path(name))
+        ):
             fs.unlink(self.ctx.path(name))
         return 0

@@ -11,12 +11,20 @@ if TYPE_CHECKING:
     from agentsandbox.commands.diff.patches import FilePatch
     from agentsandbox.contract.command import CommandContext
 
-__all__ = ["choose_name", "header_name", "is_nothing"]
-
-_EPOCH = re.compile(rb"\t(?:1970-01-01 00:00:00(?:\.0+)?(?: \+0000)?|19(?:69-12-31|70-01-01) .*(?:[+-]\d{4}))\s*$")
+_EPOCH = re.compile(
+    rb"\t(?:1970-01-01 00:00:00(?:\.0+)?(?: \+0000)?|19(?:69-12-31|70-01-01) .*(?:[+-]\d{4}))\s*$"
+)
 _QUOTED = re.compile(rb'"((?:[^"\\]|\\.)*)"')
 _ESCAPE = re.compile(rb"\\([0-7]{3}|.)")
-_LETTERS = {b"n": b"\n", b"t": b"\t", b"a": b"\a", b"b": b"\b", b"f": b"\f", b"r": b"\r", b"v": b"\v"}
+_LETTERS = {
+    b"n": b"\n",
+    b"t": b"\t",
+    b"a": b"\a",
+    b"b": b"\b",
+    b"f": b"\f",
+    b"r": b"\r",
+    b"v": b"\v",
+}
 
 
 def is_nothing(header: bytes) -> bool:
@@ -40,7 +48,9 @@ def _raw_name(header: bytes) -> bytes:
 
 
 def header_name(header: bytes, strip: int) -> str | None:
-    """The file name in a header line without `strip` leading components (-1: without any); None if nothing is left."""
+    """The file name in a header line without `strip` leading components (-1: without any); None if
+    nothing is left.
+    """
     name = _raw_name(header)
     if not name or name == b"/dev/null":
         return None
@@ -58,7 +68,9 @@ def _is_dangerous(name: str) -> bool:
 
 
 def choose_name(ctx: CommandContext, patch: FilePatch, strip: int, *, reverse: bool) -> str | None:
-    """The best of the names in the headers: one that exists, with few components, short. None if there is none."""
+    """The best of the names in the headers: one that exists, with few components, short. None if
+    there is none.
+    """
     headers = [patch.old_header, patch.new_header]
     if patch.index:
         headers.append(b"*** " + patch.index)
@@ -74,9 +86,14 @@ def choose_name(ctx: CommandContext, patch: FilePatch, strip: int, *, reverse: b
     there = [name for name in names if ctx.fs.exists(ctx.path(name))]
     if there:
         return min(there, key=_rank)
-    creates = is_nothing(patch.new_header if reverse else patch.old_header) or b"new file mode" in patch.git
+    creates = (
+        is_nothing(patch.new_header if reverse else patch.old_header)
+        or b"new file mode" in patch.git
+    )
     hunks = [hunk.reversed() if reverse else hunk for hunk in patch.hunks[:1]]
-    if not names or not (creates or any(not hunk.old_lines() or hunk.leaves_nothing() for hunk in hunks)):
+    if not names or not (
+        creates or any(not hunk.old_lines() or hunk.leaves_nothing() for hunk in hunks)
+    ):
         return None
     if creates or not hunks[0].old_lines():
         return min(names, key=_rank)

@@ -8,14 +8,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.kernel.budget import Budget
 
-__all__ = ["FilePatch", "Hunk", "PatchError", "PatchText", "read_patches"]
-
 _UNIFIED = re.compile(rb"@@ -([0-9]+)(?:,([0-9]+))? \+([0-9]+)(?:,([0-9]+))? @@")
 _CONTEXT_OLD = re.compile(rb"\*\*\* ([0-9]+)(?:,([0-9]+))?(?: \*\*\*\*)?\s*$")
 _CONTEXT_NEW = re.compile(rb"--- ([0-9]+)(?:,([0-9]+))?(?: ----)?\s*$")
 _NORMAL = re.compile(rb"([0-9]+)(?:,([0-9]+))?([acd])([0-9]+)(?:,([0-9]+))?$")
 _INDEX = re.compile(rb"Index:[ \t]*(\S+)")
-_GIT = re.compile(rb"(new file mode|deleted file mode|rename from|rename to|copy from|copy to|old mode|new mode) (.*)")
+_GIT = re.compile(
+    rb"(new file mode|deleted file mode|rename from|rename to|copy from|copy to|old mode|new mode) (.*)"
+)
 _LARGEST = 1 << 40
 _BLANKS_CUT_OFF = 3
 """So many lines that a hunk lacks at its end were blank ones."""
@@ -26,7 +26,9 @@ class PatchError(Exception):
 
 
 class Hunk:
-    """One place to change: lines with their marks (" ", "-", "+"), and where the first stands in both files, from 1."""
+    """One place to change: lines with their marks (" ", "-", "+"), and where the first stands in
+    both files, from 1.
+    """
 
     __slots__ = ("cut", "lines", "new_context", "new_start", "old_start")
 
@@ -36,7 +38,8 @@ class Hunk:
         self.new_start = new_start
         self.lines = lines
         self.new_context: list[bytes] = []
-        """The unchanged lines as a context difference has them in its second half, if they differ there."""
+        """The unchanged lines as a context difference has them in its second half, if they differ
+        there."""
 
     def reversed(self) -> Hunk:
         """The hunk that undoes this one; deletions come first in it as well."""
@@ -73,11 +76,16 @@ class Hunk:
 
     def leading(self) -> int:
         """Lines of context at the start."""
-        return next((at for at, (mark, _line) in enumerate(self.lines) if mark != b" "), len(self.lines))
+        return next(
+            (at for at, (mark, _line) in enumerate(self.lines) if mark != b" "), len(self.lines)
+        )
 
     def trailing(self) -> int:
         """Lines of context at the end."""
-        return next((at for at, (mark, _line) in enumerate(reversed(self.lines)) if mark != b" "), len(self.lines))
+        return next(
+            (at for at, (mark, _line) in enumerate(reversed(self.lines)) if mark != b" "),
+            len(self.lines),
+        )
 
 
 class FilePatch:
@@ -115,10 +123,14 @@ class PatchText:
         self.cut = cut
 
 
-def read_patches(data: bytes, budget: Budget, kind: str | None = None, *, binary: bool = False) -> PatchText:
-    """The patches for files in a text, text around them skipped. `kind` admits one kind only; `binary` keeps CR LF.
+def read_patches(
+    data: bytes, budget: Budget, kind: str | None = None, *, binary: bool = False
+) -> PatchText:
+    """The patches for files in a text, text around them skipped. `kind` admits one kind only;
+    `binary` keeps CR LF.
 
-    A last line without newline is no line: what reads it meets the end, and the patch says where (`cut`).
+    A last line without newline is no line: what reads it meets the end, and the patch says where
+    (`cut`).
     """
     reader = _Reader(data, budget, kind)
     reader.binary = binary
@@ -172,7 +184,9 @@ class _Reader:
             self.uncounted -= self.places[self.at] - self.place()
             if not self.binary and self.lines[self.at].endswith(b"\r\n"):
                 header.stripped = True
-                self.lines = [one[:-2] + b"\n" if one.endswith(b"\r\n") else one for one in self.lines]
+                self.lines = [
+                    one[:-2] + b"\n" if one.endswith(b"\r\n") else one for one in self.lines
+                ]
             try:
                 self._body(header)
                 if self.at >= len(self.lines):
@@ -189,12 +203,18 @@ class _Reader:
             header.cut_before = header.cut_after = bool(self.tail)
             self.found.append(header)
             start = len(self.all)
-        return PatchText(self.found, garbage=start < len(self.all) or bool(self.tail), cut=bool(self.tail))
+        return PatchText(
+            self.found, garbage=start < len(self.all) or bool(self.tail), cut=bool(self.tail)
+        )
 
     def _kind_here(self, line: bytes) -> str | None:
         if line.startswith(b"@@ -") and self.admits("unified") and _UNIFIED.match(line):
             return "unified"
-        if line.startswith(b"***************") and self.admits("context") and _CONTEXT_OLD.match(self.peek(1)):
+        if (
+            line.startswith(b"***************")
+            and self.admits("context")
+            and _CONTEXT_OLD.match(self.peek(1))
+        ):
             return "context"
         if self.admits("normal") and _NORMAL.match(line) and self.peek(1)[:2] in (b"< ", b"> "):
             return "normal"
@@ -202,7 +222,9 @@ class _Reader:
 
     def _note(self, line: bytes, header: FilePatch) -> None:
         """Take what a line before the hunks says about the file."""
-        if line.startswith(b"--- ") and (header.old_header == b"" or self.peek(1).startswith(b"+++ ")):
+        if line.startswith(b"--- ") and (
+            header.old_header == b"" or self.peek(1).startswith(b"+++ ")
+        ):
             if header.old_header.startswith(b"*"):
                 header.new_header = line
             else:
@@ -227,8 +249,12 @@ class _Reader:
             header.git[git[1]] = git[2]
 
     def _body(self, patch: FilePatch) -> None:
-        take = {"unified": self._unified, "context": self._context, "normal": self._normal}[patch.kind]
-        while self._kind_here(self.peek()) == patch.kind or (patch.kind == "normal" and _NORMAL.match(self.peek())):
+        take = {"unified": self._unified, "context": self._context, "normal": self._normal}[
+            patch.kind
+        ]
+        while self._kind_here(self.peek()) == patch.kind or (
+            patch.kind == "normal" and _NORMAL.match(self.peek())
+        ):
             self.cut = False
             patch.hunks.append(take())
             patch.hunks[-1].cut = self.cut
@@ -243,14 +269,19 @@ class _Reader:
         return value
 
     def _line_number(self) -> int:
-        """The number of the line here, from 1; lines that begin with a backslash do not count. At the end, that of the last.
+        """The number of the line here, from 1; lines that begin with a backslash do not count. At
+        the end, that of the last.
 
         GNU's counts comments just before the first hunk twice.
         """
-        return (self.places[self.at] + 1 if self.at < len(self.lines) else len(self.all)) - self.uncounted
+        return (
+            self.places[self.at] + 1 if self.at < len(self.lines) else len(self.all)
+        ) - self.uncounted
 
     def _malformed(self, line: bytes, number: int) -> PatchError:
-        return PatchError(f"malformed patch at line {number}: {str(line, 'utf-8', 'surrogateescape')}")
+        return PatchError(
+            f"malformed patch at line {number}: {str(line, 'utf-8', 'surrogateescape')}"
+        )
 
     def _meet_end(self) -> None:
         """Note that a hunk is read past the end, and over what stands there without newline."""
@@ -281,7 +312,10 @@ class _Reader:
             old_start += 1
         if not new_left:
             new_start += 1
-        line, number = b"--- %d,%d ----\n" % (new_start, new_start + new_left - 1), self._line_number()
+        line, number = (
+            b"--- %d,%d ----\n" % (new_start, new_start + new_left - 1),
+            self._line_number(),
+        )
         self.at += 1
         lines: list[tuple[bytes, bytes]] = []
         while old_left > 0 or new_left > 0:
@@ -324,14 +358,22 @@ class _Reader:
             if not self._context_line((b"  ", b"- ", b"! "), olds):
                 raise self._malformed(self.lines[self.at], self._line_number())
         self.at += 1
-        count = self._number(new_match[2], self._number(new_match[1])) - self._number(new_match[1]) + 1
+        count = (
+            self._number(new_match[2], self._number(new_match[1])) - self._number(new_match[1]) + 1
+        )
         news = self._context_news(olds, count if self._number(new_match[1]) else 0)
         same = [line for line in olds if line[0] == b"  "]
         if not olds:
             olds = [line for line in news if line[0] == b"  "]
-            old_count = self._number(old_match[2], self._number(old_match[1])) - self._number(old_match[1]) + 1
+            old_count = (
+                self._number(old_match[2], self._number(old_match[1]))
+                - self._number(old_match[1])
+                + 1
+            )
             if len(olds) != (old_count if self._number(old_match[1]) else 0):
-                raise PatchError(f"replacement text or line numbers mangled in hunk at line {begins}")
+                raise PatchError(
+                    f"replacement text or line numbers mangled in hunk at line {begins}"
+                )
         elif not news:
             news = same
         elif len(same) != sum(mark == b"  " for mark, _line in news):
@@ -346,7 +388,9 @@ class _Reader:
         hunk.new_context = [line for mark, line in news if mark == b"  "]
         return hunk
 
-    def _context_news(self, olds: list[tuple[bytes, bytes]], count: int) -> list[tuple[bytes, bytes]]:
+    def _context_news(
+        self, olds: list[tuple[bytes, bytes]], count: int
+    ) -> list[tuple[bytes, bytes]]:
         """The second half of a hunk; none if it is left out because nothing is added."""
         start, tail = self.at, self.tail
         may_miss = count == sum(mark == b"  " for mark, _line in olds) and bool(olds)
@@ -400,7 +444,9 @@ class _Reader:
                 self.budget.step()
                 line = self._normal_line()
                 if line[:1] != sign or line[1:2] not in (b" ", b"\t"):
-                    raise PatchError(f"'{chr(sign[0])}' followed by space or tab expected at line {self.place() - self.uncounted} of patch")
+                    raise PatchError(
+                        f"'{chr(sign[0])}' followed by space or tab expected at line {self.place() - self.uncounted} of patch"
+                    )
                 lines.append((mark, line[2:]))
                 self._no_newline(lines)
         if match[3] == b"a":
@@ -417,7 +463,9 @@ class _Reader:
         return self.lines[self.at - 1]
 
 
-def _merge_context(olds: list[tuple[bytes, bytes]], news: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+def _merge_context(
+    olds: list[tuple[bytes, bytes]], news: list[tuple[bytes, bytes]]
+) -> list[tuple[bytes, bytes]]:
     """The two halves of a context hunk as one list of lines, deletions first."""
     made: list[tuple[bytes, bytes]] = []
     old = new = 0

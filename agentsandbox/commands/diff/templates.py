@@ -1,7 +1,8 @@
 """The output that `diff --changed-group-format` and its like describe.
 
-A template for groups names lines by %< (of the first file), %> (of the second) and %= (common ones);
-a template for lines has %L and %l for the line with and without its newline and %dn for its number.
+A template for groups names lines by %< (of the first file), %> (of the second) and %= (common
+ones); a template for lines has %L and %l for the line with and without its newline and %dn for its
+number.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ if TYPE_CHECKING:
     from agentsandbox.commands.diff.formats import Pair
     from agentsandbox.kernel.budget import Budget
 
-__all__ = ["Templates"]
-
 _GROUP = re.compile(rb"%([<>=%])|[^%]+|%")
 _LINE = re.compile(rb"%(?:([lL%])|([-0]?[0-9]{0,4})dn)|[^%]+|%")
 
 
 class Templates:
-    """`groups` has templates for old, new, unchanged and changed; `lines` for old, new and unchanged."""
+    """`groups` has templates for old, new, unchanged and changed; `lines` for old, new and
+    unchanged.
+    """
 
     def __init__(
         self,
@@ -44,7 +45,9 @@ class Templates:
             "new": groups.get("new", b"%>" if changed is None else changed),
             "unchanged": groups.get("unchanged", b"%="),
         }
-        self.groups["changed"] = self.groups["old"] + self.groups["new"] if changed is None else changed
+        self.groups["changed"] = (
+            self.groups["old"] + self.groups["new"] if changed is None else changed
+        )
         _check(_GROUP, self.groups.values())
         _check(_LINE, self.lines.values())
 
@@ -55,12 +58,20 @@ class Templates:
             if change.old > old:
                 self._print_group("unchanged", pair, (old, change.old), (new, change.new))
             old, new = change.old + change.deleted, change.new + change.inserted
-            kind = "changed" if change.deleted and change.inserted else "old" if change.deleted else "new"
+            kind = (
+                "changed"
+                if change.deleted and change.inserted
+                else "old"
+                if change.deleted
+                else "new"
+            )
             self._print_group(kind, pair, (change.old, old), (change.new, new))
         if old < len(pair.old):
             self._print_group("unchanged", pair, (old, len(pair.old)), (new, len(pair.new)))
 
-    def _print_group(self, kind: str, pair: Pair, old: tuple[int, int], new: tuple[int, int]) -> None:
+    def _print_group(
+        self, kind: str, pair: Pair, old: tuple[int, int], new: tuple[int, int]
+    ) -> None:
         for found in _GROUP.finditer(self.groups[kind]):
             if found[1] in (b"<", b"="):
                 self._print_lines("old" if found[1] == b"<" else "unchanged", pair.old, *old)
@@ -91,5 +102,7 @@ def _line_by(template: bytes, line: bytes, number: int) -> bytes:
         elif found[1] is None:
             parts.append(found[0])
         else:
-            parts.append(line if found[1] == b"L" else line.removesuffix(b"\n") if found[1] == b"l" else b"%")
+            parts.append(
+                line if found[1] == b"L" else line.removesuffix(b"\n") if found[1] == b"l" else b"%"
+            )
     return b"".join(parts)

@@ -9,11 +9,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["with_hint"]
-
 
 def with_hint(ctx: CommandContext, run: Callable[[], int], usage: str) -> int:
-    """Run it; `--help` prints the usage, a `UsageError` becomes two lines that both begin with the command's name."""
+    """Run it; `--help` prints the usage, a `UsageError` becomes two lines that both begin with the
+    command's name.
+    """
     words = list(ctx.words)
     if "--help" in (words[: words.index("--")] if "--" in words else words):
         ctx.print(usage, end="")
@@ -21,4 +21,6 @@ def with_hint(ctx: CommandContext, run: Callable[[], int], usage: str) -> int:
     try:
         return run()
     except UsageError as error:
-        raise CommandError(f"{error.message}\n{ctx.name}: Try '{ctx.name} --help' for more information.", 2) from None
+        raise CommandError(
+            f"{error.message}\n{ctx.name}: Try '{ctx.name} --help' for more information.", 2
+        ) from None

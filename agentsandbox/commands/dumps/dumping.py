@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
     from agentsandbox.contract.command import CommandContext
 
-__all__ = ["concatenated", "dump_lines"]
 
-
-def concatenated(ctx: CommandContext, names: Sequence[str], skip: int, limit: int | None) -> Iterator[bytes]:
+def concatenated(
+    ctx: CommandContext, names: Sequence[str], skip: int, limit: int | None
+) -> Iterator[bytes]:
     """Yield the bytes of all files after the first `skip`, at most `limit` of them."""
     if limit == 0 and not skip:
         next(inputs(ctx, names), None)
@@ -58,7 +58,9 @@ def concatenated(ctx: CommandContext, names: Sequence[str], skip: int, limit: in
         raise CommandError("cannot skip past end of combined input")
 
 
-def dump_lines(ctx: CommandContext, source: Iterator[bytes], width: int, *, all_lines: bool) -> Iterator[tuple[int, bytes | None]]:
+def dump_lines(
+    ctx: CommandContext, source: Iterator[bytes], width: int, *, all_lines: bool
+) -> Iterator[tuple[int, bytes | None]]:
     """Yield (offset, bytes) of each line of `width` bytes; the last line may be shorter.
 
     Of several lines that equal the one before, the first comes without bytes (it is shown as

@@ -12,9 +12,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.kernel.budget import Budget
 
-__all__ = ["Format", "parse_format", "split_format"]
-
-_TOKEN = re.compile(r'[ \t\n]*(?:([0-9]*)/([0-9]+)|([0-9]+)/?)?[ \t\n]*"((?:[^"\\]|\\.)*)"', re.DOTALL)
+_TOKEN = re.compile(
+    r'[ \t\n]*(?:([0-9]*)/([0-9]+)|([0-9]+)/?)?[ \t\n]*"((?:[^"\\]|\\.)*)"', re.DOTALL
+)
 _DIRECTIVE = re.compile(r"%([-+ #0]*)([0-9]*)(?:\.([0-9]*))?(_?[A-Za-z%])([dox]?)", re.DOTALL)
 _ESCAPES = {"0": "\0", "a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _CONTROL_NAMES = (
@@ -158,7 +158,9 @@ class Format:
                     if at >= len(block) and piece.kind:
                         text = piece.blank()
                     else:
-                        text = piece.show(block[at : at + piece.size].ljust(piece.size, b"\0"), position + at)
+                        text = piece.show(
+                            block[at : at + piece.size].ljust(piece.size, b"\0"), position + at
+                        )
                     parts.append(text)
                     at += piece.size
                 ends = unit.repeat > 1 and turn == 1 and (piece.after or not piece.kind)

@@ -21,7 +21,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-_SIZE = re.compile(r"[ \t\n]*\+?(0[xX][0-9a-fA-F]{1,40}|0[0-7]{0,40}|[1-9][0-9]{0,40})(.*)\Z", re.DOTALL)
+_SIZE = re.compile(
+    r"[ \t\n]*\+?(0[xX][0-9a-fA-F]{1,40}|0[0-7]{0,40}|[1-9][0-9]{0,40})(.*)\Z", re.DOTALL
+)
 _OFFSET = re.compile(r"\+?(0[xX][0-9a-fA-F]{1,30}|[0-7]{1,30})(b?)\Z")
 _MULTIPLIERS = {
     "": 1,
@@ -45,7 +47,9 @@ _LETTERS = {
 }  # fmt: skip
 """The types of the options of one letter."""
 _ADDRESSES = {"o": "%07o", "d": "%07d", "x": "%06x", "n": ""}
-_NAMES = ("nul soh stx etx eot enq ack bel bs ht nl vt ff cr so si dle dc1 dc2 dc3 dc4 nak syn etb can em sub esc fs gs rs us sp").split()
+_NAMES = (
+    "nul soh stx etx eot enq ack bel bs ht nl vt ff cr so si dle dc1 dc2 dc3 dc4 nak syn etb can em sub esc fs gs rs us sp"
+).split()
 _ESCAPES = {
     0: "\\0", 7: "\\a", 8: "\\b", 9: "\\t", 10: "\\n", 11: "\\v", 12: "\\f", 13: "\\r",
 }  # fmt: skip
@@ -127,7 +131,9 @@ class _Type:
         letter = "_fd"[self.size // 4] if self.letter == "f" else _STRUCT[self.size]
         letter = letter.lower() if self.letter == "d" else letter
         values = struct.unpack(f"{order}{len(block) // self.size}{letter}", block)
-        show = self._number if self.letter != "f" else _single_text if self.size == 4 else _double_text
+        show = (
+            self._number if self.letter != "f" else _single_text if self.size == 4 else _double_text
+        )
         return list(map(show, values))
 
     def _column_widths(self, width: int) -> list[int]:
@@ -319,7 +325,9 @@ def od(ctx: CommandContext, args: Arguments) -> int:
             ctx.print("*")
         elif line:
             starts = [label] + [" " * len(label)] * (len(types) - 1)
-            rows = [start + kind.show(line, width) for start, kind in zip(starts, types, strict=True)]
+            rows = [
+                start + kind.show(line, width) for start, kind in zip(starts, types, strict=True)
+            ]
             ctx.print("\n".join(rows))
         elif label and (offset or not ctx.status or _can_read_one(ctx, args.operands)):
             ctx.print(label)
@@ -328,4 +336,6 @@ def od(ctx: CommandContext, args: Arguments) -> int:
 
 def _can_read_one(ctx: CommandContext, names: list[str]) -> bool:
     """Whether a file could be opened: otherwise not even a final address is shown."""
-    return not names or any(name == "-" or (name and ctx.fs.access(ctx.path(name), os.R_OK)) for name in names)
+    return not names or any(
+        name == "-" or (name and ctx.fs.access(ctx.path(name), os.R_OK)) for name in names
+    )

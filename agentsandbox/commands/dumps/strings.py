@@ -32,7 +32,14 @@ def _least(text: str) -> int:
     digits = found[2]
     if len(digits) > 9 or found[1] == "-":
         return 2**32
-    return int(digits or "0", 16 if digits[:2] in ("0x", "0X") else 8 if digits.startswith("0") and not digits.strip("01234567") else 10)
+    return int(
+        digits or "0",
+        16
+        if digits[:2] in ("0x", "0X")
+        else 8
+        if digits.startswith("0") and not digits.strip("01234567")
+        else 10,
+    )
 
 
 @command(
@@ -72,7 +79,11 @@ def strings(ctx: CommandContext, args: Arguments) -> int:
     radix = "o" if args.last("o", "radix") == "o" else args.value("radix")
     encoding = args.value("encoding", "s") or ""
     names = [name for name in args.operands if name != "-"]  # means -a there
-    if (args.operands and not names) or encoding not in _ENCODINGS or radix not in (None, "o", "d", "x"):
+    if (
+        (args.operands and not names)
+        or encoding not in _ENCODINGS
+        or radix not in (None, "o", "d", "x")
+    ):
         ctx.stderr.write(encode(strings.usage))
         return 1
     characters = _SPACES if args.flag("include-all-whitespace") else _PLAIN
@@ -80,7 +91,11 @@ def strings(ctx: CommandContext, args: Arguments) -> int:
     separator = encode(args.value("output-separator", "\n") or "")
     for name in names or ["-"]:
         try:
-            data = b"" if name == "-" and ctx.stdin.unreadable else read_all(ctx.budget, ctx.open_input(name))
+            data = (
+                b""
+                if name == "-" and ctx.stdin.unreadable
+                else read_all(ctx.budget, ctx.open_input(name))
+            )
         except IsADirectoryError:
             ctx.warn(f"Warning: '{name}' is a directory")
             continue
@@ -93,14 +108,21 @@ def strings(ctx: CommandContext, args: Arguments) -> int:
         except OSError as error:
             ctx.warn(f"Warning: could not locate '{name}'.  reason: {error.strerror}")
             continue
-        shown = encode("{standard input}: " if name == "-" else f"{name}: ") if args.flag("print-file-name") else b""
+        shown = (
+            encode("{standard input}: " if name == "-" else f"{name}: ")
+            if args.flag("print-file-name")
+            else b""
+        )
         wide = encoding not in "sS"
         runs = pattern.finditer(data) if pattern is not None else iter(())
         while batch := list(islice(runs, _BATCH)):
             ctx.budget.step(len(batch))
             texts = [found[0].replace(b"\0", b"") if wide else found[0] for found in batch]
             if radix is not None:
-                texts = [encode(f"{found.start():7{radix}} ") + text for found, text in zip(batch, texts, strict=True)]
+                texts = [
+                    encode(f"{found.start():7{radix}} ") + text
+                    for found, text in zip(batch, texts, strict=True)
+                ]
             texts.append(b"")
             ctx.stdout.write(shown + (separator + shown).join(texts)[: -len(shown) or None])
     return ctx.status

@@ -30,7 +30,9 @@ _MAX_COLUMNS = 256
 _MAX_ADDRESS = 2**64 - 1
 _KINDS = ("bits", "include", "little", "postscript")
 """The dumps that are not the usual one: the last of these options counts."""
-_DUMP_LINE = re.compile(rb"[^0-9a-fA-F]*([0-9a-fA-F]{1,15})(?![0-9a-fA-F]):?[ \t]?((?:[0-9a-fA-F]{2} ?)*)")
+_DUMP_LINE = re.compile(
+    rb"[^0-9a-fA-F]*([0-9a-fA-F]{1,15})(?![0-9a-fA-F]):?[ \t]?((?:[0-9a-fA-F]{2} ?)*)"
+)
 _DIGITS = re.compile(rb"[0-9a-fA-F]++")
 
 
@@ -92,7 +94,9 @@ def _rows(ctx: CommandContext, source: Iterator[bytes], columns: int) -> Iterato
         yield rest
 
 
-def _write_dump(ctx: CommandContext, source: Iterator[bytes], out: ByteWriter, options: _Options, start: int) -> None:
+def _write_dump(
+    ctx: CommandContext, source: Iterator[bytes], out: ByteWriter, options: _Options, start: int
+) -> None:
     """Write the usual dump: address, groups of digits, characters."""
     bits, little = "bits" in options, "little" in options
     columns = options.number("cols", 0) or (6 if bits else 16)
@@ -121,7 +125,9 @@ def _write_dump(ctx: CommandContext, source: Iterator[bytes], out: ByteWriter, o
         position += len(row)
 
 
-def _write_plain(ctx: CommandContext, source: Iterator[bytes], out: ByteWriter, options: _Options) -> None:
+def _write_plain(
+    ctx: CommandContext, source: Iterator[bytes], out: ByteWriter, options: _Options
+) -> None:
     columns = options.number("cols", 30)
     rows = _rows(ctx, source, columns) if columns > 0 else source
     end = "\n" if columns > 0 else ""
@@ -131,7 +137,9 @@ def _write_plain(ctx: CommandContext, source: Iterator[bytes], out: ByteWriter, 
         out.write(b"\n")
 
 
-def _write_include(ctx: CommandContext, source: Iterator[bytes], out: ByteWriter, options: _Options, name: str) -> None:
+def _write_include(
+    ctx: CommandContext, source: Iterator[bytes], out: ByteWriter, options: _Options, name: str
+) -> None:
     """Write a C array; `name` is "" for the numbers alone."""
     columns = options.number("cols", 0) or 12
     capital = "capitalize" in options
@@ -303,7 +311,9 @@ def _output(ctx: CommandContext, name: str, *, revert: bool) -> File:
         raise CommandError(describe_os_error(error, name), 3) from None
 
 
-def _convert(ctx: CommandContext, source: ByteReader, out: ByteWriter, options: _Options, name: str) -> None:
+def _convert(
+    ctx: CommandContext, source: ByteReader, out: ByteWriter, options: _Options, name: str
+) -> None:
     plain = "postscript" in options
     if "revert" in options:
         if any(kind in options for kind in _KINDS) and not plain:

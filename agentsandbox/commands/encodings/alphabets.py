@@ -1,4 +1,6 @@
-"""The encodings of `base64`, `base32` and `basenc`, as blocks of bytes in and out, and the command around them."""
+"""The encodings of `base64`, `base32` and `basenc`, as blocks of bytes in and out, and the command
+around them.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,6 @@ if TYPE_CHECKING:
     from agentsandbox.contract.command import Arguments, CommandContext
     from agentsandbox.kernel.streams import ByteReader
 
-__all__ = ["ENCODINGS", "Encoding", "read_wrap", "run_encoding"]
-
 _ANY = 10**50
 _LONGEST_LINE = 2**63 - 1
 """Lines that are to be longer have no end."""
@@ -33,7 +33,9 @@ _FROM_URL = bytes.maketrans(b"-_", b"+/")
 
 
 class Encoding:
-    """One encoding. `group` bytes make `letters` characters of `alphabet`; `pads` when "=" fills up the last group."""
+    """One encoding. `group` bytes make `letters` characters of `alphabet`; `pads` when "=" fills up
+    the last group.
+    """
 
     __slots__ = ("_decode", "_outside", "alphabet", "encode", "foreign", "group", "letters", "pads")
 
@@ -79,13 +81,17 @@ class Encoding:
 
     def _valid_end(self, data: bytes, start: int) -> int:
         """Where the first character stands that is not of the alphabet."""
-        if not start and not data.translate(None, self.alphabet):  # several times as quick as a search
+        if not start and not data.translate(
+            None, self.alphabet
+        ):  # several times as quick as a search
             return len(data)
         found = self._outside(data, start)
         return len(data) if found is None else found.start()
 
     def _is_end(self, body: bytes) -> bool:
-        return len(body) in ((2, 3) if self.letters == 4 else (2, 4, 5, 7)) and not body.translate(None, self.alphabet)
+        return len(body) in ((2, 3) if self.letters == 4 else (2, 4, 5, 7)) and not body.translate(
+            None, self.alphabet
+        )
 
     def partial(self, body: bytes) -> bytes:
         """What the beginning of a group says: as many bytes as its characters fill."""
@@ -103,7 +109,14 @@ class Encoding:
 _LETTERS64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
 ENCODINGS = {
-    "base64": Encoding(_LETTERS64 + b"+/", 3, 4, lambda data: binascii.b2a_base64(data, newline=False), binascii.a2b_base64, pads=True),
+    "base64": Encoding(
+        _LETTERS64 + b"+/",
+        3,
+        4,
+        lambda data: binascii.b2a_base64(data, newline=False),
+        binascii.a2b_base64,
+        pads=True,
+    ),
     "base64url": Encoding(
         _LETTERS64 + b"-_",
         3,
@@ -153,10 +166,14 @@ def _write_wrapped(ctx: CommandContext, text: bytes, wrap: int) -> bytes:
     return text[cut:]
 
 
-def _decode_stream(ctx: CommandContext, source: ByteReader, encoding: Encoding, *, ignore: bool) -> None:
+def _decode_stream(
+    ctx: CommandContext, source: ByteReader, encoding: Encoding, *, ignore: bool
+) -> None:
     rest = b""
     for block in blocks(ctx.budget, source):
-        data = rest + (block.translate(None, encoding.foreign) if ignore else block.replace(b"\n", b""))
+        data = rest + (
+            block.translate(None, encoding.foreign) if ignore else block.replace(b"\n", b"")
+        )
         found, used = encoding.decode(data)
         if found:
             ctx.stdout.write(found)

@@ -1,4 +1,6 @@
-"""What uuencode and uudecode of GNU sharutils share: how they read their options and word what goes wrong."""
+"""What uuencode and uudecode of GNU sharutils share: how they read their options and word what goes
+wrong.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +10,6 @@ from agentsandbox.kernel.streams import encode
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.contract.command import Arguments, Command, CommandContext
-
-__all__ = ["FatalError", "parse_words", "reason"]
-
 
 _LETTERS = {"o": "output-file"}
 

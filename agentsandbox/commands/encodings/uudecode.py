@@ -68,11 +68,18 @@ class _Encoded:
             count = (line[0] - 32) & 63
             if not count:
                 break
-            text = line + b"\0" + before[len(line) + 1 :]  # a line that is too short goes on with the one before it
+            text = (
+                line + b"\0" + before[len(line) + 1 :]
+            )  # a line that is too short goes on with the one before it
             before = text
-            values = [(byte - 32) & 63 for byte in text[1 : 1 + -(-count // 3) * 4].ljust(-(-count // 3) * 4, b"\0")]
+            values = [
+                (byte - 32) & 63
+                for byte in text[1 : 1 + -(-count // 3) * 4].ljust(-(-count // 3) * 4, b"\0")
+            ]
             quads = zip(*[iter(values)] * 4, strict=True)
-            yield b"".join([(a << 18 | b << 12 | c << 6 | d).to_bytes(3, "big") for a, b, c, d in quads])[:count]
+            yield b"".join(
+                [(a << 18 | b << 12 | c << 6 | d).to_bytes(3, "big") for a, b, c, d in quads]
+            )[:count]
         else:
             raise FatalError(_WRONG_INPUT, f"{self.shown}: Short file")
         if next(self._lines, b"") not in (b"end\n", b"end\r\n"):
@@ -89,9 +96,17 @@ class _Encoded:
             if not _QUADS.match(whole):
                 raise FatalError(_WRONG_INPUT, f"{self.shown}: invalid input")
             if not whole:
-                raise FatalError(_NO_OUTPUT, f"fserr 2 (No such file or directory) performing 'fwrite' on {target}\n")
-            yield b"".join([binascii.a2b_base64(part) for part in re.findall(rb"[^=]+={0,2}", whole)])
-        raise FatalError(_WRONG_INPUT, f"fserr 2 (No such file or directory) performing '%s: Short file' on {self.shown}\n")
+                raise FatalError(
+                    _NO_OUTPUT,
+                    f"fserr 2 (No such file or directory) performing 'fwrite' on {target}\n",
+                )
+            yield b"".join(
+                [binascii.a2b_base64(part) for part in re.findall(rb"[^=]+={0,2}", whole)]
+            )
+        raise FatalError(
+            _WRONG_INPUT,
+            f"fserr 2 (No such file or directory) performing '%s: Short file' on {self.shown}\n",
+        )
 
 
 def _open(ctx: CommandContext, target: str, action: str) -> File | None:

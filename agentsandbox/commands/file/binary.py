@@ -11,27 +11,49 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["extensions_of", "identify_binary"]
-
 _OFFICE = {
-    b"word/": ("Microsoft Word 2007+", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
-    b"xl/": ("Microsoft Excel 2007+", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
-    b"ppt/": ("Microsoft PowerPoint 2007+", "application/vnd.openxmlformats-officedocument.presentationml.presentation"),
+    b"word/": (
+        "Microsoft Word 2007+",
+        "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    ),
+    b"xl/": (
+        "Microsoft Excel 2007+",
+        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    ),
+    b"ppt/": (
+        "Microsoft PowerPoint 2007+",
+        "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+    ),
 }
-_GZIP_SYSTEMS = {0: "FAT filesystem (MS-DOS, OS/2, NT)", 3: "Unix", 7: "MacOS", 11: "NTFS filesystem (NT)"}
+_GZIP_SYSTEMS = {
+    0: "FAT filesystem (MS-DOS, OS/2, NT)",
+    3: "Unix",
+    7: "MacOS",
+    11: "NTFS filesystem (NT)",
+}
 _ZIP_METHODS = {0: "store", 8: "deflate", 9: "deflate64", 12: "bzip2", 14: "lzma"}
 _XZ_CHECKS = {0: "NONE", 1: "CRC32", 4: "CRC64", 10: "SHA-256"}
 _PNG_COLORS = {0: "grayscale", 2: "/color RGB", 3: " colormap", 4: " gray+alpha", 6: "/color RGBA"}
 _FIRST_JAVA, _JAVA_9 = 45, 53
 _TAR_BLOCK = 512
-_MACHINES = {0x03: "Intel 80386", 0x28: "ARM", 0x3E: "x86-64", 0xB7: "ARM aarch64", 0xF3: "UCB RISC-V"}
+_MACHINES = {
+    0x03: "Intel 80386",
+    0x28: "ARM",
+    0x3E: "x86-64",
+    0xB7: "ARM aarch64",
+    0xF3: "UCB RISC-V",
+}
 _ELF_TYPES = {
     1: ("relocatable", "application/x-object"), 2: ("executable", "application/x-executable"),
     3: ("shared object", "application/x-sharedlib"), 4: ("core file", "application/x-coredump"),
 }  # fmt: skip
 _SIMPLE = (
     (b"Rar!\x1a\x07", "RAR archive data", "application/x-rar"),
-    (b"\x28\xb5\x2f\xfd", "Zstandard compressed data (v0.8+), Dictionary ID: None", "application/zstd"),
+    (
+        b"\x28\xb5\x2f\xfd",
+        "Zstandard compressed data (v0.8+), Dictionary ID: None",
+        "application/zstd",
+    ),
     (b"\x04\x22\x4d\x18", "LZ4 compressed data (v1.4+)", "application/x-lz4"),
     (b"OggS", "Ogg data", "application/ogg"),
     (b"fLaC", "FLAC audio bitstream data", "audio/flac"),
@@ -41,15 +63,26 @@ _SIMPLE = (
     (b"II*\0", "TIFF image data, little-endian", "image/tiff"),
     (b"MM\0*", "TIFF image data, big-endian", "image/tiff"),
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "OLE 2 Compound Document", "application/x-ole-storage"),
-    (b"!<arch>\ndebian-binary", "Debian binary package (format 2.0)", "application/vnd.debian.binary-package"),
+    (
+        b"!<arch>\ndebian-binary",
+        "Debian binary package (format 2.0)",
+        "application/vnd.debian.binary-package",
+    ),
     (b"!<arch>\n", "current ar archive", "application/x-archive"),
     (b"\xed\xab\xee\xdb", "RPM v3.0", "application/x-rpm"),
-    (b"\x00asm\x01\0\0\0", "WebAssembly (wasm) binary module version 0x1 (MVP)", "application/wasm"),
+    (
+        b"\x00asm\x01\0\0\0",
+        "WebAssembly (wasm) binary module version 0x1 (MVP)",
+        "application/wasm",
+    ),
     (b"\x78\x9c", "zlib compressed data", "application/zlib"),
     (b"\x78\xda", "zlib compressed data", "application/zlib"),
     (b"\x78\x01", "zlib compressed data", "application/zlib"),
 )
-_GZIP_EXTENSIONS = ("gz/tgz/tpz/ipk/vbox-extpack/svgz/blend/dia/gnucash/rdata/xoj", "gz/tgz/tpz/zabw/svgz/adz/kmy/xcfgz")
+_GZIP_EXTENSIONS = (
+    "gz/tgz/tpz/ipk/vbox-extpack/svgz/blend/dia/gnucash/rdata/xoj",
+    "gz/tgz/tpz/zabw/svgz/adz/kmy/xcfgz",
+)
 _EXTENSIONS = {
     "image/png": "png", "image/gif": "gif", "image/jpeg": "jpeg/jpg/jpe/jfif", "application/pdf": "pdf", "application/x-bzip2": "bz2",
     "application/x-xz": "xz", "application/zstd": "zst", "application/x-tar": "tar/gtar", "image/svg+xml": "svg",
@@ -64,7 +97,10 @@ def _png(data: bytes, _local: LocalTime) -> tuple[str, str]:
     width, height, depth, color, _, _, interlaced = struct.unpack(">IIBBBBB", data[16:29])
     kind = _PNG_COLORS.get(color, "")
     lace = "interlaced" if interlaced else "non-interlaced"
-    return f"PNG image data, {width} x {height}, {depth}-bit{kind if kind[:1] in ('/', ' ') else f' {kind}'}, {lace}", "image/png"
+    return (
+        f"PNG image data, {width} x {height}, {depth}-bit{kind if kind[:1] in ('/', ' ') else f' {kind}'}, {lace}",
+        "image/png",
+    )
 
 
 def _gif(data: bytes, _local: LocalTime) -> tuple[str, str]:
@@ -79,12 +115,21 @@ def _jpeg(data: bytes, _local: LocalTime) -> tuple[str, str]:
         marker, size = data[position + 1], int.from_bytes(data[position + 2 : position + 4], "big")
         body = data[position + 4 : position + 2 + size]
         if marker == 0xE0 and body[:5] == b"JFIF\0" and len(body) >= 12:
-            unit = {0: "aspect ratio", 1: "resolution (DPI)", 2: "resolution (DPCM)"}.get(body[7], "")
+            unit = {0: "aspect ratio", 1: "resolution (DPI)", 2: "resolution (DPCM)"}.get(
+                body[7], ""
+            )
             density = "density {}x{}".format(*struct.unpack(">HH", body[8:12]))
-            words += [f"JFIF standard {body[5]}.{body[6]:02d}", unit, density, f"segment length {size}"]
+            words += [
+                f"JFIF standard {body[5]}.{body[6]:02d}",
+                unit,
+                density,
+                f"segment length {size}",
+            ]
         elif 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC) and len(body) >= 6:
             height, width = struct.unpack(">HH", body[1:5])
-            form = {0xC0: "baseline", 0xC1: "extended sequential", 0xC2: "progressive"}.get(marker, "lossless")
+            form = {0xC0: "baseline", 0xC1: "extended sequential", 0xC2: "progressive"}.get(
+                marker, "lossless"
+            )
             words += [form, f"precision {body[0]}", f"{width}x{height}", f"components {body[5]}"]
             break
         elif marker == 0xD9 or size < 2:
@@ -124,11 +169,16 @@ def _xz(data: bytes, _local: LocalTime) -> tuple[str, str]:
 
 
 def _lzma(data: bytes) -> tuple[str, str] | None:
-    """The format has no mark: some bytes of the sizes of its dictionary and of its data tell, and the first packed one."""
+    """The format has no mark: some bytes of the sizes of its dictionary and of its data tell, and
+    the first packed one.
+    """
     if len(data) < 14 or not data.startswith(b"]\0\0") or data[12] not in (0, 255) or data[13]:
         return None
     size = int.from_bytes(data[5:13], "little", signed=True)
-    return f"LZMA compressed data, {'streamed' if size == -1 else f'non-streamed, size {size}'}", "application/x-lzma"
+    return (
+        f"LZMA compressed data, {'streamed' if size == -1 else f'non-streamed, size {size}'}",
+        "application/x-lzma",
+    )
 
 
 def _zip(data: bytes, _local: LocalTime) -> tuple[str, str]:
@@ -164,7 +214,10 @@ def _riff(data: bytes, _local: LocalTime) -> tuple[str, str]:
         bits = int.from_bytes(data[34:36], "little")
         name = {1: "Microsoft PCM", 3: "IEEE Float"}.get(code, "unknown")
         sound = {1: "mono", 2: "stereo"}.get(channels, f"{channels} channels,")
-        return f"RIFF (little-endian) data, WAVE audio, {name}, {bits} bit, {sound} {rate} Hz", "audio/x-wav"
+        return (
+            f"RIFF (little-endian) data, WAVE audio, {name}, {bits} bit, {sound} {rate} Hz",
+            "audio/x-wav",
+        )
     if kind == b"WEBP":
         return "RIFF (little-endian) data, Web/P image", "image/webp"
     if kind == b"AVI ":
@@ -183,14 +236,20 @@ def _elf(data: bytes, _local: LocalTime) -> tuple[str, str]:
     shown = _MACHINES.get(machine, f"*unknown arch {machine:#x}*")
     version = int.from_bytes(data[20:24], "little" if order == "little" else "big")
     release = f", version {version}" if version else ","
-    return f"ELF {bits} {'LSB' if order == 'little' else 'MSB'} {words}, {shown}{release} (SYSV)", mime
+    return (
+        f"ELF {bits} {'LSB' if order == 'little' else 'MSB'} {words}, {shown}{release} (SYSV)",
+        mime,
+    )
 
 
 def _bmp(data: bytes, _local: LocalTime) -> tuple[str, str]:
     if len(data) < 30:
         return "PC bitmap", "image/bmp"
     size, _, offset, _, width, height, _, depth = struct.unpack("<IIIIiiHH", data[2:30])
-    return f"PC bitmap, Windows 3.x format, {width} x {height} x {depth}, cbSize {size}, bits offset {offset}", "image/bmp"
+    return (
+        f"PC bitmap, Windows 3.x format, {width} x {height} x {depth}, cbSize {size}, bits offset {offset}",
+        "image/bmp",
+    )
 
 
 def _iso_media(data: bytes, _local: LocalTime) -> tuple[str, str]:
@@ -218,7 +277,9 @@ def _git_pack(data: bytes, _local: LocalTime) -> tuple[str, str]:
 def _sqlite(data: bytes, _local: LocalTime) -> tuple[str, str]:
     counter, pages = struct.unpack(">II", data[24:32])
     cookie, schema = struct.unpack(">II", data[40:48])
-    encoding = {1: "UTF-8", 2: "UTF-16 little endian", 3: "UTF-16 big endian"}.get(int.from_bytes(data[56:60], "big"), "unknown encoding")
+    encoding = {1: "UTF-8", 2: "UTF-16 little endian", 3: "UTF-16 big endian"}.get(
+        int.from_bytes(data[56:60], "big"), "unknown encoding"
+    )
     valid, version = struct.unpack(">II", data[92:100])
     words = (
         f"SQLite 3.x database, last written using SQLite version {version}, file counter {counter}, database pages {pages}, "
@@ -239,14 +300,23 @@ def _java(data: bytes, _local: LocalTime) -> tuple[str, str]:
     minor, major = struct.unpack(">HH", data[4:8])
     if major < _FIRST_JAVA:
         return f"Mach-O universal binary with {major} architectures", "application/x-mach-binary"
-    name = f" (Java {f'1.{major - 44}' if major < _JAVA_9 else major - 44})" if major > _FIRST_JAVA else " (Java 1.1)"
+    name = (
+        f" (Java {f'1.{major - 44}' if major < _JAVA_9 else major - 44})"
+        if major > _FIRST_JAVA
+        else " (Java 1.1)"
+    )
     return f"compiled Java class data, version {major}.{minor}{name}", "application/x-java-applet"
 
 
 def _old_tar(data: bytes) -> bool:
     """Whether it begins with a header of `tar` before POSIX: its checksum is right."""
     field = data[148:156].strip(b" \0")
-    if len(data) < _TAR_BLOCK or not data[0] or not field.isdigit() or not set(field) <= set(b"01234567"):
+    if (
+        len(data) < _TAR_BLOCK
+        or not data[0]
+        or not field.isdigit()
+        or not set(field) <= set(b"01234567")
+    ):
         return False
     return sum(data[:148]) + 8 * 32 + sum(data[156:_TAR_BLOCK]) == int(field, 8)
 
@@ -284,12 +354,17 @@ def identify_binary(data: bytes, local: LocalTime) -> tuple[str, str] | None:
 def _identify_tar(data: bytes) -> tuple[str, str] | None:
     """The same, of archives of `tar`."""
     if data[257:262] == b"ustar":
-        return f"POSIX tar archive{' (GNU)' if data[262:265] == b'  ' + bytes(1) else ''}", "application/x-tar"
+        return (
+            f"POSIX tar archive{' (GNU)' if data[262:265] == b'  ' + bytes(1) else ''}",
+            "application/x-tar",
+        )
     return ("tar archive", "application/x-tar") if _old_tar(data) else None
 
 
 def extensions_of(words: str, mime: str) -> str:
     """The extensions that files of a kind have, "???" where none is known."""
     if words.startswith("gzip"):
-        return _GZIP_EXTENSIONS[words.startswith("gzip compressed data, was") or ", last modified" in words]
+        return _GZIP_EXTENSIONS[
+            words.startswith("gzip compressed data, was") or ", last modified" in words
+        ]
     return _EXTENSIONS.get(mime, "???")

@@ -110,7 +110,9 @@ def _shown(name: str, *, raw: bool) -> str:
 def _escaped(text: str) -> str:
     if text.isprintable():
         return text
-    return "".join([c if c.isprintable() else "".join([f"\\{byte:03o}" for byte in encode(c)]) for c in text])
+    return "".join(
+        [c if c.isprintable() else "".join([f"\\{byte:03o}" for byte in encode(c)]) for c in text]
+    )
 
 
 def _answer(ctx: CommandContext, args: Arguments, name: str) -> str:
@@ -125,7 +127,9 @@ def _answer(ctx: CommandContext, args: Arguments, name: str) -> str:
         if args.flag("extension"):
             return kind.words
         kind.mime = "inode/symlink"
-    if kind.mime == "application/x-unreadable" and args.last("mime", "mime-type", "mime-encoding", "extension"):
+    if kind.mime == "application/x-unreadable" and args.last(
+        "mime", "mime-type", "mime-encoding", "extension"
+    ):
         return kind.words
     if args.flag("extension"):
         if kind.mime == "inode/directory":
@@ -156,7 +160,13 @@ def _identify(ctx: CommandContext, args: Arguments, name: str) -> _Kind:
         if not there:
             return _Kind(f"broken symbolic link to {text}", "inode/x-broken", "")
     info = ctx.fs.stat(path)
-    prefix = "".join([word for bit, word in ((stat.S_ISUID, "setuid "), (stat.S_ISGID, "setgid ")) if info.mode & bit])
+    prefix = "".join(
+        [
+            word
+            for bit, word in ((stat.S_ISUID, "setuid "), (stat.S_ISGID, "setgid "))
+            if info.mode & bit
+        ]
+    )
     if info.is_dir:
         sticky = "sticky, " if info.mode & stat.S_ISVTX else ""
         return _Kind(f"{prefix.replace(' ', ', ')}{sticky}directory", "inode/directory")
@@ -165,11 +175,17 @@ def _identify(ctx: CommandContext, args: Arguments, name: str) -> _Kind:
     if special is not None:
         return special
     if not info.size and not is_device:
-        return _Kind(f"{prefix}empty", "application/x-empty" if args.flag("special-files") else "inode/x-empty")
+        return _Kind(
+            f"{prefix}empty",
+            "application/x-empty" if args.flag("special-files") else "inode/x-empty",
+        )
     try:
         source = ctx.fs.open(path, "r")
     except PermissionError:
-        return _Kind(f"{prefix}regular file, no read permission", "application/x-unreadable" if not prefix else "inode/x-unreadable")
+        return _Kind(
+            f"{prefix}regular file, no read permission",
+            "application/x-unreadable" if not prefix else "inode/x-unreadable",
+        )
     try:
         kind = _identify_content(ctx, source.read(_READ), expand=expand)
     finally:
@@ -181,7 +197,11 @@ def _identify(ctx: CommandContext, args: Arguments, name: str) -> _Kind:
 def _identify_special(info: Stat) -> _Kind | None:
     kind = stat.S_IFMT(info.mode)
     if kind in (stat.S_IFCHR, stat.S_IFBLK):
-        which, mime = ("character", "inode/chardevice") if kind == stat.S_IFCHR else ("block", "inode/blockdevice")
+        which, mime = (
+            ("character", "inode/chardevice")
+            if kind == stat.S_IFCHR
+            else ("block", "inode/blockdevice")
+        )
         return _Kind(f"{which} special ({info.rdev >> 8}/{info.rdev & 255})", mime)
     if kind in _SPECIAL:
         return _Kind(*_SPECIAL[kind])

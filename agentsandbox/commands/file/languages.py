@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["find_kind"]
-
 _SEEN = 8192
 """Bytes of a text that are looked at."""
 
@@ -13,7 +11,11 @@ _SHELL, _JS, _CPP, _C = "text/x-shellscript", "application/javascript", "text/x-
 _PYTHON, _RUBY, _PERL, _HTML = "text/x-script.python", "text/x-ruby", "text/x-perl", "text/html"
 _MAIL, _TEX, _PLAIN, _DIFF = "message/rfc822", "text/x-tex", "text/plain", "text/x-diff"
 
-_PYTHON_WORDS, _RUBY_WORDS, _JS_WORDS = "Python script text executable", "Ruby script text", "JavaScript source"
+_PYTHON_WORDS, _RUBY_WORDS, _JS_WORDS = (
+    "Python script text executable",
+    "Ruby script text",
+    "JavaScript source",
+)
 _BASH_WORDS = "Bourne-Again shell script text executable"
 _END = rb"^[ \t\v\f\r]*end(?:\s+[;#][^\n]*)?$"
 
@@ -167,7 +169,9 @@ _RULES: tuple[tuple[str, str, tuple[Step, ...]], ...] = (
 
 
 def find_kind(text: bytes) -> tuple[str, str] | None:
-    """(words as the rule has them, MIME type) of the first kind of text whose signs are there; None for plain text."""
+    """(words as the rule has them, MIME type) of the first kind of text whose signs are there; None
+    for plain text.
+    """
     text = text[:_SEEN]
     for words, mime, steps in _RULES:
         if not _holds(text, steps):
@@ -196,4 +200,6 @@ def _holds(text: bytes, steps: tuple[Step, ...]) -> bool:
 def _clauses(text: bytes) -> int:
     """How many of the clauses that a `try` of Python may have follow one: each is told of."""
     rest = text[text.find(b"try:") + 4 :]
-    return (re.search(rb"^[ \t\v\f\r]*except[^\n]*:$", rest, re.MULTILINE) is not None) + (b"finally:" in rest)
+    return (re.search(rb"^[ \t\v\f\r]*except[^\n]*:$", rest, re.MULTILINE) is not None) + (
+        b"finally:" in rest
+    )

@@ -1,4 +1,6 @@
-"""What text files are: their encoding, their lines, and the language they seem to be in, as `file` says it."""
+"""What text files are: their encoding, their lines, and the language they seem to be in, as `file`
+says it.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +11,6 @@ from agentsandbox.commands.file.languages import find_kind
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     pass
-
-__all__ = ["find_charset", "identify_script", "identify_text"]
 
 _ENCODED = 65536
 """Bytes that are looked at to tell the encoding."""
@@ -26,7 +26,9 @@ _JSON_TOKEN = re.compile(
 
 _PERL = re.compile(rb"#! ?(?:/usr/bin/env perl|(?:/usr(?:/local)?)?/bin/perl)")
 _SVG = re.compile(rb"(?s)<\?xml version=['\" \t]*[0-9.]+['\" \t]*.{0,4096}?<svg")
-_SHELL_NAMED = re.compile(rb"#![ \t]*(?:(?:/usr(?:/local)?)?/bin/bash|/usr/local/bash|/bin/k?sh)(?=[^!-~])")
+_SHELL_NAMED = re.compile(
+    rb"#![ \t]*(?:(?:/usr(?:/local)?)?/bin/bash|/usr/local/bash|/bin/k?sh)(?=[^!-~])"
+)
 _PROGRAM = re.compile(rb"#![ \t]*(?:/usr/bin/env(?=[ \t]))?[ \t]*([^\n]*)")
 _XML = re.compile(rb"<\?xml[ \t]+version[ \t]*=[ \t]*[\"']([^\n\"']{0,3})")
 _WHOLE = (
@@ -61,7 +63,10 @@ def _encoding_of(data: bytes) -> tuple[str, str, bytes] | None:
         return "Unicode text, UTF-8 (with BOM)", "utf-8", data[3:]
     if _is_utf8(data):
         return "Unicode text, UTF-8", "utf-8", data
-    for mark, order, words in ((b"\xff\xfe", slice(0, None, 2), "little-endian"), (b"\xfe\xff", slice(1, None, 2), "big-endian")):
+    for mark, order, words in (
+        (b"\xff\xfe", slice(0, None, 2), "little-endian"),
+        (b"\xfe\xff", slice(1, None, 2), "big-endian"),
+    ):
         if data.startswith(mark) and len(data) % 2 == 0 and len(data) > 2:
             low = data[2:][order]
             return f"Unicode text, UTF-16, {words}", f"utf-16{words[0]}e", low
@@ -78,7 +83,11 @@ def _is_utf8(data: bytes) -> bool:
     try:
         str(data, "utf-8")
     except UnicodeDecodeError as error:
-        return error.reason == "unexpected end of data" and error.start >= len(data) - 3 and len(data) >= _ENCODED - 3
+        return (
+            error.reason == "unexpected end of data"
+            and error.start >= len(data) - 3
+            and len(data) >= _ENCODED - 3
+        )
     return True
 
 
@@ -204,8 +213,14 @@ def identify_script(data: bytes) -> tuple[str, str] | None:
         words, mime = find_kind(data) or ("", "")
     else:
         program = _PROGRAM.match(data)
-        words, mime = f"a {str((program or [b'', b''])[1].split(bytes(1))[0].strip(), 'latin-1')} script text executable", "text/plain"
-    return f"{words.removesuffix(' text executable')} executable (binary data)", mime or "application/octet-stream"
+        words, mime = (
+            f"a {str((program or [b'', b''])[1].split(bytes(1))[0].strip(), 'latin-1')} script text executable",
+            "text/plain",
+        )
+    return (
+        f"{words.removesuffix(' text executable')} executable (binary data)",
+        mime or "application/octet-stream",
+    )
 
 
 def _whole(data: bytes) -> tuple[str, str] | None:
@@ -250,4 +265,6 @@ def _rich_text(data: bytes) -> str:
     if language is not None:
         return f"{words}, default middle east language ID {str(language[1], 'latin-1')}"
     language = re.search(rb"\\deflang([1-9][0-9]{0,4})", data[6:520])
-    return words if language is None else f"{words}, default language ID {str(language[1], 'latin-1')}"
+    return (
+        words if language is None else f"{words}, default language ID {str(language[1], 'latin-1')}"
+    )

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from agentsandbox.commands.find.search import Search
     from agentsandbox.commands.find.visits import Test, Visit
 
-__all__ = ["delete", "execute", "execute_many", "ls", "open_output", "print_formatted", "print_name", "prune", "quit_search"]
-
 _LONGEST = 131072
 """Characters of the words of one command that `+` collects."""
 
@@ -33,7 +31,11 @@ def open_output(search: Search, name: str) -> Output:
             output = Output(search.ctx.stderr)
         else:
             try:
-                output = Output(search.ctx.fs.open(search.ctx.path(name), "w", permissions=0o666 & ~search.ctx.umask))
+                output = Output(
+                    search.ctx.fs.open(
+                        search.ctx.path(name), "w", permissions=0o666 & ~search.ctx.umask
+                    )
+                )
             except OSError as error:
                 raise CommandError(f"{quote(name)}: {os.strerror(error.errno or 5)}") from None
         search.outputs[name] = output
@@ -50,7 +52,9 @@ def print_formatted(search: Search, output: Output, format: str) -> Test:
     pieces, stops = compile_format(search, format)
 
     def test(visit: Visit) -> bool:
-        output.write("".join([piece if isinstance(piece, str) else piece(visit) for piece in pieces]))
+        output.write(
+            "".join([piece if isinstance(piece, str) else piece(visit) for piece in pieces])
+        )
         if stops:
             output.flush()
         return True
@@ -109,13 +113,17 @@ def _run(search: Search, words: list[str], cwd: str | None, *, quiet: bool = Fal
     search.flush()
     problem = search.problem_of(words[0], cwd)
     if problem:
-        search.ctx.stderr.write(encode(f"{search.ctx.name}: {quote(words[0])}: {os.strerror(problem)}\n"))
+        search.ctx.stderr.write(
+            encode(f"{search.ctx.name}: {quote(words[0])}: {os.strerror(problem)}\n")
+        )
         return None
     return search.ctx.run(words, cwd=cwd, stdin=Null() if quiet else None)
 
 
 def execute(search: Search, words: list[str], *, in_directory: bool, ask: bool) -> Test:
-    """`-exec … ;` and its like: true when the command succeeds. `{}` stands for the name, anywhere in a word."""
+    """`-exec … ;` and its like: true when the command succeeds. `{}` stands for the name, anywhere
+    in a word.
+    """
 
     def test(visit: Visit) -> bool:
         name = _local(visit) if in_directory else visit.path

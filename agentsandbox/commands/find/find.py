@@ -1,4 +1,6 @@
-"""`find` (POSIX 1003.1-2017, GNU findutils): search trees for files. Directories are read in the order of names."""
+"""`find` (POSIX 1003.1-2017, GNU findutils): search trees for files. Directories are read in the
+order of names.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +69,9 @@ def find(ctx: CommandContext, args: Arguments) -> int:
     test, file = parse_expression(search, words[position:])
     if file is not None:
         if tops:
-            raise CommandError(f"extra operand {quote(tops[0])}\n{ctx.name}: file operands cannot be combined with -files0-from")
+            raise CommandError(
+                f"extra operand {quote(tops[0])}\n{ctx.name}: file operands cannot be combined with -files0-from"
+            )
         tops = _read_tops(ctx, file)
     elif not tops:
         tops = ["."]
@@ -82,7 +86,9 @@ def _read_tops(ctx: CommandContext, file: str) -> list[str]:
     except (InputError, IsADirectoryError) as error:
         raise CommandError(f"{shown}: read error: {error.strerror}") from None
     except OSError as error:
-        raise CommandError(f"cannot open {shown} for reading: {os.strerror(error.errno or errno.EIO)}") from None
+        raise CommandError(
+            f"cannot open {shown} for reading: {os.strerror(error.errno or errno.EIO)}"
+        ) from None
     if not names[-1]:
         names.pop()
     for number, name in enumerate(names, 1):
@@ -100,7 +106,9 @@ def _read_options(search: Search, words: list[str]) -> int:
             search.follow = word[1]
         elif word.startswith("-O"):
             if word == "-O":
-                raise CommandError("The -O option must be immediately followed by a decimal integer")
+                raise CommandError(
+                    "The -O option must be immediately followed by a decimal integer"
+                )
             if not re.fullmatch(r"-O[0-9]+", word):
                 raise CommandError("Please specify a decimal number immediately after -O")
         elif word == "-D":
@@ -117,7 +125,9 @@ def _read_options(search: Search, words: list[str]) -> int:
 def _check_debug_flags(search: Search, words: list[str]) -> None:
     """Flags that there are not are ignored, the others refused."""
     if not words:
-        raise CommandError(f"Missing argument after the -D option.\nTry '{search.ctx.name} --help' for more information.")
+        raise CommandError(
+            f"Missing argument after the -D option.\nTry '{search.ctx.name} --help' for more information."
+        )
     for flag in words[0].split(","):
         if flag in ("exec", "opt", "rates", "search", "stat", "time", "tree", "all", "help"):
             raise CommandError("the debugging output of -D is not available here")

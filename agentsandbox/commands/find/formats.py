@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from agentsandbox.commands.find.visits import Visit
     from agentsandbox.kernel.fs.base import Stat
 
-__all__ = ["compile_format", "long_lister"]
-
 _DIRECTIVE = re.compile(r"%([-#+ 0]*)([0-9]*)(\.[0-9]*)?([ABCT].|.|\Z)", re.ASCII | re.DOTALL)
 _ESCAPES = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "\\": "\\"}
 _NUMERIC = frozenset("dmS")
@@ -106,7 +104,11 @@ def _base(visit: Visit) -> str:
     if visit.depth:
         return visit.name
     path = visit.path
-    return path if "/" not in path.rstrip("/") else path.rstrip("/").rpartition("/")[2] + path[len(path.rstrip("/")) :]
+    return (
+        path
+        if "/" not in path.rstrip("/")
+        else path.rstrip("/").rpartition("/")[2] + path[len(path.rstrip("/")) :]
+    )
 
 
 def _values(search: Search) -> dict[str, Callable[[Visit], str]]:
@@ -155,7 +157,9 @@ def _time_value(search: Search, which: str, letter: str) -> Callable[[Visit], st
     return lambda v: _time(search, v.info.mtime, letter)
 
 
-def _padded(value: Callable[[Visit], str], flags: str, width: int, precision: int | None, letter: str) -> Callable[[Visit], str]:
+def _padded(
+    value: Callable[[Visit], str], flags: str, width: int, precision: int | None, letter: str
+) -> Callable[[Visit], str]:
     """The value as C's `printf` would show it."""
 
     def show(visit: Visit) -> str:
@@ -164,16 +168,24 @@ def _padded(value: Callable[[Visit], str], flags: str, width: int, precision: in
             text = text[:precision]
         return text.ljust(width) if "-" in flags else text.rjust(width)
 
-    return show if letter not in _NUMERIC else lambda visit: _number(visit, value(visit), flags, width, precision, letter)
+    return (
+        show
+        if letter not in _NUMERIC
+        else lambda visit: _number(visit, value(visit), flags, width, precision, letter)
+    )
 
 
-def _number(visit: Visit, text: str, flags: str, width: int, precision: int | None, letter: str) -> str:
+def _number(
+    visit: Visit, text: str, flags: str, width: int, precision: int | None, letter: str
+) -> str:
     """The depth, the mode or the density."""
     size = f"{width or ''}" if precision is None else f"{width or ''}.{precision}"
     if letter == "S":
         return f"%{flags}{size}g" % _density(visit)
     if letter == "d":
-        return "" if precision == 0 and text == "0" and not width else f"%{flags}{size}d" % int(text)
+        return (
+            "" if precision == 0 and text == "0" and not width else f"%{flags}{size}d" % int(text)
+        )
     text = f"0{text}" if "#" in flags else text
     text = text.rjust(precision or 0, "0")
     if "-" in flags:
@@ -225,7 +237,9 @@ def _escape(search: Search, format: str, position: int) -> tuple[str | None, int
     return f"\\{letter}", position + 1
 
 
-def _directive(search: Search, values: dict[str, Callable[[Visit], str]], found: re.Match[str]) -> str | Callable[[Visit], str]:
+def _directive(
+    search: Search, values: dict[str, Callable[[Visit], str]], found: re.Match[str]
+) -> str | Callable[[Visit], str]:
     flags, digits, dot, letter = found.groups()
     if not letter:
         if flags or digits or dot:
@@ -241,7 +255,10 @@ def _directive(search: Search, values: dict[str, Callable[[Visit], str]], found:
     precision = None if dot is None else int(dot[1:] or 0)
     search.ctx.budget.charge(max(width, precision or 0) * 4)
     if letter in ("A", "B", "C", "T"):
-        search.ctx.warn(f"warning: format directive `%{letter}' should be followed by another character", search.ctx.status)
+        search.ctx.warn(
+            f"warning: format directive `%{letter}' should be followed by another character",
+            search.ctx.status,
+        )
         return f"%{letter}"
     value = _time_value(search, letter[0], letter[1]) if len(letter) == 2 else values.get(letter)
     if value is None:
@@ -255,7 +272,9 @@ def _directive(search: Search, values: dict[str, Callable[[Visit], str]], found:
 def _listed(name: str) -> str:
     """The name as `-ls` shows it, in printing ASCII."""
     shown = quote_as(name, "escape").replace('"', '\\"')
-    return re.sub(r"[^\0-\x7f]", lambda found: "".join([f"\\{byte:03o}" for byte in encode(found[0])]), shown)
+    return re.sub(
+        r"[^\0-\x7f]", lambda found: "".join([f"\\{byte:03o}" for byte in encode(found[0])]), shown
+    )
 
 
 def long_lister(search: Search) -> Callable[[Visit], str]:
@@ -264,7 +283,11 @@ def long_lister(search: Search) -> Callable[[Visit], str]:
 
     def fit(column: str, text: str) -> str:
         widths[column] = max(widths[column], len(text))
-        return text.ljust(widths[column]) if column in ("user", "group") else text.rjust(widths[column])
+        return (
+            text.ljust(widths[column])
+            if column in ("user", "group")
+            else text.rjust(widths[column])
+        )
 
     def show(visit: Visit) -> str:
         info = visit.info

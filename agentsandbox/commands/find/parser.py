@@ -1,4 +1,6 @@
-"""From words to one closure: the grammar of `find` expressions, by a stack, so that nothing nests too deeply to be read."""
+"""From words to one closure: the grammar of `find` expressions, by a stack, so that nothing nests
+too deeply to be read.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,13 @@ import os
 
 from agentsandbox.commands._files.names import quote
 from agentsandbox.commands.find.predicates import Predicates
-from agentsandbox.commands.find.tests import BadArgumentError, EntryPrinter, EntryTest, all_entries, any_name
+from agentsandbox.commands.find.tests import (
+    BadArgumentError,
+    EntryPrinter,
+    EntryTest,
+    all_entries,
+    any_name,
+)
 from agentsandbox.errors import CommandError
 
 TYPE_CHECKING = False
@@ -15,8 +23,6 @@ if TYPE_CHECKING:
 
     from agentsandbox.commands.find.search import Search
     from agentsandbox.commands.find.visits import Test, Visit
-
-__all__ = ["parse_expression", "starts_expression"]
 
 _AND = frozenset(("-a", "-and"))
 _OR = frozenset(("-o", "-or"))
@@ -45,7 +51,9 @@ class _Node:
 
 
 class _Group:
-    """What stands in one pair of parentheses: lists (,) of alternatives (-o) of conjunctions (-a)."""
+    """What stands in one pair of parentheses: lists (,) of alternatives (-o) of conjunctions
+    (-a).
+    """
 
     __slots__ = ("conjunction", "lists", "negated", "opener", "outer_negated")
 
@@ -64,7 +72,12 @@ class _Group:
 
     def close(self) -> _Node:
         """All of it as one operand."""
-        return _in_turn([_any([_all(conjunction) for conjunction in alternatives]) for alternatives in self.lists])
+        return _in_turn(
+            [
+                _any([_all(conjunction) for conjunction in alternatives])
+                for alternatives in self.lists
+            ]
+        )
 
 
 def _deeper(nodes: Sequence[_Node]) -> int:
@@ -91,7 +104,9 @@ def _all(nodes: list[_Node]) -> _Node:
         if isinstance(last, EntryTest):
             return _Node(all_entries([*entries, last]), depth)
         if isinstance(last, EntryPrinter):
-            return _Node(EntryPrinter(all_entries([*entries, last.test]), last.output, last.end), depth)
+            return _Node(
+                EntryPrinter(all_entries([*entries, last.test]), last.output, last.end), depth
+            )
     if len(nodes) == 2:
         first, second = tests
         return _Node(lambda visit: first(visit) and second(visit), depth)
@@ -109,7 +124,11 @@ def _any(nodes: list[_Node]) -> _Node:
     if len(nodes) == 1:
         return nodes[0]
     tests = [node.test for node in nodes]
-    matchers = [test.matches for test in tests if isinstance(test, EntryTest) and test.kinds is None and test.matches is not None]
+    matchers = [
+        test.matches
+        for test in tests
+        if isinstance(test, EntryTest) and test.kinds is None and test.matches is not None
+    ]
     if len(matchers) == len(tests):
         return _Node(any_name(matchers), _deeper(nodes))
 
@@ -136,7 +155,9 @@ def _in_turn(nodes: list[_Node]) -> _Node:
 
 
 class _Parser:
-    """Reads words one by one; `previous` is the operator that an operand must follow, "" after an operand."""
+    """Reads words one by one; `previous` is the operator that an operand must follow, "" after an
+    operand.
+    """
 
     def __init__(self, search: Search, words: Sequence[str]) -> None:
         self.search = search
@@ -183,7 +204,9 @@ class _Parser:
             self._now_expects(word)
         elif word in _AND or word in _OR or word == ",":
             if self.expects:
-                raise CommandError(f"invalid expression; you have used a binary operator '{word}' with nothing before it.")
+                raise CommandError(
+                    f"invalid expression; you have used a binary operator '{word}' with nothing before it."
+                )
             if word in _OR:
                 group.lists[-1].append([])
             elif word == ",":
@@ -203,9 +226,13 @@ class _Parser:
         try:
             return predicates.compile(word)
         except BadArgumentError:
-            raise CommandError(f"invalid argument `{predicates.words[start]}' to `{word}'") from None
+            raise CommandError(
+                f"invalid argument `{predicates.words[start]}' to `{word}'"
+            ) from None
         except OSError as error:
-            raise CommandError(f"{quote(predicates.words[start])}: {os.strerror(error.errno or 5)}") from None
+            raise CommandError(
+                f"{quote(predicates.words[start])}: {os.strerror(error.errno or 5)}"
+            ) from None
 
     def _close(self) -> None:
         if self.expects and self.previous == "(" and len(self.groups) > 1:
@@ -230,13 +257,17 @@ class _Parser:
                 raise CommandError("invalid expression")
             raise CommandError(f"expected an expression after '{self.previous}'")
         if len(self.groups) > 1:
-            raise CommandError("invalid expression; I was expecting to find a ')' somewhere but did not see one.")
+            raise CommandError(
+                "invalid expression; I was expecting to find a ')' somewhere but did not see one."
+            )
 
     def _complain_of_path(self, word: str) -> None:
         message = f"paths must precede expression: `{word}'"
         last = self.predicates.last
         if last and word and self.search.ctx.fs.exists(self.search.ctx.path(word), follow=False):
-            message += f"\n{self.search.ctx.name}: possible unquoted pattern after predicate `{last}'?"
+            message += (
+                f"\n{self.search.ctx.name}: possible unquoted pattern after predicate `{last}'?"
+            )
         raise CommandError(message)
 
 
@@ -246,5 +277,7 @@ def parse_expression(search: Search, words: Sequence[str]) -> tuple[Test, str | 
     test = parser.parse()
     predicates = parser.predicates
     if predicates.asks and predicates.tops_file == "-":
-        raise CommandError("option -files0-from reading from standard input cannot be combined with -ok, -okdir\n")
+        raise CommandError(
+            "option -files0-from reading from standard input cannot be combined with -ok, -okdir\n"
+        )
     return test, predicates.tops_file

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     Maker = Callable[["Predicates", str], Test]
 
-__all__ = ["Predicates"]
-
 _POSITIONAL_WARNING = (
     "warning: you have specified the global option {0} after the argument {1}, but global options are not positional, i.e., {0} affects "
     "tests specified before it as well as those specified after it.  Please specify global options before other arguments."
@@ -67,7 +65,9 @@ class Predicates:
 
     def compile(self, name: str) -> Test:
         """The closure of the predicate `name`; its arguments are read."""
-        maker = _MAKERS.get(name[1:] if not name.startswith("--") or name in ("--help", "--version") else "")
+        maker = _MAKERS.get(
+            name[1:] if not name.startswith("--") or name in ("--help", "--version") else ""
+        )
         if maker is None and len(name) == 8 and name.startswith("-newer"):
             made = self._newer(name)
         elif maker is None:
@@ -94,7 +94,9 @@ class Predicates:
     def _depth_limit(self, name: str) -> Test:
         text = self.argument(name)
         if not (text.isascii() and text.isdecimal() and len(text) < 10):
-            raise CommandError(f"Expected a positive decimal integer argument to {name}, but got {quote(text)}")
+            raise CommandError(
+                f"Expected a positive decimal integer argument to {name}, but got {quote(text)}"
+            )
         self._global(name)
         if name == "-maxdepth":
             self.search.max_depth = int(text)
@@ -124,7 +126,9 @@ class Predicates:
         kind = self.argument(name)
         if kind not in tests.REGEX_TYPES:
             known = ", ".join([quote(each) for each in tests.REGEX_TYPES])
-            raise CommandError(f"Unknown regular expression type {quote(kind)}; valid types are {known}.")
+            raise CommandError(
+                f"Unknown regular expression type {quote(kind)}; valid types are {known}."
+            )
         self.regex_type = kind
         return _true
 
@@ -157,7 +161,9 @@ class Predicates:
             )
 
     def _regex(self, name: str) -> Test:
-        return tests.regex(self.search, self.argument(name), self.regex_type, ignore_case=name == "-iregex")
+        return tests.regex(
+            self.search, self.argument(name), self.regex_type, ignore_case=name == "-iregex"
+        )
 
     def _size(self, name: str) -> Test:
         text = self.argument(name)
@@ -173,7 +179,9 @@ class Predicates:
     def _age(self, name: str) -> Test:
         """`-atime`, `-cmin` and their kin."""
         unit = 60 if name.endswith("min") else 86400
-        return tests.age(self.search, name[1], self.argument(name), unit=unit, midnight=self.midnight)
+        return tests.age(
+            self.search, name[1], self.argument(name), unit=unit, midnight=self.midnight
+        )
 
     def _newer(self, name: str) -> Test:
         which, other = name[6], name[7]
@@ -197,7 +205,11 @@ class Predicates:
         text = self.argument(name)
         number = self.search.owners.user_number(text)
         if number is None:
-            raise CommandError(f"{quote(text)} is not the name of a known user" if text else "The argument to -user should not be empty")
+            raise CommandError(
+                f"{quote(text)} is not the name of a known user"
+                if text
+                else "The argument to -user should not be empty"
+            )
         return lambda visit: visit.info.uid == number
 
     def _group(self, name: str) -> Test:
@@ -249,12 +261,21 @@ class Predicates:
         words = self.words
         many = False
         while position < len(words) and words[position] != ";":
-            if words[position] == "+" and position > start and words[position - 1] == "{}" and not name.startswith("-ok"):
+            if (
+                words[position] == "+"
+                and position > start
+                and words[position - 1] == "{}"
+                and not name.startswith("-ok")
+            ):
                 many = True
                 break
             position += 1
         if position >= len(words):
-            end = words.index("+", start) if "+" in words[start:] and not name.startswith("-ok") else start
+            end = (
+                words.index("+", start)
+                if "+" in words[start:] and not name.startswith("-ok")
+                else start
+            )
             if end > start and "{}" in words[end - 1]:
                 raise CommandError(
                     f"In {quote(f'{name} ... {{}} +')} the {quote('{}')} must appear by itself, but you specified {quote(words[end - 1])}"
@@ -269,7 +290,11 @@ class Predicates:
             self._check_path(name)
         if not many:
             self.asks = self.asks or name.startswith("-ok")
-            return self._act(actions.execute(self.search, given, in_directory=in_directory, ask=name.startswith("-ok")))
+            return self._act(
+                actions.execute(
+                    self.search, given, in_directory=in_directory, ask=name.startswith("-ok")
+                )
+            )
         if any("{}" in word for word in given[:-1]):
             raise CommandError(f"Only one instance of {{}} is supported with {name} ... +")
         return self._act(actions.execute_many(self.search, given[:-1], in_directory=in_directory))
@@ -349,11 +374,19 @@ _TESTS: dict[str, Maker] = {
 _ACTIONS: dict[str, Maker] = {
     "print": lambda self, _: self._act(actions.print_name(self.search.stdout, "\n")),
     "print0": lambda self, _: self._act(actions.print_name(self.search.stdout, "\0")),
-    "printf": lambda self, name: self._act(actions.print_formatted(self.search, self.search.stdout, self.argument(name))),
+    "printf": lambda self, name: self._act(
+        actions.print_formatted(self.search, self.search.stdout, self.argument(name))
+    ),
     "ls": lambda self, _: self._act(actions.ls(self.search, self.search.stdout)),
-    "fprint": lambda self, name: self._act(actions.print_name(actions.open_output(self.search, self.argument(name)), "\n")),
-    "fprint0": lambda self, name: self._act(actions.print_name(actions.open_output(self.search, self.argument(name)), "\0")),
-    "fls": lambda self, name: self._act(actions.ls(self.search, actions.open_output(self.search, self.argument(name)))),
+    "fprint": lambda self, name: self._act(
+        actions.print_name(actions.open_output(self.search, self.argument(name)), "\n")
+    ),
+    "fprint0": lambda self, name: self._act(
+        actions.print_name(actions.open_output(self.search, self.argument(name)), "\0")
+    ),
+    "fls": lambda self, name: self._act(
+        actions.ls(self.search, actions.open_output(self.search, self.argument(name)))
+    ),
     "fprintf": Predicates._fprintf,
     "prune": Predicates._prune,
     "quit": lambda _, __: actions.quit_search,

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from agentsandbox.contract.command import CommandContext
     from agentsandbox.kernel.fs.base import Stat
 
-__all__ = ["Quit", "Search"]
-
 _DIR, _LINK = stat.S_IFDIR, stat.S_IFLNK
 _GROUP = 256
 
@@ -44,7 +42,9 @@ class _Listing:
 
 
 class _Level:
-    """A directory on the way down, of which every file is looked at by itself: what is left of it."""
+    """A directory on the way down, of which every file is looked at by itself: what is left of
+    it.
+    """
 
     __slots__ = ("depth", "ino", "path", "prefix", "rest", "visited")
 
@@ -133,7 +133,12 @@ class Search:
         if top.rstrip("/") in ("", ".", "..") or "/" not in top.rstrip("/"):
             visit.directory = self.ctx.cwd
         kind = stat.S_IFMT(info.mode)
-        if kind == _DIR and isinstance(test, EntryPrinter) and self.follow != "L" and not self.depth_first:
+        if (
+            kind == _DIR
+            and isinstance(test, EntryPrinter)
+            and self.follow != "L"
+            and not self.depth_first
+        ):
             self.ctx.budget.step()
             if not self.min_depth:
                 self._look(test, top, name, absolute, kind, info, 0)
@@ -178,7 +183,9 @@ class Search:
         return False
 
     def _print_below(self, printer: EntryPrinter, path: str, absolute: str) -> None:
-        """Look at all below a directory, where only names and types count: neighbours, and the directory after them, together."""
+        """Look at all below a directory, where only names and types count: neighbours, and the
+        directory after them, together.
+        """
         levels = [self._listing(path, absolute)]
         while levels:
             level = levels[-1]
@@ -186,17 +193,25 @@ class Search:
             if at == len(names):
                 levels.pop()
                 continue
-            stop = min(at + _GROUP, kinds.index(_DIR, at) + 1 if _DIR in kinds[at : at + _GROUP] else len(names))
+            stop = min(
+                at + _GROUP,
+                kinds.index(_DIR, at) + 1 if _DIR in kinds[at : at + _GROUP] else len(names),
+            )
             level.at = stop
             self.ctx.budget.step(stop - at)
             depth = len(levels)
             if depth >= self.min_depth:
                 printer.print_all(level.path, names[at:stop], kinds[at:stop])
             if kinds[stop - 1] == _DIR and depth != self.max_depth:
-                levels.append(self._listing(level.path + names[stop - 1], level.prefix + names[stop - 1]))
+                levels.append(
+                    self._listing(level.path + names[stop - 1], level.prefix + names[stop - 1])
+                )
 
     def _listing(self, path: str, absolute: str, *, read: bool = True) -> _Listing:
-        listing = _Listing(path if path.endswith("/") else f"{path}/", absolute if absolute.endswith("/") else f"{absolute}/")
+        listing = _Listing(
+            path if path.endswith("/") else f"{path}/",
+            absolute if absolute.endswith("/") else f"{absolute}/",
+        )
         if read:
             try:
                 listing.names, listing.kinds = self.ctx.fs.scan(absolute)
@@ -204,7 +219,16 @@ class Search:
                 self.fail(path, error)
         return listing
 
-    def _step_in(self, levels: list[_Level], test: Test, path: str, name: str, absolute: str, kind: int, depth: int) -> bool:
+    def _step_in(
+        self,
+        levels: list[_Level],
+        test: Test,
+        path: str,
+        name: str,
+        absolute: str,
+        kind: int,
+        depth: int,
+    ) -> bool:
         """Look at a directory, or at a link that is followed; whether it was entered."""
         known: Stat | None = None
         if kind == _LINK:
@@ -219,7 +243,9 @@ class Search:
         return len(levels) > count
 
     def _examine(self, path: str, *, operand: bool) -> Stat:
-        """The `Stat` by which a file is judged: of what a link points to, where links are followed and it is there."""
+        """The `Stat` by which a file is judged: of what a link points to, where links are followed
+        and it is there.
+        """
         fs = self.ctx.fs
         if self.follow == "P" or (self.follow == "H" and not operand):
             return fs.stat(path, follow=False)
@@ -229,7 +255,15 @@ class Search:
             return fs.stat(path, follow=False)
 
     def _meet(
-        self, levels: list[_Level], test: Test, path: str, name: str, absolute: str, kind: int, info: Stat | None, depth: int
+        self,
+        levels: list[_Level],
+        test: Test,
+        path: str,
+        name: str,
+        absolute: str,
+        kind: int,
+        info: Stat | None,
+        depth: int,
     ) -> None:
         """Look at a file; enter it if it is a directory."""
         budget = self.ctx.budget
@@ -248,7 +282,9 @@ class Search:
             for level in levels:
                 if level.ino == ino:
                     above = quote(level.path.rstrip("/") or "/")
-                    self.warn(f"File system loop detected; {quote(path)} is part of the same file system loop as {above}.")
+                    self.warn(
+                        f"File system loop detected; {quote(path)} is part of the same file system loop as {above}."
+                    )
                     return
         visit.prune = False
         if not self.depth_first and depth >= self.min_depth:
@@ -275,7 +311,16 @@ class Search:
             self.visit.directory = self.ctx.cwd
         self._look(test, path, name, absolute, _DIR, info, depth)
 
-    def _look(self, test: Test, path: str, name: str, absolute: str, kind: int, info: Stat | None, depth: int) -> None:
+    def _look(
+        self,
+        test: Test,
+        path: str,
+        name: str,
+        absolute: str,
+        kind: int,
+        info: Stat | None,
+        depth: int,
+    ) -> None:
         visit = self.visit
         visit.path = path
         visit.name = name

@@ -22,11 +22,6 @@ if TYPE_CHECKING:
     from agentsandbox.commands.find.visits import Output, Settings, Test, Visit
     from agentsandbox.kernel.fs.base import Stat
 
-__all__ = [
-    "REGEX_TYPES", "BadArgumentError", "EntryPrinter", "EntryTest", "age", "all_entries", "any_name", "compare", "empty", "link_text",
-    "name", "newer", "path", "permissions", "reference_time", "regex", "same_file", "size", "types", "used",
-]  # fmt: skip
-
 _BILLION = 10**9
 _DAY = 86400
 _UNITS = {"b": 512, "c": 1, "w": 2, "k": 1024, "M": 1024**2, "G": 1024**3}
@@ -50,7 +45,10 @@ class BadArgumentError(Exception):
 # numbers: after the sign that compares, as C's strtoumax and strtod read them
 
 _WHOLE = re.compile(r"[ \t-\r]*\+?[0-9]+", re.ASCII)
-_DECIMAL = re.compile(r"[ \t-\r]*([-+]?)(?:0[xX]([0-9a-fA-F]+)|((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,2})?))", re.ASCII)
+_DECIMAL = re.compile(
+    r"[ \t-\r]*([-+]?)(?:0[xX]([0-9a-fA-F]+)|((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,2})?))",
+    re.ASCII,
+)
 
 
 def compare(text: str) -> Callable[[int], bool]:
@@ -95,7 +93,9 @@ def reference_time(search: Settings, which: str, text: str) -> int:
         try:
             return parse_date(text, search.now, search.ctx.env.get("TZ", ""))
         except DateError:
-            raise CommandError(f"I cannot figure out how to interpret {quote(text)} as a date or time") from None
+            raise CommandError(
+                f"I cannot figure out how to interpret {quote(text)} as a date or time"
+            ) from None
     info = search.ctx.fs.stat(search.ctx.path(text), follow=search.follow != "P")
     return nanoseconds(time_of(which)(info))
 
@@ -116,7 +116,9 @@ def newer(which: str, reference: int) -> Test:
 
 
 def age(search: Settings, which: str, text: str, *, unit: int, midnight: bool) -> Test:
-    """`-mtime` (days) and `-mmin` (minutes): how long ago, in whole units, from now or from the last midnight."""
+    """`-mtime` (days) and `-mmin` (minutes): how long ago, in whole units, from now or from the
+    last midnight.
+    """
     sign, number = _decimal(text)
     if abs(number) > 10**12:
         raise BadArgumentError
@@ -124,7 +126,11 @@ def age(search: Settings, which: str, text: str, *, unit: int, midnight: bool) -
     origin = now if unit != _DAY else now - _DAY * _BILLION
     if midnight:
         moment = Moment(now, search.ctx.env.get("TZ", ""))
-        today = now - (moment.hour * 3600 + moment.minute * 60 + moment.second) * _BILLION - moment.nanosecond
+        today = (
+            now
+            - (moment.hour * 3600 + moment.minute * 60 + moment.second) * _BILLION
+            - moment.nanosecond
+        )
         origin = today if unit == _DAY else today + _DAY * _BILLION
     if sign == "-" and unit == _DAY:
         origin += (_DAY - 1) * _BILLION
@@ -161,12 +167,16 @@ class EntryTest:
 
     __slots__ = ("kinds", "matches")
 
-    def __init__(self, matches: Callable[[str], object] | None = None, kinds: frozenset[int] | None = None) -> None:
+    def __init__(
+        self, matches: Callable[[str], object] | None = None, kinds: frozenset[int] | None = None
+    ) -> None:
         self.matches = matches
         self.kinds = kinds
 
     def __call__(self, visit: Visit) -> bool:
-        return (self.kinds is None or visit.kind in self.kinds) and (self.matches is None or bool(self.matches(visit.name)))
+        return (self.kinds is None or visit.kind in self.kinds) and (
+            self.matches is None or bool(self.matches(visit.name))
+        )
 
     def choose(self, names: Sequence[str], kinds: Sequence[int]) -> Sequence[str]:
         """Those of these names that pass, whose types are `kinds`."""
@@ -222,7 +232,9 @@ class EntryPrinter:
         return True
 
     def print_all(self, above: str, names: Sequence[str], kinds: Sequence[int]) -> None:
-        """As for each of these names in turn, whose paths begin with `above` and whose types are `kinds`."""
+        """As for each of these names in turn, whose paths begin with `above` and whose types are
+        `kinds`.
+        """
         chosen = self.test.choose(names, kinds)
         if chosen:
             between = self.end + above
@@ -245,14 +257,18 @@ def path(pattern: str, *, ignore_case: bool) -> Test:
 def link_text(pattern: str, *, ignore_case: bool) -> Test:
     """`-lname`, `-ilname`: what a symbolic link says."""
     matches = glob_matcher(pattern, ignore_case=ignore_case, extglob=False)
-    return lambda visit: visit.kind == stat.S_IFLNK and bool(matches(visit.fs.readlink(visit.absolute)))
+    return lambda visit: (
+        visit.kind == stat.S_IFLNK and bool(matches(visit.fs.readlink(visit.absolute)))
+    )
 
 
 def regex(search: Settings, pattern: str, kind: str, *, ignore_case: bool) -> Test:
     """`-regex`, `-iregex`: the whole name, by a regular expression of one of `REGEX_TYPES`."""
     dialect, extended = REGEX_TYPES[kind]
     try:
-        compiled = compile_posix(pattern, extended=extended, ignore_case=ignore_case, dialect=dialect)
+        compiled = compile_posix(
+            pattern, extended=extended, ignore_case=ignore_case, dialect=dialect
+        )
     except RegexError as error:
         raise CommandError(f"failed to compile regular expression '{pattern}': {error}") from None
     budget = search.ctx.budget
@@ -278,7 +294,9 @@ def types(option: str, text: str, *, target: bool) -> Test:
             if letter != ",":
                 raise CommandError(f"Must separate multiple arguments to {option} using: ','")
             if number == len(text) - 1:
-                raise CommandError(f"Last file type in list argument to {option} is missing, i.e., list is ending on: ','")
+                raise CommandError(
+                    f"Last file type in list argument to {option} is missing, i.e., list is ending on: ','"
+                )
             continue
         if letter not in _TYPES:
             raise CommandError(f"Unknown argument to {option}: {letter}")

@@ -25,17 +25,28 @@ if TYPE_CHECKING:
         now: float
 
 
-__all__ = ["Output", "Visit"]
-
 _BUFFER = 4096
-"""Bytes that are held back before they are written, as the C library does when stdout is no terminal."""
+"""Bytes that are held back before they are written, as the C library does when stdout is no
+terminal."""
 _LINK = stat.S_IFLNK
 
 
 class Visit:
     """The file that is looked at now; one object for the whole walk."""
 
-    __slots__ = ("absolute", "depth", "directory", "follow", "fs", "kind", "known", "name", "path", "prune", "top")
+    __slots__ = (
+        "absolute",
+        "depth",
+        "directory",
+        "follow",
+        "fs",
+        "kind",
+        "known",
+        "name",
+        "path",
+        "prune",
+        "top",
+    )
 
     def __init__(self, fs: FileSystem) -> None:
         self.fs = fs

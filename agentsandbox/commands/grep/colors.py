@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["Colors"]
-
 
 class Colors:
-    """The parts' colours, as GREP_COLORS gives them; GREP_COLOR is that of the matches if this says nothing of them.
+    """The parts' colours, as GREP_COLORS gives them; GREP_COLOR is that of the matches if this says
+    nothing of them.
 
     `obsolete` is GREP_COLOR where it counts, else "".
     """
 
-    _DEFAULTS = {"ms": "01;31", "mc": "01;31", "sl": "", "cx": "", "fn": "35", "ln": "32", "bn": "32", "se": "36"}
+    _DEFAULTS = {
+        "ms": "01;31",
+        "mc": "01;31",
+        "sl": "",
+        "cx": "",
+        "fn": "35",
+        "ln": "32",
+        "bn": "32",
+        "se": "36",
+    }
 
     def __init__(self, setting: str, obsolete: str, *, inverted: bool) -> None:
         parts = dict(self._DEFAULTS)

@@ -1,4 +1,6 @@
-"""Many small files searched as one text: for grep, where a call for each would cost more than the search."""
+"""Many small files searched as one text: for grep, where a call for each would cost more than the
+search.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,6 @@ if TYPE_CHECKING:
     from agentsandbox.contract.command import CommandContext
     from agentsandbox.kernel.regexps.lines import LineSearch
 
-__all__ = ["SMALL", "FileBatch"]
-
 SMALL = 8192
 """Bytes of a file that is worth to be gathered."""
 _FULL = 65536
@@ -28,7 +28,9 @@ _LAST = itemgetter(-1)
 
 
 class FileBatch:
-    """Files in the order given. `flush` writes their selected lines and tells whether there were any."""
+    """Files in the order given. `flush` writes their selected lines and tells whether there were
+    any.
+    """
 
     def __init__(
         self,
@@ -59,7 +61,9 @@ class FileBatch:
         self._append("", [name], [data], len(data))
 
     def extend(self, prefix: str, names: list[str], contents: Sequence[bytes | None]) -> bool:
-        """More files, if the contents of all of them are known and small; whether they are. `prefix` stands before each name."""
+        """More files, if the contents of all of them are known and small; whether they are.
+        `prefix` stands before each name.
+        """
         try:
             size = sum(map(len, contents))  # type: ignore[arg-type]
         except TypeError:
@@ -103,7 +107,9 @@ class FileBatch:
                     self.found |= self.search_one(name, data)
         return self.found
 
-    def _search(self, names: Sequence[str] | _Names, whole: str, ends: Callable[[], list[int]]) -> None:
+    def _search(
+        self, names: Sequence[str] | _Names, whole: str, ends: Callable[[], list[int]]
+    ) -> None:
         report = self.report
         text = whole if self.spaced else whole.removesuffix("\n")
         if report.list_files is not None:
@@ -111,7 +117,9 @@ class FileBatch:
             self.found |= bool(found)
             chosen = found if report.list_files else sorted({*range(len(names))}.difference(found))
             if chosen:
-                self.ctx.stdout.write(encode("".join([report.name_suffix(names[at]) for at in chosen])))
+                self.ctx.stdout.write(
+                    encode("".join([report.name_suffix(names[at]) for at in chosen]))
+                )
             return
         places = self.search.places(text) if whole else []
         if self.counts:
@@ -119,12 +127,27 @@ class FileBatch:
             starts = [start for start, _ in places]
             before = [bisect_left(starts, end) for end in ends()]
             numbers = map(sub, before, [0, *before])
-            self.ctx.stdout.write(encode("".join([report.count_line(name, number) for name, number in zip(names, numbers, strict=True)])))
+            self.ctx.stdout.write(
+                encode(
+                    "".join(
+                        [
+                            report.count_line(name, number)
+                            for name, number in zip(names, numbers, strict=True)
+                        ]
+                    )
+                )
+            )
         elif places:
             self.found = True
             self._write(names, whole, places, ends())
 
-    def _write(self, names: Sequence[str] | _Names, whole: str, places: list[tuple[int, int]], ends: list[int]) -> None:
+    def _write(
+        self,
+        names: Sequence[str] | _Names,
+        whole: str,
+        places: list[tuple[int, int]],
+        ends: list[int],
+    ) -> None:
         report = self.report
         mark = "\0" if report.null_names else ":"
         out: list[str] = []
@@ -158,7 +181,9 @@ class _Names:
         return len(self._names)
 
     def __iter__(self) -> Iterator[str]:
-        for start, stop, prefix in zip(self._starts, [*self._starts[1:], len(self._names)], self._prefixes, strict=True):
+        for start, stop, prefix in zip(
+            self._starts, [*self._starts[1:], len(self._names)], self._prefixes, strict=True
+        ):
             for name in self._names[start:stop]:
                 yield prefix + name
 
@@ -166,8 +191,11 @@ class _Names:
         return self._prefixes[bisect_right(self._starts, at) - 1] + self._names[at]
 
 
-def _plain(whole: bytes, contents: list[bytes], *, spaced: bool) -> tuple[str, Sequence[bytes | str]] | None:
-    """All as one text in which every file is empty or ends with a newline, and the files; None when one is not plain text.
+def _plain(
+    whole: bytes, contents: list[bytes], *, spaced: bool
+) -> tuple[str, Sequence[bytes | str]] | None:
+    """All as one text in which every file is empty or ends with a newline, and the files; None when
+    one is not plain text.
 
     `whole` is all of them in a row, if `spaced` with a newline between one and the next.
     """

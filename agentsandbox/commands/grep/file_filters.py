@@ -1,4 +1,6 @@
-"""Which files a recursive search visits: --include, --exclude, --exclude-from and --exclude-dir of grep."""
+"""Which files a recursive search visits: --include, --exclude, --exclude-from and --exclude-dir of
+grep.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +9,6 @@ from agentsandbox.kernel.patterns.filenames import glob_matcher
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-__all__ = ["FileFilter"]
 
 
 class FileFilter:
@@ -36,7 +36,9 @@ class FileFilter:
         return not (self._rules or self._directories)
 
     def admits(self, name: str, *, operand: bool = False) -> bool:
-        """Whether a file is searched; `operand`: it was named, and ends of its name that follow a slash are compared, too."""
+        """Whether a file is searched; `operand`: it was named, and ends of its name that follow a
+        slash are compared, too.
+        """
         if not self._rules:
             return True
         forms = _suffixes(name) if operand else [name.rpartition("/")[2]]
@@ -56,4 +58,6 @@ class FileFilter:
 def _suffixes(name: str) -> list[str]:
     """The name and each of its ends that begins after a slash."""
     parts = name.split("/")
-    return ["/".join(parts[at:]) for at in range(len(parts))] if len(parts) < 64 else [name, parts[-1]]
+    return (
+        ["/".join(parts[at:]) for at in range(len(parts))] if len(parts) < 64 else [name, parts[-1]]
+    )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["FILE_TYPES"]
-
 FILE_TYPES: dict[str, tuple[str, ...]] = {
     "asm": ("*.asm", "*.s", "*.S"),
     "awk": ("*.awk",),
@@ -32,7 +30,15 @@ FILE_TYPES: dict[str, tuple[str, ...]] = {
     "less": ("*.less",),
     "log": ("*.log",),
     "lua": ("*.lua",),
-    "make": ("*.mak", "*.mk", "GNUmakefile", "Makefile", "makefile", "[Gg][Nn][Uu]makefile", "[Mm]akefile"),
+    "make": (
+        "*.mak",
+        "*.mk",
+        "GNUmakefile",
+        "Makefile",
+        "makefile",
+        "[Gg][Nn][Uu]makefile",
+        "[Mm]akefile",
+    ),
     "markdown": ("*.markdown", "*.md", "*.mdown", "*.mkdn"),
     "md": ("*.markdown", "*.md", "*.mdown", "*.mkdn"),
     "nix": ("*.nix",),

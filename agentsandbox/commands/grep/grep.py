@@ -9,8 +9,21 @@ from agentsandbox.commands._text.choices import choose
 from agentsandbox.commands.grep.file_batch import SMALL, FileBatch
 from agentsandbox.commands.grep.file_filters import FileFilter
 from agentsandbox.commands.grep.line_report import FileSearch, Report, copy_lines
-from agentsandbox.commands.grep.options import DIRECTORIES, LONG_OPTIONS, PARSER, USAGE, read_length, read_number
-from agentsandbox.contract.command import Arguments, Command, CommandContext, command, describe_os_error
+from agentsandbox.commands.grep.options import (
+    DIRECTORIES,
+    LONG_OPTIONS,
+    PARSER,
+    USAGE,
+    read_length,
+    read_number,
+)
+from agentsandbox.contract.command import (
+    Arguments,
+    Command,
+    CommandContext,
+    command,
+    describe_os_error,
+)
 from agentsandbox.contract.manners import Manners
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.kernel.fs.base import File
@@ -26,8 +39,6 @@ if TYPE_CHECKING:
 
     _Entry = tuple[str, int, bytes | None]
 
-__all__ = ["egrep", "fgrep", "grep", "run_grep"]
-
 _MATCHERS = {"extended-regexp": "E", "fixed-strings": "F", "basic-regexp": "G", "perl-regexp": "P"}
 _SMALL_FILE = 1 << 18
 _GROUP = 256
@@ -36,7 +47,11 @@ _GATHERED = {stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK}
 
 def run_grep(ctx: CommandContext, words: list[str], matcher: str | None = None) -> int:
     """grep with these words; `matcher` is what egrep and fgrep begin with."""
-    if "--help" in words and "--help" not in words[words.index("--") :] if "--" in words else "--help" in words:
+    if (
+        "--help" in words and "--help" not in words[words.index("--") :]
+        if "--" in words
+        else "--help" in words
+    ):
         ctx.stdout.write(encode(USAGE.lstrip("\n")))
         return 0
     try:
@@ -96,7 +111,9 @@ class _Grep:
         listing = args.last("files-with-matches", "files-without-match")
         report.list_files = None if listing is None else listing == "files-with-matches"
         if args.flag("unix-byte-offsets"):
-            self.ctx.stderr.write(encode(f"{self.ctx.name}: warning: --unix-byte-offsets (-u) is obsolete\n"))
+            self.ctx.stderr.write(
+                encode(f"{self.ctx.name}: warning: --unix-byte-offsets (-u) is obsolete\n")
+            )
         self._read_binary()
         self._read_context()
         self._read_files()
@@ -159,9 +176,15 @@ class _Grep:
             env = self.ctx.env
             from agentsandbox.commands.grep.colors import Colors
 
-            colors = self.report.colors = Colors(env.get("GREP_COLORS", ""), env.get("GREP_COLOR", ""), inverted=self.report.invert)
+            colors = self.report.colors = Colors(
+                env.get("GREP_COLORS", ""), env.get("GREP_COLOR", ""), inverted=self.report.invert
+            )
             if old := colors.obsolete:
-                self.ctx.stderr.write(encode(f"{self.ctx.name}: warning: GREP_COLOR='{old}' is deprecated; use GREP_COLORS='mt={old}'\n"))
+                self.ctx.stderr.write(
+                    encode(
+                        f"{self.ctx.name}: warning: GREP_COLOR='{old}' is deprecated; use GREP_COLORS='mt={old}'\n"
+                    )
+                )
         elif when not in (None, "auto", "tty", "if-tty", "never", "no", "none"):
             raise _HelpWanted
 
@@ -233,13 +256,17 @@ class _Grep:
         """Search the operands; the status."""
         args, report = self.args, self.report
         whole = args.flag("word-regexp") or args.flag("line-regexp")
-        nothing = (report.invert and self._matches_all() and not whole) or (self.search is None and not report.invert)
+        nothing = (report.invert and self._matches_all() and not whole) or (
+            self.search is None and not report.invert
+        )
         if (report.max_count == 0 or nothing) and report.list_files is not False:
             return 1
         recurse = self.directories == "recurse"
         operands = args.operands or (["."] if recurse else ["-"])
         shown = args.last("with-filename", "no-filename")
-        report.with_filename = len(operands) > 1 or recurse if shown is None else shown == "with-filename"
+        report.with_filename = (
+            len(operands) > 1 or recurse if shown is None else shown == "with-filename"
+        )
         if shown is None and recurse and len(operands) == 1 and not self._is_directory(operands[0]):
             report.with_filename = False
         self._quick = self._quick_file(many=recurse or len(operands) > 1)
@@ -253,7 +280,9 @@ class _Grep:
             return 2
         return 0 if self.found else 1
 
-    def _search_group(self, names: list[str], contents: list[bytes | None], *, implicit: bool) -> bool:
+    def _search_group(
+        self, names: list[str], contents: list[bytes | None], *, implicit: bool
+    ) -> bool:
         """Search some operands one by one; whether that is enough."""
         for operand, data in zip(names, contents, strict=True):
             if data is None or self._quick is None:
@@ -266,7 +295,13 @@ class _Grep:
 
     def _groups(self, operands: Sequence[str]) -> Iterator[tuple[list[str], list[bytes | None]]]:
         """The operands, and the contents that are known without more ado."""
-        if self._quick is None or len(operands) < 2 or not self.filter.is_empty() or "-" in operands or "" in operands:
+        if (
+            self._quick is None
+            or len(operands) < 2
+            or not self.filter.is_empty()
+            or "-" in operands
+            or "" in operands
+        ):
             yield list(operands), [None] * len(operands)
             return
         for start in range(0, len(operands), _GROUP):
@@ -276,7 +311,9 @@ class _Grep:
 
     def _matches_all(self) -> bool:
         """Whether the only pattern is empty."""
-        return self.search is not None and [regex.pattern_source for regex in self.search.regexes] == [""]
+        return self.search is not None and [
+            regex.pattern_source for regex in self.search.regexes
+        ] == [""]
 
     def _is_directory(self, operand: str) -> bool:
         return operand != "-" and operand != "" and self.ctx.fs.is_dir(self.ctx.path(operand))
@@ -296,9 +333,15 @@ class _Grep:
                     return entered and self._tree(operand, path, implicit=implicit)
                 if self.directories == "skip":
                     return False
-            elif not self.filter.admits(operand, operand=True) or (self.devices == "skip" and not info.is_file):
+            elif not self.filter.admits(operand, operand=True) or (
+                self.devices == "skip" and not info.is_file
+            ):
                 return False
-            if self._quick is not None and info.is_file and (info.size <= _SMALL_FILE or self._batch is not None):
+            if (
+                self._quick is not None
+                and info.is_file
+                and (info.size <= _SMALL_FILE or self._batch is not None)
+            ):
                 return self._quick(operand, ctx.fs.read_bytes(path))
             return self._file(operand, path)
         except OSError as error:
@@ -314,7 +357,9 @@ class _Grep:
         self._flush()
         self.failed = True
         if not self.silent:
-            self.ctx.stderr.write(encode(f"{self.ctx.name}: {name}: {describe_os_error(error, '')}\n"))
+            self.ctx.stderr.write(
+                encode(f"{self.ctx.name}: {name}: {describe_os_error(error, '')}\n")
+            )
 
     def _tree(self, operand: str, path: str, *, implicit: bool) -> bool:
         """Search everything below a directory, by name."""
@@ -322,14 +367,24 @@ class _Grep:
         quick = self._quick
         needle = self._indispensable() if quick is not None else b""
         found = False
-        pending = [("" if implicit else operand if operand.endswith("/") else f"{operand}/", path, frozenset[int]())]
+        pending = [
+            (
+                "" if implicit else operand if operand.endswith("/") else f"{operand}/",
+                path,
+                frozenset[int](),
+            )
+        ]
         while pending:
             shown, here, above = pending.pop()
             if self.follow:
                 number = fs.stat(here).ino
                 if number in above:
                     self._flush()
-                    self.ctx.stderr.write(encode(f"{self.ctx.name}: {shown.rstrip('/')}: warning: recursive directory loop\n"))
+                    self.ctx.stderr.write(
+                        encode(
+                            f"{self.ctx.name}: {shown.rstrip('/')}: warning: recursive directory loop\n"
+                        )
+                    )
                     continue
                 above = above | {number}
             try:
@@ -339,7 +394,9 @@ class _Grep:
                 continue
             base = "" if here == "/" else here
             if (entered := self._gather(shown, names, kinds, contents, needle)) is not None:
-                pending.extend([(f"{shown}{name}/", f"{base}/{name}", above) for name in reversed(entered)])
+                pending.extend(
+                    [(f"{shown}{name}/", f"{base}/{name}", above) for name in reversed(entered)]
+                )
                 continue
             deeper = []
             for name, kind, data in self._worth_reading(names, kinds, contents, needle):
@@ -369,8 +426,17 @@ class _Grep:
             pending.extend(reversed(deeper))
         return found
 
-    def _gather(self, shown: str, names: list[str], kinds: list[int], contents: list[bytes | None], needle: bytes) -> list[str] | None:
-        """Leave the files of a directory to the batch, and give its directories; None if something must be looked at by itself."""
+    def _gather(
+        self,
+        shown: str,
+        names: list[str],
+        kinds: list[int],
+        contents: list[bytes | None],
+        needle: bytes,
+    ) -> list[str] | None:
+        """Leave the files of a directory to the batch, and give its directories; None if something
+        must be looked at by itself.
+        """
         if self._batch is None:
             return None
         self.ctx.budget.step(len(names))
@@ -380,7 +446,11 @@ class _Grep:
             if not found <= _GATHERED or (self.follow and stat.S_IFLNK in found):
                 return None
             enters = self.filter.enters
-            entered = [name for name, kind in zip(names, kinds, strict=True) if kind == stat.S_IFDIR and enters(shown + name)]
+            entered = [
+                name
+                for name, kind in zip(names, kinds, strict=True)
+                if kind == stat.S_IFDIR and enters(shown + name)
+            ]
             wanted = [kind == stat.S_IFREG for kind in kinds]
             if self.filter.names_files:
                 if needle:  # quicker to know than whether a name counts
@@ -392,7 +462,9 @@ class _Grep:
             names, contents = list(compress(names, wanted)), list(compress(contents, wanted))
         return entered if self._batch.extend(shown, names, contents) else None
 
-    def _worth_reading(self, names: list[str], kinds: list[int], contents: list[bytes | None], needle: bytes) -> Iterator[_Entry]:
+    def _worth_reading(
+        self, names: list[str], kinds: list[int], contents: list[bytes | None], needle: bytes
+    ) -> Iterator[_Entry]:
         """Those of a directory's entries that may hold what every match holds."""
         for start in range(0, len(names), _GROUP):
             group = range(start, min(start + _GROUP, len(names)))
@@ -409,7 +481,9 @@ class _Grep:
             self._flush()
             if self._is_output(source):
                 self.failed = True
-                self.ctx.stderr.write(encode(f"{self.ctx.name}: {name}: input file is also the output\n"))
+                self.ctx.stderr.write(
+                    encode(f"{self.ctx.name}: {name}: input file is also the output\n")
+                )
                 return False
             return self._stream(source, name)
         finally:
@@ -423,7 +497,9 @@ class _Grep:
         return search.needle
 
     def _quick_file(self, *, many: bool) -> Callable[[str, bytes], bool] | None:
-        """As `_file`, for small files that have been read: what can be known beforehand is. None if that is not much."""
+        """As `_file`, for small files that have been read: what can be known beforehand is. None if
+        that is not much.
+        """
         ctx, report, search = self.ctx, self.report, self.search
         if search is None or report.null_lines or isinstance(ctx.stdout, File):
             return None
@@ -444,17 +520,32 @@ class _Grep:
                 return self._account(needle in data, name)
             if len(data) > _SMALL_FILE:
                 return self._stream(BytesReader(data), name)
-            if test is not None and len(data) <= search.quick_size and data.isascii() and b"\0" not in data:
+            if (
+                test is not None
+                and len(data) <= search.quick_size
+                and data.isascii()
+                and b"\0" not in data
+            ):
                 return self._account(test(data) is not None, name)
             if copies and data.isascii() and b"\0" not in data:
-                write(copy_lines(data, needle, encode(name) + mark if named else b"", numbered=numbered))
+                write(
+                    copy_lines(
+                        data, needle, encode(name) + mark if named else b"", numbered=numbered
+                    )
+                )
                 self.found = True
                 return True
             return self._account(FileSearch(ctx, search, report, name).run_data(data), name)
 
-        counted = report.count and not (report.invert or report.only_first or report.max_count is not None)
+        counted = report.count and not (
+            report.invert or report.only_first or report.max_count is not None
+        )
         listed = report.list_files is not None and not (report.invert or report.quiet)
-        if not many or report.bytewise or not (counted or listed or (report.lines_only and report.colors is None)):
+        if (
+            not many
+            or report.bytewise
+            or not (counted or listed or (report.lines_only and report.colors is None))
+        ):
             return run
         batch = self._batch = FileBatch(ctx, search, report, run)
 
@@ -483,7 +574,12 @@ class _Grep:
         if self.search is not None:
             selected = FileSearch(self.ctx, self.search, report, name).run(source)
         elif report.invert:
-            selected = FileSearch(self.ctx, LineSearch([], [], self.ctx.budget, null_lines=report.null_lines), report, name).run(source)
+            selected = FileSearch(
+                self.ctx,
+                LineSearch([], [], self.ctx.budget, null_lines=report.null_lines),
+                report,
+                name,
+            ).run(source)
         return self._account(selected, name)
 
     def _account(self, selected: int, name: str) -> bool:

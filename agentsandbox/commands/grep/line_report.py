@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.regexps.lines import LineSearch
     from agentsandbox.kernel.streams import ByteReader
 
-__all__ = ["FileSearch", "Report", "copy_lines"]
-
 _INVALID = re.compile("[\udc80-\udcff]")
 
 
@@ -76,8 +74,16 @@ class Report:
 
     @property
     def whole_lines(self) -> bool:
-        """Whether whole lines are printed as they are, all that are selected, perhaps with context."""
-        special = self.byte_offsets or self.colors is not None or self.initial_tab or self.only_matching or self.null_lines
+        """Whether whole lines are printed as they are, all that are selected, perhaps with
+        context.
+        """
+        special = (
+            self.byte_offsets
+            or self.colors is not None
+            or self.initial_tab
+            or self.only_matching
+            or self.null_lines
+        )
         return not (special or self.count or self.only_first) and self.max_count is None
 
     @property
@@ -99,7 +105,9 @@ class Report:
         return f"{name if colors is None else colors.paint('fn', name)}{mark}{number}\n"
 
     def align(self, source: ByteReader | bytes) -> None:
-        """With -T, numbers take as many columns as the largest of a file may; of what has no size, any number."""
+        """With -T, numbers take as many columns as the largest of a file may; of what has no size,
+        any number.
+        """
         if not self.initial_tab:
             return
         most = 2**63 - 1
@@ -109,7 +117,9 @@ class Report:
             most = info.size + self.line_numbers
         self.digits = len(str(most))
 
-    def prefix(self, name: str, number: int, offset: int, separator: str, *, is_empty: bool = False) -> str:
+    def prefix(
+        self, name: str, number: int, offset: int, separator: str, *, is_empty: bool = False
+    ) -> str:
         """What stands before a line."""
         colors = self.colors
         mark = colors.paint("se", separator) if colors else separator
@@ -129,7 +139,9 @@ class Report:
 
 
 class FileSearch:
-    """Searches one file and writes what the report asks for. `run` gives the number of selected lines."""
+    """Searches one file and writes what the report asks for. `run` gives the number of selected
+    lines.
+    """
 
     def __init__(self, ctx: CommandContext, search: LineSearch, report: Report, name: str) -> None:
         self.ctx = ctx
@@ -143,7 +155,8 @@ class FileSearch:
         self.invalid = False
         """Whether a selected line was not printed because it is not UTF-8."""
         self.has_begun = False
-        """Whether trailing context was due before any line was shown: the beginning counts as shown from then on."""
+        """Whether trailing context was due before any line was shown: the beginning counts as shown
+        from then on."""
         self.is_open = False
         """Whether nothing ends the last line of the block."""
         self.unclean = False
@@ -155,7 +168,8 @@ class FileSearch:
         self.last_shown = 0
         """The number of the last line written."""
         self.shown_end = 0
-        """Where in the block the lines begin that stand behind it; the beginning where it is in an earlier one."""
+        """Where in the block the lines begin that stand behind it; the beginning where it is in an
+        earlier one."""
         self.tail: list[tuple[int, int, str]] = []
         """(number, offset, line) of the last lines of the blocks before, for leading context."""
         self.simple = report.simple
@@ -190,7 +204,9 @@ class FileSearch:
             stopped = self.stopped
             if stopped and not self.pending:
                 break
-        if begin is not None and self.ended_at is not None:  # the next reader goes on after the last selected line
+        if (
+            begin is not None and self.ended_at is not None
+        ):  # the next reader goes on after the last selected line
             source.seek(begin + min(self.ended_at, self.bytes_before))  # type: ignore[attr-defined]
         if self.invalid and report.binary == "binary":
             self._say_binary()
@@ -245,7 +261,12 @@ class FileSearch:
             self.selected += text.count(end) + 1 - found if report.invert else found
         elif self.plain_matches and clean and self._only_matches(text):
             pass
-        elif self.by_lines and clean and not self.unclean and (flags := self.search.of(text).flags(text)) is not None:
+        elif (
+            self.by_lines
+            and clean
+            and not self.unclean
+            and (flags := self.search.of(text).flags(text)) is not None
+        ):
             self._by_lines(*flags)
         elif self.simple and clean and report.max_count is None and not report.count:
             self._simple(text)
@@ -321,7 +342,11 @@ class FileSearch:
     def _by_lines(self, lines: list[str], flags: list[object]) -> None:
         """Every line is looked at: numbers, and context with nothing else about it."""
         report = self.report
-        chosen = [at for at, flag in enumerate(flags) if not flag] if report.invert else [at for at, flag in enumerate(flags) if flag]
+        chosen = (
+            [at for at, flag in enumerate(flags) if not flag]
+            if report.invert
+            else [at for at, flag in enumerate(flags) if flag]
+        )
         self.selected += len(chosen)
         number = self.lines_before + 1
         self.lines_before += len(lines)
@@ -334,8 +359,14 @@ class FileSearch:
         number -= len(earlier)
         lines = earlier + lines
         chosen = [len(earlier) + at for at in chosen]
-        groups, self.pending = _groups(chosen, len(lines), report.before, report.after, self.pending)
-        rows = self._prefixed(lines, number, chosen) if report.with_filename or report.line_numbers else lines
+        groups, self.pending = _groups(
+            chosen, len(lines), report.before, report.after, self.pending
+        )
+        rows = (
+            self._prefixed(lines, number, chosen)
+            if report.with_filename or report.line_numbers
+            else lines
+        )
         out: list[str] = []
         for start, stop in groups:
             parted = not self.last_shown or number + start > self.last_shown + 1
@@ -345,7 +376,10 @@ class FileSearch:
             self.last_shown = number + stop - 1
             out.append("\n".join(rows[start:stop]) + "\n")
         if report.before:
-            self.tail = [(number + at, 0, lines[at]) for at in range(max(0, len(lines) - report.before), len(lines))]
+            self.tail = [
+                (number + at, 0, lines[at])
+                for at in range(max(0, len(lines) - report.before), len(lines))
+            ]
         self._write(out)
 
     def _prefixed(self, lines: list[str], number: int, chosen: list[int]) -> list[str]:
@@ -363,7 +397,11 @@ class FileSearch:
 
     def _plain_prefix(self, mark: str) -> str:
         """The file's name as it stands before lines, if it does."""
-        return f"{self.name}{chr(0) if self.report.null_names else mark}" if self.report.with_filename else ""
+        return (
+            f"{self.name}{chr(0) if self.report.null_names else mark}"
+            if self.report.with_filename
+            else ""
+        )
 
     def _only_matches(self, text: str) -> bool:
         """Write all matches of the block; false when that must be done line by line."""
@@ -380,9 +418,11 @@ class FileSearch:
     # everything else
 
     def _detailed(self, text: str, clean: bool) -> None:
-        """Line by line from one selected line to the next: context, colours, offsets, a ceiling on the count.
+        """Line by line from one selected line to the next: context, colours, offsets, a ceiling on
+        the count.
 
-        Lines that -v selects one after another are shown in one go, as GNU's does, but for a last one that nothing ends.
+        Lines that -v selects one after another are shown in one go, as GNU's does, but for a last
+        one that nothing ends.
         """
         report, end = self.report, self.end
         self.unclean = self.unclean or not clean
@@ -395,7 +435,12 @@ class FileSearch:
         for start, stop in places:
             self.ctx.budget.step()
             at = number + text.count(end, position, start)
-            follows = report.invert and position > 0 and at == number and not (self.is_open and stop == len(text))
+            follows = (
+                report.invert
+                and position > 0
+                and at == number
+                and not (self.is_open and stop == len(text))
+            )
             if self.pending and not follows:
                 self._trailing(text, position, start, number, out)
             self.selected += 1
@@ -408,7 +453,9 @@ class FileSearch:
             position, number = min(stop + 1, len(text) + 1), at + 1
             if report.max_count is not None and self.selected >= report.max_count:
                 self.stopped = True
-                self.ended_at = self.bytes_before + len(encode(text[:position])) + (position > len(text))
+                self.ended_at = (
+                    self.bytes_before + len(encode(text[:position])) + (position > len(text))
+                )
                 break
         if position <= len(text):
             if self.pending:
@@ -431,7 +478,8 @@ class FileSearch:
     def _trailing(self, text: str, position: int, limit: int, number: int, out: list[str]) -> None:
         """Trailing context from `position` on, up to the next selected line at `limit`.
 
-        It goes on behind the last line that was written, as GNU's does, and no further than to one that is not UTF-8.
+        It goes on behind the last line that was written, as GNU's does, and no further than to one
+        that is not UTF-8.
         """
         if self.unclean and self.last_shown != number - 1:
             self.has_begun = True
@@ -462,14 +510,24 @@ class FileSearch:
         position = start
         while len(lines) < wanted and position > 0:
             before = text.rfind(self.end, 0, position - 1) + 1
-            lines.append((at - 1 - len(lines), self._offset(text, before), text[before : position - 1]))
+            lines.append(
+                (at - 1 - len(lines), self._offset(text, before), text[before : position - 1])
+            )
             position = before
         if len(lines) < wanted and self.tail:
             lines.extend(self.tail[: -(wanted - len(lines)) - 1 : -1])
         first = lines[-1][0] if lines else at
         new_group = not (self.last_shown or self.has_begun) or first > self.last_shown + 1
-        if report.context and report.something_written and new_group and report.separator is not None:
-            out.append((report.colors.paint("se", report.separator) if report.colors else report.separator) + "\n")
+        if (
+            report.context
+            and report.something_written
+            and new_group
+            and report.separator is not None
+        ):
+            out.append(
+                (report.colors.paint("se", report.separator) if report.colors else report.separator)
+                + "\n"
+            )
         end = start - sum([len(line) + 1 for _, _, line in lines])
         for number, offset, line in reversed(lines):
             end += len(line) + 1
@@ -481,7 +539,11 @@ class FileSearch:
         lines = text.split(self.end)
         first = max(0, len(lines) - wanted)
         number = self.lines_before + first + 1
-        offset = self._offset(text, 0) + (len(encode(self.end.join(lines[:first]))) + 1 if first and self.report.byte_offsets else 0)
+        offset = self._offset(text, 0) + (
+            len(encode(self.end.join(lines[:first]))) + 1
+            if first and self.report.byte_offsets
+            else 0
+        )
         for line in lines[first:]:
             self.tail.append((number, offset, line))
             number += 1
@@ -489,7 +551,9 @@ class FileSearch:
         del self.tail[:-wanted]
 
     def _line(self, out: list[str], number: int, offset: int, line: str, separator: str) -> bool:
-        """One line, or the parts of it that match; false for one that is not UTF-8 and is not shown."""
+        """One line, or the parts of it that match; false for one that is not UTF-8 and is not
+        shown.
+        """
         report = self.report
         if self.unclean and not report.only_matching and _INVALID.search(line):
             self.invalid = report.something_written = True
@@ -502,7 +566,9 @@ class FileSearch:
             return True
         out.append(report.prefix(self.name, number, offset, separator, is_empty=not line))
         if report.colors and (separator == ":") != report.invert:
-            line = self._colored(line, "sl" if separator == ":" else "cx", "ms" if separator == ":" else "mc")
+            line = self._colored(
+                line, "sl" if separator == ":" else "cx", "ms" if separator == ":" else "mc"
+            )
         elif report.colors:
             line = report.colors.paint("sl" if separator == ":" else "cx", line) if line else line
         out.append(line + self.end)
@@ -530,15 +596,22 @@ class FileSearch:
         pieces: list[str] = []
         position = 0
         for start, stop in self.search.spans(line) if colors.parts[match] else ():
-            pieces += (colors.begin(whole), line[position:start], colors.paint(match, line[start:stop]))
+            pieces += (
+                colors.begin(whole),
+                line[position:start],
+                colors.paint(match, line[start:stop]),
+            )
             position = stop
         if position < len(line):
             pieces.append(colors.paint(whole, line[position:]))
         return "".join(pieces)
 
 
-def _groups(chosen: list[int], size: int, before: int, after: int, pending: int) -> tuple[list[tuple[int, int]], int]:
-    """The groups of lines to show around the chosen ones of `size`, and how much trailing context is still missing.
+def _groups(
+    chosen: list[int], size: int, before: int, after: int, pending: int
+) -> tuple[list[tuple[int, int]], int]:
+    """The groups of lines to show around the chosen ones of `size`, and how much trailing context
+    is still missing.
 
     `pending` lines at the beginning belong to the group before. Groups that touch are one.
     """

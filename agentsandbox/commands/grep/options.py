@@ -10,8 +10,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["DIRECTORIES", "LONG_OPTIONS", "PARSER", "USAGE", "read_length", "read_number"]
-
 USAGE = """
 Usage: grep [OPTION]... PATTERNS [FILE]...
 Print the lines of each FILE that match one of PATTERNS, which newlines separate.

@@ -1,4 +1,6 @@
-"""`rg` (ripgrep 13): search a tree for lines that match, leaving out what is ignored, hidden or binary."""
+"""`rg` (ripgrep 13): search a tree for lines that match, leaving out what is ignored, hidden or
+binary.
+"""
 
 from __future__ import annotations
 
@@ -25,12 +27,19 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.regexps.lines import LineSearch
     from agentsandbox.kernel.streams import ByteReader
 
-__all__ = ["rg"]
-
 _ORDERS = {"accessed": "atime", "created": "mtime", "modified": "mtime", "none": None, "path": None}
 """What --sort takes, and which time that is."""
 _WHEN = ("always", "ansi", "auto", "never")
-_FORMATS = {".gz": "gzip", ".tgz": "gzip", ".bz2": "bzip2", ".tbz2": "bzip2", ".xz": "xz", ".txz": "xz", ".lzma": "lzma", ".zst": "zstd"}
+_FORMATS = {
+    ".gz": "gzip",
+    ".tgz": "gzip",
+    ".bz2": "bzip2",
+    ".tbz2": "bzip2",
+    ".xz": "xz",
+    ".txz": "xz",
+    ".lzma": "lzma",
+    ".zst": "zstd",
+}
 
 
 def _check_names(words: Sequence[str]) -> Sequence[str]:
@@ -174,7 +183,9 @@ class _Rg:
         seen = self.ctx.env.get("TERM", "dumb") != "dumb" and "NO_COLOR" not in self.ctx.env
         when = args.value("color", "always" if args.flag("pretty") and seen else "never") or ""
         if when not in _WHEN:
-            raise UsageError(f"'{when}' isn't a valid value for '--color <WHEN>'\n\t[possible values: {', '.join(_WHEN)}]")
+            raise UsageError(
+                f"'{when}' isn't a valid value for '--color <WHEN>'\n\t[possible values: {', '.join(_WHEN)}]"
+            )
         self.report.painted = when in ("always", "ansi")
         self._read_types()
         if args.flag("type-list"):
@@ -200,7 +211,10 @@ class _Rg:
         self.ctx.budget.step(10)
         if not self.args.flag("no-messages"):
             number = f" (os error {error.errno})" if error.errno else ""
-            if error.errno == errno.ENOENT and self.args.value(self.args.last("sort", "sortr") or "", "none") != "none":
+            if (
+                error.errno == errno.ENOENT
+                and self.args.value(self.args.last("sort", "sortr") or "", "none") != "none"
+            ):
                 name = f"{name}: IO error for operation on {name}"
             self.ctx.stderr.write(encode(f"{describe_os_error(error, name)}{number}\n"))
 
@@ -215,15 +229,23 @@ class _Rg:
             if glob.startswith("include:"):
                 others = tuple(glob.removeprefix("include:").split(","))
                 glob = ""
-            if not (name.isalnum() and (glob or others)) or any(other not in self.types for other in others):
+            if not (name.isalnum() and (glob or others)) or any(
+                other not in self.types for other in others
+            ):
                 raise CommandError("invalid definition (format is type:glob, e.g., html:*.html)", 2)
-            globs = (glob,) if glob else tuple(each for other in others for each in self.types[other])
+            globs = (
+                (glob,) if glob else tuple(each for other in others for each in self.types[other])
+            )
             self.types[name] = (*self.types.get(name, ()), *globs)
         for key in ("type", "type-not"):
             for name in args.values(key):
                 if name != "all" and name not in self.types:
                     raise CommandError(f"unrecognized file type: {name}", 2)
-                patterns = tuple(glob for globs in self.types.values() for glob in globs) if name == "all" else self.types[name]
+                patterns = (
+                    tuple(glob for globs in self.types.values() for glob in globs)
+                    if name == "all"
+                    else self.types[name]
+                )
                 self.walk.add_type(patterns, wanted=key == "type")
 
     def _list_types(self) -> int:
@@ -249,7 +271,13 @@ class _Rg:
             if key in ("glob", "iglob"):
                 walk.add_glob(value or "", ignore_case=key == "iglob")
         self._read_order()
-        self.binary = "text" if args.flag("text") else "binary" if args.flag("binary") or unrestricted > 2 else "without-match"
+        self.binary = (
+            "text"
+            if args.flag("text")
+            else "binary"
+            if args.flag("binary") or unrestricted > 2
+            else "without-match"
+        )
 
     def _files_of_rules(self, names: list[str]) -> list[str]:
         """The files of --ignore-file; one that is not there is told of, and no error."""
@@ -266,7 +294,10 @@ class _Rg:
         value = self.args.value(key) or ""
         if value not in _ORDERS:
             name = {"sort": "SORTBY", "sortr": "SORTBY"}[key]
-            raise CommandError(f"error: '{value}' isn't a valid value for '--{key} <{name}>'\n\t[possible values: {', '.join(_ORDERS)}]", 2)
+            raise CommandError(
+                f"error: '{value}' isn't a valid value for '--{key} <{name}>'\n\t[possible values: {', '.join(_ORDERS)}]",
+                2,
+            )
         self.backwards = key == "sortr" and value != "none"
         self.walk.time = _ORDERS[value]
         self.walk.backwards = self.backwards and self.walk.time is not None
@@ -283,14 +314,18 @@ class _Rg:
     def _number(self, key: str) -> int:
         value = self.args.value(key) or ""
         if not value.isascii() or not value.isdigit() or len(value) > 12:
-            raise CommandError(f"error: Invalid value for '--{key} <NUM>': invalid digit found in string", 2)
+            raise CommandError(
+                f"error: Invalid value for '--{key} <NUM>': invalid digit found in string", 2
+            )
         return int(value)
 
     def _read_report(self) -> None:
         args, report = self.args, self.report
         report.invert = args.flag("invert-match")
         counted = args.last("count", "count-matches")
-        report.count_matches = counted == "count-matches" or (counted is not None and args.flag("only-matching"))
+        report.count_matches = counted == "count-matches" or (
+            counted is not None and args.flag("only-matching")
+        )
         report.count = counted == "count"
         if counted == "count-matches" and report.invert:
             report.count, report.count_matches = True, False
@@ -307,7 +342,9 @@ class _Rg:
         report.multiline = args.last("multiline", "no-multiline") == "multiline"
         report.replacement = args.value("replace")
         listing = args.last("files-with-matches", "files-without-match")
-        report.list_files = None if listing is None or counted is not None else listing == "files-with-matches"
+        report.list_files = (
+            None if listing is None or counted is not None else listing == "files-with-matches"
+        )
         both = self._number("context") if args.flag("context") else 0
         report.before = self._number("before-context") if args.flag("before-context") else both
         report.after = self._number("after-context") if args.flag("after-context") else both
@@ -327,7 +364,9 @@ class _Rg:
     def _read_names(self, paths: list[str]) -> None:
         shown = self.args.last("with-filename", "no-filename")
         several = len(paths) > 1 or paths[0] == "" or self._is_directory(paths[0])
-        self.report.with_filename = (several or self.report.each_match) if shown is None else shown == "with-filename"
+        self.report.with_filename = (
+            (several or self.report.each_match) if shown is None else shown == "with-filename"
+        )
         if self.heading:
             self.heading = self.report.with_filename
             self.report.with_filename = False
@@ -370,7 +409,9 @@ class _Rg:
         shown = "" if not operand else operand if operand.endswith("/") else f"{operand}/"
         files = self.walk.files(self._path(operand), shown)
         found = False
-        for name, path in reversed(list(files)) if self.backwards and self.walk.time is None else files:
+        for name, path in (
+            reversed(list(files)) if self.backwards and self.walk.time is None else files
+        ):
             found |= self._file(name, path, search, explicit=False)
             if found and self.report.quiet:
                 break
@@ -378,7 +419,11 @@ class _Rg:
 
     def _file(self, name: str, path: str, search: LineSearch, *, explicit: bool) -> bool:
         try:
-            if self.max_size is not None and not explicit and self.ctx.fs.stat(path).size > self.max_size:
+            if (
+                self.max_size is not None
+                and not explicit
+                and self.ctx.fs.stat(path).size > self.max_size
+            ):
                 return False
             source = self.ctx.fs.open(path, "r")
         except OSError as error:
@@ -391,7 +436,9 @@ class _Rg:
             source.release()
 
     def _plain(self, source: ByteReader, name: str) -> ByteReader | None:
-        """Return what is searched of a file, in UTF-8: -z expands it. None after a message that it cannot be read."""
+        """Return what is searched of a file, in UTF-8: -z expands it. None after a message that it
+        cannot be read.
+        """
         format = _FORMATS.get(posixpath.splitext(name)[1]) if self.args.flag("search-zip") else None
         if format is None:
             return as_utf8(source, self.ctx.budget)
@@ -401,7 +448,9 @@ class _Rg:
         try:
             for block in decompress(Source(source), format, self.ctx.budget):
                 pieces.append(block)
-                self.ctx.budget.charge(sum(map(len, pieces)) if len(pieces) % 16 == 0 else len(block))
+                self.ctx.budget.charge(
+                    sum(map(len, pieces)) if len(pieces) % 16 == 0 else len(block)
+                )
         except CompressionError as error:
             self.failed = True
             self.ctx.stderr.write(encode(f"{name}: {format}: {error.problem}\n"))
@@ -428,9 +477,16 @@ class _Rg:
             if found:
                 self.ctx.stdout.write(encode(report.name_suffix(name)))
         elif (report.count or report.count_matches) and selected:
-            prefix = f"{report.paint('path', name)}{chr(0) if report.null_names else ':'}" if report.with_filename else ""
+            prefix = (
+                f"{report.paint('path', name)}{chr(0) if report.null_names else ':'}"
+                if report.with_filename
+                else ""
+            )
             shown = single if report.count_matches else selected
-            self.ctx.print(f"{prefix}{shown}", end="\0" if report.null_lines else "\r\n" if self.args.flag("crlf") else "\n")
+            self.ctx.print(
+                f"{prefix}{shown}",
+                end="\0" if report.null_lines else "\r\n" if self.args.flag("crlf") else "\n",
+            )
         return found
 
     def _search_of(self, search: LineSearch, name: str) -> RgSearch:
@@ -451,14 +507,20 @@ class _Rg:
             self.ctx.stdout = out
         text = held.getvalue()
         if text:
-            out.write((b"" if self.first_heading else b"\n") + encode(f"{self.report.paint('path', name)}\n") + text)
+            out.write(
+                (b"" if self.first_heading else b"\n")
+                + encode(f"{self.report.paint('path', name)}\n")
+                + text
+            )
             self.first_heading = False
         self.found = self.found or selected > 0
         return selected > 0
 
 
 def _is_piped(source: ByteReader) -> bool:
-    """Whether standard input is a pipe or a file with something to read: then it is searched, not the directory."""
+    """Whether standard input is a pipe or a file with something to read: then it is searched, not
+    the directory.
+    """
     if isinstance(source, BytesReader):
         return source.position < len(source.data)
     if isinstance(source, File):

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.budget import Budget
     from agentsandbox.kernel.streams import ByteReader
 
-__all__ = ["as_utf8"]
-
 _MARKS = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 _UTF8 = b"\xef\xbb\xbf"
 

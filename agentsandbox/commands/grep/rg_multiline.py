@@ -1,7 +1,7 @@
 """`rg -U`: matches that may span lines, and what is written about them.
 
-Lines that matches touch are taken together as long as one match ends on the line, or right before the line, where the next
-one begins: such a group is what -m counts and what -r edits in one piece.
+Lines that matches touch are taken together as long as one match ends on the line, or right before
+the line, where the next one begins: such a group is what -m counts and what -r edits in one piece.
 """
 
 from __future__ import annotations
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     Part = tuple[int, int, int]  # where its match begins; where it begins and ends
 
-__all__ = ["MultilineSearch", "WholeSearch", "spans_lines"]
-
 _PARTS = re.compile(
     r"(?P<dotall>\(\?[a-zA-Z]*s)|(?P<bytes>\\[pP](?:\{[^}]*\}|.)|\\.|\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]])*\]|\n)|(?P<anchor>[\^$])|(?P<dot>\.)",
     re.DOTALL,
@@ -32,13 +30,19 @@ _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
 def spans_lines(pattern: str, *, dotall: bool) -> bool:
-    """Whether a pattern of the usual kind can match a newline, or has an anchor: only then -U makes a difference."""
+    """Whether a pattern of the usual kind can match a newline, or has an anchor: only then -U makes
+    a difference.
+    """
     dots = False
     for part in _PARTS.finditer(pattern):
         text = part[0]
         dotall = dotall or part["dotall"] is not None
         dots = dots or part["dot"] is not None
-        if part["anchor"] or text in ("\\A", "\\z", "\n") or (part["bytes"] and _takes_newline(text)):
+        if (
+            part["anchor"]
+            or text in ("\\A", "\\z", "\n")
+            or (part["bytes"] and _takes_newline(text))
+        ):
             return True
     return dots and dotall
 
@@ -226,7 +230,9 @@ class MultilineSearch(RgSearch):
             number += 1
             offset += len(encode(body[start:end])) + 1 if report.byte_offsets else 0
 
-    def _with_replacements(self, body: str, begin: int, matches: list[Match]) -> tuple[str, list[tuple[int, int]]]:
+    def _with_replacements(
+        self, body: str, begin: int, matches: list[Match]
+    ) -> tuple[str, list[tuple[int, int]]]:
         """Return lines with their matches replaced, and where the new texts are."""
         out: list[str] = []
         spans: list[tuple[int, int]] = []
@@ -249,7 +255,9 @@ class MultilineSearch(RgSearch):
         return "".join([*out, body[start:end]])
 
 
-def _parts_of_lines(body: str, spans: list[tuple[int, int]]) -> Iterator[tuple[tuple[int, int], list[Part]]]:
+def _parts_of_lines(
+    body: str, spans: list[tuple[int, int]]
+) -> Iterator[tuple[tuple[int, int], list[Part]]]:
     """Yield the place of each line, without its newline, and what of it is in `spans`."""
     at = 0
     for line in _LINE.finditer(body):

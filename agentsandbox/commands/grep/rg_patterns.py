@@ -5,7 +5,13 @@ from __future__ import annotations
 import re
 
 from agentsandbox.commands.grep.rg_multiline import WholeSearch, spans_lines
-from agentsandbox.commands.grep.rg_syntax import LineEndError, PatternError, refuse_line_ends, translate, with_unicode
+from agentsandbox.commands.grep.rg_syntax import (
+    LineEndError,
+    PatternError,
+    refuse_line_ends,
+    translate,
+    with_unicode,
+)
 from agentsandbox.contract.command import describe_os_error
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.kernel.regexps import RegexError, compile_perl
@@ -18,8 +24,6 @@ if TYPE_CHECKING:
 
     from agentsandbox.commands.grep.rg_report import RgReport
     from agentsandbox.contract.command import Arguments, CommandContext
-
-__all__ = ["compile_patterns"]
 
 _END_OF_LINE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]])*\]|\$", re.DOTALL)
 _META = re.compile(r"[\\^$.|?*+()\[\]{}]")
@@ -47,7 +51,9 @@ def compile_patterns(ctx: CommandContext, args: Arguments, report: RgReport) -> 
     if not patterns:
         return LineSearch([], [], ctx.budget)
     case = args.last("ignore-case", "smart-case", "case-sensitive")
-    fold = case == "ignore-case" or (case == "smart-case" and not any(_has_upper(pattern) for pattern in patterns))
+    fold = case == "ignore-case" or (
+        case == "smart-case" and not any(_has_upper(pattern) for pattern in patterns)
+    )
     try:
         return _compile(ctx, args, report, patterns, fold=fold)
     except RegexError as error:
@@ -59,23 +65,47 @@ def _lines_of(ctx: CommandContext, name: str) -> list[str]:
     try:
         data = ctx.stdin.read() if name == "-" else ctx.fs.read_bytes(ctx.path(name))
     except OSError as error:
-        raise CommandError(f"{describe_os_error(error, name)} (os error {error.errno})", 2) from None
-    return [line.removesuffix("\r") for line in decode(data).removesuffix("\n").split("\n")] if data else []
+        raise CommandError(
+            f"{describe_os_error(error, name)} (os error {error.errno})", 2
+        ) from None
+    return (
+        [line.removesuffix("\r") for line in decode(data).removesuffix("\n").split("\n")]
+        if data
+        else []
+    )
 
 
-def _compile(ctx: CommandContext, args: Arguments, report: RgReport, patterns: list[str], *, fold: bool) -> LineSearch:
+def _compile(
+    ctx: CommandContext, args: Arguments, report: RgReport, patterns: list[str], *, fold: bool
+) -> LineSearch:
     words, lines = args.flag("word-regexp"), args.flag("line-regexp")
     fixed, null_lines = args.flag("fixed-strings"), report.null_lines
     plain = fixed or not any(_META.search(pattern) for pattern in patterns)
-    line_ends = "" if report.multiline else "\0" if null_lines else "\n\r" if args.flag("crlf") else "\n"
+    line_ends = (
+        "" if report.multiline else "\0" if null_lines else "\n\r" if args.flag("crlf") else "\n"
+    )
     if plain and not args.flag("pcre2"):
         refuse_line_ends("".join(patterns), line_ends)
     if report.multiline and plain:
-        report.multiline = lines or any("\n" in pattern for pattern in patterns) or args.flag("pcre2")
+        report.multiline = (
+            lines or any("\n" in pattern for pattern in patterns) or args.flag("pcre2")
+        )
     if plain and report.replacement is None and not report.multiline:
-        found = compile_search(patterns, "F", ctx.budget, ignore_case=fold, whole_words=words, whole_lines=lines, null_lines=null_lines)
+        found = compile_search(
+            patterns,
+            "F",
+            ctx.budget,
+            ignore_case=fold,
+            whole_words=words,
+            whole_lines=lines,
+            null_lines=null_lines,
+        )
         return found if all(patterns) else _with_empty_matches(found)
-    whole = "|".join([re.escape(pattern) for pattern in patterns]) if plain else _translated(args, patterns, line_ends)
+    whole = (
+        "|".join([re.escape(pattern) for pattern in patterns])
+        if plain
+        else _translated(args, patterns, line_ends)
+    )
     if args.flag("crlf") and not plain:
         whole = _END_OF_LINE.sub(lambda found: r"(?:\r??$)" if found[0] == "$" else found[0], whole)
     if report.multiline:
@@ -83,12 +113,24 @@ def _compile(ctx: CommandContext, args: Arguments, report: RgReport, patterns: l
         report.multiline = plain or lines or args.flag("pcre2") or spans_lines(whole, dotall=dotall)
         whole = f"(?s:{whole})" if dotall and not plain else whole
         whole = f"^(?:{whole})$" if lines else whole
-    wide = whole if plain or any(_NARROW.search(pattern) for pattern in patterns) else with_unicode(whole, whole_words=words)
+    wide = (
+        whole
+        if plain or any(_NARROW.search(pattern) for pattern in patterns)
+        else with_unicode(whole, whole_words=words)
+    )
 
     def search_for(source: str, *, whole_words: bool) -> LineSearch:
         if report.multiline:
-            source = f"(?<![0-9A-Za-z_])(?:{source})(?![0-9A-Za-z_])" if whole_words and not lines else source
-            return WholeSearch([compile_perl(source, ignore_case=fold, line_anchors=True, repeats_places=True)], [], ctx.budget)
+            source = (
+                f"(?<![0-9A-Za-z_])(?:{source})(?![0-9A-Za-z_])"
+                if whole_words and not lines
+                else source
+            )
+            return WholeSearch(
+                [compile_perl(source, ignore_case=fold, line_anchors=True, repeats_places=True)],
+                [],
+                ctx.budget,
+            )
         found = compile_search(
             [source],
             "P",
@@ -132,7 +174,11 @@ class _AllMatches(LineSearch):
         budget = self.budget
         while position <= len(line):
             budget.step()
-            places = [found.span() for regex in self.regexes if (found := regex.search(line, position, budget)) is not None]
+            places = [
+                found.span()
+                for regex in self.regexes
+                if (found := regex.search(line, position, budget)) is not None
+            ]
             if not places:
                 return
             start, end = min(places, key=lambda place: (place[0], -place[1]))
@@ -143,7 +189,9 @@ class _AllMatches(LineSearch):
 
 
 class _EitherSearch(LineSearch):
-    """One search for text in ASCII, another for other text: classes that know Unicode take more time."""
+    """One search for text in ASCII, another for other text: classes that know Unicode take more
+    time.
+    """
 
     def __init__(self, narrow: LineSearch, wide: LineSearch) -> None:
         super().__init__(narrow.regexes, narrow.plain, narrow.budget, null_lines=narrow.end == "\0")

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.regexps.lines import LineSearch
     from agentsandbox.kernel.streams import ByteReader
 
-__all__ = ["RgReport", "RgSearch", "read_whole"]
-
 _BLANKS = " \t\r\n\f\v"
 _COLORS = {
     "path": "\33[0m\33[35m",
@@ -28,7 +26,9 @@ _GROUP = re.compile(r"\$(?:\$|(\w+)|\{(\w+)\})")
 
 
 def read_whole(source: ByteReader, budget: Budget) -> bytes:
-    """All of a file; also a regular one is limited like any value, because it is searched in one piece."""
+    """All of a file; also a regular one is limited like any value, because it is searched in one
+    piece.
+    """
     pieces: list[bytes] = []
     size = 0
     for block in source.blocks():
@@ -58,13 +58,21 @@ class RgReport(Report):
     @property
     def edits(self) -> bool:
         """Whether lines are printed otherwise than as they are."""
-        special = self.columns or self.each_match or self.replacement is not None or self.trim or self.max_columns is not None
+        special = (
+            self.columns
+            or self.each_match
+            or self.replacement is not None
+            or self.trim
+            or self.max_columns is not None
+        )
         return special or self.painted
 
     @property
     def needs_matches(self) -> bool:
         """Whether what is printed depends on where the matches are."""
-        special = self.columns or self.each_match or self.replacement is not None or self.only_matching
+        special = (
+            self.columns or self.each_match or self.replacement is not None or self.only_matching
+        )
         return special or self.painted
 
     @property
@@ -79,7 +87,16 @@ class RgReport(Report):
     def name_suffix(self, name: str) -> str:
         return self.paint("path", name) + ("\0" if self.null_names else "\n")
 
-    def prefix(self, name: str, number: int, offset: int, separator: str, column: int = 0, *, is_empty: bool = False) -> str:
+    def prefix(
+        self,
+        name: str,
+        number: int,
+        offset: int,
+        separator: str,
+        column: int = 0,
+        *,
+        is_empty: bool = False,
+    ) -> str:
         pieces: list[str] = []
         if self.with_filename:
             pieces += [self.paint("path", name), "\0" if self.null_names else separator]
@@ -97,7 +114,9 @@ class RgSearch(FileSearch):
 
     report: RgReport
 
-    def __init__(self, ctx: CommandContext, search: LineSearch, report: RgReport, name: str) -> None:
+    def __init__(
+        self, ctx: CommandContext, search: LineSearch, report: RgReport, name: str
+    ) -> None:
         super().__init__(ctx, search, report, name)
         self._null_at = 0
         self.saw_binary = False
@@ -118,11 +137,15 @@ class RgSearch(FileSearch):
 
     def _block(self, block: bytes) -> None:
         is_open = not block.endswith(encode(self.end))
-        self.open_number = self.lines_before + block.count(encode(self.end)) + 1 if is_open else None
+        self.open_number = (
+            self.lines_before + block.count(encode(self.end)) + 1 if is_open else None
+        )
         super()._block(block)
 
     def _spans(self, line: str, *, is_open: bool) -> list[tuple[int, int]]:
-        """The matches in a line; as in ripgrep 13, an empty one at the end of a text that nothing ends is none."""
+        """The matches in a line; as in ripgrep 13, an empty one at the end of a text that nothing
+        ends is none.
+        """
         spans = list(self.search.spans(line))
         if is_open and self.report.replacement is None and spans and spans[-1][0] == len(line):
             spans.pop()
@@ -141,10 +164,14 @@ class RgSearch(FileSearch):
 
     def _say_binary(self) -> None:
         name = f"{self.name}: " if self.report.with_filename else ""
-        self.ctx.stdout.write(encode(f'{name}binary file matches (found "\\0" byte around offset {self._null_at})\n'))
+        self.ctx.stdout.write(
+            encode(f'{name}binary file matches (found "\\0" byte around offset {self._null_at})\n')
+        )
 
     def _mark(self, line: str) -> str:
-        """As in ripgrep 13, lines that match are shown as such also behind the last one that counts."""
+        """As in ripgrep 13, lines that match are shown as such also behind the last one that
+        counts.
+        """
         return ":" if self.stopped and self.search.test(line) is not self.report.invert else "-"
 
     def _line(self, out: list[str], number: int, offset: int, line: str, separator: str) -> bool:
@@ -152,10 +179,21 @@ class RgSearch(FileSearch):
         if report.only_matching and (report.invert or separator != ":"):
             self.last_shown = number
             report.something_written = True
-            parts = [line[start:stop] for start, stop in self.search.spans(line)] if report.invert and separator != ":" else [line]
-            out += [self._prefix(number, offset, separator, 0) + self._shaped(part) + self.end for part in parts]
+            parts = (
+                [line[start:stop] for start, stop in self.search.spans(line)]
+                if report.invert and separator != ":"
+                else [line]
+            )
+            out += [
+                self._prefix(number, offset, separator, 0) + self._shaped(part) + self.end
+                for part in parts
+            ]
             return True
-        if report.count_matches or not (report.edits or report.only_matching) or (report.only_matching and not report.edits):
+        if (
+            report.count_matches
+            or not (report.edits or report.only_matching)
+            or (report.only_matching and not report.edits)
+        ):
             return super()._line(out, number, offset, line, separator)
         self.last_shown = number
         report.something_written = True
@@ -167,7 +205,11 @@ class RgSearch(FileSearch):
         if not spans or not (report.each_match or report.only_matching):
             column = spans[0][0] if spans else -1
             column = column if ascii_line or not spans else len(encode(line[:column]))
-            out.append(self._prefix(number, offset, separator, column + 1) + self._shaped(self._replaced(line)) + self.end)
+            out.append(
+                self._prefix(number, offset, separator, column + 1)
+                + self._shaped(self._replaced(line))
+                + self.end
+            )
             return True
         longer = 0
         for start, stop in spans:
@@ -176,10 +218,18 @@ class RgSearch(FileSearch):
                 shown = self._part(line, start, stop)
                 shown = shown.lstrip(_BLANKS) if report.trim else shown
             elif report.each_match and report.painted and report.replacement is None:
-                shown = self._shaped(line[:start] + report.paint("match", line[start:stop]) + line[stop:])
+                shown = self._shaped(
+                    line[:start] + report.paint("match", line[start:stop]) + line[stop:]
+                )
             else:
                 shown = self._shaped(self._replaced(line))
-            out.append(self._prefix(number, offset + (column if report.only_matching else 0), separator, column + 1) + shown + self.end)
+            out.append(
+                self._prefix(
+                    number, offset + (column if report.only_matching else 0), separator, column + 1
+                )
+                + shown
+                + self.end
+            )
             if report.replacement is not None:
                 longer += len(encode(self._part(line, start, stop))) - len(encode(line[start:stop]))
         return True
@@ -194,7 +244,11 @@ class RgSearch(FileSearch):
         plain = line if not report.painted else _ESCAPES.sub("", line)
         if report.max_columns is not None and len(encode(plain)) > report.max_columns:
             count = sum(1 for _ in self.search.spans(line))
-            return "[Omitted long matching line]" if not report.only_matching else f"[Omitted long line with {count} matches]"
+            return (
+                "[Omitted long matching line]"
+                if not report.only_matching
+                else f"[Omitted long line with {count} matches]"
+            )
         return line
 
     def _replaced(self, line: str) -> str:
@@ -214,7 +268,10 @@ class RgSearch(FileSearch):
             if start == position and painted:
                 painted.append(piece)  # side by side with the one before, in one color
             else:
-                out += [self.report.paint("match", "".join(painted)) if painted else "", line[position:start]]
+                out += [
+                    self.report.paint("match", "".join(painted)) if painted else "",
+                    line[position:start],
+                ]
                 painted = [piece]
             position = end
         out += [self.report.paint("match", "".join(painted)) if painted else "", line[position:]]
@@ -259,7 +316,9 @@ class RgSearch(FileSearch):
         return value or ""
 
     def count_all(self, source: ByteReader) -> int:
-        """The number of single matches; `selected` is that of the lines with one, or with -v of those without."""
+        """The number of single matches; `selected` is that of the lines with one, or with -v of
+        those without.
+        """
         report = self.report
         total = 0
         for block in source.line_blocks():
@@ -277,7 +336,9 @@ class RgSearch(FileSearch):
                 self.selected += 1
                 total += len(self._spans(text[start:stop], is_open=is_open and stop == len(text)))
                 if self.selected == report.max_count:
-                    self.ended_at = self.bytes_before + min(len(encode(text[:stop])) + 1, len(block))
+                    self.ended_at = self.bytes_before + min(
+                        len(encode(text[:stop])) + 1, len(block)
+                    )
                     break
             if self.ended_at is not None:
                 break

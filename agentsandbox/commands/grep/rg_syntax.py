@@ -6,8 +6,6 @@ import re
 
 from agentsandbox.errors import CommandError
 
-__all__ = ["LineEndError", "PatternError", "refuse_line_ends", "translate", "with_unicode"]
-
 _MISSING = "repetition operator missing expression"
 _UNFINISHED = "incomplete escape sequence, reached end of pattern prematurely"
 _PCRE = "\n\nConsider enabling PCRE2 with the --pcre2 flag, which can handle backreferences\nand look-around."
@@ -16,10 +14,16 @@ _ESCAPES = frozenset("aftnrvAzbBdDsSwWpPxuU")
 _CLASSES = frozenset("dDsSwWpP")
 _CONTROLS = {"a": "\a", "f": "\f", "t": "\t", "n": "\n", "r": "\r", "v": "\v"}
 _COUNT = re.compile(r"\{([0-9]{1,9})(?:,([0-9]{0,9}))?\}")
-_GROUP = re.compile(r"\((?!\?\))(?:\?P<[A-Za-z_][A-Za-z0-9_]*>|\?([imsux]*(?:-[imsux]+)?)([:)])|(?!\?))")
-_HEXADECIMAL = re.compile(r"\\(?:[xuU]\{([0-9A-Fa-f]+)\}|x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8}))")
+_GROUP = re.compile(
+    r"\((?!\?\))(?:\?P<[A-Za-z_][A-Za-z0-9_]*>|\?([imsux]*(?:-[imsux]+)?)([:)])|(?!\?))"
+)
+_HEXADECIMAL = re.compile(
+    r"\\(?:[xuU]\{([0-9A-Fa-f]+)\}|x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8}))"
+)
 _PROPERTY = re.compile(r"\\[pP](?:[CLMNPSZ]|\{[^}]+\})")
-_NAMED_CLASS = re.compile(r"\[:\^?(?:alnum|alpha|ascii|blank|cntrl|digit|graph|lower|print|punct|space|upper|word|xdigit):\]")
+_NAMED_CLASS = re.compile(
+    r"\[:\^?(?:alnum|alpha|ascii|blank|cntrl|digit|graph|lower|print|punct|space|upper|word|xdigit):\]"
+)
 
 
 class PatternError(CommandError):
@@ -51,7 +55,9 @@ def refuse_line_ends(text: str, ends: str) -> None:
 
 
 def translate(pattern: str, line_ends: str = "") -> str:
-    """The pattern as Perl writes it; PatternError if `rg` would refuse it, LineEndError if it asks for one of `line_ends`."""
+    """The pattern as Perl writes it; PatternError if `rg` would refuse it, LineEndError if it asks
+    for one of `line_ends`.
+    """
     reader = _Reader(pattern)
     translated = reader.read()
     if not reader.verbose:
@@ -64,11 +70,15 @@ _WIDE = {
     "w": _WORD, "W": r"\P{Word}", "d": r"\p{Nd}", "D": r"\P{Nd}", "s": r"\p{White_Space}", "S": r"\P{White_Space}",
     "b": rf"(?:(?<={_WORD})(?!{_WORD})|(?<!{_WORD})(?={_WORD}))", "B": rf"(?:(?<={_WORD})(?={_WORD})|(?<!{_WORD})(?!{_WORD}))",
 }  # fmt: skip
-_BITS = re.compile(r"\\Q.*?(?:\\E|\Z)|\\(?P<letter>.)|\[:\^?[a-z]+:\]|(?P<open>\[\^?\]?)|(?P<close>\])", re.DOTALL)
+_BITS = re.compile(
+    r"\\Q.*?(?:\\E|\Z)|\\(?P<letter>.)|\[:\^?[a-z]+:\]|(?P<open>\[\^?\]?)|(?P<close>\])", re.DOTALL
+)
 
 
 def with_unicode(pattern: str, *, whole_words: bool) -> str:
-    """A pattern of Perl's kind whose classes, and the edges of words, are those of Unicode; it may have to match whole words."""
+    """A pattern of Perl's kind whose classes, and the edges of words, are those of Unicode; it may
+    have to match whole words.
+    """
     inside = False
 
     def widen(found: re.Match[str]) -> str:
@@ -138,7 +148,11 @@ class _Reader:
             count = _COUNT.match(self.pattern, start)
             if count is None:
                 closed = "}" in self.pattern[start:]
-                message = "repetition quantifier expects a valid decimal" if closed else "unclosed counted repetition"
+                message = (
+                    "repetition quantifier expects a valid decimal"
+                    if closed
+                    else "unclosed counted repetition"
+                )
                 raise self._error(message, start + closed)
             if count[2] and int(count[2]) < int(count[1]):
                 message = "invalid repetition count range, the start must be <= the end"

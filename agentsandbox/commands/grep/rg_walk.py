@@ -1,4 +1,6 @@
-"""The files that rg searches: everything below a directory but what is hidden, ignored or of another type."""
+"""The files that rg searches: everything below a directory but what is hidden, ignored or of
+another type.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from agentsandbox.contract.command import CommandContext
-
-__all__ = ["Walk", "compile_glob_rule"]
 
 
 class Walk:
@@ -35,7 +35,8 @@ class Walk:
         self.follow = False
         self.max_depth: int | None = None
         self.time: str | None = None
-        """The time by which a directory's entries are sorted, if not by their names: "mtime" or "atime"."""
+        """The time by which a directory's entries are sorted, if not by their names: "mtime" or
+        "atime"."""
         self.backwards = False
         self.globs: list[Rule] = []
         self.selects = False
@@ -53,7 +54,9 @@ class Walk:
 
     def add_type(self, patterns: tuple[str, ...], *, wanted: bool) -> None:
         """A -t or -T: names of one type."""
-        (self.types if wanted else self.types_not).extend([glob_matcher(pattern) for pattern in patterns])
+        (self.types if wanted else self.types_not).extend(
+            [glob_matcher(pattern) for pattern in patterns]
+        )
 
     def files(self, path: str, shown: str) -> Iterator[tuple[str, str]]:
         """(name to show, path) of each file below a directory, in the order of the names."""
@@ -85,7 +88,9 @@ class Walk:
                 return False
             here = posixpath.dirname(here)
 
-    def _rules_of(self, directory: str, parent: IgnoreRules | None, *, inside_git: bool) -> IgnoreRules | None:
+    def _rules_of(
+        self, directory: str, parent: IgnoreRules | None, *, inside_git: bool
+    ) -> IgnoreRules | None:
         found: list[Rule] = []
         if self.git_ignore and (inside_git or not self.needs_git):
             found.extend(read_rules(self.ctx.fs, posixpath.join(directory, ".gitignore")))
@@ -93,7 +98,9 @@ class Walk:
             found.extend(read_rules(self.ctx.fs, posixpath.join(directory, name)))
         return IgnoreRules(directory, found, parent) if found else parent
 
-    def _walk(self, path: str, shown: str, rules: IgnoreRules | None, depth: int, above: frozenset[int]) -> Iterator[tuple[str, str]]:
+    def _walk(
+        self, path: str, shown: str, rules: IgnoreRules | None, depth: int, above: frozenset[int]
+    ) -> Iterator[tuple[str, str]]:
         fs, budget = self.ctx.fs, self.ctx.budget
         budget.deeper()
         try:
@@ -146,7 +153,9 @@ class Walk:
 
         return sorted(entries, key=moment, reverse=self.backwards)
 
-    def _admits(self, shown: str, path: str, name: str, rules: IgnoreRules | None, *, is_dir: bool) -> bool:
+    def _admits(
+        self, shown: str, path: str, name: str, rules: IgnoreRules | None, *, is_dir: bool
+    ) -> bool:
         chosen = self._glob_says(shown, is_dir=is_dir)
         if chosen is not None:
             return chosen

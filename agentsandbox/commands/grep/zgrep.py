@@ -12,8 +12,6 @@ from agentsandbox.contract.manners import SILENT, Manners
 from agentsandbox.errors import CommandError
 from agentsandbox.kernel.streams import Buffer, BytesReader, decode, encode
 
-__all__ = ["zgrep"]
-
 _PATH = "/usr/bin/zgrep"
 """How the script of gzip calls itself in messages, with lines of its own."""
 _WITH_VALUE = frozenset("efmABCDX")
@@ -23,7 +21,9 @@ _REFUSED_LONG = re.compile("--(?:dir|exc|inc|nu|rec)")
 
 
 class _Words:
-    """The words of the command: `options` for grep, whether they hold a pattern, and the other words."""
+    """The words of the command: `options` for grep, whether they hold a pattern, and the other
+    words.
+    """
 
     def __init__(self, words: list[str]) -> None:
         self.options: list[str] = []
@@ -107,18 +107,26 @@ def zgrep(ctx: CommandContext, args: Arguments) -> int:
     for name in names:
         ctx.budget.step()
         label = [] if name == "-" and not words.lists_names else [f"--label={name}"]
-        found = _search(ctx, name, [*(["-H"] if len(names) > 1 else []), *label, *options, "--", *pattern, "-"])
+        found = _search(
+            ctx, name, [*(["-H"] if len(names) > 1 else []), *label, *options, "--", *pattern, "-"]
+        )
         status = 2 if found > 1 or status > 1 else min(status, found)
     return status
 
 
 def _with_patterns(ctx: CommandContext, options: list[str]) -> list[str]:
-    """The options, with the patterns of `-f -` in its place: each file is looked through for them."""
+    """The options, with the patterns of `-f -` in its place: each file is looked through for
+    them.
+    """
     if "-f" not in options or options[options.index("-f") + 1] != "-":
         return options
     at = options.index("-f")
     text = decode(read_all(ctx.budget, ctx.stdin))
-    return [*options[:at], *(["-e", text.removesuffix("\n")] if text else ["-f", "/dev/null"]), *options[at + 2 :]]
+    return [
+        *options[:at],
+        *(["-e", text.removesuffix("\n")] if text else ["-f", "/dev/null"]),
+        *options[at + 2 :],
+    ]
 
 
 def _search(ctx: CommandContext, name: str, words: list[str]) -> int:
@@ -126,7 +134,13 @@ def _search(ctx: CommandContext, name: str, words: list[str]) -> int:
     stdin, stdout = ctx.stdin, ctx.stdout
     if name == "-" and stdin.unreadable:
         error = stdin.input_error()
-        ctx.stderr.write(encode(f"gzip: standard input: {error.strerror}\n" if error.errno == 9 else f"\ngzip: stdin: {error.strerror}\n"))
+        ctx.stderr.write(
+            encode(
+                f"gzip: standard input: {error.strerror}\n"
+                if error.errno == 9
+                else f"\ngzip: stdin: {error.strerror}\n"
+            )
+        )
         return 2
     options = GzipOptions()
     options.decompress = options.stdout = options.force = options.quiet = True

@@ -15,8 +15,6 @@ from agentsandbox.contract.manners import Manners
 from agentsandbox.errors import CommandError
 from agentsandbox.kernel.streams import ByteWriter, InputError, encode
 
-__all__ = ["iconv"]
-
 _MARKS = {"utf-16": codecs.BOM_UTF16_LE, "utf-32": codecs.BOM_UTF32_LE}
 _PIECE = 4096
 """Bytes that are decoded at a time after an error: what follows one is copied."""
@@ -37,7 +35,9 @@ class _Output(ByteWriter):
             return
         if self._file is None:
             try:
-                self._file = self._ctx.fs.open(self._ctx.path(self._name), "w", permissions=0o666 & ~self._ctx.umask)
+                self._file = self._ctx.fs.open(
+                    self._ctx.path(self._name), "w", permissions=0o666 & ~self._ctx.umask
+                )
             except OSError as error:
                 raise CommandError(f"cannot open output file: {error.strerror}") from None
         self._file.write(data)
@@ -46,7 +46,16 @@ class _Output(ByteWriter):
 class _Conversion:
     """One conversion over all inputs."""
 
-    def __init__(self, ctx: CommandContext, source: str, target: str, output: ByteWriter, *, omit: bool, transliterate: bool) -> None:
+    def __init__(
+        self,
+        ctx: CommandContext,
+        source: str,
+        target: str,
+        output: ByteWriter,
+        *,
+        omit: bool,
+        transliterate: bool,
+    ) -> None:
         self.ctx = ctx
         self.decoder = codecs.getincrementaldecoder(source.replace("ucs-2", "utf-16"))("strict")
         self.unmarked = source if source in _MARKS else None
@@ -60,7 +69,9 @@ class _Conversion:
         self.position = 0
         self.mark = _MARKS.get(target, b"")
         self.narrow = target.startswith("ucs-2")
-        self.encoding = {"utf-16": "utf-16le", "utf-32": "utf-32le"}.get(target, target.replace("ucs-2", "utf-16"))
+        self.encoding = {"utf-16": "utf-16le", "utf-32": "utf-32le"}.get(
+            target, target.replace("ucs-2", "utf-16")
+        )
 
     def encode(self, text: str) -> bytes:
         """The text in the target; UnicodeEncodeError if that lacks a character."""
@@ -84,11 +95,17 @@ class _Conversion:
             try:
                 text = self.decoder.decode(data, final)
             except UnicodeDecodeError as error:
-                self.write(self._decode_before(error, before, data[: max(0, error.start - pending)]))
+                self.write(
+                    self._decode_before(error, before, data[: max(0, error.start - pending)])
+                )
                 if final and not data:
-                    raise CommandError("incomplete character or shift sequence at end of buffer") from None
+                    raise CommandError(
+                        "incomplete character or shift sequence at end of buffer"
+                    ) from None
                 if not self.omit:
-                    raise CommandError(f"illegal input sequence at position {self.position - pending + error.start}") from None
+                    raise CommandError(
+                        f"illegal input sequence at position {self.position - pending + error.start}"
+                    ) from None
                 self.omitted = True
                 self.ctx.budget.step()
                 skipped = max(0, error.end - pending)
@@ -104,7 +121,9 @@ class _Conversion:
             self.position += len(data)
             return
 
-    def _decode_before(self, error: UnicodeDecodeError, state: tuple[bytes, int], data: bytes) -> str:
+    def _decode_before(
+        self, error: UnicodeDecodeError, state: tuple[bytes, int], data: bytes
+    ) -> str:
         """Decode what stands before an error; the decoder keeps its shift state."""
         self.decoder.setstate(state if error.start else (b"", state[1]))
         try:
@@ -115,9 +134,14 @@ class _Conversion:
         return text
 
     def _unmark(self, source: str, data: bytes) -> bytes:
-        """The data without its byte order mark, which decides about the order; little end first without one."""
+        """The data without its byte order mark, which decides about the order; little end first
+        without one.
+        """
         self.unmarked = None
-        marks = {"utf-16": (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE), "utf-32": (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)}[source]
+        marks = {
+            "utf-16": (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE),
+            "utf-32": (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE),
+        }[source]
         big = data.startswith(marks[1])
         self.decoder = codecs.getincrementaldecoder(f"{source}-{'be' if big else 'le'}")("strict")
         if not big and not data.startswith(marks[0]):
@@ -146,14 +170,19 @@ class _Conversion:
     def instead(self, character: str, text: str, done: int, parts: list[bytes]) -> bytes:
         """What stands for a character that the target lacks."""
         if self.transliterate:
-            for text_instead in (*replacements(character, in_unicode=not self.ctx.is_bytewise()), "?"):
+            for text_instead in (
+                *replacements(character, in_unicode=not self.ctx.is_bytewise()),
+                "?",
+            ):
                 with contextlib.suppress(UnicodeEncodeError):
                     return self.encode(text_instead)
         if self.omit:
             self.omitted = True
             return b""
         self.output.write(b"".join(parts))
-        raise CommandError(f"illegal input sequence at position {self.position + len(encode(text[:done]))}")
+        raise CommandError(
+            f"illegal input sequence at position {self.position + len(encode(text[:done]))}"
+        )
 
 
 @command(
@@ -205,7 +234,9 @@ def iconv(ctx: CommandContext, args: Arguments) -> int:
     name = args.value("output")
     output = ctx.stdout if name in (None, "-") else _Output(ctx, name or "")
     omit = args.flag("c") or "IGNORE" in suffixes
-    conversion = _Conversion(ctx, source, target, output, omit=omit, transliterate="TRANSLIT" in suffixes)
+    conversion = _Conversion(
+        ctx, source, target, output, omit=omit, transliterate="TRANSLIT" in suffixes
+    )
     for operand in args.operands or ["-"]:
         if args.flag("verbose") and args.operands:
             ctx.stderr.write(encode(f"{operand}:\n"))
@@ -220,7 +251,9 @@ def iconv(ctx: CommandContext, args: Arguments) -> int:
             ctx.warn(f"cannot open input file `{operand}': {error.strerror}")
             continue
         conversion.position = 0
-        for block in reader.blocks() if output is ctx.stdout else [read_all(ctx.budget, reader)]:  # -o may name an input
+        for block in (
+            reader.blocks() if output is ctx.stdout else [read_all(ctx.budget, reader)]
+        ):  # -o may name an input
             ctx.budget.step()
             conversion.feed(block)
     conversion.feed(b"", final=True)

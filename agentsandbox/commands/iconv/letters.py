@@ -6,9 +6,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["replacements"]
-
-
 _EVERYWHERE = (
     "©(C) «<< \u00ad- ®(R) µu ¸, »>> ÆAE ×x ßss æae ŉ'n ŒOE œoe ʼ' ˆ^ ˜~ ‐- ‑- ‒- –- —-- ―- ‘' ’' ‚, ‛' "
     '“" ”" „,, ‟" †+ •o ‹< ›> ⁄/ €EUR ₹INR ™(TM) ℮e ←<- →-> ↔<-> ⇐<= ⇒=> ⇔<=> −- ∕/ ∗* ∣| ∼~ ≤<= ≥>= '
@@ -34,7 +31,12 @@ _UNICODE_WORDS = _WORDS | _read(_IN_UNICODE)
 
 def replacements(character: str, *, in_unicode: bool) -> Iterator[str]:
     """What may stand for a character, the best first; `in_unicode`: the locale is not C."""
-    from unicodedata import category, combining, decomposition, normalize  # only //TRANSLIT needs it
+    from unicodedata import (  # only //TRANSLIT needs it
+        category,
+        combining,
+        decomposition,
+        normalize,
+    )
 
     word = (_UNICODE_WORDS if in_unicode else _WORDS).get(character)
     if word is not None:
@@ -56,5 +58,9 @@ def replacements(character: str, *, in_unicode: bool) -> Iterator[str]:
         pieces = [chr(int(code, 16)) for code in parts.split()[1:]]
         yield "".join(pieces)
         yield "".join([_IN_UNITS.get(piece, piece) for piece in pieces])
-    elif plain.strip() == plain or category(character) == "Zs" or parts.startswith(("<noBreak>", "<wide>")):
+    elif (
+        plain.strip() == plain
+        or category(character) == "Zs"
+        or parts.startswith(("<noBreak>", "<wide>"))
+    ):
         yield plain

@@ -1,19 +1,27 @@
-"""Arrays and objects whose text is long, put together from pieces: the text of a piece is forgotten when it is decoded.
+"""Arrays and objects whose text is long, put together from pieces: the text of a piece is forgotten
+when it is decoded.
 
-A piece is all text up to a place that looks like the border of two items. Closed with the container's own bracket, Python's
-decoder accepts it exactly if it is one: a cut within an item or a string leaves something open.
+A piece is all text up to a place that looks like the border of two items. Closed with the
+container's own bracket, Python's decoder accepts it exactly if it is one: a cut within an item or a
+string leaves something open.
 """
 
 from __future__ import annotations
 
-from agentsandbox.commands._json.json_text import NOTHING, JsonError, Stack, is_plain, next_item, parse_slowly, skip_blanks
+from agentsandbox.commands._json.json_text import (
+    NOTHING,
+    JsonError,
+    Stack,
+    is_plain,
+    next_item,
+    parse_slowly,
+    skip_blanks,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.commands._json.values import Value
     from agentsandbox.kernel.budget import Budget
-
-__all__ = ["DONE", "MORE", "PIECE", "STRANGE", "Assembly"]
 
 PIECE = 1 << 20
 """Characters that are decoded at a time."""
@@ -28,7 +36,8 @@ _BEHIND = frozenset(",]} \t\n\r")
 """What may follow a number."""
 
 DONE, MORE, STRANGE = range(3)
-"""The value is complete; more text is needed; the text is none that Python's decoder reads as jq does."""
+"""The value is complete; more text is needed; the text is none that Python's decoder reads as jq
+does."""
 
 
 class Assembly:
@@ -43,7 +52,9 @@ class Assembly:
         self._doubtful = 0
 
     def take(self, text: str, position: int, *, ended: bool) -> tuple[int, int]:
-        """Take what is complete in the text from `position` on: how it stands, and the offset behind it."""
+        """Take what is complete in the text from `position` on: how it stands, and the offset
+        behind it.
+        """
         stack, size = self.stack, len(text)
         while stack.open or stack.next is NOTHING:
             self._budget.step()
@@ -53,7 +64,11 @@ class Assembly:
             before = position
             if stack.next is not NOTHING:
                 position = self._close_item(text, position)
-            elif stack.open and type(stack.open[-1]) is not str and (after := self._take_piece(text, position)):
+            elif (
+                stack.open
+                and type(stack.open[-1]) is not str
+                and (after := self._take_piece(text, position))
+            ):
                 position = after
             else:
                 position = self._take_item(text, position)
@@ -62,7 +77,9 @@ class Assembly:
         return DONE, position
 
     def _close_item(self, text: str, position: int) -> int:
-        """What may stand behind an item: a comma, or the end of its container; -1 for anything else."""
+        """What may stand behind an item: a comma, or the end of its container; -1 for anything
+        else.
+        """
         stack = self.stack
         sign = text[position]
         key = type(stack.open[-1]) is str
@@ -79,11 +96,15 @@ class Assembly:
         return -1
 
     def _take_item(self, text: str, position: int) -> int:
-        """One value, or a key with its colon; -1 if it isn't complete, or strange. A large container is opened."""
+        """One value, or a key with its colon; -1 if it isn't complete, or strange. A large
+        container is opened.
+        """
         stack = self.stack
         sign = text[position]
         long = sign in "[{" and len(text) - position > _LARGE
-        found = next_item(text[position : position + _LARGE], 0) if long else next_item(text, position)
+        found = (
+            next_item(text[position : position + _LARGE], 0) if long else next_item(text, position)
+        )
         if found is not None:
             value, end = found
             end += position * long
@@ -109,7 +130,9 @@ class Assembly:
         return position + 1
 
     def _take_piece(self, text: str, position: int) -> int:
-        """As many items of the innermost container as are decoded at a time, with the comma behind them; 0 if that fails."""
+        """As many items of the innermost container as are decoded at a time, with the comma behind
+        them; 0 if that fails.
+        """
         mark = self._marks[-1]
         if self._waits or not mark:
             self._waits = max(self._waits - 1, 0)
@@ -156,7 +179,9 @@ def _slowly(text: str, budget: Budget) -> tuple[Value, int] | None:
 
 
 def _mark(text: str, comma: int) -> str:
-    """The text between two items around a comma, with what is likely to be the same between others."""
+    """The text between two items around a comma, with what is likely to be the same between
+    others.
+    """
     before = text[max(0, comma - _BORDER) : comma]
     start = comma - (len(before) - len(before.rstrip(" \t\n\r")))
     start -= text[start - 1] in '}]"'

@@ -1,11 +1,19 @@
-"""The table of built-in functions: those that take expressions (`forms`), those that take values (`natives`), and those
-written in jq (`definitions`).
+"""The table of built-in functions: those that take expressions (`forms`), those that take values
+(`natives`), and those written in jq (`definitions`).
 """
 
 from __future__ import annotations
 
 from agentsandbox.commands.jq.code import Code
-from agentsandbox.commands.jq.forms import choices, diagnostics, loops, members, orders, paths, substitution
+from agentsandbox.commands.jq.forms import (
+    choices,
+    diagnostics,
+    loops,
+    members,
+    orders,
+    paths,
+    substitution,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,8 +25,6 @@ if TYPE_CHECKING:
     from agentsandbox.commands.jq.nodes import Definition
 
     Native = Callable[..., Value]
-
-__all__ = ["find_builtin"]
 
 
 def find_builtin(name: str) -> Form | Definition | None:
@@ -38,7 +44,9 @@ def find_builtin(name: str) -> Form | Definition | None:
 
 
 def _native_form(function: Native, arity: int) -> Form:
-    """A function of the machine, the input and its arguments; the last argument is the outermost loop, as in jq."""
+    """A function of the machine, the input and its arguments; the last argument is the outermost
+    loop, as in jq.
+    """
 
     def compile_call(compiler: Compiler, codes: list[Code]) -> Code:
         machine = compiler.machine
@@ -47,11 +55,19 @@ def _native_form(function: Native, arity: int) -> Form:
             return Code(lambda value, environment: function(machine, value))
         if len(ones) == arity == 1:
             only = ones[0]
-            return Code(lambda value, environment: function(machine, value, only(value, environment)))
+            return Code(
+                lambda value, environment: function(machine, value, only(value, environment))
+            )
         if len(ones) == arity:
-            return Code(lambda value, environment: function(machine, value, *[one(value, environment) for one in ones]))
+            return Code(
+                lambda value, environment: function(
+                    machine, value, *[one(value, environment) for one in ones]
+                )
+            )
 
-        def spread(at: int, value: Value, environment: Environment, chosen: tuple[Value, ...]) -> Iterator[Value]:
+        def spread(
+            at: int, value: Value, environment: Environment, chosen: tuple[Value, ...]
+        ) -> Iterator[Value]:
             if at < 0:
                 yield function(machine, value, *chosen)
                 return

@@ -1,9 +1,10 @@
 """What an expression becomes: closures for its outputs and for their paths.
 
-`one` gives the single output (or `EMPTY`) and exists where there is never more than one; `many` gives all outputs lazily;
-`paths` gives (path, value) pairs for `path(...)` and assignments, a path being a tuple of keys, or None where the value did
-not come from the input. An environment is a tuple of the variables and closures in scope: it never changes, so an expression
-that is suspended in the middle cannot be disturbed.
+`one` gives the single output (or `EMPTY`) and exists where there is never more than one; `many`
+gives all outputs lazily; `paths` gives (path, value) pairs for `path(...)` and assignments, a path
+being a tuple of keys, or None where the value did not come from the input. An environment is a
+tuple of the variables and closures in scope: it never changes, so an expression that is suspended
+in the middle cannot be disturbed.
 """
 
 from __future__ import annotations
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     Path: TypeAlias = tuple[Value, ...] | None
     Paths: TypeAlias = Callable[[Path, Value, Environment], Iterable[tuple[Path, Value]]]
 
-__all__ = ["EMPTY", "NOTHING", "Code", "invalid_path", "members"]
-
 
 class _Empty:
     """No output."""
@@ -37,11 +36,20 @@ EMPTY = _Empty()
 
 
 class Code:
-    """A compiled expression; without `paths`, what it gives has a path only where it is the input itself."""
+    """A compiled expression; without `paths`, what it gives has a path only where it is the input
+    itself.
+    """
 
     __slots__ = ("_paths", "many", "one", "total")
 
-    def __init__(self, one: One | None = None, many: Many | None = None, *, total: bool = True, paths: Paths | None = None) -> None:
+    def __init__(
+        self,
+        one: One | None = None,
+        many: Many | None = None,
+        *,
+        total: bool = True,
+        paths: Paths | None = None,
+    ) -> None:
         self.one = one
         self.total = total
         """Whether `one` always has an output."""
@@ -61,7 +69,9 @@ class Code:
         """`one`, where it always has an output."""
         return self.one if self.total else None
 
-    def _value_paths(self, path: Path, value: Value, environment: Environment) -> Iterator[tuple[Path, Value]]:
+    def _value_paths(
+        self, path: Path, value: Value, environment: Environment
+    ) -> Iterator[tuple[Path, Value]]:
         for result in self.many(value, environment):
             yield (path if result is value else None), result
 

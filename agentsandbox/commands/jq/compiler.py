@@ -1,4 +1,6 @@
-"""The compiler of one program: it finds the function for each kind of node in a table that it is given."""
+"""The compiler of one program: it finds the function for each kind of node in a table that it is
+given.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,6 @@ if TYPE_CHECKING:
 
     Form: TypeAlias = Callable[["Compiler", list[Code]], Code]
     """A built-in function of the codes of its arguments."""
-
-__all__ = ["Compiler", "Grammar"]
 
 
 class Grammar:
@@ -60,7 +60,9 @@ class Compiler:
         self.in_module = False
 
     def compile(self, node: Node, scope: Scope, tail: Function | None = None) -> Code:
-        """The code of an expression; `tail` is the function whose result this expression's output directly is."""
+        """The code of an expression; `tail` is the function whose result this expression's output
+        directly is.
+        """
         compile_node = self.grammar.nodes.get(type(node))
         if compile_node is not None:
             return compile_node(self, node, scope)
@@ -75,7 +77,9 @@ class Compiler:
         return code
 
     def undefined(self, message: str, position: int, length: int) -> Code:
-        """Note a name that nothing has; in the program itself it is reported with the others, by `check`."""
+        """Note a name that nothing has; in the program itself it is reported with the others, by
+        `check`.
+        """
         error = JqSyntaxError(message, position, length)
         if self.in_module:
             raise error

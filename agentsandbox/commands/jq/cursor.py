@@ -8,8 +8,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NoReturn
 
-__all__ = ["Cursor"]
-
 _DEPTH = 500
 """Nesting of one program."""
 
@@ -47,7 +45,8 @@ class Cursor:
         self.interpolated = False
         """Whether the tokens are those of an expression in a string."""
         self.opened = 0
-        """How many parentheses, brackets and braces are open: an error in them is not one of what they are in."""
+        """How many parentheses, brackets and braces are open: an error in them is not one of what
+        they are in."""
 
     # moving through the tokens
 
@@ -69,14 +68,22 @@ class Cursor:
     def error(self, expecting: str = "", token: Token | None = None) -> JqSyntaxError:
         """The error that a token (the present one) does not fit."""
         token = token or self.token
-        message = f"syntax error, unexpected {_describe(token)}" + (f", expecting {expecting}" if expecting else "")
+        message = f"syntax error, unexpected {_describe(token)}" + (
+            f", expecting {expecting}" if expecting else ""
+        )
         if token.kind == "end" and token.end > token.position and self.at:
-            return JqSyntaxError(message, token.position, token.end - token.position)  # at the blanks before it
+            return JqSyntaxError(
+                message, token.position, token.end - token.position
+            )  # at the blanks before it
         if token.kind == "end" and self.at:
             token = self.tokens[self.at - 1]
             if token.kind == "string":  # at its closing quote
                 return JqSyntaxError(message, token.end - 1, 1)
-        return JqSyntaxError(message, token.position, 1 if token.kind == "string" else max(1, token.end - token.position))
+        return JqSyntaxError(
+            message,
+            token.position,
+            1 if token.kind == "string" else max(1, token.end - token.position),
+        )
 
     def expect(self, text: str, expecting: str = "") -> Token:
         if self.token.text != text or self.token.kind not in ("sign", "keyword"):

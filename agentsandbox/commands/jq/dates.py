@@ -1,6 +1,7 @@
 """Dates: broken down time, strftime, strptime. The time zone is UTC; nothing is asked of the host.
 
-Broken down time is [year, month from 0, day, hours, minutes, seconds, day of the week from Sunday, day of the year from 0].
+Broken down time is [year, month from 0, day, hours, minutes, seconds, day of the week from Sunday,
+day of the year from 0].
 """
 
 from __future__ import annotations
@@ -9,7 +10,14 @@ import math
 import re
 
 from agentsandbox.commands._json.values import JqError, is_number, number, to_float
-from agentsandbox.kernel.formats.strftime import MONTHS, NANO, WEEKDAYS, Moment, longest_width, strftime
+from agentsandbox.kernel.formats.strftime import (
+    MONTHS,
+    NANO,
+    WEEKDAYS,
+    Moment,
+    longest_width,
+    strftime,
+)
 from agentsandbox.kernel.formats.timezones import days_from_civil
 
 TYPE_CHECKING = False
@@ -18,8 +26,6 @@ if TYPE_CHECKING:
 
     from agentsandbox.commands._json.values import Value
     from agentsandbox.commands.jq.machine import Machine
-
-__all__ = ["DATES"]
 
 _LARGEST = 67768036191676799
 """Seconds at the end of the last year that a C `int` counts."""
@@ -31,7 +37,16 @@ def _broken_down(seconds: float) -> list[Value]:
     second: Value = here.second
     if seconds != whole:
         second = number(second + (seconds - whole))
-    return [here.year, here.month - 1, here.mday, here.hour, here.minute, second, here.wday, here.yday]
+    return [
+        here.year,
+        here.month - 1,
+        here.mday,
+        here.hour,
+        here.minute,
+        second,
+        here.wday,
+        here.yday,
+    ]
 
 
 def _gmtime(name: str) -> Callable[[Machine, Value], Value]:
@@ -47,7 +62,9 @@ def _gmtime(name: str) -> Callable[[Machine, Value], Value]:
 
 
 def _seconds(value: Value, message: str) -> int:
-    """Return the seconds since the epoch of a broken down time; numbers beyond their range count on."""
+    """Return the seconds since the epoch of a broken down time; numbers beyond their range count
+    on.
+    """
     if not isinstance(value, list) or not all(is_number(item) for item in value[:8]):
         raise JqError(message)
     if any(item != item for item in value[:8]):
@@ -198,7 +215,9 @@ class _Reader:
         year, month, day = found.get("year", 1900), found.get("month", 1), found.get("day", 0)
         dated = found.keys() & {"year", "month", "day"}
         if "yearday" in found and dated and not found.keys() & {"month", "day"}:
-            here = Moment((days_from_civil(year, 1, 1) + found["yearday"] - 1) * 86400 * NANO, "UTC0")
+            here = Moment(
+                (days_from_civil(year, 1, 1) + found["yearday"] - 1) * 86400 * NANO, "UTC0"
+            )
             month, day = here.month, here.mday
         days = days_from_civil(year, month, day)
         weekday = found.get("weekday", (days + 4) % 7 if dated else 8)

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from agentsandbox.commands.jq.compiler import Compiler
     from agentsandbox.commands.jq.nodes import Definition
 
-__all__ = ["call_definition", "definitions"]
-
 _DEFINITIONS = """
 def halt_error: halt_error(5);
 def todate: strftime("%Y-%m-%dT%H:%M:%SZ");
@@ -88,7 +86,10 @@ def _while(cond; update): def w: if cond then ., (update | w) else empty end; w;
 @cache
 def definitions() -> dict[str, Definition]:
     """The definitions by "name/arity", parsed when first asked for."""
-    return {f"{definition.name}/{len(definition.parameters)}": definition for definition in parse(_DEFINITIONS + ".").definitions}
+    return {
+        f"{definition.name}/{len(definition.parameters)}": definition
+        for definition in parse(_DEFINITIONS + ".").definitions
+    }
 
 
 def call_definition(compiler: Compiler, name: str, codes: list[Code]) -> Code:

@@ -1,4 +1,6 @@
-"""The string formats: @text @json @csv @tsv @html @uri @urid @sh @base64 @base64d @base32 @base32d."""
+"""The string formats: @text @json @csv @tsv @html @uri @urid @sh @base64 @base64d @base32
+@base32d.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +20,6 @@ if TYPE_CHECKING:
 
     from agentsandbox.commands._json.values import Value
 
-__all__ = ["find_format", "text_of", "utf8"]
-
-
 _UNITS = re.compile(
     rb"[\x00-\x7f]+|(?:[\xc2-\xdf]|[\xe0-\xef].?|[\xf0-\xf4].{0,2})\Z"
     rb"|[\xc2-\xdf][\x80-\xbf]?|[\xe0-\xef][\x80-\xbf]{0,2}|[\xf0-\xf4][\x80-\xbf]{0,3}|.",
@@ -30,13 +29,18 @@ _LONG = 65536
 
 
 def utf8(data: bytes) -> str:
-    """Bytes as text; what is not UTF-8 becomes U+FFFD, as everywhere in jq: a character that the end cuts off takes all up to it."""
+    """Bytes as text; what is not UTF-8 becomes U+FFFD, as everywhere in jq: a character that the
+    end cuts off takes all up to it.
+    """
     try:
         return str(data, "utf-8")
     except UnicodeDecodeError:
         if len(data) > _LONG:
             return str(data, "utf-8", "replace")
-    return "".join(str(unit, "utf-8", "replace") if unit.isascii() else _character(unit) for unit in _UNITS.findall(data))
+    return "".join(
+        str(unit, "utf-8", "replace") if unit.isascii() else _character(unit)
+        for unit in _UNITS.findall(data)
+    )
 
 
 def _character(data: bytes) -> str:
@@ -69,7 +73,9 @@ def _row(value: Value, name: str) -> Iterable[Value]:
 
 def _csv(value: Value) -> str:
     return ",".join(
-        '"' + item.replace('"', '""') + '"' if isinstance(item, str) else _scalar(item, "is not valid in a csv row")
+        '"' + item.replace('"', '""') + '"'
+        if isinstance(item, str)
+        else _scalar(item, "is not valid in a csv row")
         for item in _row(value, "csv")
     )
 
@@ -79,7 +85,10 @@ _TSV = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 
 def _tsv(value: Value) -> str:
     return "\t".join(
-        item.translate(_TSV) if isinstance(item, str) else _scalar(item, "is not valid in a csv row") for item in _row(value, "tsv")
+        item.translate(_TSV)
+        if isinstance(item, str)
+        else _scalar(item, "is not valid in a csv row")
+        for item in _row(value, "tsv")
     )
 
 
@@ -136,7 +145,11 @@ def _sh(value: Value) -> str:
     for item in items:
         if isinstance(item, CONTAINERS):
             raise JqError(f"{describe(item)} can not be escaped for shell")
-        words.append("'" + item.replace("'", "'\\''").replace("\0", "\\0") + "'" if isinstance(item, str) else dump(item))
+        words.append(
+            "'" + item.replace("'", "'\\''").replace("\0", "\\0") + "'"
+            if isinstance(item, str)
+            else dump(item)
+        )
     return " ".join(words)
 
 
@@ -181,12 +194,20 @@ _OF_TEXTS: dict[str, Callable[[str], str]] = {
 
 
 def find_format(name: str, check: Callable[[int], None]) -> Callable[[Value], str]:
-    """The escape of that name; one that fails when called if there is none, as in jq. `check` refuses JSON that becomes too long."""
+    """The escape of that name; one that fails when called if there is none, as in jq. `check`
+    refuses JSON that becomes too long.
+    """
     if name == "json":
         return lambda value: dump_within(value, check)
 
     def text(value: Value) -> str:
-        return value if type(value) is str else dump(value) if type(value) is int else dump_within(value, check)
+        return (
+            value
+            if type(value) is str
+            else dump(value)
+            if type(value) is int
+            else dump_within(value, check)
+        )
 
     if name == "text":
         return text

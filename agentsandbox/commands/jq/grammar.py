@@ -1,17 +1,48 @@
-"""The language as the compiler is given it: the function of `expressions` for each kind of node, and the built-in functions."""
+"""The language as the compiler is given it: the function of `expressions` for each kind of node,
+and the built-in functions.
+"""
 
 from __future__ import annotations
 
 from agentsandbox.commands.jq import nodes
 from agentsandbox.commands.jq.compiler import Grammar
 from agentsandbox.commands.jq.expressions.assignments import compile_assign
-from agentsandbox.commands.jq.expressions.bindings import compile_bind, compile_foreach, compile_reduce
-from agentsandbox.commands.jq.expressions.constants import compile_constant, compile_format, compile_identity, compile_variable
-from agentsandbox.commands.jq.expressions.construction import compile_array, compile_object, compile_text
-from agentsandbox.commands.jq.expressions.flow import compile_break, compile_comma, compile_if, compile_label, compile_pipe, compile_try
+from agentsandbox.commands.jq.expressions.bindings import (
+    compile_bind,
+    compile_foreach,
+    compile_reduce,
+)
+from agentsandbox.commands.jq.expressions.constants import (
+    compile_constant,
+    compile_format,
+    compile_identity,
+    compile_variable,
+)
+from agentsandbox.commands.jq.expressions.construction import (
+    compile_array,
+    compile_object,
+    compile_text,
+)
+from agentsandbox.commands.jq.expressions.flow import (
+    compile_break,
+    compile_comma,
+    compile_if,
+    compile_label,
+    compile_pipe,
+    compile_try,
+)
 from agentsandbox.commands.jq.expressions.functions import compile_call, compile_define
-from agentsandbox.commands.jq.expressions.indexing import compile_index, compile_iterate, compile_slice
-from agentsandbox.commands.jq.expressions.operators import compile_alternative, compile_binary, compile_logical, compile_negate
+from agentsandbox.commands.jq.expressions.indexing import (
+    compile_index,
+    compile_iterate,
+    compile_slice,
+)
+from agentsandbox.commands.jq.expressions.operators import (
+    compile_alternative,
+    compile_binary,
+    compile_logical,
+    compile_negate,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,8 +53,6 @@ if TYPE_CHECKING:
     from agentsandbox.commands.jq.compiler import Compiler, Form
     from agentsandbox.commands.jq.nodes import Definition
     from agentsandbox.commands.jq.scopes import Function, Scope
-
-__all__ = ["GRAMMAR"]
 
 _COMPILERS: dict[type, Callable[[Compiler, Any, Scope], Code]] = {
     nodes.Identity: compile_identity,

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import codecs
 
-from agentsandbox.commands._json.json_text import JsonError, Stack, is_plain, next_value, parse_slowly, skip_blanks
+from agentsandbox.commands._json.json_text import (
+    JsonError,
+    Stack,
+    is_plain,
+    next_value,
+    parse_slowly,
+    skip_blanks,
+)
 from agentsandbox.commands.jq.assembly import DONE, MORE, PIECE, Assembly
 from agentsandbox.commands.jq.weight import weigh
 from agentsandbox.errors import LimitReached
@@ -17,8 +24,6 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.budget import Budget
     from agentsandbox.kernel.streams import ByteReader
 
-__all__ = ["Inputs"]
-
 _BLOCK = 65536
 _CLOSED = frozenset((dict, list, str))
 _NEXT_LINE = frozenset(("\n{", "\n[", '\n"'))
@@ -29,7 +34,8 @@ _OBJECT, _ARRAY, _ITEM = 200, 72, 56
 _OFTEN = 511
 """One value less than those between two chances for the event loop."""
 _FIRST_TRY = 1 << 22
-"""How much of a stream that comes in full blocks is gathered before the first value is looked for."""
+"""How much of a stream that comes in full blocks is gathered before the first value is looked
+for."""
 
 
 def _weight_of_text(text: str, start: int) -> int:
@@ -58,16 +64,25 @@ class Inputs:
         """A file that could not be opened, behind those that were."""
         self._exhausted = False
         self._resumed = -1  # the offset in all text at which it went on after an error
-        self._left_out = (0, 0)  # where a file starts, and how many of its ends of lines were left out
+        self._left_out = (
+            0,
+            0,
+        )  # where a file starts, and how many of its ends of lines were left out
         self._is_json = False
         self._lines_before = 0  # lines of the present file that were dropped
         self._last_read = 0
         self._started = False
         self._base_lines = 0
         self._base_column = 0  # bytes of the line that self._text begins in the middle of
-        self._files: list[tuple[str | None, int]] = []  # name, offset in all text at which it starts
+        self._files: list[
+            tuple[str | None, int]
+        ] = []  # name, offset in all text at which it starts
         self._dropped = 0  # characters before self._text
-        self._counted = ((0, 0), 0, 0)  # where lines were counted from, how far, and how many they were
+        self._counted = (
+            (0, 0),
+            0,
+            0,
+        )  # where lines were counted from, how far, and how many they were
 
     # reading
 
@@ -135,11 +150,17 @@ class Inputs:
             self._base_lines += lines
             begin = self._current()[1]
             in_file = (
-                lines if begin <= self._dropped else self._text.count("\n", min(begin - self._dropped, self._position), self._position)
+                lines
+                if begin <= self._dropped
+                else self._text.count(
+                    "\n", min(begin - self._dropped, self._position), self._position
+                )
             )
             self._lines_before = in_file + (self._lines_before if begin < self._dropped else 0)
             self._base_column = 0 if lines else self._base_column
-            self._base_column += len(self._text[start : self._position].encode("utf-8", "surrogatepass"))
+            self._base_column += len(
+                self._text[start : self._position].encode("utf-8", "surrogatepass")
+            )
             self._dropped += self._position
             self._text = self._text[self._position :]
             self._position = 0
@@ -173,7 +194,9 @@ class Inputs:
             yield line
 
     def values(self) -> Iterator[Value]:
-        """Each JSON value. Raises `JsonError` where the text goes wrong, after the values before; to be asked again goes on."""
+        """Each JSON value. Raises `JsonError` where the text goes wrong, after the values before;
+        to be asked again goes on.
+        """
         self._is_json = True
         wanted = _FIRST_TRY
         while True:
@@ -194,7 +217,11 @@ class Inputs:
                     yield from self._values_slowly()
                 self._exhausted = True
                 return
-            wanted = _FIRST_TRY if self._position > before else 2 * (len(self._text) - self._position) + _BLOCK
+            wanted = (
+                _FIRST_TRY
+                if self._position > before
+                else 2 * (len(self._text) - self._position) + _BLOCK
+            )
             self._drop()
 
     def _weigh(self, start: int = 0) -> int:
@@ -273,7 +300,9 @@ class Inputs:
         start = self._position
         text = self._text
         try:
-            for value, end in parse_slowly(text, start, self.budget.step, (self._base_lines, self._base_column), stack):
+            for value, end in parse_slowly(
+                text, start, self.budget.step, (self._base_lines, self._base_column), stack
+            ):
                 self._position = end
                 yield value
         except JsonError as error:  # jq goes on at the next line, if it is asked to, and does not count what is left of this one
@@ -290,7 +319,9 @@ class Inputs:
     # where it stands
 
     def filename(self) -> str | None:
-        """The name of the file that the last value came from; None for stdin or before the first."""
+        """The name of the file that the last value came from; None for stdin or before the
+        first.
+        """
         return self._current()[0]
 
     def _current(self) -> tuple[str | None, int]:
@@ -314,7 +345,9 @@ class Inputs:
             count += self._lines_before
         if self._left_out[0] == start:
             count += self._left_out[1]
-        ended_line = position and (text[position - 1] == "\n" or self._dropped + position == self._resumed)
+        ended_line = position and (
+            text[position - 1] == "\n" or self._dropped + position == self._resumed
+        )
         return count if ended_line else count + (text.find("\n", position, position + _BLOCK) >= 0)
 
     def place(self) -> str:

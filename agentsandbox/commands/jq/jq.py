@@ -61,7 +61,10 @@ class _Run:
             environment=ctx.env,
             clock=ctx.host.clock,
             warn=self.complain,
-            named={**options.named, "ARGS": {"positional": options.positional, "named": dict(options.named)}},
+            named={
+                **options.named,
+                "ARGS": {"positional": options.positional, "named": dict(options.named)},
+            },
         )
         self.inputs.hold = self.machine.hold
         self.machine.more_inputs = lambda: self._counted(self._values())
@@ -112,7 +115,9 @@ class _Run:
         return self._slurped(values) if options.slurp else values
 
     def _slurped(self, values: Iterable[Value]) -> Iterator[Value]:
-        """All values as one array, read when it is asked for: errors in them are those of the run."""
+        """All values as one array, read when it is asked for: errors in them are those of the
+        run.
+        """
         together: list[Value] = []
         self.machine.roots.append((together,))
         for count, value in enumerate(values):
@@ -179,7 +184,9 @@ class _Run:
 
     def _process_all(self, code: Code, write: Callable[[Value], None]) -> None:
         values: Iterator[Value] | None = None
-        while values is not self.machine.inputs:  # the program has met one that is wrong, and goes on behind it
+        while (
+            values is not self.machine.inputs
+        ):  # the program has met one that is wrong, and goes on behind it
             values = self.machine.inputs
             for value in values:
                 self._process(code, value, write)
@@ -193,7 +200,11 @@ class _Run:
             return _read_text(self.ctx, self.options.program_file)
         except OSError as error:
             name = self.options.program_file
-            reason = "It's a directory" if error.errno == errno.EISDIR else os.strerror(error.errno or errno.EIO)
+            reason = (
+                "It's a directory"
+                if error.errno == errno.EISDIR
+                else os.strerror(error.errno or errno.EIO)
+            )
             raise CommandError(f"Could not open {name}: {reason}", 2) from None
 
     def _process(self, code: Code, value: Value, write: Callable[[Value], None]) -> None:
@@ -229,7 +240,12 @@ class _Run:
             self.complain(f"jq: error (at {place}) (not a string): {dump(value)}\n")
 
     def _writer(self) -> Callable[[Value], None]:
-        options, text_of, pending, budget = self.options, self.dumper.text, self.pending, self.ctx.budget
+        options, text_of, pending, budget = (
+            self.options,
+            self.dumper.text,
+            self.pending,
+            self.ctx.budget,
+        )
         raw, end, ascii_only = options.raw_output, options.end, options.ascii_output
 
         def spill(piece: str) -> None:
@@ -272,7 +288,13 @@ def _dumper(ctx: CommandContext, options: Options) -> Dumper:
             ctx.stderr.write(b"Failed to set $JQ_COLORS\n")
             colors = COLORS
     pretty = options.indent is not None
-    return Dumper(indent=options.indent or "", pretty=pretty, sort_keys=options.sort_keys, ascii_only=options.ascii_output, colors=colors)
+    return Dumper(
+        indent=options.indent or "",
+        pretty=pretty,
+        sort_keys=options.sort_keys,
+        ascii_only=options.ascii_output,
+        colors=colors,
+    )
 
 
 @command(

@@ -10,8 +10,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NoReturn
 
-__all__ = ["KEYWORDS", "JqSyntaxError", "Token", "tokenize"]
-
 KEYWORDS = frozenset(
     (
         "as", "import", "include", "module", "def", "if", "then", "else", "elif", "end",
@@ -40,9 +38,13 @@ _IN_STRING = "expecting QQSTRING_TEXT or QQSTRING_INTERP_START or QQSTRING_END"
 
 
 class JqSyntaxError(Exception):
-    """The program is not jq: one or more (message, offset into the source, length); an offset of -1 is no place."""
+    """The program is not jq: one or more (message, offset into the source, length); an offset of -1
+    is no place.
+    """
 
-    def __init__(self, message: str, position: int, length: int, *, source: str | None = None) -> None:
+    def __init__(
+        self, message: str, position: int, length: int, *, source: str | None = None
+    ) -> None:
         self.reports = [(message, position, length)]
         self.source = source
         self.file = "<top-level>"
@@ -50,14 +52,22 @@ class JqSyntaxError(Exception):
 
 
 class Token:
-    """One token. `kind` is number, field, word, keyword, variable, format, string, sign, invalid or end.
+    """One token. `kind` is number, field, word, keyword, variable, format, string, sign, invalid or
+    end.
 
     The parts of a string are literal text and lists of tokens, one list for each interpolation.
     """
 
     __slots__ = ("end", "error", "kind", "parts", "position", "text")
 
-    def __init__(self, kind: str, text: str, position: int, end: int, parts: list[str | list[Token]] | None = None) -> None:
+    def __init__(
+        self,
+        kind: str,
+        text: str,
+        position: int,
+        end: int,
+        parts: list[str | list[Token]] | None = None,
+    ) -> None:
         self.kind = kind
         self.text = text
         self.position = position
@@ -72,7 +82,9 @@ _LONGEST = 1 << 20
 
 
 def tokenize(source: str) -> list[Token]:
-    """All tokens of a program, ended by one of kind "end". Raises `JqSyntaxError`, and `LimitReached` for a program that is too long."""
+    """All tokens of a program, ended by one of kind "end". Raises `JqSyntaxError`, and
+    `LimitReached` for a program that is too long.
+    """
     if len(source) > _LONGEST:
         raise LimitReached("value_bytes", "the program is too long")
     tokens, position = _scan(source, 0, 0)
@@ -83,20 +95,26 @@ def tokenize(source: str) -> list[Token]:
     return tokens
 
 
-def _refuse_escape(source: str, position: int, length: int, what: str = "Invalid escape") -> NoReturn:
+def _refuse_escape(
+    source: str, position: int, length: int, what: str = "Invalid escape"
+) -> NoReturn:
     text = source[position : position + length]
     reason = f"{what} at line 1, column {length + 2} (while parsing '\"{text}\"')"
     raise JqSyntaxError(reason, position, length)
 
 
 def _scan(source: str, position: int, depth: int) -> tuple[list[Token], int]:
-    """Tokens up to the end, or up to the ")" that closes an interpolation; the offset behind it, -1 if it is not closed."""
+    """Tokens up to the end, or up to the ")" that closes an interpolation; the offset behind it, -1
+    if it is not closed.
+    """
     tokens: list[Token] = []
     size = len(source)
     unclosed: list[str] = []
     begin = position
     if depth > _NESTING:
-        raise JqSyntaxError("syntax error, unexpected QQSTRING_START, memory exhausted", position, 1)
+        raise JqSyntaxError(
+            "syntax error, unexpected QQSTRING_START, memory exhausted", position, 1
+        )
     while position < size:
         match = _TOKEN.match(source, position)
         if match is None:
@@ -140,7 +158,9 @@ def _scan(source: str, position: int, depth: int) -> tuple[list[Token], int]:
 
 
 def _string(source: str, position: int, depth: int, token: Token) -> int:
-    """Collect the parts of a string whose opening quote is passed; the offset after its closing quote."""
+    """Collect the parts of a string whose opening quote is passed; the offset after its closing
+    quote.
+    """
     parts = token.parts = []
     text: list[str] = []
     size = len(source)
@@ -152,7 +172,9 @@ def _string(source: str, position: int, depth: int, token: Token) -> int:
             position = plain.end()
         if position >= size:
             start = min(start, size - 1)  # the quote or parenthesis before, when nothing follows it
-            raise JqSyntaxError(f"syntax error, unexpected end of file, {_IN_STRING}", start, max(1, size - start))
+            raise JqSyntaxError(
+                f"syntax error, unexpected end of file, {_IN_STRING}", start, max(1, size - start)
+            )
         if source[position] == '"':
             break
         following = source[position + 1 : position + 2]
@@ -171,7 +193,9 @@ def _string(source: str, position: int, depth: int, token: Token) -> int:
             character, position = _unicode(source, position)
             text.append(character)
         elif not following:
-            raise JqSyntaxError(f"syntax error, unexpected INVALID_CHARACTER, {_IN_STRING}", position, 1)
+            raise JqSyntaxError(
+                f"syntax error, unexpected INVALID_CHARACTER, {_IN_STRING}", position, 1
+            )
         else:
             _refuse_escape(source, position, 2)
     parts.append("".join(text))
@@ -187,7 +211,12 @@ def _unicode(source: str, position: int) -> tuple[str, int]:
     if first is None:
         found = _NEARLY_HEX.match(source, position)
         length = len(found[0]) if found is not None else 2
-        _refuse_escape(source, position, length, "Invalid characters in \\uXXXX escape" if length == 6 else "Invalid \\uXXXX escape")
+        _refuse_escape(
+            source,
+            position,
+            length,
+            "Invalid characters in \\uXXXX escape" if length == 6 else "Invalid \\uXXXX escape",
+        )
     code = int(first[1], 16)
     position = first.end()
     if 0xD800 <= code < 0xDC00:

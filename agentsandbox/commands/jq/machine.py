@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-__all__ = ["Break", "Halt", "Machine"]
-
-
 _WEIGHT = 12
 """So many values of the largest size may all that a program keeps take together."""
 
@@ -33,7 +30,8 @@ _FRAMES = 9000
 """Generators within generators take stack of the host's thread: half of what 8 MiB bear."""
 
 _WAITING = 50_000
-"""Calls that may wait for more to be asked of them: when a program is ended, each has to be ended by itself, in some ten µs."""
+"""Calls that may wait for more to be asked of them: when a program is ended, each has to be ended
+by itself, in some ten µs."""
 
 
 class Break(Exception):
@@ -45,7 +43,9 @@ class Break(Exception):
 
 
 class Halt(Exception):
-    """`halt` and `halt_error`: ends the program with a status, after printing `message` to stderr."""
+    """`halt` and `halt_error`: ends the program with a status, after printing `message` to
+    stderr.
+    """
 
     def __init__(self, status: int, message: bytes = b"") -> None:
         self.status = status
@@ -82,9 +82,11 @@ class Machine:
         """As many of them fit on the stack at work."""
         self.waiting = 0
         self.made = 0
-        """Memory that values took since they were weighed, in pieces of 16 bytes, whether it is used still or not."""
+        """Memory that values took since they were weighed, in pieces of 16 bytes, whether it is
+        used still or not."""
         self.roots: list[tuple[Value, ...]] = []
-        """What the expressions at work build and can still see: they end in the order in which they began."""
+        """What the expressions at work build and can still see: they end in the order in which they
+        began."""
         self.suspended: dict[object, tuple[Value, ...]] = {}
         """The same of expressions that wait between two outputs."""
         self._slice = budget.value_bytes // 4
@@ -112,7 +114,9 @@ class Machine:
             yield output  # type: ignore[misc]  # an output, not the mark
 
     def nested(self, outputs: Iterable[T], frames: int, *roots: Value) -> Iterator[T]:
-        """The same outputs; `frames` counts while they are being made, not while they are used. `roots` are needed for them."""
+        """The same outputs; `frames` counts while they are being made, not while they are used.
+        `roots` are needed for them.
+        """
         self.budget.step()
         self.deeper(frames)
         self.waiting += 1
@@ -140,7 +144,9 @@ class Machine:
                 self.frames -= frames
 
     def hold(self, pieces: int) -> None:
-        """Count pieces of 16 bytes that were made; when they are many, weigh all that is still in use."""
+        """Count pieces of 16 bytes that were made; when they are many, weigh all that is still in
+        use.
+        """
         self.made += pieces
         if self.made > self._slice:
             self.made = 0
@@ -149,8 +155,17 @@ class Machine:
                 raise LimitReached("value_bytes")
 
     def weigh(self, scale: Scale) -> None:
-        """What the program can still see, at half its weight: it has a limit of its own that is twice as high."""
-        scale.total += weigh((*self.roots, *self.suspended.values()), _WEIGHT * self.budget.value_bytes, self.budget) // 2
+        """What the program can still see, at half its weight: it has a limit of its own that is
+        twice as high.
+        """
+        scale.total += (
+            weigh(
+                (*self.roots, *self.suspended.values()),
+                _WEIGHT * self.budget.value_bytes,
+                self.budget,
+            )
+            // 2
+        )
 
     def charge_text(self, size: int) -> None:
         """Refuse a string that is too long, and count it."""

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from agentsandbox.commands._json.values import Value
     from agentsandbox.commands.jq.machine import Machine
 
-__all__ = ["MATHEMATICS"]
-
 
 def _required(value: Value) -> float:
     if not is_number(value):
@@ -54,7 +52,11 @@ def _whole(function: Callable[[float], float]) -> Callable[[float], float]:
 
 def _round(value: float) -> float:
     """Halves away from zero."""
-    return math.copysign(math.floor(abs(value) + 0.5), value) if abs(value) < 4503599627370496.0 else value
+    return (
+        math.copysign(math.floor(abs(value) + 0.5), value)
+        if abs(value) < 4503599627370496.0
+        else value
+    )
 
 
 def _logarithm(function: Callable[[float], float]) -> Callable[[float], float]:
@@ -79,7 +81,9 @@ def _power_of_ten(value: float) -> float:
         return 1.0
     (bits,) = struct.unpack("<Q", struct.pack("<d", value))
     (high,) = struct.unpack("<d", struct.pack("<Q", bits & 0xFFFFFFFFF8000000))
-    return math.exp(high * 2.302585065364837646) * math.exp(high * 2.7629208037533617e-8 + (value - high) * 2.302585092994045684)
+    return math.exp(high * 2.302585065364837646) * math.exp(
+        high * 2.7629208037533617e-8 + (value - high) * 2.302585092994045684
+    )
 
 
 def _significand(value: float) -> float:
@@ -192,8 +196,12 @@ _SEVERAL: dict[str, Callable[..., float]] = {
     "copysign/2": math.copysign,
     "nextafter/2": math.nextafter,
     "nexttoward/2": math.nextafter,
-    "fmin/2": lambda one, other: other if one != one else one if other != other else min(one, other),
-    "fmax/2": lambda one, other: other if one != one else one if other != other else max(one, other),
+    "fmin/2": lambda one, other: (
+        other if one != one else one if other != other else min(one, other)
+    ),
+    "fmax/2": lambda one, other: (
+        other if one != one else one if other != other else max(one, other)
+    ),
     "fdim/2": lambda one, other: max(one - other, 0.0),
     "fma/3": lambda one, other, more: one * other + more,
     "drem/2": _ieee_remainder,

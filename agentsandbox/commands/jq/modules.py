@@ -18,15 +18,17 @@ if TYPE_CHECKING:
 
     from agentsandbox.commands.jq.compiler import Compiler
 
-__all__ = ["Library"]
-
 _NESTING = 50
 
 
 class Library:
-    """Finds, reads and binds the files that a program imports. `read` gives a file's text or raises `OSError`."""
+    """Finds, reads and binds the files that a program imports. `read` gives a file's text or raises
+    `OSError`.
+    """
 
-    def __init__(self, compiler: Compiler, search_list: list[str], read: Callable[[str], str], directory: str) -> None:
+    def __init__(
+        self, compiler: Compiler, search_list: list[str], read: Callable[[str], str], directory: str
+    ) -> None:
         self.compiler = compiler
         self.directory = directory
         self.search_list = search_list
@@ -35,7 +37,9 @@ class Library:
         self._depth = 0
 
     def scope_of(self, program: nodes.Program, scope: Scope, origin: str) -> Scope:
-        """The scope in which the program's main expression is compiled: with all that it imports and defines."""
+        """The scope in which the program's main expression is compiled: with all that it imports
+        and defines.
+        """
         for item in reversed(program.imports):
             scope = self._bind(item, scope, origin)
         for definition in program.definitions:
@@ -49,7 +53,9 @@ class Library:
                 data = slurp(text, self.compiler.budget.step)
             except JsonError as error:
                 raise JqSyntaxError(f"{path}: {error}", -1, 0) from None
-            return scope.define(f"${item.name}", Constant(data)).define(f"${item.name}::{item.name}", Constant(data))
+            return scope.define(f"${item.name}", Constant(data)).define(
+                f"${item.name}::{item.name}", Constant(data)
+            )
         prefix = f"{item.name}::" if item.name else ""
         for name, entry in self._exports(path, text):
             scope = scope.define(prefix + name, entry)
@@ -68,12 +74,18 @@ class Library:
             error.source, error.file = text, path
             raise
         if program.main is not None and not _is_identity(program.main):
-            raise JqSyntaxError("jq: error: library should only have function definitions, not a main expression", -1, 0)
+            raise JqSyntaxError(
+                "jq: error: library should only have function definitions, not a main expression",
+                -1,
+                0,
+            )
         was_inside, self.compiler.in_module = self.compiler.in_module, True
         scope = self.scope_of(program, Scope(), posixpath.dirname(path))
         self.compiler.in_module = was_inside
         self._depth -= 1
-        names = [f"{definition.name}/{len(definition.parameters)}" for definition in program.definitions]
+        names = [
+            f"{definition.name}/{len(definition.parameters)}" for definition in program.definitions
+        ]
         self._scopes[path] = [(name, scope.find(name)) for name in names]
         return self._scopes[path]
 
@@ -95,8 +107,15 @@ class Library:
         places = [self.directory, *self.search_list]
         if isinstance(item.metadata, dict) and "search" in item.metadata:
             given = item.metadata["search"]
-            listed = [place for place in (given if isinstance(given, list) else [given]) if isinstance(place, str) and place]
-            places = [self.directory if place == "." else posixpath.join(origin, place) for place in listed]
+            listed = [
+                place
+                for place in (given if isinstance(given, list) else [given])
+                if isinstance(place, str) and place
+            ]
+            places = [
+                self.directory if place == "." else posixpath.join(origin, place)
+                for place in listed
+            ]
         for place in places:
             base = posixpath.join(place, item.path)
             for name in ("", "/jq/main", f"/{posixpath.basename(base)}"):

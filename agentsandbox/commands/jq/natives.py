@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 
     Native = Callable[..., Value]
 
-__all__ = ["NATIVES", "total"]
-
-
 _SIZED = frozenset((str, list, dict))
 
 
@@ -122,7 +119,9 @@ def _fromjson(machine: Machine, value: Value) -> Value:
         raise JqError(f"{error} (while parsing '{shown}')") from None
 
 
-_NUMERIC = re.compile(r"[+-]?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|nan|NaN|inf|Infinity)")
+_NUMERIC = re.compile(
+    r"[+-]?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|nan|NaN|inf|Infinity)"
+)
 
 
 def _tonumber(machine: Machine, value: Value) -> Value:
@@ -204,7 +203,9 @@ def _implode(machine: Machine, value: Value) -> Value:
     made: list[str] = []
     for item in value:
         if not is_number(item) or item != item:
-            raise JqError(f"{describe(item)} can't be imploded, unicode codepoint needs to be numeric")
+            raise JqError(
+                f"{describe(item)} can't be imploded, unicode codepoint needs to be numeric"
+            )
         valid = 0 <= item < 0x110000 and not 0xD800 <= item < 0xE000
         made.append(chr(int(item)) if valid else "\ufffd")
     return "".join(made)
@@ -418,7 +419,13 @@ def _halt(machine: Machine, value: Value) -> Value:
 def _halt_error(machine: Machine, value: Value, status: Value) -> Value:
     if not is_number(status):
         raise JqError(f"{describe(value)} halt_error/1: number required")
-    message = b"" if value is None else encode(value) if isinstance(value, str) else encode(dump(value) + "\n")
+    message = (
+        b""
+        if value is None
+        else encode(value)
+        if isinstance(value, str)
+        else encode(dump(value) + "\n")
+    )
     raise Halt(int(status) & 255, message)
 
 
@@ -486,7 +493,9 @@ NATIVES: dict[str, Native] = {
     "input_line_number/0": _input_line_number,
     "get_search_list/0": lambda machine, value: list(machine.search_list),
     "now/0": lambda machine, value: machine.clock(),
-    "format/1": lambda machine, value, name: find_format(text_of(name), machine.budget.charge)(value),
+    "format/1": lambda machine, value, name: find_format(text_of(name), machine.budget.charge)(
+        value
+    ),
     "have_literal_numbers/0": lambda machine, value: True,
     "have_decnum/0": lambda machine, value: True,
     **MATHEMATICS,

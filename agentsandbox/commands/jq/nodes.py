@@ -6,44 +6,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.commands._json.values import Value
 
-__all__ = [
-    "Alternative",
-    "ArrayOf",
-    "ArrayPattern",
-    "Assign",
-    "Binary",
-    "Bind",
-    "Break",
-    "Call",
-    "Comma",
-    "Constant",
-    "Define",
-    "Definition",
-    "Foreach",
-    "Format",
-    "Identity",
-    "If",
-    "Import",
-    "Index",
-    "Iterate",
-    "Label",
-    "Logical",
-    "Negate",
-    "Node",
-    "ObjectOf",
-    "ObjectPattern",
-    "Parameter",
-    "Pattern",
-    "Pipe",
-    "Program",
-    "Reduce",
-    "Slice",
-    "Text",
-    "Try",
-    "Variable",
-    "VariablePattern",
-]
-
 
 class Node:
     """Any expression."""
@@ -71,7 +33,9 @@ class Constant(Node):
 
 
 class Text(Node):
-    """A string with interpolations; `format` names the escape that interpolated values go through."""
+    """A string with interpolations; `format` names the escape that interpolated values go
+    through.
+    """
 
     __slots__ = ("format", "parts")
 
@@ -339,7 +303,9 @@ class Foreach(Node):
 
     __slots__ = ("extract", "patterns", "source", "start", "update")
 
-    def __init__(self, source: Node, patterns: list[Pattern], start: Node, update: Node, extract: Node | None) -> None:
+    def __init__(
+        self, source: Node, patterns: list[Pattern], start: Node, update: Node, extract: Node | None
+    ) -> None:
         self.source = source
         self.patterns = patterns
         self.start = start
@@ -427,7 +393,9 @@ class Import:
 
     __slots__ = ("is_data", "metadata", "name", "path", "position")
 
-    def __init__(self, path: str, name: str | None, is_data: bool, metadata: Value, position: int) -> None:
+    def __init__(
+        self, path: str, name: str | None, is_data: bool, metadata: Value, position: int
+    ) -> None:
         self.path = path
         self.name = name
         self.is_data = is_data
@@ -436,11 +404,20 @@ class Import:
 
 
 class Program:
-    """A whole file: what it imports, what it defines, and its main expression (None for a library)."""
+    """A whole file: what it imports, what it defines, and its main expression (None for a
+    library).
+    """
 
     __slots__ = ("definitions", "imports", "main", "metadata", "source")
 
-    def __init__(self, source: str, metadata: Value, imports: list[Import], definitions: list[Definition], main: Node | None) -> None:
+    def __init__(
+        self,
+        source: str,
+        metadata: Value,
+        imports: list[Import],
+        definitions: list[Definition],
+        main: Node | None,
+    ) -> None:
         self.source = source
         self.metadata = metadata
         self.imports = imports

@@ -5,7 +5,15 @@ from __future__ import annotations
 import math
 
 from agentsandbox.commands._json.printing import dump_prefix
-from agentsandbox.commands._json.values import CONTAINERS, EXACT, KINDS, JqError, is_number, number, to_float
+from agentsandbox.commands._json.values import (
+    CONTAINERS,
+    EXACT,
+    KINDS,
+    JqError,
+    is_number,
+    number,
+    to_float,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,22 +21,6 @@ if TYPE_CHECKING:
 
     from agentsandbox.commands._json.values import Value
     from agentsandbox.kernel.budget import Budget
-
-__all__ = [
-    "add",
-    "compare",
-    "contains",
-    "describe",
-    "divide",
-    "equals",
-    "multiply",
-    "remainder",
-    "sort_key",
-    "sorted_values",
-    "split",
-    "subtract",
-    "truncated",
-]
 
 
 def truncated(value: Value, limit: int = 11) -> str:
@@ -84,7 +76,9 @@ def sorted_values(values: list[Value], keys: list[Value], budget: Budget) -> lis
 
 
 def _order(keys: list[Any], budget: Budget) -> list[int]:
-    """The indices in the order of the keys: by runs, so that no single call takes long, that are then merged."""
+    """The indices in the order of the keys: by runs, so that no single call takes long, that are
+    then merged.
+    """
     find = keys.__getitem__
     runs: list[list[int]] = []
     for at in range(0, len(keys), _RUN):
@@ -133,7 +127,11 @@ def equals(left: Value, right: Value) -> bool:
     if not (is_number(left) and is_number(right)):
         return False
     # only two literals are compared with all their digits
-    return bool(left == right if type(left) is not float and type(right) is not float else to_float(left) == to_float(right))
+    return bool(
+        left == right
+        if type(left) is not float and type(right) is not float
+        else to_float(left) == to_float(right)
+    )
 
 
 # arithmetic
@@ -197,7 +195,9 @@ def _merge(left: dict[str, Value], right: dict[str, Value]) -> dict[str, Value]:
     merged = dict(left)
     for name, item in right.items():
         here = merged.get(name)
-        merged[name] = _merge(here, item) if isinstance(here, dict) and isinstance(item, dict) else item
+        merged[name] = (
+            _merge(here, item) if isinstance(here, dict) and isinstance(item, dict) else item
+        )
     return merged
 
 
@@ -215,7 +215,9 @@ def multiply(left: Value, right: Value, budget: Budget) -> Value:
     """`left * right`"""
     if is_number(left) and is_number(right):
         if type(left) is int and type(right) is int and left and right:
-            product = left * right if -EXACT <= left <= EXACT and -EXACT <= right <= EXACT else EXACT + 1
+            product = (
+                left * right if -EXACT <= left <= EXACT and -EXACT <= right <= EXACT else EXACT + 1
+            )
             if -EXACT <= product <= EXACT:
                 return product
         return number(to_float(left) * to_float(right))
@@ -273,16 +275,22 @@ def remainder(left: Value, right: Value, budget: Budget) -> Value:
 
 
 def contains(left: Value, right: Value, budget: Budget) -> bool:
-    """Whether left contains right: substrings, members, keys, deeply. Raises `JqError` for values of two kinds."""
+    """Whether left contains right: substrings, members, keys, deeply. Raises `JqError` for values
+    of two kinds.
+    """
     if KINDS[type(left)] != KINDS[type(right)]:
-        raise JqError(f"{describe(left)} and {describe(right)} cannot have their containment checked")
+        raise JqError(
+            f"{describe(left)} and {describe(right)} cannot have their containment checked"
+        )
     return _holds(left, right, budget)
 
 
 def _holds(left: Value, right: Value, budget: Budget) -> bool:
     budget.step()
     if isinstance(left, dict) and isinstance(right, dict):
-        return all(name in left and _holds(left[name], item, budget) for name, item in right.items())
+        return all(
+            name in left and _holds(left[name], item, budget) for name, item in right.items()
+        )
     if isinstance(left, list) and isinstance(right, list):
         return all(any(_holds(one, item, budget) for one in left) for item in right)
     if isinstance(left, str) and isinstance(right, str):

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from agentsandbox.commands._json.values import Value
 
-__all__ = ["Options", "read_options"]
-
 _OPTION = re.compile(r"-(?:-|[A-Za-z])")
 _HINT = "\nUse jq --help for help with command-line options,\nor see the jq manpage, or online docs  at https://jqlang.org"
 
@@ -141,7 +139,11 @@ def read_options(ctx: CommandContext, words: list[str]) -> Options:
             from_file = _cluster(options, word, rest) or from_file
     if from_file:
         _settle_program_file(options)
-    if options.program is None and options.program_file is None and not (options.help or options.version):
+    if (
+        options.program is None
+        and options.program_file is None
+        and not (options.help or options.version)
+    ):
         options.program = "."
     if options.program is not None:
         options.program = _sound(options.program)
@@ -192,7 +194,10 @@ def _cluster(options: Options, word: str, rest: _Words) -> bool:
     for at, letter in enumerate(word[1:], 1):
         if letter == "L":
             attached = word[at + 1 :]
-            options.libraries.append(attached or rest.take("-L takes a parameter: (e.g. -L /search/path or -L/search/path)"))
+            options.libraries.append(
+                attached
+                or rest.take("-L takes a parameter: (e.g. -L /search/path or -L/search/path)")
+            )
             return from_file
         if letter == "f":
             from_file = _take_program_file(options)
@@ -214,7 +219,9 @@ def _long(ctx: CommandContext, options: Options, word: str, rest: _Words) -> Non
             raise _fail("--indent takes a number between -1 and 7")
         options.indent = "\t" if count < 0 else " " * count
     elif name == "library-path":
-        options.libraries.append(rest.take("-L takes a parameter: (e.g. -L /search/path or -L/search/path)"))
+        options.libraries.append(
+            rest.take("-L takes a parameter: (e.g. -L /search/path or -L/search/path)")
+        )
     elif name in ("arg", "argjson"):
         example = "--arg varname value" if name == "arg" else "--argjson varname text"
         message = f"--{name} takes two parameters (e.g. {example})"
@@ -245,8 +252,14 @@ def _name_file(ctx: CommandContext, options: Options, name: str, variable: str, 
         if name == "slurpfile":
             value = slurp(value, ctx.budget.step)
     except OSError as error:
-        reason = "It's a directory" if error.errno == errno.EISDIR else os.strerror(error.errno or errno.EIO)
-        raise CommandError(f"Bad JSON in --{name} {variable} {file}: Could not open {file}: {reason}", 2) from None
+        reason = (
+            "It's a directory"
+            if error.errno == errno.EISDIR
+            else os.strerror(error.errno or errno.EIO)
+        )
+        raise CommandError(
+            f"Bad JSON in --{name} {variable} {file}: Could not open {file}: {reason}", 2
+        ) from None
     except JsonError as error:
         raise CommandError(f"Bad JSON in --{name} {variable} {file}: {error}", 2) from None
     options.named.setdefault(variable, value)

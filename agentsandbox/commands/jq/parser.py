@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from agentsandbox.commands._json.values import Value
     from agentsandbox.commands.jq.nodes import Node
 
-__all__ = ["parse"]
-
 _BINDING_POWER = {
     "//": 2,
     **dict.fromkeys(("=", "|=", "+=", "-=", "*=", "/=", "%=", "//="), 3),
@@ -65,7 +63,11 @@ class _Parser(Terms):
         path_token = self.token
         path = self.string(None)
         if not isinstance(path, nodes.Constant):
-            raise JqSyntaxError("Import path must be constant", path_token.position, path_token.end - path_token.position)
+            raise JqSyntaxError(
+                "Import path must be constant",
+                path_token.position,
+                path_token.end - path_token.position,
+            )
         name: str | None = None
         is_data = False
         if start.text == "import":
@@ -100,9 +102,15 @@ class _Parser(Terms):
             while isinstance(body, nodes.Comma):
                 items.append(body.right)
                 body = body.left
-            return [self._constant(item, position, size) for item in ([*items, body][::-1] if body is not None else [])]
+            return [
+                self._constant(item, position, size)
+                for item in ([*items, body][::-1] if body is not None else [])
+            ]
         if isinstance(node, nodes.ObjectOf):
-            return {str(self._constant(key, position, size)): self._constant(value, position, size) for key, value in node.entries}
+            return {
+                str(self._constant(key, position, size)): self._constant(value, position, size)
+                for key, value in node.entries
+            }
         raise JqSyntaxError("Module metadata must be constant", position, size)
 
     def definition(self) -> nodes.Definition:
@@ -161,7 +169,9 @@ class _Parser(Terms):
         return node
 
     def operand(self) -> Node:
-        """What stands between "," and "|"; a definition, a label or a binding takes all that follows."""
+        """What stands between "," and "|"; a definition, a label or a binding takes all that
+        follows.
+        """
         if self.is_keyword("def"):
             return self.pipe()
         if self.is_keyword("label"):
@@ -185,7 +195,11 @@ class _Parser(Terms):
             self.advance()
             right = self.operators(power if power in _RIGHT else power + 1)
             left = _operation(text, left, right)
-            if power in _NONE and _BINDING_POWER.get(self.token.text) == power and self.token.kind == "sign":
+            if (
+                power in _NONE
+                and _BINDING_POWER.get(self.token.text) == power
+                and self.token.kind == "sign"
+            ):
                 self.fail()
         self.depth -= 1
         return left

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from agentsandbox.commands._json.values import Value
     from agentsandbox.kernel.budget import Budget
 
-__all__ = ["Owned", "delete_paths", "get", "get_path", "occurrences", "put", "put_path", "put_path_owned", "slice_bounds", "slice_of"]
-
 _SLICED = (list, str)
 _LARGEST_INDEX = (0x7FFFFFFF >> 2) - 1
 
@@ -81,7 +79,9 @@ def occurrences(target: Value, wanted: Value, budget: Budget | None) -> list[Val
 
 
 def slice_bounds(length: int, low: Value, high: Value) -> tuple[int, int]:
-    """Where a slice begins and ends in something of that length: floor of the start, ceiling of the end."""
+    """Where a slice begins and ends in something of that length: floor of the start, ceiling of the
+    end.
+    """
     if not ((low is None or is_number(low)) and (high is None or is_number(high))):
         raise JqError("Array/string slice indices must be integers")
     first = 0.0 if low is None or low != low else float(low)
@@ -121,8 +121,12 @@ def _check_index(target: Value, key: float, budget: Budget) -> int:
     return at
 
 
-def put(target: Value, key: Value, value: Value, budget: Budget, owned: dict[int, Value] | None = None) -> Value:
-    """`target` with `value` at `key`; in place when it is among `owned`, else a copy that joins them."""
+def put(
+    target: Value, key: Value, value: Value, budget: Budget, owned: dict[int, Value] | None = None
+) -> Value:
+    """`target` with `value` at `key`; in place when it is among `owned`, else a copy that joins
+    them.
+    """
     if type(key) is str:
         if target is None:
             target = {}
@@ -181,7 +185,9 @@ def put_path(target: Value, path: Value, value: Value, budget: Budget) -> Value:
     return put_path_owned(target, path, value, budget, None)
 
 
-def put_path_owned(target: Value, path: Value, value: Value, budget: Budget, owned: dict[int, Value] | None) -> Value:
+def put_path_owned(
+    target: Value, path: Value, value: Value, budget: Budget, owned: dict[int, Value] | None
+) -> Value:
     """As `put_path`, changing containers in place that are among `owned`."""
     parents: list[Value] = []
     here = target
@@ -226,8 +232,12 @@ def _delete_keys(target: Value, keys: list[Value], budget: Budget) -> Value:
     raise JqError(f"Cannot delete fields from {KINDS[type(target)]}")
 
 
-def _delete_sorted(target: Value, paths: list[Sequence[Value]], depth: int, budget: Budget) -> Value:
-    """`target` without what stands at the paths, which are sorted and agree in their first `depth` keys."""
+def _delete_sorted(
+    target: Value, paths: list[Sequence[Value]], depth: int, budget: Budget
+) -> Value:
+    """`target` without what stands at the paths, which are sorted and agree in their first `depth`
+    keys.
+    """
     keys: list[Value] = []
     at = 0
     budget.deeper()
@@ -243,7 +253,9 @@ def _delete_sorted(target: Value, paths: list[Sequence[Value]], depth: int, budg
             else:
                 below = get(target, key)
                 if below is not None:
-                    target = put(target, key, _delete_sorted(below, paths[at:end], depth + 1, budget), budget)
+                    target = put(
+                        target, key, _delete_sorted(below, paths[at:end], depth + 1, budget), budget
+                    )
             at = end
         return _delete_keys(target, keys, budget)
     finally:

@@ -18,20 +18,22 @@ if TYPE_CHECKING:
     from agentsandbox.commands.jq.code import Code
     from agentsandbox.commands.jq.machine import Machine
 
-__all__ = ["CompileError", "compile_code", "compile_program"]
-
 
 class CompileError(Exception):
     """The program does not compile; the message is all that jq prints."""
 
 
 def compile_program(source: str, machine: Machine) -> Callable[[Value], Iterable[Value]]:
-    """The function from an input to its outputs, lazily. Raises `CompileError`; running raises `JqError`."""
+    """The function from an input to its outputs, lazily. Raises `CompileError`; running raises
+    `JqError`.
+    """
     code = compile_code(source, machine)
     return lambda value: code.many(value, ())
 
 
-def compile_code(source: str, machine: Machine, *, origin: str = "", read: Callable[[str], str] | None = None) -> Code:
+def compile_code(
+    source: str, machine: Machine, *, origin: str = "", read: Callable[[str], str] | None = None
+) -> Code:
     """The code of a program, for an empty environment.
 
     Raises `CompileError`; running raises `JqError`.
@@ -71,7 +73,9 @@ def _explain(error: JqSyntaxError, source: str) -> str:
         text = source[start : end if end >= 0 else len(source)]
         column = position - start
         marks = "^" * max(1, min(length, len(text) - column))
-        lines.append(f"jq: error: {message} at {error.file}, line {line}, column {column + 1}:\n    {text}\n    {' ' * column}{marks}\n")
+        lines.append(
+            f"jq: error: {message} at {error.file}, line {line}, column {column + 1}:\n    {text}\n    {' ' * column}{marks}\n"
+        )
     count = len(error.reports)
     lines.append(f"jq: {count} compile error{'s' if count > 1 else ''}\n")
     return "".join(lines)

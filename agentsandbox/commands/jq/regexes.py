@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from agentsandbox.commands._json.values import Value
     from agentsandbox.commands.jq.machine import Machine
 
-__all__ = ["REGEXES", "find_all"]
-
 _FLAGS = "gixsnpl"
 
 
@@ -39,7 +37,9 @@ def _described(found: Any, names: dict[int, str]) -> Value:
         elif start == end:
             captures.append({"offset": start, "string": "", "length": 0, "name": name})
         else:
-            captures.append({"offset": start, "length": end - start, "string": found[index], "name": name})
+            captures.append(
+                {"offset": start, "length": end - start, "string": found[index], "name": name}
+            )
     start, end = found.span()
     return {"offset": start, "length": end - start, "string": found[0], "captures": captures}
 

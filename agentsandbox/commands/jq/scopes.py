@@ -9,19 +9,19 @@ if TYPE_CHECKING:
     from agentsandbox.commands._json.values import Value
     from agentsandbox.commands.jq.nodes import Parameter
 
-__all__ = ["Constant", "Function", "Level", "Scope"]
-
 
 class Scope:
     """Names visible at one place of the program; `size` is the length of the environment there.
 
-    A name is "$x", "f/2" or, for a label, "*out"; what it stands for is a place in the environment, a `Function`
-    or a `Constant`.
+    A name is "$x", "f/2" or, for a label, "*out"; what it stands for is a place in the environment,
+    a `Function` or a `Constant`.
     """
 
     __slots__ = ("entry", "name", "parent", "size")
 
-    def __init__(self, size: int = 0, parent: Scope | None = None, name: str = "", entry: object = None) -> None:
+    def __init__(
+        self, size: int = 0, parent: Scope | None = None, name: str = "", entry: object = None
+    ) -> None:
         self.size = size
         self.parent = parent
         self.name = name
@@ -54,9 +54,20 @@ class Scope:
 
 
 class Function:
-    """A function of the program: how many variables are in scope where it is defined, and its body."""
+    """A function of the program: how many variables are in scope where it is defined, and its
+    body.
+    """
 
-    __slots__ = ("body", "compiling", "depth", "grows", "level", "parameters", "single", "tail_called")
+    __slots__ = (
+        "body",
+        "compiling",
+        "depth",
+        "grows",
+        "level",
+        "parameters",
+        "single",
+        "tail_called",
+    )
 
     def __init__(self, depth: int, parameters: list[Parameter], level: Level) -> None:
         self.depth = depth
@@ -65,10 +76,12 @@ class Function:
         self.body = Code(many=lambda value, environment: ())
         self.compiling = False
         self.single = False
-        """Whether a recursive function is taken to have one output at most, while its body is being compiled."""
+        """Whether a recursive function is taken to have one output at most, while its body is being
+        compiled."""
         self.tail_called = False
         self.grows = False
-        """Whether a tail call makes a closure over the one before, so that going round the loop uses memory."""
+        """Whether a tail call makes a closure over the one before, so that going round the loop
+        uses memory."""
 
 
 class Constant:
@@ -81,7 +94,9 @@ class Constant:
 
 
 class Level:
-    """The names that nothing has in one function, and the functions in it: those of a function hide those further inside."""
+    """The names that nothing has in one function, and the functions in it: those of a function hide
+    those further inside.
+    """
 
     __slots__ = ("inside", "is_used", "outer", "reports")
 
@@ -106,4 +121,8 @@ class Level:
         """What is reported: its own, or else those of the functions inside that are used."""
         if self.reports:
             return self.reports
-        return list(dict.fromkeys(report for level in self.inside if level.is_used for report in level.found()))
+        return list(
+            dict.fromkeys(
+                report for level in self.inside if level.is_used for report in level.found()
+            )
+        )

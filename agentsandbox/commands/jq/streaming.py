@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from agentsandbox.commands._json.values import Value
     from agentsandbox.kernel.budget import Budget
 
-__all__ = ["events", "paths_of", "rebuilt"]
-
 _BATCH = 256
 
 
@@ -80,8 +78,12 @@ def paths_of(value: Value, budget: Budget, hold: Callable[[int], None]) -> Itera
     hold(made * 5)
 
 
-def rebuilt(stream: Iterable[Value], budget: Budget, others: Callable[[Iterable[Value]], Iterable[Value]]) -> Iterator[Value]:
-    """The values whose events these are; `others` makes something of a stream that begins with what is no event."""
+def rebuilt(
+    stream: Iterable[Value], budget: Budget, others: Callable[[Iterable[Value]], Iterable[Value]]
+) -> Iterator[Value]:
+    """The values whose events these are; `others` makes something of a stream that begins with what
+    is no event.
+    """
     value: Value = None
     owned: dict[int, Value] = {}
     rest = iter(stream)

@@ -1,4 +1,6 @@
-"""The terms of the grammar: what binds more tightly than any operator, patterns and objects included."""
+"""The terms of the grammar: what binds more tightly than any operator, patterns and objects
+included.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,6 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
     from agentsandbox.commands.jq.nodes import Node, Pattern
-
-__all__ = ["Terms"]
 
 _KEYWORD_TERMS = frozenset(("if", "reduce", "foreach", "try"))
 
@@ -186,7 +186,9 @@ class Terms(Cursor):
         if text == "break":
             error = self.error("BINDING")
             end = token.end if self.token.kind == "end" else self.token.end
-            error.reports.append(("break requires a label to break to", token.position, end - token.position))
+            error.reports.append(
+                ("break requires a label to break to", token.position, end - token.position)
+            )
             raise error
         arguments: list[Node] = []
         if self.is_sign("("):
@@ -225,7 +227,13 @@ class Terms(Cursor):
             return self.branches(test)
         except JqSyntaxError as error:
             if self.opened == opened and len(error.reports) == 1:
-                error.reports.append(("Possibly unterminated 'if' statement", start.position, self.token.end - start.position))
+                error.reports.append(
+                    (
+                        "Possibly unterminated 'if' statement",
+                        start.position,
+                        self.token.end - start.position,
+                    )
+                )
             raise
 
     def test(self) -> Node:
@@ -397,10 +405,16 @@ class Terms(Cursor):
     def check_key(self, key: Node, token: Token) -> None:
         if isinstance(key, nodes.Constant) and not isinstance(key.value, str):
             first = self.tokens[self.tokens.index(token) + 1]
-            raise JqSyntaxError(f"Cannot use {describe(key.value)} as object key", first.position, first.end - first.position)
+            raise JqSyntaxError(
+                f"Cannot use {describe(key.value)} as object key",
+                first.position,
+                first.end - first.position,
+            )
 
     def bad_key(self, token: Token, expecting: str = "") -> NoReturn:
-        """Fail in an entry that began at `token`: if there is a ":" further on, what is before it may be meant as the key."""
+        """Fail in an entry that began at `token`: if there is a ":" further on, what is before it
+        may be meant as the key.
+        """
         try:
             self.fail(expecting)
         except JqSyntaxError as error:
@@ -408,13 +422,25 @@ class Terms(Cursor):
             following = self.tokens[self.at :]
             for number, later in enumerate(following):
                 if later.text in (":", "}", ",") or later.kind in ("end", "invalid"):
-                    is_key = later.text == ":" and following[number + 1].text not in ("}", ")", "]", ",", ":")
+                    is_key = later.text == ":" and following[number + 1].text not in (
+                        "}",
+                        ")",
+                        "]",
+                        ",",
+                        ":",
+                    )
                     break
                 end = later.end
             else:
                 is_key = False
             if token.kind == "number" or is_key:
-                error.reports.append(("May need parentheses around object key expression", token.position, end - token.position))
+                error.reports.append(
+                    (
+                        "May need parentheses around object key expression",
+                        token.position,
+                        end - token.position,
+                    )
+                )
             raise
 
     def object_value(self) -> Node:
@@ -469,18 +495,26 @@ _KEY, _END = "[key]", "[end]"
 
 
 def _optional(node: Node) -> Node:
-    """An index, a slice or an iteration that may fail; what it is applied to and its keys may not."""
+    """An index, a slice or an iteration that may fail; what it is applied to and its keys may
+    not.
+    """
     if isinstance(node, nodes.Iterate):
         return nodes.Pipe(node.body, nodes.Try(nodes.Iterate(nodes.Identity()), None))
     if isinstance(node, nodes.Index):
         if isinstance(node.key, nodes.Constant):
             return nodes.Pipe(node.target, nodes.Try(nodes.Index(nodes.Identity(), node.key), None))
         access: Node = nodes.Index(nodes.Identity(), nodes.Variable(_KEY, -1))
-        return nodes.Bind(node.key, [nodes.VariablePattern(_KEY)], nodes.Pipe(node.target, nodes.Try(access, None)))
+        return nodes.Bind(
+            node.key,
+            [nodes.VariablePattern(_KEY)],
+            nodes.Pipe(node.target, nodes.Try(access, None)),
+        )
     assert isinstance(node, nodes.Slice)
     start = None if node.start is None else nodes.Variable(_KEY, -1)
     end = None if node.end is None else nodes.Variable(_END, -1)
     body: Node = nodes.Pipe(node.target, nodes.Try(nodes.Slice(nodes.Identity(), start, end), None))
     if node.end is not None:
         body = nodes.Bind(node.end, [nodes.VariablePattern(_END)], body)
-    return body if node.start is None else nodes.Bind(node.start, [nodes.VariablePattern(_KEY)], body)
+    return (
+        body if node.start is None else nodes.Bind(node.start, [nodes.VariablePattern(_KEY)], body)
+    )

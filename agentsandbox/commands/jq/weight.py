@@ -1,4 +1,6 @@
-"""What values take in memory, roughly: so that a program that keeps too much of what it makes can be stopped."""
+"""What values take in memory, roughly: so that a program that keeps too much of what it makes can
+be stopped.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +11,6 @@ if TYPE_CHECKING:
 
     from agentsandbox.kernel.budget import Budget
 
-__all__ = ["weigh"]
-
 _LIST, _TUPLE, _DICT, _ENTRY, _TEXT, _NUMBER = 72, 56, 184, 32, 56, 24
 _LARGE = 256
 """Characters of a text from which on it is recognized when it comes again."""
@@ -20,7 +20,8 @@ _CONTAINERS = frozenset((list, dict, tuple))
 def weigh(roots: Iterable[Any], most: int, budget: Budget) -> int:
     """Return the bytes of all that can be reached from the roots; no further than `most`.
 
-    What is shared is first counted as often as it is met, which needs no memory; if that is too much, once.
+    What is shared is first counted as often as it is met, which needs no memory; if that is too
+    much, once.
     """
     containers = [root for root in roots if type(root) in _CONTAINERS]
     size = _weigh(containers, most, budget, None)

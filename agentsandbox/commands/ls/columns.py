@@ -1,4 +1,6 @@
-"""Cells in columns, as `ls` lays them out: by columns (-C), by rows (-x), one after the other (-m)."""
+"""Cells in columns, as `ls` lays them out: by columns (-C), by rows (-x), one after the other
+(-m).
+"""
 
 from __future__ import annotations
 
@@ -7,8 +9,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from agentsandbox.kernel.budget import Budget
-
-__all__ = ["lay_out", "separate"]
 
 _NARROWEST = 3
 """Columns that the shortest cell takes: one character and two blanks."""
@@ -43,8 +43,18 @@ def _arrange(widths: Sequence[int], line: int, *, by_columns: bool, budget: Budg
     return [max(widths, default=0)]
 
 
-def lay_out(cells: Sequence[str], widths: Sequence[int], *, line: int, tab: int, by_columns: bool, budget: Budget) -> Iterator[str]:
-    """Lines without their ends. `widths` are what the cells take on a terminal; `line` 0 means that all fit on one."""
+def lay_out(
+    cells: Sequence[str],
+    widths: Sequence[int],
+    *,
+    line: int,
+    tab: int,
+    by_columns: bool,
+    budget: Budget,
+) -> Iterator[str]:
+    """Lines without their ends. `widths` are what the cells take on a terminal; `line` 0 means that
+    all fit on one.
+    """
     if not line:
         yield from separate(cells, widths, " ", line=0)
     if not cells or not line:
@@ -54,7 +64,11 @@ def lay_out(cells: Sequence[str], widths: Sequence[int], *, line: int, tab: int,
     rows = -(-len(cells) // columns)
     for row in range(rows):
         budget.step(columns)
-        numbers = range(row, len(cells), rows) if by_columns else range(row * columns, min((row + 1) * columns, len(cells)))
+        numbers = (
+            range(row, len(cells), rows)
+            if by_columns
+            else range(row * columns, min((row + 1) * columns, len(cells)))
+        )
         parts: list[str] = []
         position = start = 0
         for column, number in enumerate(numbers):
@@ -65,7 +79,9 @@ def lay_out(cells: Sequence[str], widths: Sequence[int], *, line: int, tab: int,
         yield "".join(parts)
 
 
-def separate(cells: Sequence[str], widths: Sequence[int], separator: str, *, line: int) -> Iterator[str]:
+def separate(
+    cells: Sequence[str], widths: Sequence[int], separator: str, *, line: int
+) -> Iterator[str]:
     """Lines without their ends, `separator` and a blank between cells."""
     parts: list[str] = []
     position = 0

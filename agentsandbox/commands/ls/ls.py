@@ -1,4 +1,6 @@
-"""`ls`, `dir` and `vdir` (POSIX 1003.1-2017, GNU coreutils): list directories. Output is never a terminal."""
+"""`ls`, `dir` and `vdir` (POSIX 1003.1-2017, GNU coreutils): list directories. Output is never a
+terminal.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +24,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from agentsandbox.kernel.fs.base import Stat
-
-__all__ = ["MANNERS", "USAGE", "list_files", "ls"]
 
 USAGE = """
 Usage: {name} [OPTION]... [FILE]...
@@ -138,7 +138,9 @@ class _Lister:
                 info = self.ctx.fs.stat(self.ctx.path(name))
                 names = self.ctx.fs.listdir(self.ctx.path(name))
             except OSError as error:
-                self._complain(f"cannot open directory {quote_always(name)}", error, 2 if operand else 1)
+                self._complain(
+                    f"cannot open directory {quote_always(name)}", error, 2 if operand else 1
+                )
                 continue
             if self.options.recursive:
                 if info.ino in active:
@@ -159,7 +161,11 @@ class _Lister:
         self.printer.print_files(entries, total=total)
         if not self.options.recursive:
             return []
-        return [e.path for e in entries if e.info is not None and e.info.is_dir and e.name not in (".", "..")]
+        return [
+            e.path
+            for e in entries
+            if e.info is not None and e.info.is_dir and e.name not in (".", "..")
+        ]
 
     def _entries(self, directory: str, names: list[str]) -> list[Entry]:
         options, step = self.options, self.ctx.budget.step
@@ -175,7 +181,9 @@ class _Lister:
             for start in range(0, len(names), _GROUP):
                 group = names[start : start + _GROUP]
                 step(len(group))
-                for entry, info in zip(entries[start : start + _GROUP], self.ctx.fs.examine(path, group), strict=True):
+                for entry, info in zip(
+                    entries[start : start + _GROUP], self.ctx.fs.examine(path, group), strict=True
+                ):
                     if info is None or info.is_link:
                         self._examine(entry, follow=options.dereference)
                     else:
@@ -282,7 +290,9 @@ def _order(options: Options) -> tuple[Callable[[Entry], Any] | None, bool]:
     return keys[options.sort], options.reverse
 
 
-def list_files(ctx: CommandContext, args: Arguments, form: str = "single-column", quoting: str = "literal") -> int:
+def list_files(
+    ctx: CommandContext, args: Arguments, form: str = "single-column", quoting: str = "literal"
+) -> int:
     """What `ls`, `dir` and `vdir` do, which differ in their defaults."""
     return _Lister(ctx, Options(ctx, args, form, quoting)).run(args.operands)
 

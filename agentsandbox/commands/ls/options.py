@@ -19,12 +19,16 @@ if TYPE_CHECKING:
     from agentsandbox.contract.command import Arguments, CommandContext
     from agentsandbox.kernel.fs.base import Stat
 
-__all__ = ["READERS", "Options"]
-
 _FORMATS = (
     ("long", "verbose"), ("commas",), ("horizontal", "across"), ("vertical",), ("single-column",),
 )  # fmt: skip
-_FORMAT_WORDS = (("verbose", "long"), ("commas",), ("horizontal", "across"), ("vertical",), ("single-column",))
+_FORMAT_WORDS = (
+    ("verbose", "long"),
+    ("commas",),
+    ("horizontal", "across"),
+    ("vertical",),
+    ("single-column",),
+)
 _SORTS = (("none",), ("time",), ("size",), ("extension",), ("version",), ("width",))
 _TIMES = (("atime", "access", "use"), ("ctime", "status"), ("birth", "creation"))
 _WHEN = (("always", "yes", "force"), ("never", "no", "none"), ("auto", "tty", "if-tty"))
@@ -101,7 +105,9 @@ class Options:
         self.hide_control = control == "hide-control-chars" and self.quoting == "literal"
         self.indicators = self._choose_indicators(args)
         self.time = self._choose_time(args)
-        self.time_of: Callable[[Stat], float] = attrgetter(self.time if self.time in ("atime", "ctime") else "mtime")
+        self.time_of: Callable[[Stat], float] = attrgetter(
+            self.time if self.time in ("atime", "ctime") else "mtime"
+        )
         """The time that is sorted by and shown."""
         self.sort = self._choose_sort(args)
         self.sizes, self.block_sizes = self._choose_sizes(ctx, args)
@@ -113,11 +119,18 @@ class Options:
         if self.form in ("single-column", "commas") or (self.form != "long" and not self.line):
             self.aligns_quotes = False
         self.tab = 8 if self.colors is None else 0
-        self._patterns = [compile_glob(text, period=True, extglob=False) for text in args.values("ignore")]
+        self._patterns = [
+            compile_glob(text, period=True, extglob=False) for text in args.values("ignore")
+        ]
         if args.flag("ignore-backups"):
-            self._patterns += [compile_glob("*~", extglob=False), compile_glob(".*~", extglob=False)]
+            self._patterns += [
+                compile_glob("*~", extglob=False),
+                compile_glob(".*~", extglob=False),
+            ]
         if not self._hidden:
-            self._patterns += [compile_glob(text, period=True, extglob=False) for text in args.values("hide")]
+            self._patterns += [
+                compile_glob(text, period=True, extglob=False) for text in args.values("hide")
+            ]
         self.dereference = args.last("dereference", "dereference-command-line") == "dereference"
         self.dereference_operands = self._choose_dereference(args)
 
@@ -190,7 +203,10 @@ class Options:
                 style = "file-type"
             elif key == "indicator-style":
                 style = choose(value or "", "--indicator-style", _INDICATORS)
-            elif key == "F" or (key == "classify" and (value is None or choose(value, "--classify", _WHEN) == "always")):
+            elif key == "F" or (
+                key == "classify"
+                and (value is None or choose(value, "--classify", _WHEN) == "always")
+            ):
                 style = "classify"
         return style
 
@@ -204,7 +220,14 @@ class Options:
         return time
 
     def _choose_sort(self, args: Arguments) -> str:
-        letters = {"t": "time", "S": "size", "X": "extension", "v": "version", "U": "none", "f": "none"}
+        letters = {
+            "t": "time",
+            "S": "size",
+            "X": "extension",
+            "v": "version",
+            "U": "none",
+            "f": "none",
+        }
         sort = ""
         for key, value in args.given:
             if key in letters:
@@ -247,10 +270,14 @@ class Options:
         if style.startswith("+"):
             old, newline, recent = style[1:].partition("\n")
             return (old, recent) if newline else (old, old)
-        names = [name for name in _STYLES if name == style] or [name for name in _STYLES if name.startswith(style)]
+        names = [name for name in _STYLES if name == style] or [
+            name for name in _STYLES if name.startswith(style)
+        ]
         if len(names) != 1:
             problem = "ambiguous" if names else "invalid"
-            listed = "".join([f"\n  - [posix-]{name}" for name in ("full-iso", "long-iso", "iso", "locale")])
+            listed = "".join(
+                [f"\n  - [posix-]{name}" for name in ("full-iso", "long-iso", "iso", "locale")]
+            )
             raise UsageError(
                 f"{problem} argument {quote(style)} for {quote('time style')}\nValid arguments are:{listed}\n"
                 "  - +FORMAT (e.g., +%H:%M) for a 'date'-style format"

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from agentsandbox.contract.command import CommandContext
     from agentsandbox.kernel.fs.base import Stat
 
-__all__ = ["Printer"]
-
 _LINES = 256  # that are written at a time
 
 
@@ -55,13 +53,19 @@ class Printer:
         if self.options.quoting == "literal":
             if not self.options.hide_control:
                 return name
-            return printable("".join([character if character.isascii() else "\x7f" for character in name]) if self.bytewise else name)
+            return printable(
+                "".join([character if character.isascii() else "\x7f" for character in name])
+                if self.bytewise
+                else name
+            )
         shown = quote_as(name, self.options.quoting)
         return f"'{shown[1:-1]}'" if self.bytewise and shown[0] == "‘" else shown
 
     def total(self, entries: Sequence[Entry]) -> str:
         """The sum of the blocks, as the line "total" shows it."""
-        return self.options.block_sizes.show(sum([disk_usage(e.info) for e in entries if e.info is not None]))
+        return self.options.block_sizes.show(
+            sum([disk_usage(e.info) for e in entries if e.info is not None])
+        )
 
     def print_header(self, name: str, *, first: bool) -> None:
         """The line above a directory's listing."""
@@ -72,12 +76,18 @@ class Printer:
         """The empty line between files and directories that are operands."""
         self.ctx.stdout.write(b"\n")
 
-    def print_files(self, entries: Sequence[Entry], *, total: str | None = None, beside: Sequence[Entry] = ()) -> None:
-        """One listing: a directory's, or that of the operands that are files; `beside` are operands that widen columns."""
+    def print_files(
+        self, entries: Sequence[Entry], *, total: str | None = None, beside: Sequence[Entry] = ()
+    ) -> None:
+        """One listing: a directory's, or that of the operands that are files; `beside` are operands
+        that widen columns.
+        """
         end = self.options.end
         options = self.options
         if options.aligns_quotes:
-            self._some_quoted = any(self.quoted(entry.name) != entry.name for entry in [*entries, *beside])
+            self._some_quoted = any(
+                self.quoted(entry.name) != entry.name for entry in [*entries, *beside]
+            )
         if total is not None:
             self.ctx.stdout.write(encode(f"total {total}{end}"))
         if options.form == "long":
@@ -93,7 +103,14 @@ class Printer:
                 lines = separate(cells, widths, ",", line=options.line)
             else:
                 by_columns = options.form == "vertical"
-                lines = lay_out(cells, widths, line=options.line, tab=options.tab, by_columns=by_columns, budget=self.ctx.budget)
+                lines = lay_out(
+                    cells,
+                    widths,
+                    line=options.line,
+                    tab=options.tab,
+                    by_columns=by_columns,
+                    budget=self.ctx.budget,
+                )
         colors = options.colors
         while block := list(islice(lines, _LINES)):
             self.ctx.budget.step(len(block))
@@ -106,9 +123,13 @@ class Printer:
         end = self.options.end
         self.ctx.budget.step(len(entries) // 16 + 1)
         if entries:
-            self.ctx.stdout.write(encode(end.join([self.quoted(entry.name) for entry in entries]) + end))
+            self.ctx.stdout.write(
+                encode(end.join([self.quoted(entry.name) for entry in entries]) + end)
+            )
 
-    def _cells(self, entries: Sequence[Entry], beside: Sequence[Entry]) -> tuple[list[str], list[int]]:
+    def _cells(
+        self, entries: Sequence[Entry], beside: Sequence[Entry]
+    ) -> tuple[list[str], list[int]]:
         inodes, blocks = self._frills([*entries, *beside])
         wide = self.options.form != "commas"
         inode_width = max(map(len, inodes), default=0) if wide else 0
@@ -127,10 +148,17 @@ class Printer:
     def _frills(self, entries: Sequence[Entry]) -> tuple[list[str], list[str]]:
         """Inode numbers and blocks, where asked for."""
         options = self.options
-        inodes = [str(e.info.ino) if e.info is not None else "?" for e in entries] if options.inode else []
+        inodes = (
+            [str(e.info.ino) if e.info is not None else "?" for e in entries]
+            if options.inode
+            else []
+        )
         blocks = []
         if options.blocks:
-            blocks = [options.block_sizes.show(disk_usage(e.info)) if e.info is not None else "?" for e in entries]
+            blocks = [
+                options.block_sizes.show(disk_usage(e.info)) if e.info is not None else "?"
+                for e in entries
+            ]
         return inodes, blocks
 
     def _name(self, entry: Entry, colors: Colors | None) -> tuple[str, int]:
@@ -167,7 +195,10 @@ class Printer:
             for number, cells in self._cells_before(infos):
                 if len(infos) < len(group):
                     known = iter(cells)
-                    cells = [next(known) if entry.info is not None else _unknown(number, entry) for entry in group]
+                    cells = [
+                        next(known) if entry.info is not None else _unknown(number, entry)
+                        for entry in group
+                    ]
                 columns.setdefault(number, []).extend(cells)
         return [self._aligned(number, cells) for number, cells in columns.items()]
 
@@ -187,7 +218,13 @@ class Printer:
         if options.context:
             yield _CONTEXT, ["?"] * len(infos)
         show = options.sizes.show
-        yield _SIZE, [show(info.size) if stat.S_IFMT(info.mode) not in _DEVICES else _device_numbers(info) for info in infos]
+        yield (
+            _SIZE,
+            [
+                show(info.size) if stat.S_IFMT(info.mode) not in _DEVICES else _device_numbers(info)
+                for info in infos
+            ],
+        )
         yield _TIME, self._times_of(list(map(options.time_of, infos)))
 
     def _aligned(self, number: int, column: Sequence[str]) -> list[str]:
@@ -196,21 +233,30 @@ class Printer:
         if not all(map(str.isascii, column)):
             width = max(map(text_width, column))
             paddings = [" " * (width - text_width(text)) for text in column]
-            return [text + padding if left else padding + text for text, padding in zip(column, paddings, strict=True)]
+            return [
+                text + padding if left else padding + text
+                for text, padding in zip(column, paddings, strict=True)
+            ]
         widths = set(map(len, column))
         width = max(widths)
         if len(widths) == 1:
             return list(column)
         if number == _TIME:
             return [text if text != "?" else text.rjust(width) for text in column]
-        return [text.ljust(width) for text in column] if left else [text.rjust(width) for text in column]
+        return (
+            [text.ljust(width) for text in column]
+            if left
+            else [text.rjust(width) for text in column]
+        )
 
     def _long_name(self, entry: Entry, colors: Colors | None) -> str:
         name, _ = self._name(entry, colors)
         if entry.target is None:
             return name
         target = self.quoted(entry.target)
-        looked_at = self.options.indicators in ("classify", "file-type") or (colors is not None and colors.shows_targets)
+        looked_at = self.options.indicators in ("classify", "file-type") or (
+            colors is not None and colors.shows_targets
+        )
         mark = indicator(entry.target_info, self.options.indicators) if looked_at else ""
         if colors is not None and looked_at:
             target = colors.paint(target, colors.code(entry, entry.target_info, entry.target))

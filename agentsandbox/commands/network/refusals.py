@@ -8,8 +8,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["host_of"]
-
 
 def host_of(words: Sequence[str]) -> str:
     """The host of the first URL among the words; the last word if there is none."""

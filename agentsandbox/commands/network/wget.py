@@ -19,7 +19,9 @@ from agentsandbox.kernel.streams import encode
 def wget(ctx: CommandContext, args: Arguments) -> int:
     words = args.operands
     if not words:
-        ctx.stderr.write(b"wget: missing URL\nUsage: wget [OPTION]... [URL]...\n\nTry `wget --help' for more options.\n")
+        ctx.stderr.write(
+            b"wget: missing URL\nUsage: wget [OPTION]... [URL]...\n\nTry `wget --help' for more options.\n"
+        )
         return 1
     if words[0] in ("-h", "--help"):
         ctx.print(wget.usage, end="")

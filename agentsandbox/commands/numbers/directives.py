@@ -9,11 +9,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
 
-__all__ = ["check_rest", "find_directive"]
-
 
 def find_directive(text: str, directive: re.Pattern[str]) -> re.Match[str]:
-    """The first directive, `%%` apart. The last group of the pattern is its letter, which may be missing there."""
+    """The first directive, `%%` apart. The last group of the pattern is its letter, which may be
+    missing there.
+    """
     at = text.find("%")
     while text[at : at + 2] == "%%":
         at = text.find("%", at + 2)

@@ -24,7 +24,14 @@ _ZERO = re.compile(r"-?0+|")
 _MAX_DIGITS = 4000
 _MAX_NESTING = 100
 
-_LEVELS: tuple[tuple[str, ...], ...] = (("|",), ("&",), ("<", "<=", "=", "==", "!=", ">=", ">"), ("+", "-"), ("*", "/", "%"), (":",))
+_LEVELS: tuple[tuple[str, ...], ...] = (
+    ("|",),
+    ("&",),
+    ("<", "<=", "=", "==", "!=", ">=", ">"),
+    ("+", "-"),
+    ("*", "/", "%"),
+    (":",),
+)
 _COMPARISONS: dict[str, Callable[[int], bool]] = {
     "<": lambda order: order < 0,
     "<=": lambda order: order <= 0,
@@ -99,7 +106,9 @@ class _Expression:
     def _take(self) -> str:
         """The next word; there must be one."""
         if self.position >= len(self.words):
-            raise CommandError(f"syntax error: missing argument after {quote(self.words[self.position - 1])}", 2)
+            raise CommandError(
+                f"syntax error: missing argument after {quote(self.words[self.position - 1])}", 2
+            )
         self.budget.step()
         self.position += 1
         return self.words[self.position - 1]
@@ -107,7 +116,9 @@ class _Expression:
     def evaluate(self) -> Value:
         value = self._level(0, wanted=True)
         if self.position < len(self.words):
-            raise CommandError(f"syntax error: unexpected argument {quote(self.words[self.position])}", 2)
+            raise CommandError(
+                f"syntax error: unexpected argument {quote(self.words[self.position])}", 2
+            )
         return value
 
     def _level(self, level: int, wanted: bool) -> Value:
@@ -144,8 +155,13 @@ class _Expression:
             text, pattern = _text(self._keyword(wanted)), _text(self._keyword(wanted))
             return self._match(text, pattern) if wanted else 0
         if word == "index":
-            text, wanted_characters = _text(self._keyword(wanted)), set(_text(self._keyword(wanted)))
-            return next((at for at, character in enumerate(text, 1) if character in wanted_characters), 0)
+            text, wanted_characters = (
+                _text(self._keyword(wanted)),
+                set(_text(self._keyword(wanted))),
+            )
+            return next(
+                (at for at, character in enumerate(text, 1) if character in wanted_characters), 0
+            )
         if word == "substr":
             return self._substring(wanted)
         if word == "(":
@@ -157,12 +173,16 @@ class _Expression:
     def _parenthesis(self, wanted: bool) -> Value:
         self.nesting += 1
         if self.nesting > _MAX_NESTING:
-            raise CommandError(f"parentheses nested deeper than {_MAX_NESTING} are not available", 2)
+            raise CommandError(
+                f"parentheses nested deeper than {_MAX_NESTING} are not available", 2
+            )
         value = self._level(0, wanted)
         self.nesting -= 1
         following = self._peek()
         if following is None:
-            raise CommandError(f"syntax error: expecting ')' after {quote(self.words[self.position - 1])}", 2)
+            raise CommandError(
+                f"syntax error: expecting ')' after {quote(self.words[self.position - 1])}", 2
+            )
         if following != ")":
             raise CommandError(f"syntax error: expecting ')' instead of {quote(following)}", 2)
         self.position += 1
@@ -170,16 +190,23 @@ class _Expression:
 
     def _substring(self, wanted: bool) -> str:
         text, start, length = (self._keyword(wanted) for _ in range(3))
-        if not all(isinstance(value, int) or _INTEGER.fullmatch(value) for value in (start, length)):
+        if not all(
+            isinstance(value, int) or _INTEGER.fullmatch(value) for value in (start, length)
+        ):
             return ""
         first, count = _number(start), _number(length)
         return _text(text)[first - 1 : first - 1 + count] if first > 0 and count > 0 else ""
 
     def _match(self, text: str, pattern: str) -> Value:
-        from agentsandbox.kernel.regexps import RegexError, compile_posix  # only ":" and "match" need them
+        from agentsandbox.kernel.regexps import (  # only ":" and "match" need them
+            RegexError,
+            compile_posix,
+        )
 
         try:
-            compiled = compile_posix(pattern, extended=False, bytewise=self.bytewise, empty_ranges=True)
+            compiled = compile_posix(
+                pattern, extended=False, bytewise=self.bytewise, empty_ranges=True
+            )
         except RegexError as error:
             raise CommandError(error.message, 2) from None
         found = compiled.match(text, 0, self.budget)

@@ -1,4 +1,6 @@
-"""`numfmt` (GNU coreutils): numbers to and from human-readable forms. Values are exact: a numerator and a denominator."""
+"""`numfmt` (GNU coreutils): numbers to and from human-readable forms. Values are exact: a numerator
+and a denominator.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,10 @@ _WORDS = {
     "round": "up down from-zero towards-zero nearest",
     "invalid": "abort fail warn ignore",
 }
-_CHOICES = {option: choice_of(f"--{option}", [(word,) for word in words.split()]) for option, words in _WORDS.items()}
+_CHOICES = {
+    option: choice_of(f"--{option}", [(word,) for word in words.split()])
+    for option, words in _WORDS.items()
+}
 _MAX_UNSCALED = 18
 _MAX_DIGITS = 27
 _PIECE = 2048
@@ -75,7 +80,9 @@ class _Options:
         found = find_directive(text, _FORMAT)
         _, flags, width, precision, letter = found.groups()
         if letter != "f":
-            raise CommandError(f"invalid format {quote(text)}, directive must be %[0]['][-][N][.][N]f")
+            raise CommandError(
+                f"invalid format {quote(text)}, directive must be %[0]['][-][N][.][N]f"
+            )
         if len(width) > 9 or len(precision or "") > 9:
             raise CommandError(f"invalid format {quote(text)} (width overflow)")
         check_rest(text, found)
@@ -144,7 +151,11 @@ def _parse(text: str, options: _Options) -> tuple[int, int, int]:
     if not whole and fraction is None:
         raise _BadNumberError(f"invalid number: {quote(text)}")
     if rest.startswith("."):
-        raise _BadNumberError(f"invalid suffix in input: {quote(text)}" if fraction else f"invalid number: {quote(text)}")
+        raise _BadNumberError(
+            f"invalid suffix in input: {quote(text)}"
+            if fraction
+            else f"invalid number: {quote(text)}"
+        )
     if len(whole.lstrip("0")) > _MAX_DIGITS or len(fraction or "") > 1000:
         raise _BadNumberError(f"value too large to be converted: {quote(text)}")
     fraction = fraction or ""
@@ -228,11 +239,15 @@ def _print_number(numerator: int, denominator: int, precision: int, options: _Op
         if magnitude + used > _MAX_UNSCALED:
             shown = f"{numerator / denominator:g}" + (f"/{used}" if used else "")
             kind = "value/precision" if used else "value"
-            raise _BadNumberError(f"{kind} too large to be printed: '{shown}' (consider using --to)")
+            raise _BadNumberError(
+                f"{kind} too large to be printed: '{shown}' (consider using --to)"
+            )
         scaled = _round(numerator * 10**used, denominator, options.rounding)
         return _zero_filled(_fixed(scaled, 10**used, used), options)
     if magnitude >= _MAX_DIGITS:
-        raise _BadNumberError(f"value too large to be printed: '{numerator / denominator:g}' (cannot handle values > 999Y)")
+        raise _BadNumberError(
+            f"value too large to be printed: '{numerator / denominator:g}' (cannot handle values > 999Y)"
+        )
     base = 1000 if options.to_scale == "si" else 1024
     power = 0
     while size >= base * denominator:
@@ -300,7 +315,9 @@ class _Converter:
         return options.prefix + shown + options.tail
 
     def line(self, text: str, end: str) -> None:
-        """Write one line with the chosen fields converted; what stands before a bad one is written, too."""
+        """Write one line with the chosen fields converted; what stands before a bad one is written,
+        too.
+        """
         options = self.options
         text = text.partition("\0")[0]
         fields = _split_fields(text) if options.delimiter is None else text.split(options.delimiter)
@@ -349,7 +366,9 @@ def _integer_shower(options: _Options) -> Callable[[int], str]:
 
 def _integer_printer(options: _Options) -> Callable[[int], str] | None:
     """Return what shows an integer that is all of its line, None where there is more to a line."""
-    plain = options.fields[0][0] == 1 and options.delimiter is None and options.from_scale != "iec-i"
+    plain = (
+        options.fields[0][0] == 1 and options.delimiter is None and options.from_scale != "iec-i"
+    )
     if not plain or options.suffix or options.prefix or options.tail or options.padding:
         return None
     return _integer_shower(options)

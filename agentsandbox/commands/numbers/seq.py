@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 _NEGATIVE = re.compile(r"-[.0-9]")
-_DECIMAL = re.compile(r"[ \t\n\v\f\r]*([+-]?)(?=\.?[0-9])([0-9]*)(\.?)([0-9]*)(?:[eE]([+-]?[0-9]+))?\Z")
+_DECIMAL = re.compile(
+    r"[ \t\n\v\f\r]*([+-]?)(?=\.?[0-9])([0-9]*)(\.?)([0-9]*)(?:[eE]([+-]?[0-9]+))?\Z"
+)
 _INFINITE = re.compile(r"[ \t\n\v\f\r]*([+-]?)inf(?:inity)?\Z", re.IGNORECASE)
 _DIRECTIVE = re.compile(r"%([-+#0 ']*)([0-9]*)(?:\.([0-9]*))?(L?)(.?)", re.DOTALL)
 _MAX_DIGITS = 4000
@@ -93,7 +95,9 @@ class _Number:
         return int(self.units * 10 ** (scale - self.scale))
 
 
-def _values(first: _Number, step: _Number, last: _Number, scale: int) -> tuple[int, int, int | None]:
+def _values(
+    first: _Number, step: _Number, last: _Number, scale: int
+) -> tuple[int, int, int | None]:
     """Return (first, step, count) in units of 10**-scale; count is None for no end."""
     if first.infinite or step.infinite:
         raise CommandError("only LAST may be infinite here")
@@ -158,7 +162,9 @@ def _split_format(given: str) -> tuple[str, re.Match[str], str]:
     return before.replace("%%", "%"), found, after.replace("%%", "%")
 
 
-def _blocks(ctx: CommandContext, begin: int, stride: int, count: int | None, most: int) -> Iterator[range]:
+def _blocks(
+    ctx: CommandContext, begin: int, stride: int, count: int | None, most: int
+) -> Iterator[range]:
     """Yield ranges of at most `most` values, small ones first for the sake of `| head`."""
     size, done = min(64, most), 0
     while count is None or done < count:

@@ -93,7 +93,9 @@ def _files(ctx: CommandContext, words: list[str]) -> list[str]:
             unknown = "" if name else word[2:]
         else:
             letters = re.sub(r"[0-9~]", "", word[1:])
-            at = next((at for at, letter in enumerate(letters) if takes.get(f"-{letter}", True)), None)
+            at = next(
+                (at for at, letter in enumerate(letters) if takes.get(f"-{letter}", True)), None
+            )
             name = f"-{letters[at]}" if at is not None else "-s"
             unknown = "" if name in takes else name
             needs_value = not unknown and at == len(letters) - 1 and word.endswith(name[1])

@@ -1,4 +1,6 @@
-"""`fmt` (GNU coreutils): reformat paragraphs so that lines have nearly equal lengths (Knuth and Plass's way)."""
+"""`fmt` (GNU coreutils): reformat paragraphs so that lines have nearly equal lengths (Knuth and
+Plass's way).
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ def _rewrite(words: Sequence[str]) -> Sequence[str]:
             if word == "--":
                 break
             if (digit := _DIGIT.match(word)) is not None:
-                raise UsageError(f"invalid option -- {digit[1]}; -WIDTH is recognized only when it is the first\noption; use -w N instead")
+                raise UsageError(
+                    f"invalid option -- {digit[1]}; -WIDTH is recognized only when it is the first\noption; use -w N instead"
+                )
         return words
     return [f"-w{found[1]}", *words[1:]]
 

@@ -26,8 +26,14 @@ def _width(text: str) -> int:
 
 
 def _pieces_of_block(width: int, spaces: bool) -> Callable[[bytes], list[bytes]]:
-    """Finds the pieces of many lines at once, every byte one column wide; an empty line is an empty piece."""
-    pieces = rb".{1,%d}+(?!.)|.{0,%d}[ \t]|.{%d}" % (width, width - 1, width) if spaces else rb".{1,%d}" % width
+    """Finds the pieces of many lines at once, every byte one column wide; an empty line is an empty
+    piece.
+    """
+    pieces = (
+        rb".{1,%d}+(?!.)|.{0,%d}[ \t]|.{%d}" % (width, width - 1, width)
+        if spaces
+        else rb".{1,%d}" % width
+    )
     return re.compile(pieces + rb"|^(?=\n)", re.MULTILINE).findall
 
 
@@ -35,9 +41,18 @@ def _fold_plain(line: bytes, width: int, spaces: bool, budget: Budget) -> list[b
     """A line in which every byte is one column wide."""
     parts = []
     if not spaces:
-        step = width * _PIECES  # a long line is joined in pieces, so that they are never all there at once
+        step = (
+            width * _PIECES
+        )  # a long line is joined in pieces, so that they are never all there at once
         for start in range(0, len(line), step):
-            parts.append(b"\n".join([line[at : at + width] for at in range(start, min(start + step, len(line)), width)]))
+            parts.append(
+                b"\n".join(
+                    [
+                        line[at : at + width]
+                        for at in range(start, min(start + step, len(line)), width)
+                    ]
+                )
+            )
             budget.breathe()
         return parts
     start = 0
@@ -100,7 +115,11 @@ def _fold_tabs(line: bytes, width: int, spaces: bool, budget: Budget) -> list[by
         while (over := len(piece.expandtabs()) - width) > 0 and len(piece) > 1:
             piece = piece[: -max(1, over // 8)]  # each byte takes at most eight columns
         start += len(piece)
-        if spaces and start < len(line) and (blank := max(piece.rfind(b" "), piece.rfind(b"\t")) + 1):
+        if (
+            spaces
+            and start < len(line)
+            and (blank := max(piece.rfind(b" "), piece.rfind(b"\t")) + 1)
+        ):
             start -= len(piece) - blank
             piece = piece[:blank]
         parts.append(piece)
@@ -149,17 +168,23 @@ def fold(ctx: CommandContext, args: Arguments) -> int:
     return ctx.status
 
 
-def _fold_lines(ctx: CommandContext, block: bytes, width: int, *, spaces: bool, by_bytes: bool) -> bytes:
+def _fold_lines(
+    ctx: CommandContext, block: bytes, width: int, *, spaces: bool, by_bytes: bool
+) -> bytes:
     parts: list[bytes] = []
     lines = block.split(b"\n")
     tabs = not by_bytes and b"\t" in block
     measured = not tabs or len(block) < 1 << 20
-    columns = block.expandtabs().split(b"\n") if tabs and measured else lines  # at least as many as there are
+    columns = (
+        block.expandtabs().split(b"\n") if tabs and measured else lines
+    )  # at least as many as there are
     for line, shown in zip(lines, columns, strict=True):
         ctx.budget.step(len(line) // width + 1)
         if measured and len(shown) <= width:
             parts.append(line)
-        elif not by_bytes and (b"\b" in line or b"\r" in line or (tabs and min(width, len(line)) > _WIDEST)):
+        elif not by_bytes and (
+            b"\b" in line or b"\r" in line or (tabs and min(width, len(line)) > _WIDEST)
+        ):
             parts += _fold_columns(ctx, line, width, spaces)
         elif tabs:
             parts += _fold_tabs(line, width, spaces, ctx.budget)

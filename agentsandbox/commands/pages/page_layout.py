@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from agentsandbox.contract.command import CommandContext
 
-__all__ = ["Layout", "Pages"]
-
 _RUNS = re.compile(" +|[^ ]+")
 _PRINTED = re.compile(r"[ -~]")
 _TAB = 8
@@ -90,7 +88,9 @@ class Pages:
                 by_rows = layout.across or layout.columns == 1
                 rows = self._across(cells) if by_rows else self._down(cells, layout.body)
                 short = len(cells) < size
-                self._page(rows, closed=short and bool(cut or len(cells) % layout.columns or not by_rows))
+                self._page(
+                    rows, closed=short and bool(cut or len(cells) % layout.columns or not by_rows)
+                )
             ended = ends
             if ends and (len(lines) % size or not lines):
                 self._keep_form_feed()
@@ -148,7 +148,9 @@ class Pages:
         count = max(self.page + ended, 1)
         first = self.layout.first_page
         if count < first:
-            self.ctx.warn(f"starting page number {first} exceeds page count {count}", self.ctx.status)
+            self.ctx.warn(
+                f"starting page number {first} exceeds page count {count}", self.ctx.status
+            )
 
     def _number(self) -> str:
         separator, size = self.layout.numbers
@@ -174,7 +176,10 @@ class Pages:
         heights = [min(short + (at < more), height) for at in range(columns)]
         starts = [sum(heights[:at]) for at in range(columns)]
         self.ctx.budget.step(columns * columns // 16 + len(cells))
-        return [[cells[start + row] for start, size in zip(starts, heights, strict=True) if row < size] for row in range(max(heights))]
+        return [
+            [cells[start + row] for start, size in zip(starts, heights, strict=True) if row < size]
+            for row in range(max(heights))
+        ]
 
     def _row(self, cells: list[str]) -> str:
         """Return the cells of a row at their columns."""

@@ -9,8 +9,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.contract.command import CommandContext
 
-__all__ = ["Formatter"]
-
 _TAB = 8
 _MAX_WORDS = 1000
 _MAX_CHARACTERS = 5000
@@ -27,10 +25,12 @@ _PUNCTUATION = frozenset(b"!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 _OPENING = frozenset((b"(", b"[", b"`", b"'", b'"'))
 _SENTENCE_ENDS = frozenset((b".", b"?", b"!"))
 _PAREN, _STOPPED, _PERIOD, _FINAL = 1, 2, 4, 8
-"""What a word may be, as bits: it opens a parenthesis, ends in punctuation, ends like a sentence, ends a sentence."""
+"""What a word may be, as bits: it opens a parenthesis, ends in punctuation, ends like a sentence,
+ends a sentence."""
 _MOST_KINDS = 4096
 _NEAR = 12
-"""Breaks that leave a line so much shorter than the goal are looked at only where no better one can be."""
+"""Breaks that leave a line so much shorter than the goal are looked at only where no better one can
+be."""
 
 
 class _Kinds(dict[bytes, int]):
@@ -38,7 +38,11 @@ class _Kinds(dict[bytes, int]):
 
     def __missing__(self, text: bytes) -> int:
         core = text[:1] + text[1:].rstrip(b")]'\"")
-        kind = (text[:1] in _OPENING and _PAREN) | (text[-1] in _PUNCTUATION and _STOPPED) | (core[-1:] in _SENTENCE_ENDS and _PERIOD)
+        kind = (
+            (text[:1] in _OPENING and _PAREN)
+            | (text[-1] in _PUNCTUATION and _STOPPED)
+            | (core[-1:] in _SENTENCE_ENDS and _PERIOD)
+        )
         if len(text) < _TAB:
             if len(self) == _MOST_KINDS:
                 self.clear()
@@ -55,7 +59,16 @@ class Formatter:
         "tabs", "texts", "uniform", "width", "word_kinds",
     )  # fmt: skip
 
-    def __init__(self, ctx: CommandContext, *, width: int, goal: int, prefix: bytes, split_only: bool, uniform: bool) -> None:
+    def __init__(
+        self,
+        ctx: CommandContext,
+        *,
+        width: int,
+        goal: int,
+        prefix: bytes,
+        split_only: bool,
+        uniform: bool,
+    ) -> None:
         self.ctx = ctx
         self.width = width
         self.goal = goal
@@ -73,7 +86,8 @@ class Formatter:
         self.tabs = False
         self.kinds = _Kinds()
         self.texts: list[bytes] = []
-        """The words of the paragraph; their lengths, the blanks behind them and their kinds are in the lists that follow."""
+        """The words of the paragraph; their lengths, the blanks behind them and their kinds are in
+        the lists that follow."""
         self.lengths: list[int] = []
         self.spaces: list[int] = []
         self.word_kinds: list[int] = []
@@ -165,13 +179,19 @@ class Formatter:
         blanks = b"".join([blanks for _text, blanks in found])
         self.at += sum(lengths) + len(blanks)
         if b"\t" in blanks:
-            spaces = [self._width_after(length, blanks) for length, (_text, blanks) in zip(lengths, found, strict=True)]
+            spaces = [
+                self._width_after(length, blanks)
+                for length, (_text, blanks) in zip(lengths, found, strict=True)
+            ]
         else:
             spaces = [len(blanks) for _text, blanks in found]
             self.column += sum(lengths) + len(blanks)
         kinds = [*map(self.kinds.__getitem__, texts)]
         if max(spaces) > 1:
-            kinds = [kind | _FINAL if kind & _PERIOD and space > 1 else kind for kind, space in zip(kinds, spaces, strict=True)]
+            kinds = [
+                kind | _FINAL if kind & _PERIOD and space > 1 else kind
+                for kind, space in zip(kinds, spaces, strict=True)
+            ]
         if self.uniform:
             spaces = [2 if kind & _FINAL else 1 for kind in kinds]
         self.texts += texts
@@ -209,7 +229,11 @@ class Formatter:
         return self._get_prefix()
 
     def _same_paragraph(self, byte: int) -> bool:
-        return self.next_indent == self.prefix_indent and self.column >= self.next_indent + self.full_prefix and byte not in (10, -1)
+        return (
+            self.next_indent == self.prefix_indent
+            and self.column >= self.next_indent + self.full_prefix
+            and byte not in (10, -1)
+        )
 
     def _copy_rest(self, byte: int) -> int:
         """Copy a line that is not part of a paragraph; the byte that ended it."""
@@ -240,7 +264,11 @@ class Formatter:
         """Collect the words of the next paragraph; false at the end of the file."""
         self.last_line_length = 0
         byte = self.next_character
-        while byte in (10, -1) or self.next_indent < self.lead or self.column < self.next_indent + self.full_prefix:
+        while (
+            byte in (10, -1)
+            or self.next_indent < self.lead
+            or self.column < self.next_indent + self.full_prefix
+        ):
             self.ctx.budget.step()
             byte = self._copy_rest(byte)
             if byte == -1:
@@ -253,7 +281,9 @@ class Formatter:
         self.first_indent = self.column
         self._drop_words(len(self.texts))
         byte = self._get_line()
-        while not self.split_only and self._same_paragraph(byte) and self.column == self.first_indent:
+        while (
+            not self.split_only and self._same_paragraph(byte) and self.column == self.first_indent
+        ):
             byte = self._get_line()
         self.word_kinds[-1] |= _PERIOD | _FINAL
         self.next_character = byte
@@ -297,7 +327,8 @@ class Formatter:
         after = [0] * count
         """What the lines after each word cost."""
         choices = [(ends[-1], 0, 0, 0)] * count
-        """For each word that ends a line, its end, and of the line after it: its cost, whether its length counts (50 or 0), its length."""
+        """For each word that ends a line, its end, and of the line after it: its cost, whether its
+        length counts (50 or 0), its length."""
         goal, width = self.goal, self.width
         for start in range(count - 1, -1, -1):
             indent = self.first_indent - starts[start]
@@ -316,10 +347,15 @@ class Formatter:
                     for end, cost, weight, length in choices[near:stop]
                 ]
                 best = min(found)
-                if near > start and 100 * (wanted - ends[near - 1]) ** 2 + min(after[start:near]) <= best:
+                if (
+                    near > start
+                    and 100 * (wanted - ends[near - 1]) ** 2 + min(after[start:near]) <= best
+                ):
                     near = start
                     found = [
-                        100 * (a := wanted - end) * a + cost + weight * (b := indent + end - length) * b
+                        100 * (a := wanted - end) * a
+                        + cost
+                        + weight * (b := indent + end - length) * b
                         for end, cost, weight, length in choices[near:stop]
                     ]
                     best = min(found)
@@ -327,14 +363,21 @@ class Formatter:
             if start:
                 cost = after[start - 1] = best + costs[start]
                 end = breaks[start]
-                choices[start - 1] = (ends[start - 1], cost, 50 if end < count else 0, indent + ends[end - 1])
+                choices[start - 1] = (
+                    ends[start - 1],
+                    cost,
+                    50 if end < count else 0,
+                    indent + ends[end - 1],
+                )
             else:
                 costs[0] += best
         self.breaks = breaks
         self.costs = [costs[0], *after[:-1]]
 
     def _break_first(self, choices: list[tuple[int, int, int, int]], breaks: list[int]) -> int:
-        """Where the first line ends that is to be as long as the line before it, and what the lines cost."""
+        """Where the first line ends that is to be as long as the line before it, and what the lines
+        cost.
+        """
         best, count = _MAX_COST, len(breaks)
         for following, (end, cost, weight, line_length) in enumerate(choices, 1):
             length = self.first_indent + end

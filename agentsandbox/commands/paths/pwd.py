@@ -1,11 +1,11 @@
-"""`pwd` (POSIX 1003.1-2017, GNU coreutils): the current directory; the shell's builtin of that name comes first."""
+"""`pwd` (POSIX 1003.1-2017, GNU coreutils): the current directory; the shell's builtin of that name
+comes first.
+"""
 
 from __future__ import annotations
 
 from agentsandbox.contract.command import Arguments, CommandContext, command
 from agentsandbox.contract.manners import Manners
-
-__all__ = ["pwd"]
 
 
 @command(
@@ -25,7 +25,11 @@ def pwd(ctx: CommandContext, args: Arguments) -> int:
         ctx.warn("ignoring non-option arguments", ctx.status)
     logical = ctx.env.get("PWD", "")
     physical = ctx.fs.realpath(ctx.cwd)
-    if args.last("logical", "physical") == "logical" and logical.startswith("/") and not {".", ".."} & set(logical.split("/")):
+    if (
+        args.last("logical", "physical") == "logical"
+        and logical.startswith("/")
+        and not {".", ".."} & set(logical.split("/"))
+    ):
         try:
             if ctx.fs.realpath(logical) == physical:
                 ctx.print(logical)

@@ -10,7 +10,11 @@ from agentsandbox.contract.manners import Manners
 from agentsandbox.errors import UsageError
 from agentsandbox.kernel.streams import encode
 
-_MODES = {"canonicalize": "last", "canonicalize-existing": "none", "canonicalize-missing": "missing"}
+_MODES = {
+    "canonicalize": "last",
+    "canonicalize-existing": "none",
+    "canonicalize-missing": "missing",
+}
 
 
 @command(
@@ -52,7 +56,9 @@ def readlink(ctx: CommandContext, args: Arguments) -> int:
     for name in args.operands:
         ctx.budget.step()
         try:
-            shown = ctx.fs.readlink(ctx.path(name)) if mode is None else canonicalize(ctx, name, mode)
+            shown = (
+                ctx.fs.readlink(ctx.path(name)) if mode is None else canonicalize(ctx, name, mode)
+            )
         except OSError as error:
             ctx.status = 1
             if verbose:

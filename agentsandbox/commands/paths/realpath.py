@@ -64,7 +64,9 @@ class _Resolver:
     def __init__(self, ctx: CommandContext, args: Arguments) -> None:
         self.ctx = ctx
         mode = args.last("canonicalize-existing", "canonicalize-missing")
-        self.missing = {"canonicalize-existing": "none", "canonicalize-missing": "missing"}.get(mode or "", "last")
+        self.missing = {"canonicalize-existing": "none", "canonicalize-missing": "missing"}.get(
+            mode or "", "last"
+        )
         style = args.last("logical", "physical", "strip")
         self.logical = style == "logical"
         self.links = style != "strip"

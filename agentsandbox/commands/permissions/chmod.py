@@ -85,10 +85,14 @@ def chmod(ctx: CommandContext, args: Arguments) -> int:
     quiet = args.flag("silent")
     surprised = any(key in _PERMISSIONS for key, _ in args.given)
     strict = compile_mode(text, 0) if surprised else None
-    for name, info in walk_operands(ctx, args, names, follow=True, quiet=quiet, dangling="cannot operate on dangling symlink"):
+    for name, info in walk_operands(
+        ctx, args, names, follow=True, quiet=quiet, dangling="cannot operate on dangling symlink"
+    ):
         if info.is_link:
             if talk == "verbose":
-                ctx.print(f"neither symbolic link {quote_always(name)} nor referent has been changed")
+                ctx.print(
+                    f"neither symbolic link {quote_always(name)} nor referent has been changed"
+                )
             continue
         mode = change(info.permissions, info.is_dir)
         try:
@@ -96,7 +100,9 @@ def chmod(ctx: CommandContext, args: Arguments) -> int:
         except OSError as error:
             ctx.status = 1
             if not quiet:
-                ctx.warn(f"changing permissions of {quote_always(name)}: {describe_os_error(error, '')}")
+                ctx.warn(
+                    f"changing permissions of {quote_always(name)}: {describe_os_error(error, '')}"
+                )
             if talk == "verbose":
                 _say(ctx, name, info, mode, f"failed to change mode of {quote_always(name)} from")
             continue
@@ -108,7 +114,9 @@ def chmod(ctx: CommandContext, args: Arguments) -> int:
     return ctx.status
 
 
-def _read_mode(ctx: CommandContext, args: Arguments) -> tuple[Callable[[int, bool], int], str, list[str]]:
+def _read_mode(
+    ctx: CommandContext, args: Arguments
+) -> tuple[Callable[[int, bool], int], str, list[str]]:
     """(how modes change, the mode's text, the files)."""
     operands = args.operands
     reference = args.value("reference")
@@ -121,7 +129,9 @@ def _read_mode(ctx: CommandContext, args: Arguments) -> tuple[Callable[[int, boo
         try:
             wanted = ctx.fs.stat(ctx.path(reference)).permissions
         except OSError as error:
-            raise CommandError(f"failed to get attributes of {quote_always(reference)}: {describe_os_error(error, '')}") from None
+            raise CommandError(
+                f"failed to get attributes of {quote_always(reference)}: {describe_os_error(error, '')}"
+            ) from None
         return lambda _mode, _directory: wanted, "", operands
     if pieces:
         text, names = ",".join(pieces), operands

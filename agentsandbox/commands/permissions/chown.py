@@ -1,4 +1,6 @@
-"""`chown` (POSIX 1003.1-2017, GNU coreutils): the sandbox has one user, who owns what is his and cannot give it away."""
+"""`chown` (POSIX 1003.1-2017, GNU coreutils): the sandbox has one user, who owns what is his and
+cannot give it away.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,6 @@ from agentsandbox.kernel.fs.base import os_error
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.kernel.fs.base import Stat
-
-__all__ = ["change_owners", "chown"]
 
 
 @command(
@@ -70,20 +70,32 @@ def change_owners(ctx: CommandContext, args: Arguments, what: str) -> int:
         and args.last("H", "L", "P") not in ("H", "L")
     ):
         raise CommandError("-R --dereference requires either -H or -L")
-    wanted = _spelling(owners, what, args.operands[0], user, group) if names is not args.operands else ""
+    wanted = (
+        _spelling(owners, what, args.operands[0], user, group) if names is not args.operands else ""
+    )
     wanted = wanted or _name(owners, what, user or 0, group or 0, user, group)
     nothing = user is None and group is None
     part = "group" if user is None and group is not None else "ownership"
     failure = ""
     if talk == "verbose":
-        failure = f"failed to change {part} of {{}}" + ("" if nothing else f" to {wanted.removeprefix(':')}")
-    for name, info in walk_operands(ctx, args, names, follow=follow, quiet=quiet, after=True, failure=failure):
+        failure = f"failed to change {part} of {{}}" + (
+            "" if nothing else f" to {wanted.removeprefix(':')}"
+        )
+    for name, info in walk_operands(
+        ctx, args, names, follow=follow, quiet=quiet, after=True, failure=failure
+    ):
         wanted_user = info.uid if user is None else user
         wanted_group = info.gid if group is None else group
-        words = _name(owners, what, info.uid, info.gid, user, group), _name(owners, what, wanted_user, wanted_group, user, group)
+        words = (
+            _name(owners, what, info.uid, info.gid, user, group),
+            _name(owners, what, wanted_user, wanted_group, user, group),
+        )
         if names is not args.operands:
             words = words[0], wanted
-        others = any(wanted not in (None, has) for wanted, has in zip(only, (info.uid, info.gid), strict=True))
+        others = any(
+            wanted not in (None, has)
+            for wanted, has in zip(only, (info.uid, info.gid), strict=True)
+        )
         if others or (wanted_user, wanted_group) == (info.uid, info.gid):
             if not others:
                 _clear_special(ctx, name, info)
@@ -96,7 +108,9 @@ def change_owners(ctx: CommandContext, args: Arguments, what: str) -> int:
             error = _refusal(ctx, name, info)
             ctx.warn(f"changing {part} of {quote_always(name)}: {describe_os_error(error, '')}")
         if talk == "verbose":
-            ctx.print(f"failed to change {part} of {quote_always(name)} from {words[0].removeprefix(':')} to {words[1].removeprefix(':')}")
+            ctx.print(
+                f"failed to change {part} of {quote_always(name)} from {words[0].removeprefix(':')} to {words[1].removeprefix(':')}"
+            )
     return ctx.status
 
 
@@ -109,7 +123,9 @@ def _clear_special(ctx: CommandContext, name: str, info: Stat) -> None:
 
 
 def _refusal(ctx: CommandContext, name: str, info: Stat) -> OSError:
-    """Why the owner cannot be changed: as the filesystem refuses another change, or because nobody may."""
+    """Why the owner cannot be changed: as the filesystem refuses another change, or because nobody
+    may.
+    """
     if not info.is_link:
         try:
             ctx.fs.chmod(ctx.path(name), info.permissions)
@@ -118,7 +134,9 @@ def _refusal(ctx: CommandContext, name: str, info: Stat) -> OSError:
     return os_error(errno.EPERM)
 
 
-def _read_target(ctx: CommandContext, args: Arguments, owners: Owners, what: str) -> tuple[int | None, int | None, list[str]]:
+def _read_target(
+    ctx: CommandContext, args: Arguments, owners: Owners, what: str
+) -> tuple[int | None, int | None, list[str]]:
     """(user, group, files); None for what stays as it is."""
     operands = args.operands
     reference = args.value("reference")
@@ -128,7 +146,9 @@ def _read_target(ctx: CommandContext, args: Arguments, owners: Owners, what: str
         try:
             info = ctx.fs.stat(ctx.path(reference))
         except OSError as error:
-            raise CommandError(f"failed to get attributes of {quote_always(reference)}: {describe_os_error(error, '')}") from None
+            raise CommandError(
+                f"failed to get attributes of {quote_always(reference)}: {describe_os_error(error, '')}"
+            ) from None
         return (None if what == "group" else info.uid), info.gid, operands
     if not operands:
         raise UsageError("missing operand")
@@ -136,7 +156,11 @@ def _read_target(ctx: CommandContext, args: Arguments, owners: Owners, what: str
         raise UsageError(f"missing operand after {quote(operands[0])}")
     if what == "ownership":
         user, group = parse_owner(owners, operands[0])
-        if ":" not in operands[0] and "." in operands[0] and owners.user_number(operands[0]) is None:
+        if (
+            ":" not in operands[0]
+            and "." in operands[0]
+            and owners.user_number(operands[0]) is None
+        ):
             ctx.warn(f"warning: '.' should be ':': {quote(operands[0])}", ctx.status)
         return user, group, operands[1:]
     group = owners.group_number(operands[0]) if operands[0] else None
@@ -150,14 +174,18 @@ def _spelling(owners: Owners, what: str, text: str, user: int | None, group: int
     if what == "group":
         return text
     colon = ":" if ":" in text else "."
-    name, _, group_name = text.partition(colon) if owners.user_number(text) is None else (text, "", "")
+    name, _, group_name = (
+        text.partition(colon) if owners.user_number(text) is None else (text, "", "")
+    )
     shown = "" if user is None else name if owners.user(user) == name else str(user)
     if group is None:
         return shown
     return f"{shown}:{group_name if owners.group(group) == group_name else str(group) if group_name else owners.group(group)}"
 
 
-def _name(owners: Owners, what: str, uid: int, gid: int, user: int | None, group: int | None) -> str:
+def _name(
+    owners: Owners, what: str, uid: int, gid: int, user: int | None, group: int | None
+) -> str:
     """An owner as messages show it: the parts that are asked for."""
     if what == "group" or (user is None and group is not None):
         return owners.group(gid) if what == "group" else f":{owners.group(gid)}"

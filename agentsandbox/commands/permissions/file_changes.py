@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from agentsandbox.contract.command import Arguments, CommandContext
     from agentsandbox.kernel.fs.base import Stat
 
-__all__ = ["is_protected_root", "walk_operands"]
-
 
 def walk_operands(
     ctx: CommandContext,
@@ -30,7 +28,9 @@ def walk_operands(
     dangling: str = "",
     failure: str = "",
 ) -> Iterator[tuple[str, Stat]]:
-    """Each operand, with -R all below it too (before it if `after`), and its `Stat`: of what links point to if `follow`."""
+    """Each operand, with -R all below it too (before it if `after`), and its `Stat`: of what links
+    point to if `follow`.
+    """
 
     def complain(name: str, error: OSError, what: str) -> None:
         ctx.status = 1
@@ -62,7 +62,9 @@ def walk_operands(
                 continue
             how = args.last("H", "L", "P")
             follow_top = how == "H" or not after
-            yield from descend(ctx, name, complain, follow_top=follow_top, follow_all=how == "L", after=after)
+            yield from descend(
+                ctx, name, complain, follow_top=follow_top, follow_all=how == "L", after=after
+            )
             continue
         try:
             yield name, ctx.fs.stat(ctx.path(name), follow=follow)

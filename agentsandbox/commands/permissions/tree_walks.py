@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from agentsandbox.contract.command import CommandContext
     from agentsandbox.kernel.fs.base import Stat
 
-__all__ = ["descend"]
-
 
 def descend(
     ctx: CommandContext,
@@ -23,9 +21,11 @@ def descend(
     follow_all: bool = False,
     after: bool = False,
 ) -> Iterator[tuple[str, Stat]]:
-    """Each file of a tree, before what is below it or `after`: (its name as an operand, its `Stat`).
+    """Each file of a tree, before what is below it or `after`: (its name as an operand, its
+    `Stat`).
 
-    `on_error(name, error, what)` is told of what it could not "examine" or "list". Loops of links are not entered.
+    `on_error(name, error, what)` is told of what it could not "examine" or "list". Loops of links
+    are not entered.
     """
     pending: list[tuple[str, frozenset[int], Stat | None]] = [(top, frozenset(), None)]
     first = True

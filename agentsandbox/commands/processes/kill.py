@@ -16,7 +16,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_NAMES = {number: "POLL" if name == "IO" else name for number, name in SIGNALS.items() if number < 32}
+_NAMES = {
+    number: "POLL" if name == "IO" else name for number, name in SIGNALS.items() if number < 32
+}
 """Those for real time have no names for procps."""
 _NUMBERS = {name: number for number, name in _NAMES.items()} | {"IO": SIGNAL_NUMBERS["IO"]}
 _UNKNOWN = -1
@@ -53,7 +55,9 @@ def kill(ctx: CommandContext, args: Arguments) -> int:
         if len(word) < 2 or word[0] != "-" or word[1].isdecimal():
             pids.append(word)
         elif word[1:2] == "s" or word.partition("=")[0] == "--signal":
-            name, equals, value = word.partition("=") if word[1] == "-" else (word[:2], word[2:], word[2:])
+            name, equals, value = (
+                word.partition("=") if word[1] == "-" else (word[:2], word[2:], word[2:])
+            )
             if not equals and not words:
                 return _refuse(ctx, f"invalid argument {name.strip('-')[0]}")
             signal = _number(value if equals else words.pop(0))
@@ -114,10 +118,16 @@ def _list(ctx: CommandContext, words: list[str]) -> int:
 
 def _send(ctx: CommandContext, text: str, signal: int) -> None:
     if not re.fullmatch(r"\s*[-+]?[0-9]+", text):
-        raise CommandError(f"failed to parse argument: '{text}'" + ("" if text else ": No such file or directory"))
+        raise CommandError(
+            f"failed to parse argument: '{text}'" + ("" if text else ": No such file or directory")
+        )
     pid = int(text) if len(text) < _LONG_NUMBER else None
     scheduler = ctx.host.scheduler
-    found = [scheduler.main] if pid == 0 else [process for process in running(ctx) if pid is not None and process.pid == abs(pid)]
+    found = (
+        [scheduler.main]
+        if pid == 0
+        else [process for process in running(ctx) if pid is not None and process.pid == abs(pid)]
+    )
     problem = ""
     if not found and pid != 1:
         problem = "No such process"

@@ -74,7 +74,10 @@ def _select(ctx: CommandContext, args: Arguments) -> list[Process]:
         raise _Misuse("only one pattern can be provided")
     pattern = args.operands[0] if args.operands else ""
     try:
-        regex = compile_posix(f"^({pattern})$" if args.flag("exact") else pattern, ignore_case=args.flag("ignore-case"))
+        regex = compile_posix(
+            f"^({pattern})$" if args.flag("exact") else pattern,
+            ignore_case=args.flag("ignore-case"),
+        )
     except RegexError as error:
         raise CommandError(f"regex error: {error.message}", _MISUSED) from None
     current = ctx.host.scheduler.current
@@ -92,7 +95,12 @@ def _select(ctx: CommandContext, args: Arguments) -> list[Process]:
     return found[:1] if args.flag("oldest") else found
 
 
-def _run(ctx: CommandContext, this: Command, words: Sequence[str], act: Callable[[CommandContext, Arguments], int]) -> int:
+def _run(
+    ctx: CommandContext,
+    this: Command,
+    words: Sequence[str],
+    act: Callable[[CommandContext, Arguments], int],
+) -> int:
     """Parse the words and act, in procps' words where they are wrong."""
     try:
         args = OptionParser(this.usage).parse(words)
@@ -110,7 +118,9 @@ def _run(ctx: CommandContext, this: Command, words: Sequence[str], act: Callable
         ctx.stderr.write(encode(f"{message}\n{this.usage}"))
         return _MISUSED
     except _Misuse as error:
-        ctx.stderr.write(encode(f"{ctx.name}: {error}\nTry `{ctx.name} --help' for more information.\n"))
+        ctx.stderr.write(
+            encode(f"{ctx.name}: {error}\nTry `{ctx.name} --help' for more information.\n")
+        )
         return _MISUSED
 
 
@@ -149,7 +159,10 @@ def _list(ctx: CommandContext, args: Arguments) -> int:
     elif found:
         named, full = args.flag("list-name"), args.flag("list-full")
         lines = [
-            f"{process.pid} {process.name if full else command_name(process)}" if named or full else str(process.pid) for process in found
+            f"{process.pid} {process.name if full else command_name(process)}"
+            if named or full
+            else str(process.pid)
+            for process in found
         ]
         ctx.print((args.value("delimiter", "\n") or "").join(lines))
     return 0 if found else 1
@@ -159,7 +172,9 @@ def _rewrite(words: Sequence[str]) -> Sequence[str]:
     """`-9` and `-TERM` as the first word."""
     if words and words[0].startswith("-") and len(words[0]) > 1:
         name = words[0][1:].removeprefix("SIG")
-        if name in SIGNAL_NUMBERS or (name.isdecimal() and (int(name[:4]) in SIGNALS or name == "0")):
+        if name in SIGNAL_NUMBERS or (
+            name.isdecimal() and (int(name[:4]) in SIGNALS or name == "0")
+        ):
             return [f"--signal={name}", *words[1:]]
     return words
 
@@ -193,7 +208,9 @@ def pkill(ctx: CommandContext, args: Arguments) -> int:
 
 def _send(ctx: CommandContext, args: Arguments) -> int:
     name = (args.value("signal", "TERM") or "").removeprefix("SIG")
-    signal = int(name) if name.isdecimal() and len(name) < 4 else SIGNAL_NUMBERS.get(name.upper(), -1)
+    signal = (
+        int(name) if name.isdecimal() and len(name) < 4 else SIGNAL_NUMBERS.get(name.upper(), -1)
+    )
     found = _select(ctx, args)
     for process in found:
         if signal not in SIGNALS and signal != 0:

@@ -1,4 +1,6 @@
-"""`ps` (procps): the processes of the sandbox, by options of UNIX, of BSD (without a dash) and of GNU."""
+"""`ps` (procps): the processes of the sandbox, by options of UNIX, of BSD (without a dash) and of
+GNU.
+"""
 
 from __future__ import annotations
 
@@ -106,10 +108,38 @@ _LAYOUTS = {
     "bsd l": "f uid pid ppid pri ni vsz rss wchan stat tname bsdtime args",
     "bsd j": "ppid pid pgid sid tname tpgid stat uid bsdtime args",
 }
-_LISTS = {"p": "pid", "q": "pid", "C": "name", "u": "user", "U": "user", "t": "tty", "g": "pid", "G": "user", "s": "pid"}
-_LONG_LISTS = {"pid": "pid", "ppid": "parent", "user": "user", "group": "user", "tty": "tty", "sid": "pid"}
-_LONG_LAYOUTS = {"format": "format", "sort": "sort", "columns": "width", "cols": "width", "width": "width"}
-_LONG_FLAGS = {"no-headers": "bare", "no-heading": "bare", "no-headings": "bare", "forest": "forest"}
+_LISTS = {
+    "p": "pid",
+    "q": "pid",
+    "C": "name",
+    "u": "user",
+    "U": "user",
+    "t": "tty",
+    "g": "pid",
+    "G": "user",
+    "s": "pid",
+}
+_LONG_LISTS = {
+    "pid": "pid",
+    "ppid": "parent",
+    "user": "user",
+    "group": "user",
+    "tty": "tty",
+    "sid": "pid",
+}
+_LONG_LAYOUTS = {
+    "format": "format",
+    "sort": "sort",
+    "columns": "width",
+    "cols": "width",
+    "width": "width",
+}
+_LONG_FLAGS = {
+    "no-headers": "bare",
+    "no-heading": "bare",
+    "no-headings": "bare",
+    "forest": "forest",
+}
 
 
 class _Request:
@@ -146,7 +176,11 @@ class _Request:
             raise _wrong("unknown gnu long option")
         if not equals:
             if not rest:
-                raise _wrong(f"garbage option: --{name}" if name in _LONG_LAYOUTS else "list of process IDs must follow --" + name)
+                raise _wrong(
+                    f"garbage option: --{name}"
+                    if name in _LONG_LAYOUTS
+                    else "list of process IDs must follow --" + name
+                )
             value = rest.pop()
         self._take(_LONG_LISTS.get(name) or _LONG_LAYOUTS[name], value)
 
@@ -157,7 +191,9 @@ class _Request:
                 value = letters[at + 1 :] or (rest.pop() if rest else None)
                 if value is None:
                     raise _wrong(
-                        "list of process IDs must follow -" + letter if kind == "pid" else f"option -{letter} requires an argument"
+                        "list of process IDs must follow -" + letter
+                        if kind == "pid"
+                        else f"option -{letter} requires an argument"
                     )
                 self._take(kind, value)
                 return
@@ -191,7 +227,9 @@ class _Request:
                 raise _wrong("number of columns must follow --cols, --width, or --columns")
             self.width = int(value[:6])
         else:
-            self.selections.append((kind, _pids(value) if kind in ("pid", "parent") else re.split("[ ,]", value)))
+            self.selections.append(
+                (kind, _pids(value) if kind in ("pid", "parent") else re.split("[ ,]", value))
+            )
 
     def layout(self) -> list[tuple[str, str]]:
         """(column, its header)."""
@@ -226,7 +264,11 @@ def _columns(text: str) -> list[tuple[str, str]]:
         key = _SYNONYMS.get(name, name)
         if key not in _COLUMNS:
             raise _wrong(f'unknown user-defined format specifier "{name}"')
-        if header is not None and "," in header and re.fullmatch(r"[^,]*(?:,[a-z%_]+=?[^,]*)+", header):
+        if (
+            header is not None
+            and "," in header
+            and re.fullmatch(r"[^,]*(?:,[a-z%_]+=?[^,]*)+", header)
+        ):
             header, _, rest = header.partition(",")
         else:
             rest = rest[found.end() :] if header is None else ""
@@ -253,7 +295,9 @@ def _selected(ctx: CommandContext, request: _Request) -> list[Process]:
             ctx.budget.step()
             shown = {"pid": _pid, "parent": _parent, "name": _short_name}.get(kind)
             ours = {"user": _is_ours, "tty": _is_no_terminal}.get(kind)
-            if (shown is not None and shown(ctx, process) in values) or (ours is not None and ours(owners, values)):
+            if (shown is not None and shown(ctx, process) in values) or (
+                ours is not None and ours(owners, values)
+            ):
                 chosen.add(process.pid)
         if kind == "user" and any(owners.user_number(value) is None for value in values):
             raise _wrong("user name does not exist")
@@ -290,7 +334,9 @@ def _show(ctx: CommandContext, request: _Request, processes: Sequence[Process]) 
         cells = []
         for at, (text, width, (key, _)) in enumerate(zip(row, widths, columns, strict=True)):
             last = at == len(row) - 1
-            cells.append(text.rjust(width) if _COLUMNS[key][1] < 0 else text if last else text.ljust(width))
+            cells.append(
+                text.rjust(width) if _COLUMNS[key][1] < 0 else text if last else text.ljust(width)
+            )
         ctx.print(" ".join(cells)[: None if row is titles else request.width])
 
 

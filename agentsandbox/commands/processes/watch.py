@@ -1,4 +1,6 @@
-"""`watch` (procps): run a command again and again. There is no screen to redraw here: each run is printed below the last."""
+"""`watch` (procps): run a command again and again. There is no screen to redraw here: each run is
+printed below the last.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,9 @@ def _run(ctx: CommandContext, words: list[str], *, direct: bool) -> tuple[int, b
     if not direct:
         status = ctx.run(["sh", "-c", " ".join(words)], stdout=output, stderr=output)
     elif problem := find_problem(ctx, words[0]):
-        output.write(encode(f"{ctx.name}: unable to execute '{words[0]}': {os.strerror(problem)}\n"))
+        output.write(
+            encode(f"{ctx.name}: unable to execute '{words[0]}': {os.strerror(problem)}\n")
+        )
         status = 4
     else:
         status = ctx.run(words, stdout=output, stderr=output)

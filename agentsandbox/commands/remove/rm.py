@@ -22,7 +22,9 @@ def _point_at_file(ctx: CommandContext, error: UsageError) -> None:
     """What is no option may be meant as a file."""
     for word in ctx.words:
         if len(word) > 1 and word[0] == "-" and ctx.fs.exists(ctx.path(word), follow=False):
-            error.message += f"\nTry '{ctx.name} ./{shown_name(word)}' to remove the file {quote_always(word)}."
+            error.message += (
+                f"\nTry '{ctx.name} ./{shown_name(word)}' to remove the file {quote_always(word)}."
+            )
             return
 
 
@@ -43,7 +45,10 @@ def _preserve_root(text: str) -> None:
         read_error=("NAME: error closing file", 1),
         closed_read_error=("NAME: error closing file: REASON", 1),
     ),
-    values={"interactive": choice_of("--interactive", _INTERACTIVE), "preserve-root": _preserve_root},
+    values={
+        "interactive": choice_of("--interactive", _INTERACTIVE),
+        "preserve-root": _preserve_root,
+    },
     advice=_point_at_file,
     usage="""
     Usage: rm [OPTION]... [FILE]...
@@ -64,7 +69,10 @@ def _preserve_root(text: str) -> None:
 )
 def rm(ctx: CommandContext, args: Arguments) -> int:
     options = takewhile(lambda word: word != "--", ctx.words)
-    if any(len(word) > 2 and word != "--no-preserve-root" and "--no-preserve-root".startswith(word) for word in options):
+    if any(
+        len(word) > 2 and word != "--no-preserve-root" and "--no-preserve-root".startswith(word)
+        for word in options
+    ):
         raise CommandError("you may not abbreviate the --no-preserve-root option")
     force, interactive, once = _read_prompting(args)
     recursive = args.flag("recursive")
@@ -79,7 +87,12 @@ def rm(ctx: CommandContext, args: Arguments) -> int:
         if not ask(ctx, question):
             return 0
     remover = Remover(
-        ctx, recursive=recursive, empty_directories=args.flag("dir"), force=force, interactive=interactive, verbose=args.flag("verbose")
+        ctx,
+        recursive=recursive,
+        empty_directories=args.flag("dir"),
+        force=force,
+        interactive=interactive,
+        verbose=args.flag("verbose"),
     )
     for name in args.operands:
         ctx.budget.step()
@@ -91,14 +104,18 @@ def rm(ctx: CommandContext, args: Arguments) -> int:
             ctx.warn(f"it is dangerous to operate recursively on {shown}{same}")
             ctx.warn("use --no-preserve-root to override this failsafe")
         elif recursive and args.value("preserve-root") == "all" and not _has_parent(ctx, name):
-            ctx.warn(f"failed to stat {quote_always(join(name, '..'))}: skipping {quote_always(name)}")
+            ctx.warn(
+                f"failed to stat {quote_always(join(name, '..'))}: skipping {quote_always(name)}"
+            )
         else:
             remover.remove(name)
     return ctx.status
 
 
 def _read_prompting(args: Arguments) -> tuple[bool, bool, bool]:
-    """(-f, -i, -I): the last one given counts, but -i and -I do not undo that -f ignores what is missing."""
+    """(-f, -i, -I): the last one given counts, but -i and -I do not undo that -f ignores what is
+    missing.
+    """
     force = interactive = once = False
     for key, value in args.given:
         if key == "force":
@@ -113,9 +130,13 @@ def _read_prompting(args: Arguments) -> tuple[bool, bool, bool]:
 
 
 def _has_parent(ctx: CommandContext, name: str) -> bool:
-    """Whether one can see what filesystem an operand is on; what is no directory is on none of its own."""
+    """Whether one can see what filesystem an operand is on; what is no directory is on none of its
+    own.
+    """
     try:
-        return not ctx.fs.stat(ctx.path(name), follow=False).is_dir or ctx.fs.is_dir(ctx.path(f"{name}/.."))
+        return not ctx.fs.stat(ctx.path(name), follow=False).is_dir or ctx.fs.is_dir(
+            ctx.path(f"{name}/..")
+        )
     except OSError:
         return True
 
@@ -123,6 +144,8 @@ def _has_parent(ctx: CommandContext, name: str) -> bool:
 def _is_root(ctx: CommandContext, name: str) -> bool:
     try:
         path = ctx.path(name)
-        return (name.endswith("/") or not ctx.fs.stat(path, follow=False).is_link) and ctx.fs.realpath(path) == "/"
+        return (
+            name.endswith("/") or not ctx.fs.stat(path, follow=False).is_link
+        ) and ctx.fs.realpath(path) == "/"
     except OSError:
         return False

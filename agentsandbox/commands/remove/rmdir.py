@@ -48,7 +48,11 @@ def _remove(ctx: CommandContext, args: Arguments, name: str, what: str) -> bool:
         ctx.fs.rmdir(ctx.path(name))
     except OSError as error:
         if not (args.flag("ignore-fail-on-non-empty") and error.errno == errno.ENOTEMPTY):
-            reason = "Symbolic link not followed" if _is_link_with_slash(ctx, name, error) else describe_os_error(error, "")
+            reason = (
+                "Symbolic link not followed"
+                if _is_link_with_slash(ctx, name, error)
+                else describe_os_error(error, "")
+            )
             ctx.warn(f"failed to remove {what}{quote_always(name)}: {reason}")
         return False
     return True

@@ -1,4 +1,6 @@
-"""`shred` (GNU coreutils): overwrite files. Nothing of what was there before can be read back in any case."""
+"""`shred` (GNU coreutils): overwrite files. Nothing of what was there before can be read back in
+any case.
+"""
 
 from __future__ import annotations
 

@@ -28,5 +28,7 @@ def unlink(ctx: CommandContext, args: Arguments) -> int:
     try:
         ctx.fs.unlink(ctx.path(name))
     except OSError as error:
-        raise CommandError(f"cannot unlink {quote_always(name)}: {describe_os_error(error, '')}") from None
+        raise CommandError(
+            f"cannot unlink {quote_always(name)}: {describe_os_error(error, '')}"
+        ) from None
     return 0

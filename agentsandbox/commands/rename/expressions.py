@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     Change = Callable[[str], str]
     Part = Callable[[Match], str]
 
-__all__ = ["ExpressionError", "compile_expression", "looks_like_perl"]
-
 _PAIRS = {"(": ")", "[": "]", "{": "}", "<": ">"}
 _CASES: dict[str, Change] = {
     "lc": str.lower,
@@ -35,7 +33,9 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "e": "\x1b", "a": "\a", 
 _CASE_NAMES = "(?:lcfirst|ucfirst|lc|uc)"
 _STARTS = re.compile(rf"\s*(?:\$_\b|(?:s|y|tr)\s*[^\w\s=;]|{_CASE_NAMES}\b)")
 _GROUP = re.compile(r"[$\\](\d+)|\$\{(\d+)\}|\$(&)|\$\+\{(\w+)\}")
-_VALUE = re.compile(rf"(?:({_CASE_NAMES})\b)?[\s(]*({_GROUP.pattern})[\s)]*(?:([-+*])\s*(\d{{1,9}}))?\s*")
+_VALUE = re.compile(
+    rf"(?:({_CASE_NAMES})\b)?[\s(]*({_GROUP.pattern})[\s)]*(?:([-+*])\s*(\d{{1,9}}))?\s*"
+)
 _SPRINTF = re.compile(r"""sprintf\s*\(?\s*(["'])((?:(?!\1).)*)\1\s*((?:,[^,()]+)+)\)?""")
 _FORMAT = re.compile(r"%(%|[-+ 0]*\d{0,3}(?:\.\d{1,3})?[sdxXo])")
 
@@ -87,14 +87,18 @@ class _Reader:
         return found
 
     def _not_understood(self) -> ExpressionError:
-        known = "of Perl only s///, tr///, y///, and $_ = lc, uc, lcfirst, ucfirst are understood here"
+        known = (
+            "of Perl only s///, tr///, y///, and $_ = lc, uc, lcfirst, ucfirst are understood here"
+        )
         return ExpressionError(f"rename: {known}: {self.text}")
 
     def _wrong(self, message: str) -> ExpressionError:
         return ExpressionError(f"{message} at line 1, in:\n{self.text}")
 
     def _statement(self) -> Change:
-        made = self._skip(rf"\$_\s*=\s*({_CASE_NAMES})\b[\s(]*({_CASE_NAMES}\b)?[\s(]*(?:\$_)?[\s)]*")
+        made = self._skip(
+            rf"\$_\s*=\s*({_CASE_NAMES})\b[\s(]*({_CASE_NAMES}\b)?[\s(]*(?:\$_)?[\s)]*"
+        )
         if made is not None:
             outer, inner = _CASES[made[1]], _CASES.get(made[2], str)
             return lambda text: outer(inner(text))
@@ -147,7 +151,9 @@ class _Reader:
         pattern, replacement, flags = self._parts("Substitution", "gimsxe")
         modes = "".join([flag for flag in "msx" if flag in flags])
         try:
-            regex = compile_perl(f"(?{modes}){pattern}" if modes else pattern, ignore_case="i" in flags)
+            regex = compile_perl(
+                f"(?{modes}){pattern}" if modes else pattern, ignore_case="i" in flags
+            )
         except RegexError as error:
             raise ExpressionError(f"{error.message}: {pattern}") from None
         part = _value(replacement) if "e" in flags else _template(replacement)
@@ -289,7 +295,9 @@ def _value(text: str) -> Part:
         if not sign:
             return change(group(match))
         value = _integer(group(match))
-        return str(value + number if sign == "+" else value - number if sign == "-" else value * number)
+        return str(
+            value + number if sign == "+" else value - number if sign == "-" else value * number
+        )
 
     return part
 

@@ -6,7 +6,11 @@ import posixpath
 import re
 
 from agentsandbox.commands._text.lines import read_all
-from agentsandbox.commands.rename.expressions import ExpressionError, compile_expression, looks_like_perl
+from agentsandbox.commands.rename.expressions import (
+    ExpressionError,
+    compile_expression,
+    looks_like_perl,
+)
 from agentsandbox.contract.command import Arguments, CommandContext, command
 from agentsandbox.contract.manners import Manners, Release
 from agentsandbox.errors import UsageError

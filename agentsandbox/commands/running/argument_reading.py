@@ -1,4 +1,6 @@
-"""How `xargs` cuts its input into arguments: blanks and quotes, whole lines for -I, a delimiter for -0 and -d."""
+"""How `xargs` cuts its input into arguments: blanks and quotes, whole lines for -I, a delimiter for
+-0 and -d.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,6 @@ if TYPE_CHECKING:
     Argument = tuple[bytes, bool]
     """An argument, and whether its input line ends with it (for -L)."""
 
-__all__ = ["UnmatchedQuoteError", "delimited", "parse_delimiter", "whole_lines", "word_lists", "words"]
-
 _SPECIAL = re.compile(rb"[\\'\"\0]")
 _TOKEN = re.compile(rb"[^\\'\" \t\n]+|\\(?s:.)|'[^'\n]*'|\"[^\"\n]*\"|[ \t]+|\n|(?s:.)")
 _BLANKS = re.compile(rb"[ \t]+")
@@ -33,7 +33,9 @@ class UnmatchedQuoteError(CommandError):
         kind = "single" if mark == b"'" else "double"
         self.read = read
         """How many bytes of the argument were read before that was noticed."""
-        super().__init__(f"unmatched {kind} quote; by default quotes are special to xargs unless you use the -0 option")
+        super().__init__(
+            f"unmatched {kind} quote; by default quotes are special to xargs unless you use the -0 option"
+        )
 
 
 def parse_delimiter(text: str) -> int:
@@ -135,11 +137,15 @@ def _quoted_words(line: bytes, budget: Budget) -> Iterator[tuple[bytes, bool]]:
 
 
 def _unmatched(line: bytes, mark: re.Match[bytes], before: list[bytes]) -> UnmatchedQuoteError:
-    return UnmatchedQuoteError(mark[0], sum(map(len, before)) + len(line.rstrip(b"\n")) - mark.end())
+    return UnmatchedQuoteError(
+        mark[0], sum(map(len, before)) + len(line.rstrip(b"\n")) - mark.end()
+    )
 
 
 def words(lines: Iterable[bytes], budget: Budget) -> Iterator[Argument]:
-    """Yield words between blanks and newlines; a line that ends with a blank continues in the next."""
+    """Yield words between blanks and newlines; a line that ends with a blank continues in the
+    next.
+    """
     for line in _logical_lines(lines, budget):
         if _SPECIAL.search(line):
             for word, goes_on in _quoted_words(line, budget):
@@ -167,7 +173,9 @@ def whole_lines(source: ByteReader, budget: Budget) -> Iterator[Argument]:
                 if token in (b"'", b'"'):
                     raise _unmatched(text, found, parts)
                 first = token[:1]
-                parts.append(token[1:] if first == b"\\" else token[1:-1] if first in (b"'", b'"') else token)
+                parts.append(
+                    token[1:] if first == b"\\" else token[1:-1] if first in (b"'", b'"') else token
+                )
             text = b"".join(parts)
             if not text and not any(parts) and not line.endswith(b"\n"):
                 continue

@@ -1,4 +1,6 @@
-"""`env` (POSIX 1003.1-2017, GNU coreutils): run a program in a changed environment, or show the environment."""
+"""`env` (POSIX 1003.1-2017, GNU coreutils): run a program in a changed environment, or show the
+environment.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,19 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-_ESCAPES = {"f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "\\": "\\", '"': '"', "'": "'", "#": "#", "$": "$", "_": " "}
+_ESCAPES = {
+    "f": "\f",
+    "n": "\n",
+    "r": "\r",
+    "t": "\t",
+    "v": "\v",
+    "\\": "\\",
+    '"': '"',
+    "'": "'",
+    "#": "#",
+    "$": "$",
+    "_": " ",
+}
 _SHEBANG_HINT = "use -[v]S to pass options in shebang lines"
 _BLANK_OPTION = re.compile(r"-- '[ \t\n\v\f\r]'$")
 
@@ -100,20 +114,28 @@ class _Splitter:
         close = self.text.find("}", at)
         name = self.text[at + 2 : close] if close > 0 and self.text.startswith("${", at) else ""
         if not name.isidentifier() or not name.isascii():
-            raise CommandError(f"only ${{VARNAME}} expansion is supported, error at: {self.text[at:]}", 125)
+            raise CommandError(
+                f"only ${{VARNAME}} expansion is supported, error at: {self.text[at:]}", 125
+            )
         if name in self.env:
             self._add(self.env[name])
         return close + 1
 
 
 def _expand_split_string(words: Sequence[str], env: Mapping[str, str]) -> Sequence[str]:
-    """The words with `-S STRING` (also `-iSSTRING` and the long form) replaced by what it splits into."""
+    """The words with `-S STRING` (also `-iSSTRING` and the long form) replaced by what it splits
+    into.
+    """
     for at, word in enumerate(words):
         if word == "--" or len(word) < 2 or word[0] != "-":
             break
         if word.startswith("--"):
             name, equals, value = word.partition("=")
-            if not equals and len(name) > 2 and any(option.startswith(name) for option in ("--unset", "--chdir")):
+            if (
+                not equals
+                and len(name) > 2
+                and any(option.startswith(name) for option in ("--unset", "--chdir"))
+            ):
                 return [*words[: at + 2], *_expand_split_string(words[at + 2 :], env)]
             if len(name) > 2 and "--split-string".startswith(name):
                 rest = words[at + 1 :]
@@ -216,7 +238,9 @@ def env(ctx: CommandContext, args: Arguments) -> int:
         if directory is not None:
             raise UsageError("must specify command with --chdir (-C)")
         end = b"\0" if args.flag("null") else b"\n"
-        ctx.stdout.write(b"".join([encode(f"{name}={value}") + end for name, value in environment.items()]))
+        ctx.stdout.write(
+            b"".join([encode(f"{name}={value}") + end for name, value in environment.items()])
+        )
         return 0
     if args.flag("null"):
         raise UsageError("cannot specify --null (-0) with command")
@@ -227,7 +251,9 @@ def env(ctx: CommandContext, args: Arguments) -> int:
             if not ctx.fs.is_dir(cwd):
                 raise NotADirectoryError(20, "Not a directory", directory)
         except OSError as error:
-            raise CommandError(f"cannot change directory to {quote_always(directory)}: {error.strerror}", 125) from None
+            raise CommandError(
+                f"cannot change directory to {quote_always(directory)}: {error.strerror}", 125
+            ) from None
         environment = environment | ({"PWD": cwd} if "PWD" in environment else {})
     problem = find_problem(ctx, words[0], environment, cwd)
     if problem:

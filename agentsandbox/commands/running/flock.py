@@ -1,4 +1,6 @@
-"""`flock` (util-linux): hold an advisory lock on a file while a command runs, or on a descriptor until it is closed."""
+"""`flock` (util-linux): hold an advisory lock on a file while a command runs, or on a descriptor
+until it is closed.
+"""
 
 from __future__ import annotations
 
@@ -33,10 +35,16 @@ class _Lock:
         self.shared = shared
 
     def take(self) -> bool:
-        """Take the lock if nobody has one that excludes it; one's own is converted. A stream without a file has no rivals."""
+        """Take the lock if nobody has one that excludes it; one's own is converted. A stream
+        without a file has no rivals.
+        """
         if not self.inode:
             return True
-        others = [each for each in self.locks.get(self.inode, ()) if each[0] is not self.holder and each[0].references > 0]
+        others = [
+            each
+            for each in self.locks.get(self.inode, ())
+            if each[0] is not self.holder and each[0].references > 0
+        ]
         if any(not (self.shared and shared) for _, shared in others):
             return False
         self.locks[self.inode] = [*others, (self.holder, self.shared)]
@@ -102,7 +110,9 @@ def flock(ctx: CommandContext, args: Arguments) -> int:
         said.append(f"executing {words[0]}")
         problem = find_problem(ctx, words[0])
         if problem:
-            raise CommandError(f"failed to execute {words[0]}: {os.strerror(problem)}", _UNAVAILABLE)
+            raise CommandError(
+                f"failed to execute {words[0]}: {os.strerror(problem)}", _UNAVAILABLE
+            )
         return ctx.run(words)
     finally:
         if words is not None:
@@ -159,15 +169,21 @@ def _open(ctx: CommandContext, name: str) -> tuple[int, Stream]:
             raise PermissionError(errno.EACCES, "")
         return ctx.fs.stat(path).ino, Stream()
     except OSError as error:
-        raise CommandError(f"cannot open lock file {name}: {describe_os_error(error, '')}", _NO_INPUT) from None
+        raise CommandError(
+            f"cannot open lock file {name}: {describe_os_error(error, '')}", _NO_INPUT
+        ) from None
 
 
 def _descriptor(ctx: CommandContext, text: str) -> tuple[int, Stream]:
-    """The inode of an open file, and the open file itself, which holds a lock until the last descriptor is closed."""
+    """The inode of an open file, and the open file itself, which holds a lock until the last
+    descriptor is closed.
+    """
     if not (text.isascii() and text.isdecimal()):
         raise CommandError(f"bad file descriptor: '{text}'", _USAGE_STATUS)
     if len(text) > 10 or int(text) > 2**31 - 1:
-        raise CommandError(f"bad file descriptor: '{text}': Numerical result out of range", _USAGE_STATUS)
+        raise CommandError(
+            f"bad file descriptor: '{text}': Numerical result out of range", _USAGE_STATUS
+        )
     stream = (ctx.host.scheduler.current.descriptors or {}).get(int(text))
     if stream is None:
         raise CommandError(f"{int(text)}: Bad file descriptor", _DATA_ERROR)
@@ -177,7 +193,11 @@ def _descriptor(ctx: CommandContext, text: str) -> tuple[int, Stream]:
 def _wait(ctx: CommandContext, lock: _Lock, seconds: float | None, said: list[str]) -> bool:
     """Whether the lock was got in time."""
     locks = ctx.host.locks
-    for inode in [inode for inode, held in locks.items() if not any(holder.references > 0 for holder, _ in held)]:
+    for inode in [
+        inode
+        for inode, held in locks.items()
+        if not any(holder.references > 0 for holder, _ in held)
+    ]:
         del locks[inode]
     if len(locks) >= _MOST:
         raise CommandError("cannot lock: No locks available", _OS_ERROR)

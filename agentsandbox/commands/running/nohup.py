@@ -28,4 +28,6 @@ def nohup(ctx: CommandContext, args: Arguments) -> int:
     if not args.operands:
         raise UsageError("missing operand")
     check_program(ctx, args.operands[0], f"failed to run command {quote_always(args.operands[0])}")
-    return ctx.run(args.operands, ignoring=ctx.host.scheduler.current.ignored() | {SIGNAL_NUMBERS["HUP"]})
+    return ctx.run(
+        args.operands, ignoring=ctx.host.scheduler.current.ignored() | {SIGNAL_NUMBERS["HUP"]}
+    )

@@ -102,6 +102,10 @@ def timeout(ctx: CommandContext, args: Arguments) -> int:
 
 def _send(ctx: CommandContext, args: Arguments, signal: int, name: str, process: Process) -> None:
     if args.flag("verbose"):
-        ctx.stderr.write(encode(f"{ctx.name}: sending signal {SIGNALS.get(signal, '0')} to command {quote(name)}\n"))
+        ctx.stderr.write(
+            encode(
+                f"{ctx.name}: sending signal {SIGNALS.get(signal, '0')} to command {quote(name)}\n"
+            )
+        )
     if signal:
         process.kill(signal, group=True)

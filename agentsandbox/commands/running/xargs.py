@@ -6,7 +6,14 @@ import re
 
 from agentsandbox.commands._processes.programs import find_problem, problem_status
 from agentsandbox.commands._text.quoting import quote, quote_as
-from agentsandbox.commands.running.argument_reading import UnmatchedQuoteError, delimited, parse_delimiter, whole_lines, word_lists, words
+from agentsandbox.commands.running.argument_reading import (
+    UnmatchedQuoteError,
+    delimited,
+    parse_delimiter,
+    whole_lines,
+    word_lists,
+    words,
+)
 from agentsandbox.contract.command import Arguments, CommandContext, command
 from agentsandbox.contract.manners import Manners, Release
 from agentsandbox.errors import CommandError, UsageError
@@ -77,10 +84,17 @@ class _Options:
 
     def _exclude(self, ctx: CommandContext, name: str) -> None:
         """Tell that an earlier option of the three is given up."""
-        earlier = {"--max-args": bool(self.max_args), "--max-lines": bool(self.max_lines), "--replace": self.replace is not None}
+        earlier = {
+            "--max-args": bool(self.max_args),
+            "--max-lines": bool(self.max_lines),
+            "--replace": self.replace is not None,
+        }
         for other, given in earlier.items():
             if given and other not in name and not (other == "--max-lines" and name == "-L"):
-                ctx.warn(f"warning: options {other} and {name} are mutually exclusive, ignoring previous {other} value", 0)
+                ctx.warn(
+                    f"warning: options {other} and {name} are mutually exclusive, ignoring previous {other} value",
+                    0,
+                )
         self.max_args = self.max_lines = 0
         self.replace = None
 
@@ -117,7 +131,9 @@ def _size(ctx: CommandContext, text: str) -> int:
 class _Runner:
     """Gathers arguments into command lines and runs them, up to `parallel` at once."""
 
-    def __init__(self, ctx: CommandContext, options: _Options, command: list[str], stdin: ByteReader) -> None:
+    def __init__(
+        self, ctx: CommandContext, options: _Options, command: list[str], stdin: ByteReader
+    ) -> None:
         self.ctx = ctx
         self.options = options
         self.command = command
@@ -128,7 +144,9 @@ class _Runner:
         self.gathered: list[bytes] = []
         self.size = self.initial
         self.lines = 0
-        self.slots: list[Process | None] = [None] * (options.parallel if options.parallel > 1 else 0)
+        self.slots: list[Process | None] = [None] * (
+            options.parallel if options.parallel > 1 else 0
+        )
         self.executed = self.warned = False
         self.pending = 0
         """The status of the command line run last, until it is looked at."""
@@ -168,7 +186,11 @@ class _Runner:
     def extend(self, arguments: list[bytes]) -> None:
         """Take more arguments, where no line counts."""
         size = sum(map(len, arguments)) + len(arguments)
-        if len(arguments) == 1 or self.options.max_args or self.size + size > self.options.max_chars:
+        if (
+            len(arguments) == 1
+            or self.options.max_args
+            or self.size + size > self.options.max_chars
+        ):
             for argument in arguments:
                 self.push(argument, ends_line=False)
         else:
@@ -199,7 +221,9 @@ class _Runner:
             length = len(encode(word)) + count * (len(argument) - len(encode(pattern)))
             size += length + 1
             if size > most:
-                raise CommandError("command too long" if length >= most - 1 else "argument list too long")
+                raise CommandError(
+                    "command too long" if length >= most - 1 else "argument list too long"
+                )
             line.append(word.replace(pattern, text) if count else word)
         self.run(line)
 
@@ -213,7 +237,9 @@ class _Runner:
             ctx.warn("‘/dev/tty’: No such device or address")
             raise CommandError(f"{self.command[0]}: terminated by signal 6", 125)
         if self.options.verbose:
-            ctx.stderr.write(encode(" ".join([quote_as(word, "shell-escape") for word in line]) + "\n"))
+            ctx.stderr.write(
+                encode(" ".join([quote_as(word, "shell-escape") for word in line]) + "\n")
+            )
         if self.problem:
             reason, status = problem_status(self.problem)
             raise CommandError(f"{self.command[0]}: {reason}", status)
@@ -226,7 +252,9 @@ class _Runner:
     def free_slot(self) -> int:
         """The first slot whose process has ended, after waiting for one."""
         slots = self.slots
-        self.ctx.host.scheduler.block(lambda: any(process is None or process.finished() for process in slots))
+        self.ctx.host.scheduler.block(
+            lambda: any(process is None or process.finished() for process in slots)
+        )
         for at, process in enumerate(slots):
             if process is None:
                 return at
@@ -253,13 +281,18 @@ class _Runner:
     def note(self, status: int, *, last: bool = True) -> None:
         """Remember a failure; 255 or a signal (SIGPIPE when nobody reads any more) ends everything.
 
-        As in the real one an earlier failure decides about the status then, unless it was the last command line.
+        As in the real one an earlier failure decides about the status then, unless it was the last
+        command line.
         """
         earlier = 0 if last else self.ctx.status
         if status == 255:
-            raise CommandError(f"{self.command[0]}: exited with status 255; aborting", earlier or 124)
+            raise CommandError(
+                f"{self.command[0]}: exited with status 255; aborting", earlier or 124
+            )
         if status in _SIGNALLED:
-            raise CommandError(f"{self.command[0]}: terminated by signal {status - 128}", earlier or 125)
+            raise CommandError(
+                f"{self.command[0]}: terminated by signal {status - 128}", earlier or 125
+            )
         if status:
             self.ctx.status = 123
 
@@ -360,7 +393,9 @@ def xargs(ctx: CommandContext, args: Arguments) -> int:
     child_stdin: ByteReader = Null()
     if name is not None and name != "-":
         try:
-            source = Null() if name != "-" and ctx.fs.is_dir(ctx.path(name)) else ctx.open_input(name)
+            source = (
+                Null() if name != "-" and ctx.fs.is_dir(ctx.path(name)) else ctx.open_input(name)
+            )
         except OSError as error:
             raise CommandError(f"Cannot open input file {quote(name)}: {error.strerror}") from None
         child_stdin = ctx.stdin

@@ -1,4 +1,6 @@
-"""The stream editor's language (POSIX 1003.1-2017, GNU sed 4.9): parsed to commands, compiled to closures."""
+"""The stream editor's language (POSIX 1003.1-2017, GNU sed 4.9): parsed to commands, compiled to
+closures.
+"""
 
 from __future__ import annotations
 

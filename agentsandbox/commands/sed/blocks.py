@@ -1,4 +1,6 @@
-"""Scripts whose commands look at one line only run on whole blocks: the usual `s`, `d`, `p` and `y` of a pipeline."""
+"""Scripts whose commands look at one line only run on whole blocks: the usual `s`, `d`, `p` and `y`
+of a pipeline.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +23,6 @@ if TYPE_CHECKING:
     Step = Callable[[str], str | None]
     Kernel = Callable[[bytes], tuple[str | None, bool]]
 
-__all__ = ["compile_blocks"]
-
 _LONG = 1 << 20
 """A block is longer only because of a line, which is then changed match by match."""
 _PIECES = 1 << 16
@@ -39,7 +39,9 @@ class UnfitError(Exception):
 
 
 def compile_blocks(script: Script, settings: Settings, budget: Budget) -> Kernel | None:
-    """A function from a block of lines to (what is printed or None, whether it ends in a newline); None if there is none."""
+    """A function from a block of lines to (what is printed or None, whether it ends in a newline);
+    None if there is none.
+    """
     if settings.null_lines or not script.commands or len(script.commands) > 20:
         return None
     try:
@@ -64,7 +66,9 @@ def compile_blocks(script: Script, settings: Settings, budget: Budget) -> Kernel
 
 
 def _adds_newline(substitution: Substitution) -> bool:
-    return any(kind == "text" and "\n" in str(value) for kind, value in substitution.replacement.pieces)
+    return any(
+        kind == "text" and "\n" in str(value) for kind, value in substitution.replacement.pieces
+    )
 
 
 class _Compiler:
@@ -79,7 +83,11 @@ class _Compiler:
             return self._quiet(commands)
         steps = []
         for command in commands:
-            if command.substitution is not None and command is not commands[-1] and _adds_newline(command.substitution):
+            if (
+                command.substitution is not None
+                and command is not commands[-1]
+                and _adds_newline(command.substitution)
+            ):
                 raise UnfitError  # the next command sees one pattern space of two lines
             if command.name == "s" and command.first is None and not command.negated:
                 steps.append(self._substitute(command))
@@ -108,7 +116,12 @@ class _Compiler:
         before = commands[:-1]
         for command in before:
             follows = command is not before[-1] or last.name != "p"
-            if command.name != "s" or command.first is not None or command.negated or command.substitution is None:
+            if (
+                command.name != "s"
+                or command.first is not None
+                or command.negated
+                or command.substitution is None
+            ):
                 raise UnfitError
             if follows and _adds_newline(command.substitution):
                 raise UnfitError
@@ -117,7 +130,12 @@ class _Compiler:
             if opening.name != "{":
                 raise UnfitError
             return steps
-        if last.name != "s" or last.negated or last.substitution is None or last.substitution.prints != 1:
+        if (
+            last.name != "s"
+            or last.negated
+            or last.substitution is None
+            or last.substitution.prints != 1
+        ):
             raise UnfitError
         if last.first is not None:
             steps.append(self._select(last, keep=True))
@@ -175,7 +193,13 @@ class _Compiler:
         substitution = command.substitution
         assert substitution is not None
         regex, text = substitution.regex, substitution.replacement.text
-        if regex is None or substitution.number or substitution.prints or substitution.file is not None or substitution.evaluate:
+        if (
+            regex is None
+            or substitution.number
+            or substitution.prints
+            or substitution.file is not None
+            or substitution.evaluate
+        ):
             raise UnfitError
         literal = regex.literal
         if literal and text is not None and substitution.everywhere and "\n" not in literal:
@@ -192,26 +216,41 @@ class _Compiler:
         if substitution.replacement.growth(_SAMPLE, blocks.shortest) > _GROWTH * _SAMPLE:
             raise UnfitError
         if substitution.everywhere or blocks.once_per_line:
-            return self._replace_all(blocks, text, replacer, column_replacer(blocks, substitution.replacement))
-        first = self._replace_first_text(literal, text) if literal and text is not None else self._replace_first(blocks, replacer)
+            return self._replace_all(
+                blocks, text, replacer, column_replacer(blocks, substitution.replacement)
+            )
+        first = (
+            self._replace_first_text(literal, text)
+            if literal and text is not None
+            else self._replace_first(blocks, replacer)
+        )
         return self._change_few(LineSearch([blocks], [], self.budget), first)
 
     def _change_few(self, search: LineSearch, change: Step) -> Step:
-        """A change that other lines do not mind: where few lines match, only those are changed. The first block tells."""
+        """A change that other lines do not mind: where few lines match, only those are changed. The
+        first block tells.
+        """
         selected = self._change_selected(search, change)
         chosen: Step | None = None
 
         def step(block: str) -> str | None:
             nonlocal chosen
             if chosen is None:
-                chosen = selected if len(search.places(block)) * _RARE < block.count("\n") else change
+                chosen = (
+                    selected if len(search.places(block)) * _RARE < block.count("\n") else change
+                )
             return chosen(block)
 
         return step
 
     def _search(self, command: Command) -> LineSearch:
         address = command.first
-        if address is None or command.second is not None or address.kind != "regex" or address.regex is None:
+        if (
+            address is None
+            or command.second is not None
+            or address.kind != "regex"
+            or address.regex is None
+        ):
             raise UnfitError
         return LineSearch([self._line_regex(address.regex)], [], self.budget)
 
@@ -242,7 +281,9 @@ class _Compiler:
             lines = block.split("\n")
             budget.step(len(lines) // 16 + 1)
             if not block.isascii():
-                return "\n".join([_replace_line(regex, lambda _match: "", line, budget, 1) for line in lines])
+                return "\n".join(
+                    [_replace_line(regex, lambda _match: "", line, budget, 1) for line in lines]
+                )
             if anchor == "^":
                 return "\n".join([line.lstrip(characters) for line in lines])
             return "\n".join([line.rstrip(characters) for line in lines])
@@ -254,7 +295,9 @@ class _Compiler:
         if 10 in table or "\n" in table.values():
             raise UnfitError
         if all(code < 128 and target < "\x80" for code, target in table.items()):
-            codes = bytes(ord(table.get(code, chr(code))) if code < 128 else code for code in range(256))
+            codes = bytes(
+                ord(table.get(code, chr(code))) if code < 128 else code for code in range(256)
+            )
             return lambda block: decode(encode(block).translate(codes))
         return lambda block: block.translate(table)
 
@@ -287,7 +330,11 @@ class _Compiler:
 
         def step(block: str) -> str:
             budget.charge(len(block) + len(text) * (block.count("\n") + 1))
-            return text + block.replace("\n", f"\n{text}") if before else block.replace("\n", f"{text}\n") + text
+            return (
+                text + block.replace("\n", f"\n{text}")
+                if before
+                else block.replace("\n", f"{text}\n") + text
+            )
 
         return step
 
@@ -302,7 +349,9 @@ class _Compiler:
 
         def step(block: str) -> str:
             if len(block) > _LONG or regex.has_long_line(block):
-                return "\n".join([_replace_line(regex, replacer, line, budget) for line in block.split("\n")])
+                return "\n".join(
+                    [_replace_line(regex, replacer, line, budget) for line in block.split("\n")]
+                )
             pattern = regex.for_text(block)
             if text is not None and "\\" not in text:
                 return pattern.sub(text, block)
@@ -317,14 +366,22 @@ class _Compiler:
 
         def step(block: str) -> str:
             if regex.has_long_line(block):
-                return "\n".join([_replace_line(regex, replacer, line, budget, 1) for line in block.split("\n")])
+                return "\n".join(
+                    [_replace_line(regex, replacer, line, budget, 1) for line in block.split("\n")]
+                )
             sub = regex.for_text(block).sub
             return "\n".join([sub(replacer, line, 1) for line in block.split("\n")])
 
         return step
 
 
-def _replace_line(regex: PosixRegex, replacer: Callable[[re.Match[str]], str], line: str, budget: Budget, count: int = 0) -> str:
+def _replace_line(
+    regex: PosixRegex,
+    replacer: Callable[[re.Match[str]], str],
+    line: str,
+    budget: Budget,
+    count: int = 0,
+) -> str:
     """One line that is too long for `re` to be safe."""
     done: list[str] = []
     out: list[str] = []

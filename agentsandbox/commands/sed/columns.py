@@ -1,4 +1,6 @@
-"""Replaces all matches of a block at once: what the groups matched is taken as columns, and joined row by row."""
+"""Replaces all matches of a block at once: what the groups matched is taken as columns, and joined
+row by row.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +16,12 @@ if TYPE_CHECKING:
     from agentsandbox.commands.sed.nodes import Replacement
     from agentsandbox.kernel.regexps import PosixRegex
 
-__all__ = ["column_replacer"]
 
-
-def column_replacer(regex: PosixRegex, replacement: Replacement) -> Callable[[re.Pattern[str], str], str] | None:
-    """A function from (the pattern's form for a text, the text) to the text with all matches replaced; None where that is not possible.
+def column_replacer(
+    regex: PosixRegex, replacement: Replacement
+) -> Callable[[re.Pattern[str], str], str] | None:
+    """A function from (the pattern's form for a text, the text) to the text with all matches
+    replaced; None where that is not possible.
 
     No match may be empty.
     """
@@ -35,7 +38,10 @@ def column_replacer(regex: PosixRegex, replacement: Replacement) -> Callable[[re
 
     def replace(pattern: re.Pattern[str], text: str) -> str:
         if not known or known[0] is not pattern:
-            known[:] = [pattern, re.compile(f"({pattern.pattern})", pattern.flags) if whole else pattern]
+            known[:] = [
+                pattern,
+                re.compile(f"({pattern.pattern})", pattern.flags) if whole else pattern,
+            ]
         pieces = known[1].split(text)
         stride = known[1].groups + 1
         if len(pieces) == 1:

@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from agentsandbox.commands.sed.nodes import Address, Command, Script, SedError
-from agentsandbox.commands.sed.runtime import DELETE, DELETE_LINE, END, QUIT, QUIT_SILENTLY, Editor, Program, Settings
+from agentsandbox.commands.sed.runtime import (
+    DELETE,
+    DELETE_LINE,
+    END,
+    QUIT,
+    QUIT_SILENTLY,
+    Editor,
+    Program,
+    Settings,
+)
 from agentsandbox.commands.sed.substitution import build_replacer, replace
 from agentsandbox.kernel.streams import encode
 
@@ -14,8 +23,6 @@ if TYPE_CHECKING:
     from agentsandbox.commands.sed.runtime import Operation
 
     Test = Callable[[Editor], bool]
-
-__all__ = ["Range", "compile_command", "compile_script"]
 
 _NO_LINE = 1 << 60
 
@@ -32,7 +39,9 @@ def compile_script(script: Script, settings: Settings) -> Program:
 
 
 def _repeats_to_end(commands: list[Command], at: int) -> bool:
-    """Whether the N at this place is all of a loop up to the last line: `:a;N;$!ba` or `:a;$!{N;ba}`."""
+    """Whether the N at this place is all of a loop up to the last line: `:a;N;$!ba` or
+    `:a;$!{N;ba}`.
+    """
     block = commands[at - 1] if at else None
     branch = commands[at + 1] if at + 1 < len(commands) else None
     if branch is None or branch.name != "b":
@@ -43,13 +52,22 @@ def _repeats_to_end(commands: list[Command], at: int) -> bool:
         start = at - 1
     else:
         condition = branch
-    if condition.first is None or condition.first.kind != "last" or condition.second is not None or not condition.negated:
+    if (
+        condition.first is None
+        or condition.first.kind != "last"
+        or condition.second is not None
+        or not condition.negated
+    ):
         return False
-    return branch.target <= start and all(command.name == ":" for command in commands[branch.target : start])
+    return branch.target <= start and all(
+        command.name == ":" for command in commands[branch.target : start]
+    )
 
 
 def _gather(settings: Settings) -> Operation:
-    """N for all the lines that are left, in one go: added one by one each would copy those before."""
+    """N for all the lines that are left, in one go: added one by one each would copy those
+    before.
+    """
     append = _append_next(settings)
 
     def gather(editor: Editor) -> int | None:
@@ -62,7 +80,9 @@ def _gather(settings: Settings) -> Operation:
 
 
 def _busy_lines(script: Script) -> tuple[list[tuple[int, int]] | None, bool]:
-    """The ranges of lines at which a command applies, None if they are not known by number; and whether the last does."""
+    """The ranges of lines at which a command applies, None if they are not known by number; and
+    whether the last does.
+    """
     busy: list[tuple[int, int]] = []
     last = False
     skips = any(command.name in "nN" for command in script.commands)
@@ -82,7 +102,13 @@ def _busy_lines(script: Script) -> tuple[list[tuple[int, int]] | None, bool]:
         elif second is None:
             busy.append((first.number, first.number))
         elif second.kind in ("line", "plus"):
-            end = second.number if second.kind == "line" else _NO_LINE if skips else first.number + second.number
+            end = (
+                second.number
+                if second.kind == "line"
+                else _NO_LINE
+                if skips
+                else first.number + second.number
+            )
             busy.append((first.number, max(first.number, end)))
         else:
             busy.append((first.number, _NO_LINE))
@@ -445,7 +471,10 @@ def _branch_unless(command: Command, _: Settings) -> Operation:
 
 
 _NAMED = {7: "a", 8: "b", 12: "f", 10: "n", 13: "r", 9: "t", 11: "v", 92: "\\"}
-_LISTED = [f"\\{_NAMED[byte]}" if byte in _NAMED else chr(byte) if 32 <= byte < 127 else f"\\{byte:03o}" for byte in range(256)]
+_LISTED = [
+    f"\\{_NAMED[byte]}" if byte in _NAMED else chr(byte) if 32 <= byte < 127 else f"\\{byte:03o}"
+    for byte in range(256)
+]
 
 
 def _list(command: Command, settings: Settings) -> Operation:
@@ -478,7 +507,11 @@ def _substitute(command: Command, _: Settings) -> Operation:
     highest = substitution.replacement.highest_group
     text = substitution.replacement.text
     prints, file, evaluate = substitution.prints, substitution.file, substitution.evaluate
-    literal = given.literal if given is not None and not substitution.number and text is not None else None
+    literal = (
+        given.literal
+        if given is not None and not substitution.number and text is not None
+        else None
+    )
     limit = -1 if substitution.everywhere else 1
 
     def substitute(editor: Editor) -> None:
@@ -488,12 +521,17 @@ def _substitute(command: Command, _: Settings) -> Operation:
             if literal not in space:
                 return
             if len(text) > len(literal):
-                editor.budget.charge(len(space) + (len(text) - len(literal)) * (space.count(literal) if limit < 0 else 1))
+                editor.budget.charge(
+                    len(space)
+                    + (len(text) - len(literal)) * (space.count(literal) if limit < 0 else 1)
+                )
             result: str | None = space.replace(literal, text, limit)
         else:
             regex = editor.regex(given)
             if given is None and highest > regex.groups:
-                raise SedError(f"{editor.program.where}: invalid reference \\{highest} on `s' command's RHS")
+                raise SedError(
+                    f"{editor.program.where}: invalid reference \\{highest} on `s' command's RHS"
+                )
             result = replace(regex, substitution, replacer, space, editor.budget)
             if result is None:
                 return

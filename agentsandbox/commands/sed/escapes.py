@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-__all__ = ["EscapeError", "unescape", "with_characters"]
-
 _ESCAPES = {"a": "\a", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
-_CODES = {"d": (10, 3, "0123456789"), "o": (8, 3, "01234567"), "x": (16, 2, "0123456789abcdefABCDEF")}
+_CODES = {
+    "d": (10, 3, "0123456789"),
+    "o": (8, 3, "01234567"),
+    "x": (16, 2, "0123456789abcdefABCDEF"),
+}
 
 
 class EscapeError(Exception):
@@ -13,7 +15,9 @@ class EscapeError(Exception):
 
 
 def unescape(source: str, position: int) -> tuple[str, int]:
-    """What the escape whose letter is at `position` means, and the position after it. Raises `EscapeError`."""
+    """What the escape whose letter is at `position` means, and the position after it. Raises
+    `EscapeError`.
+    """
     letter = source[position]
     if letter in _ESCAPES:
         return _ESCAPES[letter], position + 1
@@ -43,7 +47,9 @@ def _control(source: str, position: int) -> tuple[str, int]:
 
 
 def with_characters(source: str) -> str:
-    """A pattern in which the characters stand that codes mean: as if written so, also where they are special."""
+    """A pattern in which the characters stand that codes mean: as if written so, also where they
+    are special.
+    """
     if "\\" not in source:
         return source
     made: list[str] = []

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.fs.base import Stat
     from agentsandbox.kernel.streams import ByteReader, Stream
 
-__all__ = ["Files", "Original"]
-
 _LETTERS = string.ascii_letters + string.digits
 
 
 class Original:
-    """A file that is edited in place, open for reading: its name and path, and what `stat` tells of what is there."""
+    """A file that is edited in place, open for reading: its name and path, and what `stat` tells of
+    what is there.
+    """
 
     __slots__ = ("info", "is_link", "name", "path", "reader")
 
@@ -40,7 +40,9 @@ class Original:
 
 
 class Files:
-    """Everything that one run has open. `status` is 2 after a missing input, 4 after one that cannot be read."""
+    """Everything that one run has open. `status` is 2 after a missing input, 4 after one that
+    cannot be read.
+    """
 
     def __init__(self, ctx: CommandContext, settings: Settings, *, late: bool) -> None:
         self.ctx = ctx
@@ -122,7 +124,9 @@ class Files:
         self.flush()
         if error.errno == errno.EISDIR:
             raise SedError(f"read error on {describe_os_error(error, name)}", 4)
-        self.ctx.stderr.write(encode(f"{self.ctx.name}: can't read {name}: {describe_os_error(error, '')}\n"))
+        self.ctx.stderr.write(
+            encode(f"{self.ctx.name}: can't read {name}: {describe_os_error(error, '')}\n")
+        )
         self.status = 2
 
     def editor(self, program: Program) -> Editor:
@@ -144,7 +148,9 @@ class Files:
         try:
             if name == "/dev/stdin":
                 stdin = self.ctx.stdin
-                again = stdin.reopened("r") if isinstance(stdin, File) else stdin  # a file is read from its beginning
+                again = (
+                    stdin.reopened("r") if isinstance(stdin, File) else stdin
+                )  # a file is read from its beginning
                 return b"".join(list(again.blocks()))
             path = self.ctx.path(name)
             self.ctx.budget.charge(self.ctx.fs.stat(path).size)
@@ -198,17 +204,26 @@ class Files:
                 ctx.stderr.write(encode(f"{ctx.name}: couldn't edit {name}: not a regular file\n"))
                 self.status = 4
                 return None
-            reader = BytesReader(ctx.fs.read_bytes(path)) if info.size <= BLOCK else ctx.fs.open(path, "r")
+            reader = (
+                BytesReader(ctx.fs.read_bytes(path))
+                if info.size <= BLOCK
+                else ctx.fs.open(path, "r")
+            )
             original = Original(name, path, info, reader, is_link=is_link)
         except OSError as error:
-            ctx.stderr.write(encode(f"{ctx.name}: can't read {name}: {describe_os_error(error, '')}\n"))
+            ctx.stderr.write(
+                encode(f"{ctx.name}: can't read {name}: {describe_os_error(error, '')}\n")
+            )
             self.status = 2
             return None
         above = path[: path.rfind("/")] or "/"
         if above != self._writable and not ctx.fs.access(above, os.W_OK | os.X_OK):
             directory = posixpath.dirname(self._followed(name) if follow else name) or "."
             letters = "".join(ctx.host.random.choices(_LETTERS, k=6))
-            raise SedError(f"couldn't open temporary file {directory}/sed{letters}: {os.strerror(errno.EACCES)}", 4)
+            raise SedError(
+                f"couldn't open temporary file {directory}/sed{letters}: {os.strerror(errno.EACCES)}",
+                4,
+            )
         self._writable = above
         return original
 
@@ -252,8 +267,12 @@ class Files:
                 backup = suffix.replace("*", base) if "*" in suffix else base + suffix
                 target = self.ctx.path(backup) if "/" in backup else f"{directory}{slash}{backup}"
                 self._keep(original, target)
-            elif original.is_link or original.info.nlink > 1 or not original.info.permissions & 0o200:
+            elif (
+                original.is_link or original.info.nlink > 1 or not original.info.permissions & 0o200
+            ):
                 fs.unlink(path)
             fs.write_bytes(path, data, permissions=original.info.permissions)
         except OSError as error:
-            raise SedError(f"couldn't open file {describe_os_error(error, original.name)}", 4) from None
+            raise SedError(
+                f"couldn't open file {describe_os_error(error, original.name)}", 4
+            ) from None

@@ -6,8 +6,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.kernel.regexps import PosixRegex
 
-__all__ = ["Address", "Command", "Replacement", "Script", "SedError", "Substitution"]
-
 
 class SedError(Exception):
     """A script is wrong or cannot go on; `message` is what comes after "sed: "."""
@@ -21,13 +19,16 @@ class SedError(Exception):
 class Address:
     """Where a command applies.
 
-    `kind`  "line" (number), "last" ($), "step" (number~step), "regex" (None: the last one used), as second address also
-            "plus" (+number) and "multiple" (~number), as first "zero" (0,/regex/).
+    `kind`  "line" (number), "last" ($), "step" (number~step), "regex" (None: the last one used), as
+            second address also "plus" (+number) and "multiple" (~number), as first "zero"
+            (0,/regex/).
     """
 
     __slots__ = ("kind", "number", "regex", "step")
 
-    def __init__(self, kind: str, number: int = 0, step: int = 0, regex: PosixRegex | None = None) -> None:
+    def __init__(
+        self, kind: str, number: int = 0, step: int = 0, regex: PosixRegex | None = None
+    ) -> None:
         self.kind = kind
         self.number = number
         self.step = step
@@ -53,7 +54,9 @@ class Replacement:
         return "".join([str(value) for _, value in self.pieces])
 
     def growth(self, length: int, shortest: int) -> int:
-        """The most characters that a text of `length` can become when each match has at least `shortest`."""
+        """The most characters that a text of `length` can become when each match has at least
+        `shortest`.
+        """
         fixed = sum(len(str(value)) for kind, value in self.pieces if kind == "text")
         copies = sum(kind == "group" for kind, _ in self.pieces)
         return length + fixed * (length // max(1, shortest) + 1) + 3 * copies * length
@@ -82,9 +85,22 @@ class Substitution:
 class Command:
     """One command. `target` is the index to jump to: after a block's end, at a label."""
 
-    __slots__ = ("first", "label", "name", "negated", "number", "second", "substitution", "table", "target", "text")
+    __slots__ = (
+        "first",
+        "label",
+        "name",
+        "negated",
+        "number",
+        "second",
+        "substitution",
+        "table",
+        "target",
+        "text",
+    )
 
-    def __init__(self, name: str, first: Address | None, second: Address | None, *, negated: bool) -> None:
+    def __init__(
+        self, name: str, first: Address | None, second: Address | None, *, negated: bool
+    ) -> None:
         self.name = name
         self.first = first
         self.second = second

@@ -11,8 +11,6 @@ from agentsandbox.commands.sed.replacements import read_characters, read_replace
 from agentsandbox.kernel.regexps import PosixRegex, RegexError, compile_posix
 from agentsandbox.kernel.streams import decode, encode
 
-__all__ = ["Parser"]
-
 _SPACE = " \t\r\f\v"
 _COMMANDS = frozenset("{}=acdDeFghGHiIlnNpPqQrRsTtvwWxyzb:#")
 _VERSION = re.compile(r"([0-9]{1,9})(?:\.([0-9]{1,9}))?(?:\.([0-9]{1,9}))?", re.ASCII)
@@ -51,7 +49,12 @@ class Parser(Reader):
             self.pieces += 1
         self.text = text
         self.position = 0
-        if not self.commands and self.pending is None and text.startswith("#n") and self.pieces <= 1:
+        if (
+            not self.commands
+            and self.pending is None
+            and text.startswith("#n")
+            and self.pieces <= 1
+        ):
             self.quiet = True
         try:
             if self.pending is not None:
@@ -121,7 +124,9 @@ class Parser(Reader):
 
     def _unknown(self, character: str) -> SedError:
         """What is no command: its first byte."""
-        return SedError(f"{self._place(further=1 - len(encode(character)))}: unknown command: `{decode(encode(character)[:1])}'")
+        return SedError(
+            f"{self._place(further=1 - len(encode(character)))}: unknown command: `{decode(encode(character)[:1])}'"
+        )
 
     def _comment(self) -> None:
         end = self.text.find("\n", self.position)
@@ -241,7 +246,9 @@ class Parser(Reader):
     # addresses
 
     def _address(self, character: str, *, second: bool) -> Address | None:
-        """The address that begins with `character`; None when there is none, and the character is still to be used."""
+        """The address that begins with `character`; None when there is none, and the character is
+        still to be used.
+        """
         if character and character in "0123456789":
             number = self._number(character)
             following = self._skip(BLANK)
@@ -290,7 +297,9 @@ class Parser(Reader):
             else:
                 self._back(flag)
                 break
-        return Address("regex", regex=self._compile(source, ignore_case=ignore_case, multiline=multiline))
+        return Address(
+            "regex", regex=self._compile(source, ignore_case=ignore_case, multiline=multiline)
+        )
 
     def _compile(self, source: str, *, ignore_case: bool, multiline: bool) -> PosixRegex | None:
         """The pattern; None for an empty one, which means the last one used."""
@@ -369,7 +378,9 @@ class Parser(Reader):
                     self._back(flag)
                 return ignore_case, multiline
             else:
-                raise SedError(f"{self._place(further=1 - len(encode(flag)))}: unknown option to `s'")
+                raise SedError(
+                    f"{self._place(further=1 - len(encode(flag)))}: unknown option to `s'"
+                )
 
     def _number_flag(self, flag: str, substitution: Substitution) -> None:
         if substitution.number:
@@ -407,7 +418,10 @@ class Parser(Reader):
                 return
             if following != "\n":
                 self._back(following)
-                self.position += self.text.startswith("\\\n", self.position) or self.text[self.position :] == "\\"
+                self.position += (
+                    self.text.startswith("\\\n", self.position)
+                    or self.text[self.position :] == "\\"
+                )
             self._read_text(command)
             return
         self._back(character)

@@ -1,11 +1,11 @@
-"""The text of a sed script: character by character, up to delimiters, and the places that messages name."""
+"""The text of a sed script: character by character, up to delimiters, and the places that messages
+name.
+"""
 
 from __future__ import annotations
 
 from agentsandbox.commands.sed.nodes import SedError
 from agentsandbox.kernel.streams import encode
-
-__all__ = ["BLANK", "Reader"]
 
 BLANK = " \t"
 """What may stand between the parts of a command."""
@@ -13,7 +13,9 @@ _NEWLINE = "\n"
 
 
 class Reader:
-    """One piece of a script at a time: `text`, read up to `position`, from a `file` or the argument number `pieces`."""
+    """One piece of a script at a time: `text`, read up to `position`, from a `file` or the argument
+    number `pieces`.
+    """
 
     def __init__(self, *, bytewise: bool) -> None:
         self.bytewise = bytewise
@@ -58,7 +60,9 @@ class Reader:
         if character in ("}", "#"):
             self._back(character)
         elif character not in ("", "\n", ";"):
-            raise SedError(f"{self._place(further=1 - len(encode(character)))}: extra characters after command")
+            raise SedError(
+                f"{self._place(further=1 - len(encode(character)))}: extra characters after command"
+            )
 
     def _delimited(self, delimiter: str, *, regex: bool) -> str | None:
         """What stands before the next delimiter; None when there is none."""
@@ -93,7 +97,9 @@ class Reader:
             out.append(character)
 
     def _bracket(self) -> str | None:
-        """A bracket expression, after its "["; None when it does not end. A delimiter inside it is an ordinary character."""
+        """A bracket expression, after its "["; None when it does not end. A delimiter inside it is
+        an ordinary character.
+        """
         text = self.text
         start = position = self.position
         if text.startswith("^", position):
@@ -140,10 +146,14 @@ class Reader:
             out.append(character)
 
     def _check_delimiter(self, delimiter: str) -> None:
-        """Where a newline is the delimiter, nothing ends at it: the error is found at the end of its line."""
+        """Where a newline is the delimiter, nothing ends at it: the error is found at the end of
+        its line.
+        """
         if not delimiter.isascii() and not self.bytewise:
             self._back(delimiter)
-            raise SedError(f"{self._place(further=1)}: delimiter character is not a single-byte character")
+            raise SedError(
+                f"{self._place(further=1)}: delimiter character is not a single-byte character"
+            )
         if delimiter == _NEWLINE:
             end = self.text.find(_NEWLINE, self.position)
             self.position = len(self.text) if end < 0 else end

@@ -5,8 +5,6 @@ from __future__ import annotations
 from agentsandbox.commands.sed.escapes import unescape
 from agentsandbox.commands.sed.nodes import Replacement
 
-__all__ = ["read_characters", "read_replacement"]
-
 
 def read_replacement(source: str, *, bytewise: bool = False) -> Replacement:
     """The right side of `s`."""

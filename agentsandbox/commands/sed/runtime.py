@@ -1,4 +1,6 @@
-"""Runs a sed script: the cycle, the two spaces, input with its look-ahead, output with its missing newline."""
+"""Runs a sed script: the cycle, the two spaces, input with its look-ahead, output with its missing
+newline.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,6 @@ if TYPE_CHECKING:
         def reset(self) -> None: ...
 
 
-__all__ = ["DELETE", "DELETE_LINE", "END", "QUIT", "QUIT_SILENTLY", "Editor", "Input", "Output", "Program", "Settings"]
-
 END = 1 << 30
 """Where to go at the end of a script: the cycle ends as usual."""
 DELETE, DELETE_LINE, QUIT, QUIT_SILENTLY = -1, -2, -3, -4
@@ -36,7 +36,15 @@ _ENDLESS = 1 << 60
 class Settings:
     """The options of one run that commands look at."""
 
-    __slots__ = ("bytewise", "decode", "drops_last", "line_length", "null_lines", "quiet", "unbuffered")
+    __slots__ = (
+        "bytewise",
+        "decode",
+        "drops_last",
+        "line_length",
+        "null_lines",
+        "quiet",
+        "unbuffered",
+    )
 
     def __init__(
         self,
@@ -59,7 +67,8 @@ class Settings:
 
 
 class Program:
-    """A compiled script. `busy`: the line numbers, as ranges, at which something happens; None when it could at any.
+    """A compiled script. `busy`: the line numbers, as ranges, at which something happens; None when
+    it could at any.
 
     `last`    whether something happens at the last line.
     `ranges`  the pairs of addresses, which know whether they have begun.
@@ -69,7 +78,13 @@ class Program:
     __slots__ = ("busy", "last", "operations", "ranges", "where")
 
     def __init__(
-        self, operations: Sequence[Operation], busy: list[tuple[int, int]] | None, *, last: bool, ranges: Sequence[Range], where: str
+        self,
+        operations: Sequence[Operation],
+        busy: list[tuple[int, int]] | None,
+        *,
+        last: bool,
+        ranges: Sequence[Range],
+        where: str,
     ) -> None:
         self.operations = operations
         self.busy = busy
@@ -78,17 +93,23 @@ class Program:
         self.where = where
 
     def idle_after(self, number: int) -> tuple[int, int]:
-        """How many lines after this one pass without being looked at, and if none do, up to which line that is so."""
+        """How many lines after this one pass without being looked at, and if none do, up to which
+        line that is so.
+        """
         following = number + 1
         busy = self.busy or ()
         ends = [end for start, end in busy if start <= following <= end]
         if ends:
             return 0, max(ends)
-        return min([start - following for start, _ in busy if start > following], default=_ENDLESS), number
+        return min(
+            [start - following for start, _ in busy if start > following], default=_ENDLESS
+        ), number
 
 
 class Output:
-    """Lines on their way to a writer. A last line without its newline gets one when something follows by the same way."""
+    """Lines on their way to a writer. A last line without its newline gets one when something
+    follows by the same way.
+    """
 
     __slots__ = ("_chunks", "_missing", "end", "writer")
 
@@ -129,7 +150,11 @@ class Input:
     """The lines of one source after the other, each with its end cut off."""
 
     def __init__(
-        self, sources: Iterator[tuple[str, ByteReader]], settings: Settings, before_read: Callable[[], None], budget: Budget
+        self,
+        sources: Iterator[tuple[str, ByteReader]],
+        settings: Settings,
+        before_read: Callable[[], None],
+        budget: Budget,
     ) -> None:
         self._sources = sources
         self._settings = settings
@@ -168,7 +193,9 @@ class Input:
             self._loaded += len(block)
             self.complete = block.endswith(self._end_byte)
             view = memoryview(block)
-            self.lines = self._settings.decode(view[:-1] if self.complete else view).split(self._end)
+            self.lines = self._settings.decode(view[:-1] if self.complete else view).split(
+                self._end
+            )
             self.following = 0
             self._budget.step(len(self.lines) // 16 + 1)
         return True
@@ -188,7 +215,8 @@ class Input:
         return line, self.complete or self.following < len(self.lines)
 
     def take_many(self, count: int, *, spare_last: bool) -> tuple[list[str], bool] | None:
-        """Up to `count` lines that are there already, and whether the last had its end; None when there are none.
+        """Up to `count` lines that are there already, and whether the last had its end; None when
+        there are none.
 
         With `spare_last` the last line of a block is left: it may be the last of all.
         """
@@ -203,7 +231,9 @@ class Input:
         return lines, self.complete or stop < len(self.lines)
 
     def is_last(self) -> bool:
-        """Whether no line follows. What follows may be in the next file, whose name counts from then on."""
+        """Whether no line follows. What follows may be in the next file, whose name counts from
+        then on.
+        """
         if self.following < len(self.lines):
             return False
         if not self.load():
@@ -212,7 +242,9 @@ class Input:
         return False
 
     def give_back(self) -> None:
-        """Let the next reader of a file see the lines that were not taken; what came through a pipe is gone, as on Unix."""
+        """Let the next reader of a file see the lines that were not taken; what came through a pipe
+        is gone, as on Unix.
+        """
         if self._source is None or self._begin is None:
             return
         left = self.lines[self.following :]
@@ -342,7 +374,9 @@ class Editor:
         self.output.line(self.space, complete=self.complete)
 
     def end_cycle(self) -> None:
-        """What comes after the last command: automatic printing, then what a, r and R have queued."""
+        """What comes after the last command: automatic printing, then what a, r and R have
+        queued.
+        """
         if not self.settings.quiet:
             self.output.line(self.space, complete=self.complete)
         if self.appended:
@@ -408,7 +442,9 @@ class Editor:
         return False
 
     def _pass_idle_lines(self) -> int:
-        """Let lines through at which no command does anything; up to which number the next ones are not such lines."""
+        """Let lines through at which no command does anything; up to which number the next ones are
+        not such lines.
+        """
         program = self.program
         while True:
             idle, busy_until = program.idle_after(self.number)

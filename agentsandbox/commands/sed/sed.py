@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from agentsandbox.commands.sed.blocks import Kernel
     from agentsandbox.kernel.streams import ByteReader, Stream
 
-__all__ = ["sed"]
-
 _USAGE = """
 Usage: sed [OPTION]... {script-only-if-no-other-script} [input-file]...
 Edit the lines of each FILE, or of standard input, by a script.
@@ -81,7 +79,12 @@ def sed(ctx: CommandContext, args: Arguments) -> int:
     files: Files | None = None
     try:
         script = _parse(ctx, args)
-        settings = _settings(args, quiet=script.quiet, bytewise=ctx.is_bytewise(), drops_last="POSIXLY_CORRECT" in ctx.env)
+        settings = _settings(
+            args,
+            quiet=script.quiet,
+            bytewise=ctx.is_bytewise(),
+            drops_last="POSIXLY_CORRECT" in ctx.env,
+        )
         files = Files(ctx, settings, late=bool(args.operands) and not settings.unbuffered)
         files.open_outputs(script)
         if args.flag("in-place"):
@@ -162,7 +165,9 @@ def _kernel(ctx: CommandContext, script: Script, settings: Settings) -> Kernel |
     return None if settings.bytewise else compile_blocks(script, settings, ctx.budget)
 
 
-def _edit(ctx: CommandContext, args: Arguments, script: Script, settings: Settings, files: Files) -> int:
+def _edit(
+    ctx: CommandContext, args: Arguments, script: Script, settings: Settings, files: Files
+) -> int:
     """One stream of all operands, or one for each with -s; the status."""
     operands = args.operands or ["-"]
     output = files.standard_output
@@ -187,7 +192,9 @@ def _edit(ctx: CommandContext, args: Arguments, script: Script, settings: Settin
     return editor.status or files.status
 
 
-def _edit_in_place(ctx: CommandContext, args: Arguments, script: Script, settings: Settings, files: Files) -> int:
+def _edit_in_place(
+    ctx: CommandContext, args: Arguments, script: Script, settings: Settings, files: Files
+) -> int:
     """Each operand becomes what the script makes of it; the status."""
     if not args.operands:
         raise SedError("no input files", 4)
@@ -206,7 +213,10 @@ def _edit_in_place(ctx: CommandContext, args: Arguments, script: Script, setting
                 edited = _edit_blocks(ctx, kernel, original.reader, files)
             else:
                 editor = editor or files.editor(compile_script(script, settings))
-                editor.begin(Input(_one(name, original.reader), settings, files.flush, ctx.budget), files.start_result())
+                editor.begin(
+                    Input(_one(name, original.reader), settings, files.flush, ctx.budget),
+                    files.start_result(),
+                )
                 files.rewind_readers()
                 done = editor.run()
                 edited = files.finish_result()

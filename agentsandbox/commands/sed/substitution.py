@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.budget import Budget
     from agentsandbox.kernel.regexps.matcher import Match
 
-__all__ = ["Part", "build_replacer", "lower", "modified", "parts_of", "replace", "upper"]
-
 _SMALL = 4096
 _MANY = 200_000
 """A text so long is changed match by match, with looks at the clock."""
@@ -41,7 +39,15 @@ def parts_of(replacement: Replacement) -> list[Part]:
         if kind == "text":
             text += str(value)
             continue
-        parts.append(Part(text, int(value) if kind == "group" else -1, case, first, bytewise=replacement.bytewise))
+        parts.append(
+            Part(
+                text,
+                int(value) if kind == "group" else -1,
+                case,
+                first,
+                bytewise=replacement.bytewise,
+            )
+        )
         text = first = ""
         if kind == "case":
             if value in ("u", "l"):
@@ -57,7 +63,11 @@ def upper(text: str) -> str:
     if "\0" in text:
         head, _, rest = text.partition("\0")
         return f"{upper(head)}\0{rest}"
-    return text.upper() if text.isascii() else "".join([_single(character, character.upper()) for character in text])
+    return (
+        text.upper()
+        if text.isascii()
+        else "".join([_single(character, character.upper()) for character in text])
+    )
 
 
 def lower(text: str) -> str:
@@ -65,7 +75,11 @@ def lower(text: str) -> str:
     if "\0" in text:
         head, _, rest = text.partition("\0")
         return f"{lower(head)}\0{rest}"
-    return text.lower() if text.isascii() else "".join([_single(character, character.lower()) for character in text])
+    return (
+        text.lower()
+        if text.isascii()
+        else "".join([_single(character, character.lower()) for character in text])
+    )
 
 
 def _single(character: str, converted: str) -> str:
@@ -73,7 +87,9 @@ def _single(character: str, converted: str) -> str:
 
 
 def modified(text: str, case: str, first: str, *, bytewise: bool) -> str:
-    """The text in a case (U, L or none), its first letter in another (u, l); up to a NUL, unless characters are bytes."""
+    """The text in a case (U, L or none), its first letter in another (u, l); up to a NUL, unless
+    characters are bytes.
+    """
     if not text or not (case or first):
         return text
     if "\0" in text and bytewise:
@@ -112,7 +128,12 @@ def build_replacer(replacement: Replacement) -> Callable[[Match], str]:
     if text is not None:
         return lambda _match: text
     pieces = replacement.pieces
-    if not replacement.bytewise and len(pieces) == 2 and pieces[0] in _CASES and pieces[1][0] == "group":
+    if (
+        not replacement.bytewise
+        and len(pieces) == 2
+        and pieces[0] in _CASES
+        and pieces[1][0] == "group"
+    ):
         return _in_case(str(pieces[0][1]), int(pieces[1][1]))
     if any(kind == "case" for kind, _ in pieces):
         parts = parts_of(replacement)
@@ -124,7 +145,9 @@ def build_replacer(replacement: Replacement) -> Callable[[Match], str]:
         number = int(pieces[at][1])
         return lambda match: f"{before}{match.group(number) or ''}{after}"
     items = [(str(value), -1) if kind == "text" else ("", int(value)) for kind, value in pieces]
-    return lambda match: "".join([text if number < 0 else match.group(number) or "" for text, number in items])
+    return lambda match: "".join(
+        [text if number < 0 else match.group(number) or "" for text, number in items]
+    )
 
 
 def _with_cases(parts: list[Part], match: Match) -> str:
@@ -145,7 +168,13 @@ def _with_cases(parts: list[Part], match: Match) -> str:
     return "".join(out)
 
 
-def replace(regex: PosixRegex, substitution: Substitution, replacer: Callable[[Match], str], space: str, budget: Budget) -> str | None:
+def replace(
+    regex: PosixRegex,
+    substitution: Substitution,
+    replacer: Callable[[Match], str],
+    space: str,
+    budget: Budget,
+) -> str | None:
     """The text after the substitution; None when there was nothing to replace."""
     if len(space) > regex.safe_length or not regex.exact:
         return _replace_slowly(regex, substitution, replacer, space, budget)
@@ -161,15 +190,26 @@ def replace(regex: PosixRegex, substitution: Substitution, replacer: Callable[[M
 
 
 def _replace_slowly(
-    regex: PosixRegex, substitution: Substitution, replacer: Callable[[Match], str], space: str, budget: Budget
+    regex: PosixRegex,
+    substitution: Substitution,
+    replacer: Callable[[Match], str],
+    space: str,
+    budget: Budget,
 ) -> str | None:
     """Match by match."""
     wanted = substitution.number or 1
-    if wanted == 1 and regex.exact and regex.shortest and len(space) <= min(regex.safe_length, _MANY):
+    if (
+        wanted == 1
+        and regex.exact
+        and regex.shortest
+        and len(space) <= min(regex.safe_length, _MANY)
+    ):
         longest = substitution.replacement.growth(len(space), regex.shortest)
         if longest <= budget.value_bytes:  # then no intermediate size needs a look
             budget.step(len(space) // 64 + 1)
-            result, count = regex.for_text(space).subn(replacer, space, 0 if substitution.everywhere else 1)
+            result, count = regex.for_text(space).subn(
+                replacer, space, 0 if substitution.everywhere else 1
+            )
             return result if count else None
     out: list[str] = []
     position = count = size = 0

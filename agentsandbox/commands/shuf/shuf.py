@@ -41,7 +41,9 @@ def _range(text: str) -> tuple[int, int]:
         if not re.fullmatch(r"[0-9]{1,40}", part):
             raise CommandError(f"invalid input range: {quote(part)}")
         if int(part) >= 2**64:
-            raise CommandError(f"invalid input range: {quote(part)}: Value too large for defined data type")
+            raise CommandError(
+                f"invalid input range: {quote(part)}: Value too large for defined data type"
+            )
     low, high = int(low_text), int(high_text)
     if low > high + 1 or high - low == 2**64 - 1:
         raise CommandError(f"invalid input range: {quote(text)}")
@@ -53,7 +55,9 @@ def _size(items: list[bytes] | range) -> int:
     return items.stop - items.start if isinstance(items, range) else len(items)
 
 
-def _repeated(ctx: CommandContext, items: list[bytes] | range, count: int | None) -> Iterator[list[bytes]]:
+def _repeated(
+    ctx: CommandContext, items: list[bytes] | range, count: int | None
+) -> Iterator[list[bytes]]:
     """`-r`: yield any item at any time, `count` times or for ever."""
     size, made, total = 16, 0, _size(items)
     random = ctx.host.random
@@ -65,7 +69,9 @@ def _repeated(ctx: CommandContext, items: list[bytes] | range, count: int | None
         size = min(_CHUNK, size * 2)
 
 
-def _shuffled(ctx: CommandContext, items: list[bytes] | range, count: int | None) -> Iterator[list[bytes]]:
+def _shuffled(
+    ctx: CommandContext, items: list[bytes] | range, count: int | None
+) -> Iterator[list[bytes]]:
     """Yield each item once, the first `count` of them: a shuffle that moves only what is needed."""
     total = _size(items)
     wanted = total if count is None else min(count, total)

@@ -1,7 +1,8 @@
-"""What `sort` compares: its key definitions (POS1[,POS2] and ordering letters), and their texts in lines.
+"""What `sort` compares: its key definitions (POS1[,POS2] and ordering letters), and their texts in
+lines.
 
-Lines are bytes without their terminator. A key gives a column of values for a list of lines. A key that runs against the
-sort's direction is inverted.
+Lines are bytes without their terminator. A key gives a column of values for a list of lines. A key
+that runs against the sort's direction is inverted.
 """
 
 from __future__ import annotations
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 
     _Extract: TypeAlias = Callable[[Sequence[bytes]], list[bytes]]
 
-__all__ = ["ORDERINGS", "SortKey", "parse_key"]
-
 ORDERINGS = "bdfghiMnRrV"
 """The letters that may follow a position, as in `-k2,2nr`."""
 
@@ -31,7 +30,16 @@ _FEW = 64
 class SortKey:
     """One key. Fields count from 0 here; `end_field` is None for "to the end of the line"."""
 
-    __slots__ = ("end_char", "end_field", "flags", "reverse", "skip_end", "skip_start", "start_char", "start_field")
+    __slots__ = (
+        "end_char",
+        "end_field",
+        "flags",
+        "reverse",
+        "skip_end",
+        "skip_start",
+        "start_char",
+        "start_field",
+    )
 
     def __init__(self) -> None:
         self.start_field = self.start_char = self.end_char = 0
@@ -60,7 +68,11 @@ class SortKey:
     def inherit(self, other: SortKey) -> None:
         """Take the global orderings."""
         self.flags = set(other.flags)
-        self.skip_start, self.skip_end, self.reverse = other.skip_start, other.skip_end, other.reverse
+        self.skip_start, self.skip_end, self.reverse = (
+            other.skip_start,
+            other.skip_end,
+            other.reverse,
+        )
 
     def check(self) -> None:
         """Refuse orderings that cannot go together."""
@@ -89,7 +101,9 @@ class SortKey:
 def parse_key(text: str) -> SortKey:
     """The definition after `-k`."""
     key = SortKey()
-    rest, key.start_field, key.start_char = _position(text, text, "invalid number at field start", zero_field=False)
+    rest, key.start_field, key.start_char = _position(
+        text, text, "invalid number at field start", zero_field=False
+    )
     key.start_field -= 1
     if key.start_char or _has_offset(text):
         if not key.start_char:
@@ -97,7 +111,9 @@ def parse_key(text: str) -> SortKey:
         key.start_char -= 1
     rest = _letters(rest, key, start=True)
     if rest.startswith(","):
-        rest, field, key.end_char = _position(rest[1:], text, "invalid number after ','", zero_field=False)
+        rest, field, key.end_char = _position(
+            rest[1:], text, "invalid number after ','", zero_field=False
+        )
         key.end_field = field - 1
         rest = _letters(rest, key, start=False)
     if rest:
@@ -162,35 +178,57 @@ def _extractor(key: SortKey, tab: bytes | None) -> Callable[[Sequence[bytes]], l
     blanks = rb"[ \t\n]*+" if key.skip_start else b""
     begin = _skip_fields(key.start_field, tab) + blanks
     if key.end_field is None:
-        return _captured(begin + rb".{0,%d}+(.*)" % key.start_char if key.start_char else begin + rb"(.*)")
-    crosses = tab is not None and key.skip_start  # blanks that are skipped may go on behind the field
-    if not (key.start_char or key.end_char or crosses) and key.end_field >= key.start_field and key.start_field < 2**16:
+        return _captured(
+            begin + rb".{0,%d}+(.*)" % key.start_char if key.start_char else begin + rb"(.*)"
+        )
+    crosses = (
+        tab is not None and key.skip_start
+    )  # blanks that are skipped may go on behind the field
+    if (
+        not (key.start_char or key.end_char or crosses)
+        and key.end_field >= key.start_field
+        and key.start_field < 2**16
+    ):
         count = key.end_field - key.start_field
         return _captured(begin + rb"(" + _fields(count, tab) + rb")")
     return _between(key, tab, begin)
 
 
 def _quick_extractor(key: SortKey, tab: bytes | None, exact: _Extract) -> _Extract:
-    """As `exact`, quicker where all lines have the fields of the key, and one space between fields without `-t`.
+    """As `exact`, quicker where all lines have the fields of the key, and one space between fields
+    without `-t`.
 
-    A pattern takes at least one newline for each line; where it found as many as there are, it crossed none. It fails
-    nowhere, which would take time, when the last line has as many separators as it asks for.
+    A pattern takes at least one newline for each line; where it found as many as there are, it
+    crossed none. It fails nowhere, which would take time, when the last line has as many separators
+    as it asks for.
     """
     count = 0 if key.end_field is None else key.end_field - key.start_field
-    if key.start_char or key.end_char or count < 0 or key.start_field + count > _FEW or (tab is not None and key.skip_start):
+    if (
+        key.start_char
+        or key.end_char
+        or count < 0
+        or key.start_field + count > _FEW
+        or (tab is not None and key.skip_start)
+    ):
         return exact
     separator = b" " if tab is None else _escape(tab)
     field = b"[^%b]*+" % separator
     begin = (field + separator) * key.start_field
     if tab is None and key.start_field:
         blank = b"" if key.skip_start else b" "
-        begin = (field + separator) * (key.start_field - 1) + field + (separator if key.skip_start else b"")
+        begin = (
+            (field + separator) * (key.start_field - 1)
+            + field
+            + (separator if key.skip_start else b"")
+        )
         first = blank + field
     else:
         first = field
     needed = key.start_field + count
     if key.end_field is None:
-        patterns = [(needed, re.compile(b"%b(%b[^\n]*+)\n" % (begin, first.removesuffix(field))).findall)]
+        patterns = [
+            (needed, re.compile(b"%b(%b[^\n]*+)\n" % (begin, first.removesuffix(field))).findall)
+        ]
     else:
         middle = first + (separator + field) * count
         short = middle.removesuffix(field) + b"[^%b\n]*+" % separator
@@ -203,7 +241,9 @@ def _quick_extractor(key: SortKey, tab: bytes | None, exact: _Extract) -> _Extra
     def extract(lines: Sequence[bytes]) -> list[bytes]:
         if len(lines) > _FEW and (have := lines[-1].count(between)) >= needed:
             text = b"\n".join([*lines, b""])
-            if tab is not None or not (b"\t" in text or b"  " in text or b"\n " in text or text.startswith(b" ")):
+            if tab is not None or not (
+                b"\t" in text or b"  " in text or b"\n " in text or text.startswith(b" ")
+            ):
                 for least, findall in patterns:
                     if have >= least:
                         found: list[bytes] = findall(text)
@@ -215,7 +255,9 @@ def _quick_extractor(key: SortKey, tab: bytes | None, exact: _Extract) -> _Extra
 
 
 def _captured(pattern: bytes) -> Callable[[Sequence[bytes]], list[bytes]]:
-    """A function from lines to what the group of a pattern matches: in one go, unless a line holds a newline (-z)."""
+    """A function from lines to what the group of a pattern matches: in one go, unless a line holds
+    a newline (-z).
+    """
     match = re.compile(pattern, re.DOTALL).match
     in_lines = pattern.replace(rb"[ \t\n]", rb"[ \t]").replace(rb"[^", rb"[^\n")
     findall = re.compile(rb"^%b.*$" % in_lines, re.MULTILINE).findall
@@ -238,7 +280,9 @@ def _fields(more: int, tab: bytes | None) -> bytes:
     return rb"[^%b]*+(?>(?:%b[^%b]*+){%d}|.*)" % (separator, separator, separator, more)
 
 
-def _between(key: SortKey, tab: bytes | None, begin: bytes) -> Callable[[Sequence[bytes]], list[bytes]]:
+def _between(
+    key: SortKey, tab: bytes | None, begin: bytes
+) -> Callable[[Sequence[bytes]], list[bytes]]:
     """Keys with character offsets: begin and end are found separately, as GNU finds them."""
     assert key.end_field is not None
     begin_of = re.compile(begin, re.DOTALL).match
@@ -250,6 +294,9 @@ def _between(key: SortKey, tab: bytes | None, begin: bytes) -> Callable[[Sequenc
     start_char, end_char = key.start_char, key.end_char
 
     def extract(lines: Sequence[bytes]) -> list[bytes]:
-        return [line[begin_of(line).end() + start_char : end_of(line).end() + end_char] for line in lines]  # type: ignore[union-attr]
+        return [
+            line[begin_of(line).end() + start_char : end_of(line).end() + end_char]
+            for line in lines
+        ]  # type: ignore[union-attr]
 
     return extract

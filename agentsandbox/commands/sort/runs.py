@@ -1,8 +1,10 @@
-"""Sorting any number of lines in steps that are each short, and with little memory: sorted runs, merged piece by piece.
+"""Sorting any number of lines in steps that are each short, and with little memory: sorted runs,
+merged piece by piece.
 
-No single call may hold the event loop for long, so lines are sorted in runs. A finished run is packed: as objects its
-lines would take several times as much as their text. Pieces of all runs that lie between two splitters are then
-unpacked, concatenated and sorted again, which for presorted runs is a merge in C.
+No single call may hold the event loop for long, so lines are sorted in runs. A finished run is
+packed: as objects its lines would take several times as much as their text. Pieces of all runs that
+lie between two splitters are then unpacked, concatenated and sorted again, which for presorted runs
+is a merge in C.
 """
 
 from __future__ import annotations
@@ -24,8 +26,6 @@ if TYPE_CHECKING:
 
     _Values: TypeAlias = Callable[[Sequence[Any]], list[Any]]
 
-__all__ = ["KeySorter", "LineSorter", "run_size", "sort_by"]
-
 _RUN = 1 << 17
 """Lines that are sorted at a time."""
 _SHORT_RUN = 1 << 13
@@ -44,14 +44,22 @@ def run_size(ctx: CommandContext) -> int:
 
 
 class _Run:
-    """Sorted lines in packed chunks, given away from either end. `firsts` is what the first line of each compares by."""
+    """Sorted lines in packed chunks, given away from either end. `firsts` is what the first line of
+    each compares by.
+    """
 
     __slots__ = ("_chunks", "_end", "_high", "_low", "_open", "_paired", "_values", "firsts")
 
-    def __init__(self, keys: list[Any], lines: list[Any], end: Any, values: _Values | None, *, paired: bool) -> None:
+    def __init__(
+        self, keys: list[Any], lines: list[Any], end: Any, values: _Values | None, *, paired: bool
+    ) -> None:
         self._paired = paired
-        self.firsts = list(zip(keys[::_CHUNK], lines[::_CHUNK], strict=True)) if paired else keys[::_CHUNK]
-        self._chunks = [end.join(lines[start : start + _CHUNK]) for start in range(0, len(lines), _CHUNK)]
+        self.firsts = (
+            list(zip(keys[::_CHUNK], lines[::_CHUNK], strict=True)) if paired else keys[::_CHUNK]
+        )
+        self._chunks = [
+            end.join(lines[start : start + _CHUNK]) for start in range(0, len(lines), _CHUNK)
+        ]
         self._end = end
         self._values = values
         self._low, self._high = 0, len(self._chunks)
@@ -74,7 +82,11 @@ class _Run:
 
     def below(self, splitter: Any) -> tuple[list[Any], list[Any]]:
         """(values, lines) of what comes before the splitter; None is behind all."""
-        high = self._high if splitter is None else bisect_left(self.firsts, splitter, self._low, self._high)
+        high = (
+            self._high
+            if splitter is None
+            else bisect_left(self.firsts, splitter, self._low, self._high)
+        )
         lines = self._open + self._unpack(self._low, high)
         self._low = high
         keys = lines if self._values is None else self._values(lines)
@@ -84,7 +96,9 @@ class _Run:
 
     def above(self, splitter: Any) -> tuple[list[Any], list[Any]]:
         """(values, lines) of what does not come before the splitter; None is before all."""
-        low = 0 if splitter is None else max(bisect_left(self.firsts, splitter, 0, self._high) - 1, 0)
+        low = (
+            0 if splitter is None else max(bisect_left(self.firsts, splitter, 0, self._high) - 1, 0)
+        )
         lines = self._unpack(low, self._high) + self._open
         self._high = min(low, self._high)
         keys = lines if self._values is None else self._values(lines)
@@ -131,12 +145,21 @@ class _Sorter:
         self._budget.breathe()
         self._budget.step(lines // 16 + 1)
 
-    def _pack(self, keys: list[Any], lines: list[Any], values: _Values | None = None, *, paired: bool = False) -> None:
+    def _pack(
+        self,
+        keys: list[Any],
+        lines: list[Any],
+        values: _Values | None = None,
+        *,
+        paired: bool = False,
+    ) -> None:
         if lines:
             self._runs.append(_Run(keys, lines, self._end, values, paired=paired))
 
     def _splitters(self) -> list[Any]:
-        """Values between which about as many lines lie as may be sorted at a time, in the order of the pieces; at last None."""
+        """Values between which about as many lines lie as may be sorted at a time, in the order of
+        the pieces; at last None.
+        """
         samples = sorted([first for run in self._runs for first in run.firsts])
         step = max(1, self._size // _CHUNK)
         splitters = samples[step::step]
@@ -151,14 +174,17 @@ class _Sorter:
 
 
 class LineSorter(_Sorter):
-    """Sorts lines of one type, str or bytes, by themselves; `end` is of that type and in none of them.
+    """Sorts lines of one type, str or bytes, by themselves; `end` is of that type and in none of
+    them.
 
     Lines that occur often are counted, so that only the different ones are kept.
     """
 
     __slots__ = ("_counts",)
 
-    def __init__(self, budget: Budget, size: int, end: Any, *, reverse: bool = False, unique: bool = False) -> None:
+    def __init__(
+        self, budget: Budget, size: int, end: Any, *, reverse: bool = False, unique: bool = False
+    ) -> None:
         super().__init__(budget, size, end, reverse=reverse, unique=unique)
         self._counts: Counter[Any] = Counter()
 
@@ -196,7 +222,13 @@ class LineSorter(_Sorter):
             lines.sort()
             if self._unique:
                 lines = list(dict.fromkeys(lines))
-            cut = bisect_left(distinct, splitter) if splitter is not None else 0 if self._reverse else len(distinct)
+            cut = (
+                bisect_left(distinct, splitter)
+                if splitter is not None
+                else 0
+                if self._reverse
+                else len(distinct)
+            )
             counted = distinct[cut:] if self._reverse else distinct[:cut]
             distinct = distinct[:cut] if self._reverse else distinct[cut:]
             yield from self._interleaved(lines, counted)
@@ -228,12 +260,22 @@ def _is_repetitive(lines: list[Any]) -> bool:
 
 
 class KeySorter(_Sorter):
-    """Sorts lines by the values that a function gives for them; equal ones by the lines unless `stable`."""
+    """Sorts lines by the values that a function gives for them; equal ones by the lines unless
+    `stable`.
+    """
 
     __slots__ = ("_stable", "_values")
 
     def __init__(
-        self, budget: Budget, size: int, end: bytes, values: _Values, *, reverse: bool = False, unique: bool = False, stable: bool = False
+        self,
+        budget: Budget,
+        size: int,
+        end: bytes,
+        values: _Values,
+        *,
+        reverse: bool = False,
+        unique: bool = False,
+        stable: bool = False,
     ) -> None:
         super().__init__(budget, size, end, reverse=reverse, unique=unique)
         self._values = values
@@ -252,7 +294,9 @@ class KeySorter(_Sorter):
         self._pack_ordered(*self._sorted(run))
 
     def _pack_ordered(self, keys: list[Any], lines: list[bytes]) -> None:
-        """Pack a run: where lines decide between equal keys they decide between pieces, too, so that none becomes too large."""
+        """Pack a run: where lines decide between equal keys they decide between pieces, too, so
+        that none becomes too large.
+        """
         if not self._stable:
             self._sort_ties(keys, lines)
         elif self._unique:
@@ -288,8 +332,12 @@ class KeySorter(_Sorter):
             lines.reverse()
         return lines
 
-    def _without_repeats(self, keys: list[Any], lines: list[bytes]) -> tuple[list[Any], list[bytes]]:
-        """Of lines with equal keys the one that came first: the last here where everything runs backwards."""
+    def _without_repeats(
+        self, keys: list[Any], lines: list[bytes]
+    ) -> tuple[list[Any], list[bytes]]:
+        """Of lines with equal keys the one that came first: the last here where everything runs
+        backwards.
+        """
         differs = list(map(ne, keys, islice(keys, 1, None)))
         chosen = [*differs, True] if self._reverse else [True, *differs]
         return list(compress(keys, chosen)), list(compress(lines, chosen))
@@ -338,7 +386,9 @@ def sort_by(keys: list[Any], lines: list[bytes]) -> tuple[list[Any], list[bytes]
 
 
 def _run_end(places: list[int], first: int) -> int:
-    """Where the run of consecutive numbers that begins at `first` ends: galloping, then by halves."""
+    """Where the run of consecutive numbers that begins at `first` ends: galloping, then by
+    halves.
+    """
     offset = places[first] - first
     step = 1
     while first + step < len(places) and places[first + step] - first - step == offset:

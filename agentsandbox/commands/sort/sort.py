@@ -39,7 +39,14 @@ _LONG_ORDERINGS = {
     "reverse": "r",
     "version-sort": "V",
 }
-_SORT_WORDS = {"general-numeric": "g", "human-numeric": "h", "month": "M", "numeric": "n", "random": "R", "version": "V"}
+_SORT_WORDS = {
+    "general-numeric": "g",
+    "human-numeric": "h",
+    "month": "M",
+    "numeric": "n",
+    "random": "R",
+    "version": "V",
+}
 _WRITE_LINES = 1 << 13
 _MERGE_LINES = 1 << 9
 _INPUT_SHARE = 6
@@ -80,7 +87,15 @@ class _Order:
         """A function from lines to what they compare by, before the lines themselves."""
         salt = ctx.host.random.randbytes(16) if self.random else b""
         end = b"" if ctx.is_bytewise("LC_COLLATE") else b"\0"
-        columns = [key.column(self.tab, (salt, end), invert=key.reverse != self.reverse, terminator=self.terminator) for key in self.keys]
+        columns = [
+            key.column(
+                self.tab,
+                (salt, end),
+                invert=key.reverse != self.reverse,
+                terminator=self.terminator,
+            )
+            for key in self.keys
+        ]
         if len(columns) == 1:
             return columns[0]
         return lambda found: list(zip(*[column(found) for column in columns], strict=True))
@@ -143,15 +158,33 @@ def _open(ctx: CommandContext, name: str, problem: str = "cannot read") -> ByteR
 
 
 def _sorter(ctx: CommandContext, order: _Order) -> KeySorter | LineSorter:
-    """Without keys lines are text of one character a byte, which Python compares quicker than bytes."""
+    """Without keys lines are text of one character a byte, which Python compares quicker than
+    bytes.
+    """
     size = run_size(ctx)
     if not order.keys:
-        return LineSorter(ctx.budget, size, str(order.terminator, "latin-1"), reverse=order.reverse, unique=order.unique)
+        return LineSorter(
+            ctx.budget,
+            size,
+            str(order.terminator, "latin-1"),
+            reverse=order.reverse,
+            unique=order.unique,
+        )
     values = order.values(ctx)
-    return KeySorter(ctx.budget, size, order.terminator, values, reverse=order.reverse, unique=order.unique, stable=order.stable)
+    return KeySorter(
+        ctx.budget,
+        size,
+        order.terminator,
+        values,
+        reverse=order.reverse,
+        unique=order.unique,
+        stable=order.stable,
+    )
 
 
-def _sorted_pieces(ctx: CommandContext, sources: Sequence[ByteReader], order: _Order) -> Iterator[list[Any]]:
+def _sorted_pieces(
+    ctx: CommandContext, sources: Sequence[ByteReader], order: _Order
+) -> Iterator[list[Any]]:
     """All lines of all files, which are read at once, in the wanted order."""
     sorter = _sorter(ctx, order)
     end = str(order.terminator, "latin-1")
@@ -161,7 +194,9 @@ def _sorted_pieces(ctx: CommandContext, sources: Sequence[ByteReader], order: _O
             if not is_regular(source):
                 waiting += len(block)
                 ctx.budget.charge(waiting // _INPUT_SHARE)
-            found: list[Any] = block.split(order.terminator) if order.keys else str(block, "latin-1").split(end)
+            found: list[Any] = (
+                block.split(order.terminator) if order.keys else str(block, "latin-1").split(end)
+            )
             if not found[-1]:
                 found.pop()
             ctx.budget.step(len(found) // 16 + 1)
@@ -184,7 +219,9 @@ def _write_lines(ctx: CommandContext, out: ByteWriter, found: list[Any], termina
             out.write(terminator.join(part))
 
 
-def _merge(ctx: CommandContext, sources: Sequence[ByteReader], order: _Order) -> Iterator[list[bytes]]:
+def _merge(
+    ctx: CommandContext, sources: Sequence[ByteReader], order: _Order
+) -> Iterator[list[bytes]]:
     """`-m`: the files are sorted already."""
     from heapq import merge
 
@@ -338,7 +375,9 @@ def sort(ctx: CommandContext, args: Arguments) -> int:
     names = args.operands or ["-"]
     if mode is not None:
         if len(names) > 1:
-            raise CommandError(f"extra operand {quote_always(names[1])} not allowed with -{mode}", 2)
+            raise CommandError(
+                f"extra operand {quote_always(names[1])} not allowed with -{mode}", 2
+            )
         return _check(ctx, names[0], order, quiet=mode == "C")
     for name in names:
         if name != "-" and name and not ctx.fs.exists(ctx.path(name)):
@@ -348,7 +387,9 @@ def sort(ctx: CommandContext, args: Arguments) -> int:
     sources = [_open(ctx, name) for name in names]
     if names[0] == "-" and sources[0].unreadable == errno.EBADF and not args.flag("merge"):
         raise CommandError(f"stat failed: -: {os.strerror(errno.EBADF)}", 2)
-    pieces = _merge(ctx, sources, order) if args.flag("merge") else _sorted_pieces(ctx, sources, order)
+    pieces = (
+        _merge(ctx, sources, order) if args.flag("merge") else _sorted_pieces(ctx, sources, order)
+    )
     out: ByteWriter = ctx.stdout
     if outputs:
         if args.flag("merge"):

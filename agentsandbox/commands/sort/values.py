@@ -1,4 +1,6 @@
-"""The values that stand for the texts of a sort key: those of one key compare with each other as GNU compares the texts."""
+"""The values that stand for the texts of a sort key: those of one key compare with each other as
+GNU compares the texts.
+"""
 
 from __future__ import annotations
 
@@ -11,21 +13,30 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-__all__ = ["as_text", "converter", "mirror"]
-
-_MONTHS = {name: number for number, name in enumerate(b"JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC".split(), 1)}
-_NOT_DICTIONARY = bytes([b for b in range(256) if not (chr(b).isalnum() and b < 128) and b not in b" \t"])
+_MONTHS = {
+    name: number
+    for number, name in enumerate(b"JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC".split(), 1)
+}
+_NOT_DICTIONARY = bytes(
+    [b for b in range(256) if not (chr(b).isalnum() and b < 128) and b not in b" \t"]
+)
 _NOT_PRINTABLE = bytes([b for b in range(256) if not 32 <= b < 127])
 _NUMBER = re.compile(rb"[ \t\n]*(-?)([0-9]*)(?:\.([0-9]*))?(.?)", re.DOTALL)
 _ONLY_INTEGERS = b"0123456789- \t\n"
 _LEADING_INTEGER = re.compile(rb"^[ \t]*+(-?[0-9]{1,18}+)(?![0-9.])", re.MULTILINE)
-_LEADING_DECIMAL = re.compile(rb"^[ \t]*+(-?(?:[0-9]{1,9}+(?:\.[0-9]{0,6}+)?+|\.[0-9]{1,6}+))(?![0-9.])", re.MULTILINE)
+_LEADING_DECIMAL = re.compile(
+    rb"^[ \t]*+(-?(?:[0-9]{1,9}+(?:\.[0-9]{0,6}+)?+|\.[0-9]{1,6}+))(?![0-9.])", re.MULTILINE
+)
 """Numbers that a float holds exactly enough to tell any two of them apart."""
-_LEADING_PLAIN = re.compile(_LEADING_DECIMAL.pattern.replace(b"(?![0-9.])", b"(?![0-9.eExX])"), re.MULTILINE)
+_LEADING_PLAIN = re.compile(
+    _LEADING_DECIMAL.pattern.replace(b"(?![0-9.])", b"(?![0-9.eExX])"), re.MULTILINE
+)
 """The same, where an exponent or hexadecimal digits may follow others."""
 _FLOAT_POWER = 290
 """Numbers with such exponents are not too large or small for a float."""
-_LEADING_HUMAN = re.compile(rb"^[ \t]*+(-?[0-9]{1,9}+(?:\.[0-9]{1,2}+)?+)(?![0-9.])([KMGTPEZYk]?)", re.MULTILINE)
+_LEADING_HUMAN = re.compile(
+    rb"^[ \t]*+(-?[0-9]{1,9}+(?:\.[0-9]{1,2}+)?+)(?![0-9.])([KMGTPEZYk]?)", re.MULTILINE
+)
 _GENERAL = re.compile(
     rb"[ \t\n\v\f\r]*(?:\+|(-))?(?:(inf(?:inity)?)|(nan(?:\([a-z0-9_]*\))?)|(0x(?:[0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(?:p[+-]?[0-9]+)?)"
     rb"|((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?))",
@@ -33,12 +44,17 @@ _GENERAL = re.compile(
 )
 _UNITS = {letter: power for power, letter in enumerate(b"KMGTPEZY", 1)} | {ord("k"): 1}
 _HUMAN_BASE = 2.0**40
-_HUMAN_BASES = {b"": 0.0} | {bytes([letter]): power * _HUMAN_BASE for letter, power in _UNITS.items()}
-"""What a unit adds to its number so that the sums compare as they do: exact enough for nine digits and two after the point."""
+_HUMAN_BASES = {b"": 0.0} | {
+    bytes([letter]): power * _HUMAN_BASE for letter, power in _UNITS.items()
+}
+"""What a unit adds to its number so that the sums compare as they do: exact enough for nine digits
+and two after the point."""
 
 
 def as_text(values: list[Any]) -> list[Any]:
-    """Bytes as text of one character a byte, which Python compares quicker; other values as they are."""
+    """Bytes as text of one character a byte, which Python compares quicker; other values as they
+    are.
+    """
     if not values or not isinstance(values[0], bytes):
         return values
     found = str(b"\n".join(values), "latin-1").split("\n")
@@ -59,14 +75,19 @@ def converter(flags: set[str], salt: tuple[bytes, bytes]) -> Callable[[Sequence[
     dropped = _NOT_DICTIONARY if "d" in flags else _NOT_PRINTABLE if "i" in flags else b""
     if dropped or fold:
         upper = bytes(range(256)).upper() if fold else None
-        simple: Callable[[Sequence[bytes]], list[Any]] = lambda texts: [text.translate(upper, dropped) for text in texts]  # noqa: E731
+
+        def simple(texts: Sequence[bytes]) -> list[Any]:
+            return [text.translate(upper, dropped) for text in texts]
+
     else:
         simple = list
     if "R" in flags:
         from hashlib import md5  # chance, not security
 
         before, after = salt
-        return lambda texts: [md5(before + text + after, usedforsecurity=False).digest() for text in simple(texts)]
+        return lambda texts: [
+            md5(before + text + after, usedforsecurity=False).digest() for text in simple(texts)
+        ]
     if "V" in flags:
         return lambda texts: version_keys(simple(texts))
     return simple
@@ -116,7 +137,13 @@ def _humans(texts: Sequence[bytes]) -> list[Any]:
 
 def _whole(number: float, unit: bytes) -> float:
     """A short number and its unit as one float."""
-    return number + _HUMAN_BASES[unit] if number > 0 else number - _HUMAN_BASES[unit] if number else 0.0
+    return (
+        number + _HUMAN_BASES[unit]
+        if number > 0
+        else number - _HUMAN_BASES[unit]
+        if number
+        else 0.0
+    )
 
 
 def _human(text: bytes) -> Any:

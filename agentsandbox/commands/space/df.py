@@ -1,4 +1,6 @@
-"""`df` (POSIX 1003.1-2017, GNU coreutils): the room there is. The sandbox is one filesystem, as large as its limits."""
+"""`df` (POSIX 1003.1-2017, GNU coreutils): the room there is. The sandbox is one filesystem, as
+large as its limits.
+"""
 
 from __future__ import annotations
 
@@ -113,7 +115,11 @@ def _choose_sizes(ctx: CommandContext, args: Arguments) -> SizeFormat:
         return parse_block_size(args.value("block-size") or "", "--block-size")
     if given == "m":
         return SizeFormat(1 << 20)
-    return SizeFormat(1024) if given == "k" else block_size_from(ctx.env, "DF_BLOCK_SIZE") or SizeFormat(1024)
+    return (
+        SizeFormat(1024)
+        if given == "k"
+        else block_size_from(ctx.env, "DF_BLOCK_SIZE") or SizeFormat(1024)
+    )
 
 
 def _choose_fields(args: Arguments) -> list[str]:
@@ -125,7 +131,11 @@ def _choose_fields(args: Arguments) -> list[str]:
         if not texts:
             return list(_HEADERS)
         return _fields(",".join(texts))
-    middle = ["itotal", "iused", "iavail", "ipcent"] if args.flag("inodes") else ["size", "used", "avail", "pcent"]
+    middle = (
+        ["itotal", "iused", "iavail", "ipcent"]
+        if args.flag("inodes")
+        else ["size", "used", "avail", "pcent"]
+    )
     return ["source", *(["fstype"] if args.flag("print-type") else []), *middle, "target"]
 
 
@@ -173,7 +183,10 @@ def _print(ctx: CommandContext, fields: list[str], rows: list[dict[str, str]]) -
     for row in rows:
         ctx.budget.step()
         columns = zip(fields, widths, strict=True)
-        cells = [row[field].ljust(width) if field in _LEFT else row[field].rjust(width) for field, width in columns]
+        cells = [
+            row[field].ljust(width) if field in _LEFT else row[field].rjust(width)
+            for field, width in columns
+        ]
         if fields[-1] in _LEFT:
             cells[-1] = row[fields[-1]]
         ctx.stdout.write(encode(" ".join(cells) + "\n"))

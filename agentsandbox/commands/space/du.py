@@ -1,11 +1,19 @@
-"""`du` (POSIX 1003.1-2017, GNU coreutils): the space that files take. Directories are read in the order of names."""
+"""`du` (POSIX 1003.1-2017, GNU coreutils): the space that files take. Directories are read in the
+order of names.
+"""
 
 from __future__ import annotations
 
 import errno
 import re
 
-from agentsandbox.commands._files.block_sizes import SizeFormat, block_size_from, disk_usage, parse_block_size, parse_size_of_any_base
+from agentsandbox.commands._files.block_sizes import (
+    SizeFormat,
+    block_size_from,
+    disk_usage,
+    parse_block_size,
+    parse_size_of_any_base,
+)
 from agentsandbox.commands._files.copying import join, single_slash
 from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.commands._text.quoting import quote, quote_always
@@ -48,7 +56,9 @@ class _Counter:
         self.max_depth = _read_depth(ctx, args)
         threshold = args.value("threshold")
         self.threshold = None if threshold is None else _threshold(threshold)
-        self.follow = args.last("dereference", "dereference-args", "no-dereference") or "no-dereference"
+        self.follow = (
+            args.last("dereference", "dereference-args", "no-dereference") or "no-dereference"
+        )
         self.excluded = _read_patterns(ctx, args)
         self.total = 0
         self._seen: set[int] = set()
@@ -73,7 +83,9 @@ class _Counter:
         if name and self._is_excluded(name):
             return
         try:
-            follow = self.follow == "dereference" or (self.follow == "dereference-args" and depth == 0)
+            follow = self.follow == "dereference" or (
+                self.follow == "dereference-args" and depth == 0
+            )
             info = self.ctx.fs.stat(self.ctx.path(name), follow=follow)
         except OSError as error:
             self._complain(name, error, dangling=follow and self._is_link(name))
@@ -94,12 +106,21 @@ class _Counter:
             path = self.ctx.path(name)
             here.entries = self._add_plain(here, path, self.ctx.fs.listdir(path))[::-1]
         except OSError as error:
-            self.ctx.warn(f"cannot read directory {quote_always(name)}: {describe_os_error(error, '')}")
+            self.ctx.warn(
+                f"cannot read directory {quote_always(name)}: {describe_os_error(error, '')}"
+            )
         stack.append(here)
 
     def _add_plain(self, here: _Sum, path: str, names: list[str]) -> list[str]:
-        """Add the files of a directory that count once and are not shown; the names of the others."""
-        if self.all or self.excluded or self.follow == "dereference" or (self.many and not self.count_links):
+        """Add the files of a directory that count once and are not shown; the names of the
+        others.
+        """
+        if (
+            self.all
+            or self.excluded
+            or self.follow == "dereference"
+            or (self.many and not self.count_links)
+        ):
             return names
         others: list[str] = []
         for start in range(0, len(names), _GROUP):
@@ -125,7 +146,9 @@ class _Counter:
             self.ctx.warn("invalid zero-length file name")
             return
         # GNU du has no reason to give for a link that leads nowhere
-        reason = "" if dangling and error.errno == errno.ENOENT else f": {describe_os_error(error, '')}"
+        reason = (
+            "" if dangling and error.errno == errno.ENOENT else f": {describe_os_error(error, '')}"
+        )
         self.ctx.warn(f"cannot access {quote_always(name)}{reason}")
 
     def _add(self, stack: list[_Sum], size: int, *, directory: bool) -> None:
@@ -219,13 +242,17 @@ def _read_operands(ctx: CommandContext, args: Arguments) -> list[str]:
     if name is None:
         return args.operands or ["."]
     if args.operands:
-        raise UsageError(f"extra operand {quote(args.operands[0])}\nfile operands cannot be combined with --files0-from")
+        raise UsageError(
+            f"extra operand {quote(args.operands[0])}\nfile operands cannot be combined with --files0-from"
+        )
     try:
         data = ctx.open_input(name).read()
     except (InputError, IsADirectoryError) as error:
         raise CommandError(f"{name}: read error: {error.strerror}") from None
     except OSError as error:
-        raise CommandError(f"cannot open {quote_always(name)} for reading: {describe_os_error(error, '')}") from None
+        raise CommandError(
+            f"cannot open {quote_always(name)} for reading: {describe_os_error(error, '')}"
+        ) from None
     return [decode(part) for part in data.split(b"\0") if part]
 
 

@@ -26,7 +26,18 @@ if TYPE_CHECKING:
 
 _DIRECTIVE = re.compile(r"%([-#+ 0']*)([0-9]*)(?:\.([0-9]*))?([HL]?)(.|\Z)", re.ASCII | re.DOTALL)
 _ESCAPE = re.compile(r"\\(x[0-9A-Fa-f]{1,2}|[0-7]{1,3}|.|\Z)", re.DOTALL)
-_ESCAPES = {"a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "\\": "\\", '"': '"'}
+_ESCAPES = {
+    "a": "\a",
+    "b": "\b",
+    "e": "\x1b",
+    "f": "\f",
+    "n": "\n",
+    "r": "\r",
+    "t": "\t",
+    "v": "\v",
+    "\\": "\\",
+    '"': '"',
+}
 _TIME_FORMAT = "%Y-%m-%d %H:%M:%S.%N %z"
 _DEFAULT = """\
   File: %N
@@ -111,7 +122,9 @@ class _Printer:
     def print(self, name: str) -> None:
         ctx = self.ctx
         if self.filesystem and name == "-":
-            raise CommandError("using '-' to denote standard input does not work in file system mode")
+            raise CommandError(
+                "using '-' to denote standard input does not work in file system mode"
+            )
         if name == "-" and ctx.stdin.unreadable == errno.EBADF:
             ctx.warn("cannot stat standard input: Bad file descriptor")
             return
@@ -126,7 +139,9 @@ class _Printer:
         if self.default:
             special = info.mode & 0o170000 in (0o020000, 0o060000)
             format = format.replace("{device}", "     Device type: %Hr,%Lr" if special else "")
-        ctx.stdout.write(encode(self._expand(format, name, path, info)) + (b"\n" if self.newline else b""))
+        ctx.stdout.write(
+            encode(self._expand(format, name, path, info)) + (b"\n" if self.newline else b"")
+        )
 
     def _quoted(self, name: str) -> str:
         if not self.quoting:
@@ -136,7 +151,11 @@ class _Printer:
     def _expand(self, format: str, name: str, path: str, info: Stat) -> str:
         parts: list[str] = []
         position = 0
-        pattern = re.compile(f"{_DIRECTIVE.pattern}|{_ESCAPE.pattern}", re.ASCII | re.DOTALL) if self.escapes else _DIRECTIVE
+        pattern = (
+            re.compile(f"{_DIRECTIVE.pattern}|{_ESCAPE.pattern}", re.ASCII | re.DOTALL)
+            if self.escapes
+            else _DIRECTIVE
+        )
         for found in pattern.finditer(format):
             self.ctx.budget.step()
             parts.append(format[position : found.start()])
@@ -175,7 +194,11 @@ class _Printer:
             raise CommandError(f"{quote(found[0])}: invalid directive")
         size = int(width or 0)
         self.ctx.budget.charge(max(size, int(precision or 0)) * 4)
-        value = self._filesystem_value(letter, name) if self.filesystem else self._value(modifier + letter, name, path, info)
+        value = (
+            self._filesystem_value(letter, name)
+            if self.filesystem
+            else self._value(modifier + letter, name, path, info)
+        )
         if value is None:
             return "?" if not modifier else f"?{letter}"
         if letter in "XYZW" and not self.filesystem:
@@ -187,7 +210,9 @@ class _Printer:
         return _pad(value, flags, size, precision)
 
     def _seconds(self, value: str, flags: str, width: int, precision: str | None) -> str:
-        """A time in seconds, with as many decimals as the precision asks for (nine if it gives no number)."""
+        """A time in seconds, with as many decimals as the precision asks for (nine if it gives no
+        number).
+        """
         ns = int(value)
         whole, fraction = divmod(ns, 10**9)
         if precision is None:
@@ -198,7 +223,9 @@ class _Printer:
 
     def _value(self, letter: str, name: str, path: str, info: Stat) -> str | None:
         if letter.lower() in ("w", "x", "y", "z"):
-            ns = nanoseconds({"x": info.atime, "y": info.mtime, "z": info.ctime}.get(letter.lower(), info.mtime))
+            ns = nanoseconds(
+                {"x": info.atime, "y": info.mtime, "z": info.ctime}.get(letter.lower(), info.mtime)
+            )
             return str(ns) if letter in "XYZW" else self.local.show(_TIME_FORMAT, ns)
         compute = _FILE.get(letter)
         if compute is not None:
@@ -207,7 +234,9 @@ class _Printer:
             return name
         if letter == "N":
             shown = self._quoted(name)
-            return f"{shown} -> {self._quoted(self.ctx.fs.readlink(path))}" if info.is_link else shown
+            return (
+                f"{shown} -> {self._quoted(self.ctx.fs.readlink(path))}" if info.is_link else shown
+            )
         if letter == "m":
             return Space(self.ctx).mount_point(canonicalize(self.ctx, name, "missing"))
         if letter in "UG" and letter:

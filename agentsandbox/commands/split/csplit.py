@@ -1,4 +1,6 @@
-"""`csplit` (POSIX 1003.1-2017, GNU coreutils): a file in pieces, cut at line numbers and patterns."""
+"""`csplit` (POSIX 1003.1-2017, GNU coreutils): a file in pieces, cut at line numbers and
+patterns.
+"""
 
 from __future__ import annotations
 
@@ -54,9 +56,15 @@ def _parse_patterns(ctx: CommandContext, words: list[str]) -> list[_Pattern]:
             if not pattern.line:
                 raise CommandError(f"{word}: line number must be greater than zero")
             if pattern.line < last_line:
-                raise CommandError(f"line number {quote(word)} is smaller than preceding line number, {last_line}")
+                raise CommandError(
+                    f"line number {quote(word)} is smaller than preceding line number, {last_line}"
+                )
             if pattern.line == last_line:
-                ctx.stderr.write(encode(f"{ctx.name}: warning: line number {quote(word)} is the same as preceding line number\n"))
+                ctx.stderr.write(
+                    encode(
+                        f"{ctx.name}: warning: line number {quote(word)} is the same as preceding line number\n"
+                    )
+                )
             last_line = pattern.line
             patterns.append(pattern)
     return patterns
@@ -72,7 +80,9 @@ def _regex_pattern(word: str) -> _Pattern:
         raise CommandError(f"{word}: closing delimiter '{mark}' missing")
     pattern.skip = mark == "%"
     try:
-        pattern.regex = compile_posix(word[1:end], extended=False, dialect="grep", empty_ranges=True)
+        pattern.regex = compile_posix(
+            word[1:end], extended=False, dialect="grep", empty_ranges=True
+        )
     except RegexError as error:
         raise CommandError(f"{quote(word)}: invalid regular expression: {error}") from None
     offset = word[end + 1 :]
@@ -103,9 +113,22 @@ class _DisappearedError(CommandError):
 
 
 class _Splitter:
-    """The lines, the position among them, and the files made so far; patterns look at lines from `searched` on."""
+    """The lines, the position among them, and the files made so far; patterns look at lines from
+    `searched` on.
+    """
 
-    __slots__ = ("at", "ctx", "elide", "form", "lines", "made", "prefix", "quiet", "searched", "suppress")
+    __slots__ = (
+        "at",
+        "ctx",
+        "elide",
+        "form",
+        "lines",
+        "made",
+        "prefix",
+        "quiet",
+        "searched",
+        "suppress",
+    )
 
     def __init__(self, ctx: CommandContext, args: Arguments) -> None:
         self.ctx = ctx
@@ -151,7 +174,11 @@ class _Splitter:
         while pattern.repeat == _FOREVER or turn <= pattern.repeat:
             self.ctx.budget.step()
             try:
-                done = self._at_line(pattern, turn) if pattern.regex is None else self._at_match(pattern, turn)
+                done = (
+                    self._at_line(pattern, turn)
+                    if pattern.regex is None
+                    else self._at_match(pattern, turn)
+                )
             except _OutOfRangeError:
                 raise CommandError(self._message(pattern, turn)) from None
             if done:
@@ -217,7 +244,9 @@ def _checked(form: str) -> str:
     if not found[0][1]:
         following = form[found[0].end() : found[0].end() + 1]
         raise CommandError(
-            f"invalid conversion specifier in suffix: {following}" if following else "missing conversion specifier in suffix"
+            f"invalid conversion specifier in suffix: {following}"
+            if following
+            else "missing conversion specifier in suffix"
         )
     return form
 
@@ -269,11 +298,17 @@ def csplit(ctx: CommandContext, args: Arguments) -> int:
     except (InputError, IsADirectoryError):
         pass  # that is found out when it is read
     except OSError as error:
-        raise CommandError(f"cannot open {quote_always(name)} for reading: {error.strerror}") from None
+        raise CommandError(
+            f"cannot open {quote_always(name)} for reading: {error.strerror}"
+        ) from None
     patterns = _parse_patterns(ctx, words[1:])
     try:
         if source is None:
-            raise ctx.stdin.input_error() if name == "-" else IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+            raise (
+                ctx.stdin.input_error()
+                if name == "-"
+                else IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+            )
         splitter.lines = _lines(read_all(ctx.budget, source))
     except (InputError, IsADirectoryError) as error:
         splitter.make(b"")

@@ -1,4 +1,6 @@
-"""The output files of `split`: their names, one after the other, or a command that gets each of them."""
+"""The output files of `split`: their names, one after the other, or a command that gets each of
+them.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +14,24 @@ if TYPE_CHECKING:
     from agentsandbox.contract.command import CommandContext
     from agentsandbox.kernel.fs.base import File
 
-__all__ = ["Names", "Pieces"]
-
 
 class Names:
-    """xaa, xab, …; without a fixed length, xyz is followed by xzaaa, so that the order stays alphabetical."""
+    """xaa, xab, …; without a fixed length, xyz is followed by xzaaa, so that the order stays
+    alphabetical.
+    """
 
     __slots__ = ("additional", "alphabet", "grows", "number", "prefix", "size")
 
-    def __init__(self, prefix: str, alphabet: str, additional: str, *, size: int | None, start: str | None, chunks: int) -> None:
+    def __init__(
+        self,
+        prefix: str,
+        alphabet: str,
+        additional: str,
+        *,
+        size: int | None,
+        start: str | None,
+        chunks: int,
+    ) -> None:
         self.alphabet = alphabet
         self.additional = additional
         self.prefix = prefix
@@ -64,7 +75,9 @@ class Pieces:
 
     __slots__ = ("ctx", "file", "filter_command", "name", "names", "parts", "size", "verbose")
 
-    def __init__(self, ctx: CommandContext, names: Names, *, filter_command: str | None, verbose: bool) -> None:
+    def __init__(
+        self, ctx: CommandContext, names: Names, *, filter_command: str | None, verbose: bool
+    ) -> None:
         self.ctx = ctx
         self.names = names
         self.filter_command = filter_command
@@ -85,7 +98,9 @@ class Pieces:
         if self.verbose:
             self.ctx.print(f"creating file {quote_always(self.name)}")
         try:
-            self.file = self.ctx.fs.open(self.ctx.path(self.name), "w", permissions=0o666 & ~self.ctx.umask)
+            self.file = self.ctx.fs.open(
+                self.ctx.path(self.name), "w", permissions=0o666 & ~self.ctx.umask
+            )
         except OSError as error:
             raise CommandError(f"{shown_name(self.name)}: {error.strerror}") from None
 
@@ -106,6 +121,12 @@ class Pieces:
         elif self.filter_command is not None and self.name is not None:
             data, name = b"".join(self.parts), self.name
             self.parts, self.size, self.name = [], 0, None
-            status = self.ctx.run(["sh", "-c", self.filter_command], stdin=BytesReader(data), env={**self.ctx.env, "FILE": name})
+            status = self.ctx.run(
+                ["sh", "-c", self.filter_command],
+                stdin=BytesReader(data),
+                env={**self.ctx.env, "FILE": name},
+            )
             if status:
-                raise CommandError(f"with FILE={name}, exit {status} from command: {self.filter_command}", status)
+                raise CommandError(
+                    f"with FILE={name}, exit {status} from command: {self.filter_command}", status
+                )

@@ -95,7 +95,9 @@ class _Chunks:
             self.only = parse_size(only_text, "chunk number", suffixes="", low=1, high=self.count)
 
     def bounds(self, data: bytes) -> Iterator[tuple[int, int]]:
-        """Where each chunk begins and ends; a line belongs to the chunk that its first byte is in."""
+        """Where each chunk begins and ends; a line belongs to the chunk that its first byte is
+        in.
+        """
         size = max(1, len(data) // self.count)
         start = 0
         for number in range(1, self.count + 1):
@@ -114,8 +116,14 @@ class _Chunks:
 def _by_chunks(ctx: CommandContext, source: ByteReader, pieces: Pieces, chunks: _Chunks) -> None:
     data = read_all(ctx.budget, source)
     if chunks.kind == "r":
-        records = data.splitlines(keepends=True) if b"\r" not in data else re.findall(b"[^\n]*\n|[^\n]+", data)
-        parts: Iterator[bytes] = (b"".join(records[number :: chunks.count]) for number in range(chunks.count))
+        records = (
+            data.splitlines(keepends=True)
+            if b"\r" not in data
+            else re.findall(b"[^\n]*\n|[^\n]+", data)
+        )
+        parts: Iterator[bytes] = (
+            b"".join(records[number :: chunks.count]) for number in range(chunks.count)
+        )
     else:
         parts = (data[start:stop] for start, stop in chunks.bounds(data))
     for number, part in enumerate(parts, 1):
@@ -229,19 +237,29 @@ def split(ctx: CommandContext, args: Arguments) -> int:
     else:
         size = parse_size(value, "number of bytes", suffixes=_SIZES, low=1)
         run = lambda source, pieces: (  # noqa: E731
-            _by_bytes(ctx, source, pieces, size) if way == "bytes" else _by_line_bytes(ctx, source, pieces, size)
+            _by_bytes(ctx, source, pieces, size)
+            if way == "bytes"
+            else _by_line_bytes(ctx, source, pieces, size)
         )
     if args.flag("filter") and chunks is not None and chunks.only:
         raise UsageError("--filter does not process a chunk extracted to stdout")
-    names = _names(args, args.operands[1] if len(args.operands) > 1 else "x", chunks.count if chunks is not None else 0)
+    names = _names(
+        args,
+        args.operands[1] if len(args.operands) > 1 else "x",
+        chunks.count if chunks is not None else 0,
+    )
     name = args.operands[0] if args.operands else "-"
     try:
         source = ctx.open_input(name)
     except IsADirectoryError as error:
-        unknown = "cannot determine file size: " if chunks is not None and chunks.kind != "r" else ""
+        unknown = (
+            "cannot determine file size: " if chunks is not None and chunks.kind != "r" else ""
+        )
         raise CommandError(f"{shown_name(name)}: {unknown}{error.strerror}") from None
     except OSError as error:
-        raise CommandError(f"cannot open {quote_always(name)} for reading: {error.strerror}") from None
+        raise CommandError(
+            f"cannot open {quote_always(name)} for reading: {error.strerror}"
+        ) from None
     if chunks is not None and chunks.kind != "r" and not is_regular(source):
         raise CommandError(f"{shown_name(name)}: cannot determine file size")
     pieces = Pieces(ctx, names, filter_command=args.value("filter"), verbose=args.flag("verbose"))

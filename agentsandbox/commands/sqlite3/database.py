@@ -1,11 +1,19 @@
-"""A database in memory, made from and stored to a file of the sandbox, that cannot reach anything else."""
+"""A database in memory, made from and stored to a file of the sandbox, that cannot reach anything
+else.
+"""
 
 from __future__ import annotations
 
 import re
 import sqlite3
 
-from agentsandbox.commands.sqlite3.files import DatabaseFile, OpenError, parse_attach, parse_detach, parse_vacuum
+from agentsandbox.commands.sqlite3.files import (
+    DatabaseFile,
+    OpenError,
+    parse_attach,
+    parse_detach,
+    parse_vacuum,
+)
 from agentsandbox.commands.sqlite3.memory import MemoryWatch
 from agentsandbox.commands.sqlite3.output import sql_literal
 from agentsandbox.contract.command import CommandContext
@@ -19,10 +27,9 @@ if TYPE_CHECKING:
 
     Parameter = None | int | float | str | bytes
 
-__all__ = ["Database", "SqlError", "is_complete", "statements"]
-
 _STEPS = 100
-"""Virtual machine instructions between two looks at the budget: a few rows, each of which may be as large as a value."""
+"""Virtual machine instructions between two looks at the budget: a few rows, each of which may be as
+large as a value."""
 _FORBIDDEN_PRAGMAS = frozenset(
     (
         "temp_store", "temp_store_directory", "data_store_directory", "max_page_count", "hard_heap_limit", "soft_heap_limit",
@@ -62,7 +69,9 @@ def _without_texts(statement: str) -> str:
 
 
 class SqlError(Exception):
-    """A statement failed. `prepared` tells whether it failed while running, `code` is SQLite's primary code."""
+    """A statement failed. `prepared` tells whether it failed while running, `code` is SQLite's
+    primary code.
+    """
 
     def __init__(self, message: str, code: int, *, running: bool, offset: int = -1) -> None:
         self.message = message
@@ -73,7 +82,9 @@ class SqlError(Exception):
 
 
 class _Parameters(dict[str, "Parameter"]):
-    """Values of named parameters, looked up without the sign before the name; NULL for one that has none."""
+    """Values of named parameters, looked up without the sign before the name; NULL for one that has
+    none.
+    """
 
     def __missing__(self, name: str) -> Parameter:
         for sign in ":@$?":
@@ -108,7 +119,9 @@ class Database:
                 self.connection.close()
                 raise
         connection = self.connection
-        for pragma in ["temp_store=MEMORY", f"max_page_count={self._most_pages()}"] + ["query_only=1"] * self.read_only:
+        for pragma in ["temp_store=MEMORY", f"max_page_count={self._most_pages()}"] + [
+            "query_only=1"
+        ] * self.read_only:
             try:
                 connection.execute(f"PRAGMA {pragma}")
             except sqlite3.DatabaseError:
@@ -129,9 +142,13 @@ class Database:
         connection.set_progress_handler(self._progress, _STEPS)
 
         def format_values(*values: object) -> str | None:
-            """SQLite's own function pads without end before it finds the result too long: widths are looked at first."""
+            """SQLite's own function pads without end before it finds the result too long: widths
+            are looked at first.
+            """
             template = str(values[0]) if values else ""
-            given = "*" in template and any(isinstance(value, int) and abs(value) > most for value in values[1:])
+            given = "*" in template and any(
+                isinstance(value, int) and abs(value) > most for value in values[1:]
+            )
             if given or any(int(width[:12]) > most for width in _WIDTH.findall(template)):
                 raise sqlite3.DataError("string or blob too big")
             formatter = sqlite3.connect(":memory:", cached_statements=0)
@@ -139,7 +156,9 @@ class Database:
                 formatter.text_factory = decode
                 formatter.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, most)
                 marks = ",".join("?" * len(values))
-                result: str | None = formatter.execute(f"SELECT printf({marks})", values).fetchone()[0]
+                result: str | None = formatter.execute(
+                    f"SELECT printf({marks})", values
+                ).fetchone()[0]
             finally:
                 formatter.close()
             return result
@@ -175,7 +194,9 @@ class Database:
     def _write_file(self, name: object, data: object) -> int | None:
         content = data if isinstance(data, bytes) else b"" if data is None else encode(str(data))
         try:
-            self.ctx.fs.write_bytes(self.ctx.path(str(name)), content, permissions=0o666 & ~self.ctx.umask)
+            self.ctx.fs.write_bytes(
+                self.ctx.path(str(name)), content, permissions=0o666 & ~self.ctx.umask
+            )
         except OSError:
             return None
         return len(content)
@@ -189,11 +210,22 @@ class Database:
             return 1
         return 0
 
-    def _authorize(self, action: int, first: str | None, second: str | None, _schema: str | None, _trigger: str | None) -> int:
+    def _authorize(
+        self,
+        action: int,
+        first: str | None,
+        second: str | None,
+        _schema: str | None,
+        _trigger: str | None,
+    ) -> int:
         if action == sqlite3.SQLITE_ATTACH:
             # VACUUM attaches a database without a name for its own use
             return sqlite3.SQLITE_OK if first in ("", ":memory:") else sqlite3.SQLITE_DENY
-        if action == sqlite3.SQLITE_PRAGMA and (first or "").lower() in _FORBIDDEN_PRAGMAS and second is not None:
+        if (
+            action == sqlite3.SQLITE_PRAGMA
+            and (first or "").lower() in _FORBIDDEN_PRAGMAS
+            and second is not None
+        ):
             return sqlite3.SQLITE_DENY
         if action == sqlite3.SQLITE_FUNCTION and (second or "").lower() in _FORBIDDEN_FUNCTIONS:
             return sqlite3.SQLITE_DENY
@@ -210,7 +242,11 @@ class Database:
         if detached is not None and detached.lower() in self.files and detached.lower() != "main":
             return self._detach(detached, statement)
         copied = parse_vacuum(statement)
-        if copied is not None and copied[0].lower() in self.files and not self.connection.in_transaction:
+        if (
+            copied is not None
+            and copied[0].lower() in self.files
+            and not self.connection.in_transaction
+        ):
             return self._copy(*copied)
         return self._execute(statement)
 
@@ -240,12 +276,16 @@ class Database:
         return self._execute("SELECT 1 WHERE 0")
 
     def _attach(self, name: str, schema: str) -> sqlite3.Cursor:
-        """`ATTACH name AS schema`: the content of the file, in memory until it is detached or all is closed."""
+        """`ATTACH name AS schema`: the content of the file, in memory until it is detached or all
+        is closed.
+        """
         file = self._open(name, read_only=self.read_only)
         if file.path and any(file.path == other.path for other in self.files.values()):
             raise SqlError("database is locked", 5, running=True)
         if file.read_only and not self.read_only:
-            raise SqlError(f"an attached database cannot be read-only here: {name}", 1, running=True)
+            raise SqlError(
+                f"an attached database cannot be read-only here: {name}", 1, running=True
+            )
         cursor = self._execute(f"ATTACH ':memory:' AS {sql_literal(schema)}")
         quoted = '"' + schema.replace('"', '""') + '"'
         connection = self.connection
@@ -272,7 +312,10 @@ class Database:
     def databases(self) -> list[tuple[int, str, str]]:
         """(number, name, path) of each database, as `PRAGMA database_list` tells."""
         rows = self.connection.execute("PRAGMA database_list").fetchall()
-        return [(number, name, self.files[name.lower()].path if name.lower() in self.files else "") for number, name, _ in rows]
+        return [
+            (number, name, self.files[name.lower()].path if name.lower() in self.files else "")
+            for number, name, _ in rows
+        ]
 
     def _execute(self, statement: str) -> sqlite3.Cursor:
         try:
@@ -293,14 +336,20 @@ class Database:
     def _execute_bound(self, statement: str, count: int) -> sqlite3.Cursor:
         """Run a statement with parameters; those without a value are NULL."""
         if _NAMED.search(statement) is None:
-            return self.connection.execute(statement, [self.parameters.get(f"?{number}") for number in range(1, count + 1)])
+            return self.connection.execute(
+                statement, [self.parameters.get(f"?{number}") for number in range(1, count + 1)]
+            )
         return self.connection.execute(statement, _Parameters(self.parameters))
 
     def journal_mode(self, wanted: str) -> str:
         """What `PRAGMA journal_mode` answers, with or without a new mode."""
         mode = wanted.lower()
         main = self.files["main"]
-        known = ("delete", "truncate", "persist", "memory", "wal", "off") if main.path else ("memory", "off")
+        known = (
+            ("delete", "truncate", "persist", "memory", "wal", "off")
+            if main.path
+            else ("memory", "off")
+        )
         if mode in known and not self.read_only:
             self.journal = mode
             main.logged = mode == "wal"
@@ -320,7 +369,9 @@ class Database:
         try:
             self.connection.deserialize(data, name=schema)
             try:
-                self.connection.execute(f"SELECT 1 FROM {sql_literal(schema)}.sqlite_schema").close()
+                self.connection.execute(
+                    f"SELECT 1 FROM {sql_literal(schema)}.sqlite_schema"
+                ).close()
             except sqlite3.DatabaseError:
                 if before:
                     self.connection.deserialize(before, name=schema)
@@ -343,7 +394,9 @@ class Database:
             yield from found
 
     def explain(self, error: Exception, statement: str, *, running: bool = False) -> SqlError:
-        """What went wrong, in the words of the command-line shell; a limit that stopped it is raised instead."""
+        """What went wrong, in the words of the command-line shell; a limit that stopped it is
+        raised instead.
+        """
         if self.pending is not None:
             pending, self.pending = self.pending, None
             raise pending
@@ -369,14 +422,20 @@ class Database:
         if near is not None:
             return self._offset_near(near[1], statement)
         statement = _without_texts(statement)
-        arguments = re.fullmatch(r"wrong number of arguments to function (.*)\(\)", message, re.DOTALL)
+        arguments = re.fullmatch(
+            r"wrong number of arguments to function (.*)\(\)", message, re.DOTALL
+        )
         if arguments is not None:
-            called = re.search(rf"(?<!\w){re.escape(arguments[1])}(?=\s*\()", statement, re.IGNORECASE)
+            called = re.search(
+                rf"(?<!\w){re.escape(arguments[1])}(?=\s*\()", statement, re.IGNORECASE
+            )
             return called.start() if called is not None else -1
         token = re.fullmatch(r'unrecognized token: "(.*)"', message, re.DOTALL)
         if token is not None:
             return statement.find(token[1])
-        named = re.match(r"(?:no such (?:column|function): |table )(\S+)(?: already exists)?$", message)
+        named = re.match(
+            r"(?:no such (?:column|function): |table )(\S+)(?: already exists)?$", message
+        )
         if named is None or message.startswith("table ") != message.endswith("already exists"):
             return -1
         name = re.search(rf"(?<!\w){re.escape(named[1])}(?!\w)", statement, re.IGNORECASE)
@@ -416,7 +475,9 @@ class Database:
 
 
 def statements(text: str, ctx: CommandContext) -> Iterator[tuple[str, int]]:
-    """Each complete statement of a text with the offset of its start; the rest at the end, if it is not blank."""
+    """Each complete statement of a text with the offset of its start; the rest at the end, if it is
+    not blank.
+    """
     start = at = 0
     while True:
         at = text.find(";", at)

@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from agentsandbox.commands.sqlite3.output import Value
     from agentsandbox.commands.sqlite3.protocols import Shell
 
-__all__ = ["dump", "spelled"]
-
 _STATISTICS = ("sqlite_stat1", "sqlite_stat4")
 _ANALYZE = "ANALYZE sqlite_schema;\n"
 
@@ -45,10 +43,16 @@ class _Dump:
 
     def run(self) -> None:
         shell, bare = self.shell, self.bare
-        condition = " AND (" + " OR ".join(f"name LIKE {sql_literal(word)}" for word in self.patterns) + ")" if self.patterns else ""
+        condition = (
+            " AND (" + " OR ".join(f"name LIKE {sql_literal(word)}" for word in self.patterns) + ")"
+            if self.patterns
+            else ""
+        )
         if not bare:
             shell.write("PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\n")
-        tables = f"SELECT name, sql FROM sqlite_schema WHERE type='table' AND sql IS NOT NULL{condition}"
+        tables = (
+            f"SELECT name, sql FROM sqlite_schema WHERE type='table' AND sql IS NOT NULL{condition}"
+        )
         for name, sql in shell.query(f"{tables} ORDER BY tbl_name='sqlite_sequence', rowid"):
             self.table(str(name), str(sql))
         if bare:
@@ -78,7 +82,9 @@ class _Dump:
             return spelled(sql) + ";\n"
         before, self.writable = "PRAGMA writable_schema=ON;\n" * (not self.writable), True
         values = f"'table',{sql_literal(name)},{sql_literal(name)},0,{sql_literal(sql)}"
-        return f"{before}INSERT INTO sqlite_schema(type,name,tbl_name,rootpage,sql)VALUES({values});\n"
+        return (
+            f"{before}INSERT INTO sqlite_schema(type,name,tbl_name,rootpage,sql)VALUES({values});\n"
+        )
 
     def rows(self, name: str) -> None:
         """The rows: of generated columns SQLite knows what is in them."""

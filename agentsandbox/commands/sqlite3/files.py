@@ -1,4 +1,6 @@
-"""The files of databases: how they are named, what is read and written of them, and the statements that attach further ones."""
+"""The files of databases: how they are named, what is read and written of them, and the statements
+that attach further ones.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +12,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.contract.command import CommandContext
 
-__all__ = ["DatabaseFile", "OpenError", "parse_attach", "parse_detach", "parse_vacuum"]
-
 _BLANKS = r"(?>(?:\s|--[^\n]*|/\*.*?\*/)*)"
 _WORD = r"""('(?:[^']|'')*'|"(?:[^"]|"")*"|\[[^\]]*\]|`[^`]*`|\w+)"""
-_ATTACH = re.compile(rf"(?is){_BLANKS}attach\b{_BLANKS}(?:database\b)?{_BLANKS}{_WORD}{_BLANKS}\bas\b{_BLANKS}{_WORD}[\s;]*")
+_ATTACH = re.compile(
+    rf"(?is){_BLANKS}attach\b{_BLANKS}(?:database\b)?{_BLANKS}{_WORD}{_BLANKS}\bas\b{_BLANKS}{_WORD}[\s;]*"
+)
 _DETACH = re.compile(rf"(?is){_BLANKS}detach\b{_BLANKS}(?:database\b)?{_BLANKS}{_WORD}[\s;]*")
-_VACUUM = re.compile(rf"(?is){_BLANKS}vacuum\b{_BLANKS}(?:(?!into\b){_WORD}{_BLANKS})?\binto\b{_BLANKS}{_WORD}[\s;]*")
+_VACUUM = re.compile(
+    rf"(?is){_BLANKS}vacuum\b{_BLANKS}(?:(?!into\b){_WORD}{_BLANKS})?\binto\b{_BLANKS}{_WORD}[\s;]*"
+)
 _MODES = ("ro", "rw", "rwc", "memory")
 
 
@@ -28,7 +32,9 @@ class OpenError(Exception):
 
 
 class DatabaseFile:
-    """A file that holds a database. `name` may be a URI, or ":memory:" or "" for one that is never stored. Raises `OpenError`."""
+    """A file that holds a database. `name` may be a URI, or ":memory:" or "" for one that is never
+    stored. Raises `OpenError`.
+    """
 
     def __init__(self, ctx: CommandContext, name: str, *, read_only: bool = False) -> None:
         self.ctx = ctx
@@ -40,7 +46,11 @@ class DatabaseFile:
         self.path = "" if bare in (":memory:", "") or mode == "memory" else ctx.path(bare)
         self.existed = bool(self.path) and ctx.fs.exists(self.path)
         if self.path and not self.existed:
-            if self.read_only or mode == "rw" or not ctx.fs.is_dir(self.path.rpartition("/")[0] or "/"):
+            if (
+                self.read_only
+                or mode == "rw"
+                or not ctx.fs.is_dir(self.path.rpartition("/")[0] or "/")
+            ):
                 raise OpenError(name)
         elif self.path and ctx.fs.is_dir(self.path):
             raise OpenError(name)

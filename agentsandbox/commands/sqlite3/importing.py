@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from agentsandbox.commands.sqlite3.protocols import Shell
     from agentsandbox.kernel.budget import Budget
 
-__all__ = ["import_file"]
-
 
 class _Options:
     """What the words after `.import` say."""
@@ -92,12 +90,19 @@ def _create_table(shell: Shell, options: _Options, rows: Iterator[tuple[int, lis
     for name in header:
         seen[name.lower()] = seen.get(name.lower(), 0) + 1
     width = len(str(len(header)))
-    names = [name if seen[name.lower()] == 1 else f"{name}_{at:0{width}d}" for at, name in enumerate(header, 1)]
-    renamed = [f'"{name}" to "{new}"' for name, new in zip(header, names, strict=True) if name != new]
+    names = [
+        name if seen[name.lower()] == 1 else f"{name}_{at:0{width}d}"
+        for at, name in enumerate(header, 1)
+    ]
+    renamed = [
+        f'"{name}" to "{new}"' for name, new in zip(header, names, strict=True) if name != new
+    ]
     if renamed:
         shell.flush()
         listed = ",\n".join(renamed)
-        shell.ctx.stderr.write(encode(f"Columns renamed during .import {file} due to duplicates:\n{listed}\n"))
+        shell.ctx.stderr.write(
+            encode(f"Columns renamed during .import {file} due to duplicates:\n{listed}\n")
+        )
     spelled = ""
     for at, name in enumerate(names):
         spelled += (",\n " if at % 4 == 0 else ", ") * bool(at) + _quoted_name(name) + " TEXT"
@@ -120,7 +125,10 @@ class _Import:
         self.shell = shell
         self.file = file
         self.columns = columns
-        self.sql, self.bytes_sql = (f"INSERT INTO {table} VALUES({','.join([mark] * columns)})" for mark in ("?", "CAST(? AS TEXT)"))
+        self.sql, self.bytes_sql = (
+            f"INSERT INTO {table} VALUES({','.join([mark] * columns)})"
+            for mark in ("?", "CAST(? AS TEXT)")
+        )
 
     def run(self, rows: Iterator[tuple[int, list[str]]]) -> None:
         """Insert all rows, in one transaction."""
@@ -142,7 +150,9 @@ class _Import:
         row = [field.partition("\0")[0] if "\0" in field else field for field in row]
         columns, found = self.columns, len(row)
         if found < columns:
-            self._warn(f"{line}: expected {columns} columns but found {found} - filling the rest with NULL")
+            self._warn(
+                f"{line}: expected {columns} columns but found {found} - filling the rest with NULL"
+            )
             return [*row, *[None] * (columns - found)]
         if found > columns:
             self._warn(f"{line}: expected {columns} columns but found {found} - extras ignored")
@@ -154,7 +164,9 @@ class _Import:
             try:
                 database.connection.execute(self.sql, row)
             except UnicodeEncodeError:
-                database.connection.execute(self.bytes_sql, [None if field is None else encode(field) for field in row])
+                database.connection.execute(
+                    self.bytes_sql, [None if field is None else encode(field) for field in row]
+                )
             return
         except (sqlite3.Error, sqlite3.Warning) as error:
             message = database.explain(error, self.sql, running=True).message
@@ -162,7 +174,13 @@ class _Import:
 
 
 def read_rows(
-    text: str, column: str, row: str, complain: Callable[[str], None], budget: Budget, *, quotes: bool
+    text: str,
+    column: str,
+    row: str,
+    complain: Callable[[str], None],
+    budget: Budget,
+    *,
+    quotes: bool,
 ) -> Iterator[tuple[int, list[str]]]:
     """(line number, fields) of each row; `quotes` tells whether they mean something."""
     if quotes and '"' in text:
@@ -179,7 +197,9 @@ def read_rows(
 class _Rows:
     """Rows of a text with quotes; what does not stand where it should is kept, and told."""
 
-    def __init__(self, text: str, column: str, row: str, complain: Callable[[str], None], budget: Budget) -> None:
+    def __init__(
+        self, text: str, column: str, row: str, complain: Callable[[str], None], budget: Budget
+    ) -> None:
         self.text = text
         self.column = column
         self.row = row
@@ -210,7 +230,11 @@ class _Rows:
         end = self.separator.search(text, start)
         self.at = len(text) if end is None else end.start()
         found = text[start : self.at]
-        return found.removesuffix("\r") if self.row == "\n" and (end is None or end[0] == "\n") else found
+        return (
+            found.removesuffix("\r")
+            if self.row == "\n" and (end is None or end[0] == "\n")
+            else found
+        )
 
     def _quoted(self) -> str:
         text, first, start = self.text, self.line, self.at + 1

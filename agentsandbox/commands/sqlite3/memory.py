@@ -1,4 +1,6 @@
-"""A ceiling for what SQLite takes: it tells nobody how much memory its sorters and temporary tables hold."""
+"""A ceiling for what SQLite takes: it tells nobody how much memory its sorters and temporary tables
+hold.
+"""
 
 from __future__ import annotations
 
@@ -19,15 +21,15 @@ except ImportError:  # Windows
 else:
     _usage = resource
 
-__all__ = ["MemoryWatch"]
-
 _PAUSE = 0.001
 """Seconds between two looks."""
 _PAGE = 4096
 
 
 def _touched() -> int | None:
-    """Bytes of memory that this thread has used for the first time, some of them more than once; None where nobody tells."""
+    """Bytes of memory that this thread has used for the first time, some of them more than once;
+    None where nobody tells.
+    """
     if not hasattr(_usage, "RUSAGE_THREAD"):
         return None
     touched: int = _usage.getrusage(_usage.RUSAGE_THREAD).ru_minflt * _PAGE
@@ -48,7 +50,8 @@ def _resident() -> int:
 
 
 class MemoryWatch:
-    """Looks now and then whether the process has grown by more than `most` bytes through this thread, roughly.
+    """Looks now and then whether the process has grown by more than `most` bytes through this
+    thread, roughly.
 
     Only when the thread has touched half as much is the process looked at.
     """

@@ -1,14 +1,12 @@
 """Numbers as SQLite 3.40 prints them: with 15 digits for people, with 20 for SQL and JSON.
 
-The 20 digits come from the extended precision of the processor, 64 bits of a number, and are not all right: they are
-computed here the same way, with a number as (mantissa below 2**64, exponent).
+The 20 digits come from the extended precision of the processor, 64 bits of a number, and are not
+all right: they are computed here the same way, with a number as (mantissa below 2**64, exponent).
 """
 
 from __future__ import annotations
 
 import math
-
-__all__ = ["exact_text", "number_text"]
 
 _Extended = tuple[int, int]
 

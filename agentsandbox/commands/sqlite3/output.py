@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     Value = None | int | float | str | bytes
     Row = Sequence[Value]
 
-__all__ = ["Printer", "insert_literal", "quote_name", "sql_literal"]
-
 _COLUMNAR = frozenset(("column", "table", "box", "markdown"))
 
 
@@ -37,7 +35,12 @@ def sql_literal(value: Value, *, escape_newlines: bool = False) -> str:
 
 def insert_literal(value: Value, *, escape_newlines: bool = True) -> str:
     """A value as it stands in an INSERT statement: whole numbers in full."""
-    if isinstance(value, float) and math.isfinite(value) and abs(value) < 2**63 and value == int(value):
+    if (
+        isinstance(value, float)
+        and math.isfinite(value)
+        and abs(value) < 2**63
+        and value == int(value)
+    ):
         return f"{int(value)}.0"
     return sql_literal(value, escape_newlines=escape_newlines)
 
@@ -68,18 +71,34 @@ _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 def quote_name(name: str) -> str:
     """An identifier, in quotes when it needs them."""
-    return name if _PLAIN_NAME.match(name) and name.upper() not in _KEYWORDS else '"' + name.replace('"', '""') + '"'
+    return (
+        name
+        if _PLAIN_NAME.match(name) and name.upper() not in _KEYWORDS
+        else '"' + name.replace('"', '""') + '"'
+    )
 
 
 _JSON = re.compile(r'["\\\x00-\x1f]')
-_JSON_NAMES = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_JSON_NAMES = {
+    '"': '\\"',
+    "\\": "\\\\",
+    "\b": "\\b",
+    "\f": "\\f",
+    "\n": "\\n",
+    "\r": "\\r",
+    "\t": "\\t",
+}
 _BREAK = re.compile("[\n\t\r]")
 _CSV = re.compile("[\x00-\x20\"'\x7f-\U0010ffff]")
 _HTML = str.maketrans({"<": "&lt;", ">": "&gt;", "&": "&amp;", '"': "&quot;", "'": "&#39;"})
 
 
 def _json_string(text: str) -> str:
-    return '"' + _JSON.sub(lambda found: _JSON_NAMES.get(found[0]) or f"\\u{ord(found[0]):04x}", text) + '"'
+    return (
+        '"'
+        + _JSON.sub(lambda found: _JSON_NAMES.get(found[0]) or f"\\u{ord(found[0]):04x}", text)
+        + '"'
+    )
 
 
 _SEPARATORS = {
@@ -88,7 +107,9 @@ _SEPARATORS = {
 
 
 def _next_line(text: str, start: int, limit: int) -> tuple[str, int]:
-    """The line of a cell that begins at `start`, and where the next one does; -1 if there is none."""
+    """The line of a cell that begins at `start`, and where the next one does; -1 if there is
+    none.
+    """
     at, column, size = start, 0, len(text)
     while at < size and (not limit or column < limit):
         character = text[at]
@@ -109,7 +130,12 @@ def _next_line(text: str, start: int, limit: int) -> tuple[str, int]:
 class Printer:
     """How rows are printed. `write` takes text; `charge` refuses cells that are too wide."""
 
-    def __init__(self, write: Callable[[str], None], charge: Callable[[int], None], step: Callable[[int], None]) -> None:
+    def __init__(
+        self,
+        write: Callable[[str], None],
+        charge: Callable[[int], None],
+        step: Callable[[int], None],
+    ) -> None:
         self.write = write
         self.charge = charge
         self.step = step
@@ -122,7 +148,8 @@ class Printer:
         self.widths: list[int] = []
         self.table = "table"
         self.wrap = 0
-        """Columns of a cell without a width of its own, in the modes with columns; 0 for any number."""
+        """Columns of a cell without a width of its own, in the modes with columns; 0 for any
+        number."""
         self.quote = False
         self._json_names: list[str] = []
         """The names of the columns that are printed, as JSON begins a pair."""
@@ -192,7 +219,12 @@ class Printer:
     def _csv(self, names: Sequence[str], row: Row, count: int) -> None:
         if not count and self.headers:
             self._join([self._csv_cell(name) for name in names])
-        self._join([self.null if value is None else self._csv_cell(self.text(value)) or '""' for value in row])
+        self._join(
+            [
+                self.null if value is None else self._csv_cell(self.text(value)) or '""'
+                for value in row
+            ]
+        )
 
     def _quoted(self, names: Sequence[str], row: Row, count: int) -> None:
         if not count and self.headers:
@@ -208,8 +240,16 @@ class Printer:
 
     def _html(self, names: Sequence[str], row: Row, count: int) -> None:
         if not count and self.headers:
-            self.write("<TR>" + "".join(f"<TH>{name.translate(_HTML)}</TH>\n" for name in names) + "</TR>\n")
-        self.write("<TR>" + "".join(f"<TD>{self.text(value).translate(_HTML)}</TD>\n" for value in row) + "</TR>\n")
+            self.write(
+                "<TR>"
+                + "".join(f"<TH>{name.translate(_HTML)}</TH>\n" for name in names)
+                + "</TR>\n"
+            )
+        self.write(
+            "<TR>"
+            + "".join(f"<TD>{self.text(value).translate(_HTML)}</TD>\n" for value in row)
+            + "</TR>\n"
+        )
 
     def _insert(self, names: Sequence[str], row: Row, count: int) -> None:
         columns = f"({','.join(quote_name(name) for name in names)})" if self.headers else ""
@@ -228,7 +268,9 @@ class Printer:
             elif isinstance(value, int):
                 text = str(value)
             else:
-                text = _json_string(str(value, "utf-8", "surrogateescape") if isinstance(value, bytes) else value)
+                text = _json_string(
+                    str(value, "utf-8", "surrogateescape") if isinstance(value, bytes) else value
+                )
             cells.append(name + text)
         self.write(("[{" if not count else ",\n{") + ",".join(cells) + "}")
 
@@ -264,22 +306,42 @@ class Printer:
         heads = [self._split_cell(name, at)[:1] for at, name in enumerate(names)]
         widths: list[int] = []
         for at in range(len(names)):
-            longest = max([len(line) for line in heads[at]] + [len(line) for row in cells for line in row[at]])
+            longest = max(
+                [len(line) for line in heads[at]] + [len(line) for row in cells for line in row[at]]
+            )
             widths.append(max(longest, abs(self.widths[at]) if at < len(self.widths) else 0))
         self.charge(sum(widths) * len(rows))
         self.widths += [0] * (len(names) - len(self.widths))
         several = any(len(cell) > 1 for row in cells for cell in row)
-        style = {"column": self._columns, "markdown": self._markdown, "table": self._ruled}.get(self.mode, self._boxed)
+        style = {"column": self._columns, "markdown": self._markdown, "table": self._ruled}.get(
+            self.mode, self._boxed
+        )
         style(heads, cells, widths, several)
 
     def _pad(self, text: str, at: int, width: int) -> str:
-        return text.rjust(width) if at < len(self.widths) and self.widths[at] < 0 else text.ljust(width)
+        return (
+            text.rjust(width)
+            if at < len(self.widths) and self.widths[at] < 0
+            else text.ljust(width)
+        )
 
-    def _rows(self, cell_lines: list[list[str]], widths: list[int], left: str, between: str, right: str, *, centre: bool = False) -> None:
+    def _rows(
+        self,
+        cell_lines: list[list[str]],
+        widths: list[int],
+        left: str,
+        between: str,
+        right: str,
+        *,
+        centre: bool = False,
+    ) -> None:
         pad = self._pad
         self.step(2 * len(widths))
         if not centre and max(map(len, cell_lines)) == 1:
-            shown = [pad(cell[0], at, width) for at, (cell, width) in enumerate(zip(cell_lines, widths, strict=True))]
+            shown = [
+                pad(cell[0], at, width)
+                for at, (cell, width) in enumerate(zip(cell_lines, widths, strict=True))
+            ]
             self.write(left + between.join(shown) + right + "\n")
             return
         for number in range(max(map(len, cell_lines))):
@@ -293,7 +355,9 @@ class Printer:
                     shown.append(pad(text, at, width))
             self.write(left + between.join(shown) + right + "\n")
 
-    def _columns(self, heads: list[list[str]], cells: list[list[list[str]]], widths: list[int], several: bool) -> None:
+    def _columns(
+        self, heads: list[list[str]], cells: list[list[list[str]]], widths: list[int], several: bool
+    ) -> None:
         if self.headers:
             self._rows(heads, widths, "", "  ", "")
             self.write("  ".join("-" * width for width in widths) + "\n")
@@ -302,19 +366,29 @@ class Printer:
                 self.write("\n")
             self._rows(row, widths, "", "  ", "")
 
-    def _markdown(self, heads: list[list[str]], cells: list[list[list[str]]], widths: list[int], several: bool) -> None:
+    def _markdown(
+        self, heads: list[list[str]], cells: list[list[list[str]]], widths: list[int], several: bool
+    ) -> None:
         self._rows(heads, widths, "| ", " | ", " |", centre=True)
         self.write("|" + "|".join("-" * (width + 2) for width in widths) + "|\n")
         for row in cells:
             self._rows(row, widths, "| ", " | ", " |")
 
-    def _ruled(self, heads: list[list[str]], cells: list[list[list[str]]], widths: list[int], several: bool) -> None:
+    def _ruled(
+        self, heads: list[list[str]], cells: list[list[list[str]]], widths: list[int], several: bool
+    ) -> None:
         rule = "+" + "+".join("-" * (width + 2) for width in widths) + "+\n"
         self._framed(heads, cells, widths, several, (rule, rule, rule), "|")
 
-    def _boxed(self, heads: list[list[str]], cells: list[list[list[str]]], widths: list[int], several: bool) -> None:
+    def _boxed(
+        self, heads: list[list[str]], cells: list[list[list[str]]], widths: list[int], several: bool
+    ) -> None:
         bars = ["─" * (width + 2) for width in widths]
-        rules = ("┌" + "┬".join(bars) + "┐\n", "├" + "┼".join(bars) + "┤\n", "└" + "┴".join(bars) + "┘\n")
+        rules = (
+            "┌" + "┬".join(bars) + "┐\n",
+            "├" + "┼".join(bars) + "┤\n",
+            "└" + "┴".join(bars) + "┘\n",
+        )
         self._framed(heads, cells, widths, several, rules, "│")
 
     def _framed(

@@ -1,4 +1,6 @@
-"""The dot commands of `sqlite3` that show what is in a database: names, definitions, everything as SQL."""
+"""The dot commands of `sqlite3` that show what is in a database: names, definitions, everything as
+SQL.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,6 @@ from agentsandbox.commands.sqlite3.words import DotError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.commands.sqlite3.protocols import Shell
-
-__all__ = ["list_databases", "list_indexes", "list_tables", "print_schema"]
 
 _OWN = "name NOT LIKE 'sqlite__%' ESCAPE '_'"
 """What leaves out SQLite's own tables."""
@@ -28,7 +28,10 @@ def list_databases(shell: Shell, words: list[str]) -> None:
 def _schemas(shell: Shell) -> list[tuple[str, str]]:
     """(the name of each database, what stands before the names in it)."""
     names = [name for _, name, _ in shell.database.databases()]
-    return [(name, "" if name == "main" else "temp." if name == "temp" else f"{quote_name(name)}.") for name in names]
+    return [
+        (name, "" if name == "main" else "temp." if name == "temp" else f"{quote_name(name)}.")
+        for name in names
+    ]
 
 
 def _list_names(shell: Shell, condition: str) -> None:
@@ -36,8 +39,12 @@ def _list_names(shell: Shell, condition: str) -> None:
     listed = []
     for _, name, _ in shell.database.databases():
         before = sql_literal("" if name == "main" else f"{name}.")
-        listed.append(f"SELECT {before} || name FROM {quote_name(name)}.sqlite_schema WHERE {condition}")
-    _columns(shell, [str(row[0]) for row in shell.query(f"{' UNION ALL '.join(listed)} ORDER BY 1")])
+        listed.append(
+            f"SELECT {before} || name FROM {quote_name(name)}.sqlite_schema WHERE {condition}"
+        )
+    _columns(
+        shell, [str(row[0]) for row in shell.query(f"{' UNION ALL '.join(listed)} ORDER BY 1")]
+    )
 
 
 def _columns(shell: Shell, names: list[str]) -> None:
@@ -73,7 +80,11 @@ def print_schema(shell: Shell, words: list[str]) -> None:
     for schema, before in _schemas(shell):
         condition = ""
         if words:
-            subject = f"lower({sql_literal(schema)} || '.' || tbl_name)" if "." in words[0] else "lower(tbl_name)"
+            subject = (
+                f"lower({sql_literal(schema)} || '.' || tbl_name)"
+                if "." in words[0]
+                else "lower(tbl_name)"
+            )
             matches = "GLOB" if re.search(r"[*?\[]", words[0]) else "LIKE"
             condition = f" AND {subject} {matches} {sql_literal(words[0].lower())}"
         sql = f"SELECT sql, type, name FROM {quote_name(schema)}.sqlite_schema WHERE sql IS NOT NULL{own}{condition} ORDER BY rowid"
@@ -82,6 +93,10 @@ def print_schema(shell: Shell, words: list[str]) -> None:
             created = f"{found[0]}{before}{str(text)[found.end() :]}" if found else str(text)
             shell.write(spelled(created))
             if kind == "view" or created.startswith("CREATE VIRTUAL"):
-                columns = shell.query(f"PRAGMA {quote_name(schema)}.table_info({sql_literal(str(name))})")
-                shell.write(f"\n/* {before}{quote_name(str(name))}({','.join(quote_name(str(column[1])) for column in columns)}) */")
+                columns = shell.query(
+                    f"PRAGMA {quote_name(schema)}.table_info({sql_literal(str(name))})"
+                )
+                shell.write(
+                    f"\n/* {before}{quote_name(str(name))}({','.join(quote_name(str(column[1])) for column in columns)}) */"
+                )
             shell.write(";\n")

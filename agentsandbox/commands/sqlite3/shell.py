@@ -8,7 +8,12 @@ from agentsandbox.commands.sqlite3.database import Database, SqlError, is_comple
 from agentsandbox.commands.sqlite3.dump import dump
 from agentsandbox.commands.sqlite3.files import DatabaseFile, OpenError
 from agentsandbox.commands.sqlite3.output import Printer, sql_literal
-from agentsandbox.commands.sqlite3.schema import list_databases, list_indexes, list_tables, print_schema
+from agentsandbox.commands.sqlite3.schema import (
+    list_databases,
+    list_indexes,
+    list_tables,
+    print_schema,
+)
 from agentsandbox.commands.sqlite3.targets import read_source, set_once, set_output
 from agentsandbox.commands.sqlite3.words import DotError, one_word, split_options, split_words
 from agentsandbox.contract.command import CommandContext, describe_os_error
@@ -19,8 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from agentsandbox.commands.sqlite3.protocols import Output
-
-__all__ = ["Quit", "Shell"]
 
 _HELP = """\
 .backup ?DB? FILE        Write the database to a file
@@ -59,9 +62,25 @@ _HELP = """\
 _READ_DEPTH = 20
 
 
-_JOURNAL = re.compile(r"pragma\s+(?:main\.)?journal_mode\s*(?:=\s*|\(\s*)?['\"]?(\w*)['\"]?\s*\)?\s*;?", re.IGNORECASE)
+_JOURNAL = re.compile(
+    r"pragma\s+(?:main\.)?journal_mode\s*(?:=\s*|\(\s*)?['\"]?(\w*)['\"]?\s*\)?\s*;?", re.IGNORECASE
+)
 _DATABASE_LIST = re.compile(r"pragma\s+database_list\s*;?", re.IGNORECASE)
-_MODES = ("line", "column", "list", "html", "csv", "tabs", "insert", "quote", "ascii", "markdown", "table", "box", "json")
+_MODES = (
+    "line",
+    "column",
+    "list",
+    "html",
+    "csv",
+    "tabs",
+    "insert",
+    "quote",
+    "ascii",
+    "markdown",
+    "table",
+    "box",
+    "json",
+)
 """The order in which a beginning of a name is looked up."""
 _WRAP = 60
 """Columns of a cell in the modes with columns, if `.mode` chose one."""
@@ -175,7 +194,9 @@ class Shell:
         return 0
 
     def run_text(self, text: str) -> None:
-        """Commands of a file or of stdin, line by line, each up to a NUL; an error does not stop it without .bail."""
+        """Commands of a file or of stdin, line by line, each up to a NUL; an error does not stop it
+        without .bail.
+        """
         lines = re.sub("\0[^\n]*\n?", "", text).split("\n")
         if not lines[-1]:
             lines.pop()
@@ -190,7 +211,9 @@ class Shell:
                     raise Quit(1)
                 pending = ""
                 continue
-            if line.strip().lower() in ("/", "go") and (not pending.strip() or is_complete(pending + ";")):
+            if line.strip().lower() in ("/", "go") and (
+                not pending.strip() or is_complete(pending + ";")
+            ):
                 line = ";"  # as other shells have it
             if not pending.strip():
                 first, pending = number, line
@@ -212,20 +235,28 @@ class Shell:
                 break
 
     def _run_statement(self, statement: str, line: int, rest: str) -> bool:
-        """Run one statement, which an error shows with the `rest` of its lines; whether it worked."""
+        """Run one statement, which an error shows with the `rest` of its lines; whether it
+        worked.
+        """
         if self.echo:
             self.write(statement.strip() + "\n")
         try:
             self.run_sql(statement)
             if self.changes:
-                self.write("changes: {}   total_changes: {}\n".format(*self.query("SELECT changes(), total_changes()")[0]))
+                self.write(
+                    "changes: {}   total_changes: {}\n".format(
+                        *self.query("SELECT changes(), total_changes()")[0]
+                    )
+                )
             if self.once:
                 self.once = False
                 self.end_output()
         except SqlError as error:
             kind = "Runtime" if error.running else "Parse"
             code = f" ({error.code})" if error.code > 1 else ""
-            self.complain(f"{kind} error near line {line}: {error.message}{code}{_pointer(error, rest.lstrip())}")
+            self.complain(
+                f"{kind} error near line {line}: {error.message}{code}{_pointer(error, rest.lstrip())}"
+            )
             if self.bail:
                 raise Quit(1) from None
             return False
@@ -266,7 +297,10 @@ class Shell:
             row, indent, last = pending.pop()
             self.write(f"{indent}{'`--' if last else '|--'}{row[3]}\n")
             deeper = indent + ("   " if last else "|  ")
-            pending.extend((child, deeper, at == 0) for at, child in enumerate(reversed(children.get(row[0], []))))
+            pending.extend(
+                (child, deeper, at == 0)
+                for at, child in enumerate(reversed(children.get(row[0], [])))
+            )
 
     # dot commands
 
@@ -277,10 +311,16 @@ class Shell:
             return True
         name = words[0]
         matches = [command for command in _COMMANDS if command.startswith(name)]
-        command = name if name in _COMMANDS else _LETTERS.get(name) or (matches[0] if len(name) > 1 and matches else None)
+        command = (
+            name
+            if name in _COMMANDS
+            else _LETTERS.get(name) or (matches[0] if len(name) > 1 and matches else None)
+        )
         try:
             if command is None:
-                raise DotError(f'Error: unknown command or invalid arguments:  "{name}". Enter ".help" for help')
+                raise DotError(
+                    f'Error: unknown command or invalid arguments:  "{name}". Enter ".help" for help'
+                )
             _COMMANDS[command](self, words[1:])
         except DotError as error:
             if str(error):
@@ -336,7 +376,10 @@ class Shell:
             self.printer.row_separator = words[1]
 
     def set_widths(self, words: list[str]) -> None:
-        self.printer.widths = [max(-10000, min(10000, int(word[:8]))) if word.lstrip("-").isdecimal() else 0 for word in words]
+        self.printer.widths = [
+            max(-10000, min(10000, int(word[:8]))) if word.lstrip("-").isdecimal() else 0
+            for word in words
+        ]
 
     def set_mode(self, words: list[str]) -> None:
         if not words:
@@ -345,7 +388,11 @@ class Shell:
         if len(words) > 2 or words[-1].startswith("-"):
             raise DotError(f'extra argument: "{words[-1]}"')
         name, quote = ("box", True) if words[0] == "qbox" else (words[0], False)
-        mode = name if name in _MODES else next((mode for mode in _MODES if f"{mode}s".startswith(name)), None)
+        mode = (
+            name
+            if name in _MODES
+            else next((mode for mode in _MODES if f"{mode}s".startswith(name)), None)
+        )
         if mode is None:
             raise DotError(f"Error: mode should be one of: {' '.join(sorted((*_MODES, 'qbox')))}")
         self.printer.set_mode(mode, words[1] if len(words) > 1 else None)
@@ -363,7 +410,15 @@ class Shell:
         if words:
             raise DotError("Usage: .show")
         printer = self.printer
-        names = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\x1f": "\\037", "\x1e": "\\036", '"': '\\"', "\\": "\\\\"}
+        names = {
+            "\n": "\\n",
+            "\r": "\\r",
+            "\t": "\\t",
+            "\x1f": "\\037",
+            "\x1e": "\\036",
+            '"': '\\"',
+            "\\": "\\\\",
+        }
 
         def shown(text: str) -> str:
             return '"' + "".join(names.get(character, character) for character in text) + '"'
@@ -389,7 +444,11 @@ class Shell:
         self.write(" ".join(words) + "\n")
 
     def print_help(self, words: list[str]) -> None:
-        shown = [line for line in _HELP.splitlines(keepends=True) if not words or line.startswith(f".{words[0].lstrip('.')}")]
+        shown = [
+            line
+            for line in _HELP.splitlines(keepends=True)
+            if not words or line.startswith(f".{words[0].lstrip('.')}")
+        ]
         self.write("".join(shown) or f"Nothing matches '{words[0]}'\n")
 
     def leave(self, words: list[str]) -> None:
@@ -510,7 +569,11 @@ def _pointer(error: SqlError, sql: str) -> str:
     if at > 50:
         sql, at = sql[at - 50 :], 50
     shown = "".join(" " if character.isspace() else character for character in sql[:78])
-    return f"\n  {shown}\n  {' ' * at}^--- error here" if at < 25 else f"\n  {shown}\n  {' ' * (at - 14)}error here ---^"
+    return (
+        f"\n  {shown}\n  {' ' * at}^--- error here"
+        if at < 25
+        else f"\n  {shown}\n  {' ' * (at - 14)}error here ---^"
+    )
 
 
 def _accept(shell: Shell, words: list[str]) -> None:

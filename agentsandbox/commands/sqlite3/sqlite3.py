@@ -11,8 +11,23 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.commands.sqlite3.shell import Shell
 
-_VERSION = "3.40.1 2022-12-28 14:03:47 df5c253c0b3dd24916e4ec7cf77d3db5294cc9fd45ae7b9c5e82ad8197f3alt1"
-_MODES = ("ascii", "box", "column", "csv", "html", "json", "line", "list", "markdown", "quote", "table", "tabs")
+_VERSION = (
+    "3.40.1 2022-12-28 14:03:47 df5c253c0b3dd24916e4ec7cf77d3db5294cc9fd45ae7b9c5e82ad8197f3alt1"
+)
+_MODES = (
+    "ascii",
+    "box",
+    "column",
+    "csv",
+    "html",
+    "json",
+    "line",
+    "list",
+    "markdown",
+    "quote",
+    "table",
+    "tabs",
+)
 _VALUED = ("separator", "newline", "nullvalue", "cmd", "init")
 _FLAGS = ("header", "noheader", "bail", "batch", "echo", "readonly", "version", "help")
 
@@ -39,7 +54,10 @@ class _Options:
             elif name in _MODES or name in _FLAGS:
                 self.given.append((name, ""))
             else:
-                raise CommandError(f"Error: unknown option: {word[word.startswith('--') :]}\nUse -help for a list of options.", 1)
+                raise CommandError(
+                    f"Error: unknown option: {word[word.startswith('--') :]}\nUse -help for a list of options.",
+                    1,
+                )
 
     def has(self, name: str) -> bool:
         """Whether the option was given."""
@@ -137,7 +155,11 @@ def sqlite3(ctx: CommandContext, args: Arguments) -> int:
     from agentsandbox.commands.sqlite3.files import OpenError
     from agentsandbox.commands.sqlite3.shell import Shell
 
-    shell = Shell(ctx, options.operands[0] if options.operands else ":memory:", read_only=options.has("readonly"))
+    shell = Shell(
+        ctx,
+        options.operands[0] if options.operands else ":memory:",
+        read_only=options.has("readonly"),
+    )
     _configure(shell, options)
     try:
         status = _run(shell, ctx, options)

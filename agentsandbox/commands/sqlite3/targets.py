@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from agentsandbox.commands.sqlite3.protocols import Shell
     from agentsandbox.contract.command import CommandContext
 
-__all__ = ["PipeOutput", "read_source", "set_once", "set_output"]
-
 
 class PipeOutput(Buffer):
     """What a command is to read, which runs when all is there."""
@@ -24,7 +22,9 @@ class PipeOutput(Buffer):
         self.command = command
 
     def release(self) -> None:
-        self.ctx.run(["sh", "-c", self.command], stdin=BytesReader(self.getvalue()), cwd=self.ctx.cwd)
+        self.ctx.run(
+            ["sh", "-c", self.command], stdin=BytesReader(self.getvalue()), cwd=self.ctx.cwd
+        )
 
 
 def _redirect(shell: Shell, words: list[str]) -> None:
@@ -40,7 +40,9 @@ def _redirect(shell: Shell, words: list[str]) -> None:
     if name.startswith("|"):
         shell.output = PipeOutput(shell.ctx, name[1:])
     else:
-        shell.output = shell.ctx.fs.open(shell.ctx.path(name), "w", permissions=0o666 & ~shell.ctx.umask)
+        shell.output = shell.ctx.fs.open(
+            shell.ctx.path(name), "w", permissions=0o666 & ~shell.ctx.umask
+        )
     shell.output_name = name
 
 

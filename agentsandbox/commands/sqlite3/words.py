@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["DotError", "one_word", "split_options", "split_words"]
-
 _WORD = re.compile(r"""'([^']*)'?|"((?:[^"\\]|\\.)*)\\?"?|([^\s'"]\S*)""", re.DOTALL)
 _ESCAPE = re.compile(r"\\([0-7]{1,3}|.)", re.DOTALL)
 _NAMED = {"a": "\a", "b": "\b", "t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r"}
@@ -35,7 +33,9 @@ def _escaped(found: re.Match[str]) -> str:
 
 def split_options(words: list[str], known: tuple[str, ...]) -> tuple[set[str], list[str]]:
     """(the options, the other words) of a dot command."""
-    options = {word.removeprefix("-").removeprefix("-"): word for word in words if word.startswith("-")}
+    options = {
+        word.removeprefix("-").removeprefix("-"): word for word in words if word.startswith("-")
+    }
     for option, word in options.items():
         if option not in known:
             raise DotError(f"unknown option: {word}")

@@ -108,7 +108,9 @@ def _read_count(args: Arguments) -> int | None:
     if not re.fullmatch(r"\s*[-+]?[0-9]+", text):
         raise CommandError(f"failed to parse count argument: '{text}'")
     if not 1 <= int(text[:20]) < 2**31:
-        raise CommandError(f"failed to parse count argument: '{text}': Numerical result out of range")
+        raise CommandError(
+            f"failed to parse count argument: '{text}': Numerical result out of range"
+        )
     return int(text)
 
 
@@ -121,14 +123,26 @@ def _print(ctx: CommandContext, args: Arguments) -> None:
     divisor = int((base if name else 1000) ** power)
 
     def show(title: str, sizes: list[int]) -> None:
-        shown = [_human(size, base) if args.flag("human") else str(size // divisor) for size in sizes]
+        shown = [
+            _human(size, base) if args.flag("human") else str(size // divisor) for size in sizes
+        ]
         ctx.print(f"{title:<9}" + " ".join([f"{text:>11}" for text in shown]))
 
     wide = args.flag("wide")
     ctx.print(
         f"               total        used        free      shared{'     buffers       cache' if wide else '  buff/cache'}   available"
     )
-    show("Mem:", [total, total - unused, unused, 0, *([0, 0] if wide else [0]), values.get("MemAvailable", unused)])
+    show(
+        "Mem:",
+        [
+            total,
+            total - unused,
+            unused,
+            0,
+            *([0, 0] if wide else [0]),
+            values.get("MemAvailable", unused),
+        ],
+    )
     show("Swap:", [swap, swap - unused_swap, unused_swap])
     if args.flag("total"):
         show("Total:", [total + swap, total - unused + swap - unused_swap, unused + unused_swap])

@@ -33,8 +33,17 @@ _VALUES = {
     "UINT_MAX": "4294967295",
     "WORD_BIT": "32",
 }
-_OF_PATHS = {"NAME_MAX": NAME_MAX, "PATH_MAX": PATH_MAX, "PIPE_BUF": 4096, "LINK_MAX": 127, "FILESIZEBITS": 64, "SYMLINK_MAX": ""}
-_USAGE = "Usage: getconf [-v specification] variable_name [pathname]\n       getconf -a [pathname]\n"
+_OF_PATHS = {
+    "NAME_MAX": NAME_MAX,
+    "PATH_MAX": PATH_MAX,
+    "PIPE_BUF": 4096,
+    "LINK_MAX": 127,
+    "FILESIZEBITS": 64,
+    "SYMLINK_MAX": "",
+}
+_USAGE = (
+    "Usage: getconf [-v specification] variable_name [pathname]\n       getconf -a [pathname]\n"
+)
 
 
 @command(

@@ -32,13 +32,19 @@ def _ignored(text: str) -> int:
 def nproc(ctx: CommandContext, args: Arguments) -> int:
     if args.operands:
         raise UsageError(f"extra operand {quote(args.operands[0])}")
-    ctx.print("1" if args.flag("all") else str(max(1, _processors(ctx) - _ignored(args.value("ignore", "0") or ""))))
+    ctx.print(
+        "1"
+        if args.flag("all")
+        else str(max(1, _processors(ctx) - _ignored(args.value("ignore", "0") or "")))
+    )
     return 0
 
 
 def _processors(ctx: CommandContext) -> int:
     """One, unless OpenMP's variables say otherwise."""
-    wanted, limit = (_threads(ctx.env.get(name, "")) for name in ("OMP_NUM_THREADS", "OMP_THREAD_LIMIT"))
+    wanted, limit = (
+        _threads(ctx.env.get(name, "")) for name in ("OMP_NUM_THREADS", "OMP_THREAD_LIMIT")
+    )
     return min(wanted or 1, limit or wanted or 1)
 
 

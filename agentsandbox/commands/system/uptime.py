@@ -10,7 +10,12 @@ from agentsandbox.kernel.formats.strftime import strftime
 
 def _pretty(seconds: int) -> str:
     days, rest = divmod(seconds, 86400)
-    parts = [(days // 7, "week"), (days % 7, "day"), (rest // 3600, "hour"), (rest % 3600 // 60, "minute")]
+    parts = [
+        (days // 7, "week"),
+        (days % 7, "day"),
+        (rest // 3600, "hour"),
+        (rest % 3600 // 60, "minute"),
+    ]
     shown = [f"{count} {unit}{'' if count == 1 else 's'}" for count, unit in parts if count]
     return f"up {', '.join(shown) or '0 minutes'}"
 
@@ -42,5 +47,7 @@ def uptime(ctx: CommandContext, args: Arguments) -> int:
         clock = f"{hours:2d}:{minutes:02d}" if hours else f"{minutes} min"
         days = seconds // 86400
         shown = (f"{days} day{'' if days == 1 else 's'}, " if days else "") + clock
-        ctx.print(f" {strftime(int(now), '%H:%M:%S', zone)} up {shown},  0 users,  load average: 0.00, 0.00, 0.00")
+        ctx.print(
+            f" {strftime(int(now), '%H:%M:%S', zone)} up {shown},  0 users,  load average: 0.00, 0.00, 0.00"
+        )
     return 0

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
         record: int
 
 
-__all__ = ["Checkpoints"]
-
 _FATAL = "Error is not recoverable: exiting now"
 _USUAL = 10
 
@@ -73,5 +71,11 @@ class Checkpoints:
             self.ctx.stdout.write(b".")
         else:
             text = action[5:] if action.startswith("echo=") else "%s checkpoint %u"
-            values = {"%s": self.doing if action == "echo" else self.doing.lower(), "%u": str(self.done), "%%": "%%"}
-            self.ctx.stderr.write(encode(f"tar: {re.sub('%.', lambda found: values.get(found[0], found[0]), text)}\n"))
+            values = {
+                "%s": self.doing if action == "echo" else self.doing.lower(),
+                "%u": str(self.done),
+                "%%": "%%",
+            }
+            self.ctx.stderr.write(
+                encode(f"tar: {re.sub('%.', lambda found: values.get(found[0], found[0]), text)}\n")
+            )

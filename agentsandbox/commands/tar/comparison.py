@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from agentsandbox.contract.command import CommandContext
     from agentsandbox.kernel.fs.base import Stat
 
-__all__ = ["compare_member"]
-
 
 def _same_content(ctx: CommandContext, archive: ArchiveReader, path: str) -> bool:
     """Whether a file has the content of the member that the archive stands at."""
@@ -35,7 +33,14 @@ def _same_content(ctx: CommandContext, archive: ArchiveReader, path: str) -> boo
     return True
 
 
-def _differences(ctx: CommandContext, archive: ArchiveReader, member: Member, path: str, directory: str, info: Stat) -> list[str]:
+def _differences(
+    ctx: CommandContext,
+    archive: ArchiveReader,
+    member: Member,
+    path: str,
+    directory: str,
+    info: Stat,
+) -> list[str]:
     if member.kind == "hard":
         target = ctx.fs.stat(posixpath.join(directory, member.link), follow=False)
         return [] if info.ino == target.ino else [f"Not linked to {show(member.link)}"]
@@ -59,7 +64,9 @@ def _differences(ctx: CommandContext, archive: ArchiveReader, member: Member, pa
     return found
 
 
-def compare_member(ctx: CommandContext, archive: ArchiveReader, member: Member, directory: str) -> None:
+def compare_member(
+    ctx: CommandContext, archive: ArchiveReader, member: Member, directory: str
+) -> None:
     """Print each difference as "name: what differs"; the status becomes 1."""
     path = posixpath.join(directory, member.name.rstrip("/"))
     name = show_in_message(member.name.rstrip("/") or "/")

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from agentsandbox.contract.command import CommandContext
     from agentsandbox.kernel.fs.base import Stat
 
-__all__ = ["Creation", "CreationOptions"]
-
 _CACHE_TAG = b"Signature: 8a477f597d28d172789f06886806bc55"
 
 
@@ -61,7 +59,13 @@ class CreationOptions:
 class Creation:
     """Writes members one after the other."""
 
-    def __init__(self, ctx: CommandContext, writer: ArchiveWriter, options: CreationOptions, archive_path: str | None) -> None:
+    def __init__(
+        self,
+        ctx: CommandContext,
+        writer: ArchiveWriter,
+        options: CreationOptions,
+        archive_path: str | None,
+    ) -> None:
         self.ctx = ctx
         self.writer = writer
         self.options = options
@@ -75,9 +79,14 @@ class Creation:
     def fail(self, name: str, doing: str, error: OSError) -> None:
         """Report a file that cannot be archived and go on."""
         if self.options.forgiving and doing in ("open", "stat"):
-            self.options.warn("failed-read", f"{show_in_message(name)}: Warning: Cannot {doing}: {os.strerror(error.errno or 5)}")
+            self.options.warn(
+                "failed-read",
+                f"{show_in_message(name)}: Warning: Cannot {doing}: {os.strerror(error.errno or 5)}",
+            )
             return
-        self.ctx.warn(f"{show_in_message(name)}: Cannot {doing}: {os.strerror(error.errno or 5)}", 2)
+        self.ctx.warn(
+            f"{show_in_message(name)}: Cannot {doing}: {os.strerror(error.errno or 5)}", 2
+        )
 
     def add(self, name: str, directory: str) -> None:
         """Archive an operand, with all that is below it."""
@@ -100,10 +109,14 @@ class Creation:
             return []
         if self.options.newer is not None and not info.is_dir and self._is_old(info):
             if self.options.told:
-                self.options.warn("file-unchanged", f"{show_in_message(name)}: file is unchanged; not dumped")
+                self.options.warn(
+                    "file-unchanged", f"{show_in_message(name)}: file is unchanged; not dumped"
+                )
             return []
         if self.archive_path is not None and posixpath.normpath(path) == self.archive_path:
-            self.options.warn("ignore-archive", f"{show_in_message(name)}: file is the archive; not dumped")
+            self.options.warn(
+                "ignore-archive", f"{show_in_message(name)}: file is the archive; not dumped"
+            )
             return []
         below: list[str] = []
         if info.is_dir and self.options.recursive:
@@ -146,7 +159,9 @@ class Creation:
             member.size = info.size
             self._link_to_earlier(member, info)
         elif kind == "link":
-            member.link = options.transformation.apply(self.ctx.fs.readlink(path), self.ctx.budget, "s")
+            member.link = options.transformation.apply(
+                self.ctx.fs.readlink(path), self.ctx.budget, "s"
+            )
         elif kind in ("char", "block"):
             member.device = divmod(info.rdev, 256)
         self._own(member, info)
@@ -163,14 +178,21 @@ class Creation:
         return not (self.options.newer_status and nanoseconds(info.ctime) >= limit)
 
     def _tagged(self, name: str, path: str, below: list[str]) -> list[str] | None:
-        """What of a directory is archived when it holds a tag; None when not even the directory itself."""
+        """What of a directory is archived when it holds a tag; None when not even the directory
+        itself.
+        """
         for kind, tag in self.options.tags:
             tag_path = posixpath.join(path, tag)
-            if not self.ctx.fs.exists(tag_path) or (tag == "CACHEDIR.TAG" and not self._is_cache_tag(tag_path)):
+            if not self.ctx.fs.exists(tag_path) or (
+                tag == "CACHEDIR.TAG" and not self._is_cache_tag(tag_path)
+            ):
                 continue
             if self.options.told:
                 what = "directory" if kind == "all" else "contents"
-                self.options.warn("cachedir", f"{show_in_message(name)}/: contains a cache directory tag {show(tag)}; {what} not dumped")
+                self.options.warn(
+                    "cachedir",
+                    f"{show_in_message(name)}/: contains a cache directory tag {show(tag)}; {what} not dumped",
+                )
             if kind == "all":
                 return None
             return [posixpath.join(name, tag)]
@@ -197,8 +219,14 @@ class Creation:
 
     def _own(self, member: Member, info: Stat) -> None:
         options = self.options
-        member.user, member.uid = options.owner or (self.owners.user(info.uid) if self.owners.has_user(info.uid) else "", info.uid)
-        member.group, member.gid = options.group or (self.owners.group(info.gid) if self.owners.has_group(info.gid) else "", info.gid)
+        member.user, member.uid = options.owner or (
+            self.owners.user(info.uid) if self.owners.has_user(info.uid) else "",
+            info.uid,
+        )
+        member.group, member.gid = options.group or (
+            self.owners.group(info.gid) if self.owners.has_group(info.gid) else "",
+            info.gid,
+        )
         if options.numeric:
             member.user = member.group = ""
 
@@ -217,7 +245,9 @@ class Creation:
             if source is not None:
                 source.release()
             return False
-        self.options.verbose(member, name + "/" if member.kind == "dir" and not name.endswith("/") else name)
+        self.options.verbose(
+            member, name + "/" if member.kind == "dir" and not name.endswith("/") else name
+        )
         self.writer.write(headers)
         if source is not None:
             left = member.size
@@ -228,7 +258,10 @@ class Creation:
             finally:
                 source.release()
             if left:
-                self.options.warn("file-shrank", f"{show_in_message(name)}: File shrank by {left} bytes; padding with zeros")
+                self.options.warn(
+                    "file-shrank",
+                    f"{show_in_message(name)}: File shrank by {left} bytes; padding with zeros",
+                )
                 self.ctx.status = max(self.ctx.status, 1)
                 while left:
                     self.writer.write(bytes(min(left, 262144)))

@@ -1,4 +1,6 @@
-"""Members of an archive become files: nothing outside the directory is touched through what the archive itself brings."""
+"""Members of an archive become files: nothing outside the directory is touched through what the
+archive itself brings.
+"""
 
 from __future__ import annotations
 
@@ -22,11 +24,11 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.budget import Budget
     from agentsandbox.kernel.fs.base import Stat
 
-__all__ = ["Extraction", "ExtractionOptions"]
-
 
 class ExtractionOptions:
-    """What the options ask of an extraction. `existing`: replace, keep, skip, newer or overwrite."""
+    """What the options ask of an extraction. `existing`: replace, keep, skip, newer or
+    overwrite.
+    """
 
     __slots__ = (
         "absolute", "existing", "keep_directories", "keep_links", "keep_mtime", "one_directory",
@@ -48,7 +50,9 @@ class ExtractionOptions:
         self.warn: Callable[[str, str], None] = lambda keyword, message: None
 
     def shape(self, name: str, names: SafeNames, budget: Budget, kind: str = "r") -> str:
-        """A name transformed, made safe and without its first directories; "" when nothing is left. `kind` as in transformations."""
+        """A name transformed, made safe and without its first directories; "" when nothing is left.
+        `kind` as in transformations.
+        """
         if kind == "s":
             return self.transformation.apply(name, budget, kind)
         safe = names.strip(self.transformation.apply(name, budget, kind), is_link=kind == "h")
@@ -56,9 +60,17 @@ class ExtractionOptions:
 
 
 class Extraction:
-    """Extracts members one after the other; times of directories and links that lead out come last."""
+    """Extracts members one after the other; times of directories and links that lead out come
+    last.
+    """
 
-    def __init__(self, ctx: CommandContext, archive: ArchiveReader, options: ExtractionOptions, directory: str) -> None:
+    def __init__(
+        self,
+        ctx: CommandContext,
+        archive: ArchiveReader,
+        options: ExtractionOptions,
+        directory: str,
+    ) -> None:
         self.ctx = ctx
         self.archive = archive
         self.options = options
@@ -72,7 +84,11 @@ class Extraction:
     def target_name(self, member: Member) -> str | None:
         """The name that the member gets, None when --strip-components leaves nothing."""
         name = self.options.shape(member.name, self.names, self.ctx.budget)
-        return posixpath.join(self.options.one_directory, name) if name and self.options.one_directory else name or None
+        return (
+            posixpath.join(self.options.one_directory, name)
+            if name and self.options.one_directory
+            else name or None
+        )
 
     def path(self, name: str) -> str:
         """The absolute path of a member's name."""
@@ -84,7 +100,9 @@ class Extraction:
         self.archive.failed = True
 
     def fail_os(self, name: str, doing: str, error: OSError) -> None:
-        self.fail(f"{show_in_message(name)}: Cannot {doing}: {os.strerror(error.errno or errno.EIO)}")
+        self.fail(
+            f"{show_in_message(name)}: Cannot {doing}: {os.strerror(error.errno or errno.EIO)}"
+        )
 
     # members
 
@@ -97,13 +115,23 @@ class Extraction:
             return
         if member.kind == "label":
             return
-        makers = {"file": self._file, "dir": self._directory, "link": self._link, "hard": self._hard_link, "fifo": self._fifo}
+        makers = {
+            "file": self._file,
+            "dir": self._directory,
+            "link": self._link,
+            "hard": self._hard_link,
+            "fifo": self._fifo,
+        }
         maker = makers.get(member.kind)
         if maker is None:
             if member.kind in ("char", "block"):
-                self.fail(f"{show_in_message(name.rstrip('/'))}: Cannot mknod: Operation not permitted")
+                self.fail(
+                    f"{show_in_message(name.rstrip('/'))}: Cannot mknod: Operation not permitted"
+                )
             else:
-                self.fail(f"{show_in_message(name)}: sparse files, dumps and volumes are not available in this sandbox")
+                self.fail(
+                    f"{show_in_message(name)}: sparse files, dumps and volumes are not available in this sandbox"
+                )
             return
         stripped = name.rstrip("/") or name
         if member.kind != "file":
@@ -132,7 +160,9 @@ class Extraction:
         return True
 
     def _make_room(self, name: str) -> bool:
-        """Whether a refused creation is worth a second try: a missing parent was made, or what was in the way is gone."""
+        """Whether a refused creation is worth a second try: a missing parent was made, or what was
+        in the way is gone.
+        """
         fs = self.ctx.fs
         path = self.path(name)
         existing = self._existing(name)
@@ -163,7 +193,12 @@ class Extraction:
         try:
             make()
         except OSError as error:
-            if error.errno not in (errno.EEXIST, errno.ENOENT, errno.EISDIR, errno.ENOTEMPTY) or not self._make_room(name):
+            if error.errno not in (
+                errno.EEXIST,
+                errno.ENOENT,
+                errno.EISDIR,
+                errno.ENOTEMPTY,
+            ) or not self._make_room(name):
                 self.fail_os(name, doing, error)
                 return False
             try:
@@ -183,11 +218,15 @@ class Extraction:
             return
         when = format_date(member.mtime, "%Y-%m-%d %H:%M:%S", self.ctx.env.get("TZ", ""))
         if member.mtime < 0:
-            self.options.warn("timestamp", f"{show_in_message(name)}: implausibly old time stamp {when}")
+            self.options.warn(
+                "timestamp", f"{show_in_message(name)}: implausibly old time stamp {when}"
+            )
             return
         seconds, fraction = divmod(member.mtime - now, 1_000_000_000)
         distance = f"{seconds}.{fraction:09d}".rstrip("0").rstrip(".")
-        self.options.warn("timestamp", f"{show_in_message(name)}: time stamp {when} is {distance} s in the future")
+        self.options.warn(
+            "timestamp", f"{show_in_message(name)}: time stamp {when} is {distance} s in the future"
+        )
 
     def _set_time(self, path: str, member: Member, name: str = "", *, follow: bool = True) -> None:
         if self.options.keep_mtime:
@@ -201,7 +240,11 @@ class Extraction:
         mode = self._mode(member)
 
         def make() -> None:
-            in_place = self.options.existing == "overwrite" and fs.is_file(path) and not fs.stat(path, follow=False).is_link
+            in_place = (
+                self.options.existing == "overwrite"
+                and fs.is_file(path)
+                and not fs.stat(path, follow=False).is_link
+            )
             opened.append(fs.open(path, "w" if in_place else "x", permissions=mode))
 
         if not self._attempt(name, "open", make):
@@ -211,7 +254,9 @@ class Extraction:
             for block in self.archive.content():
                 file.write(block)
         except OSError as error:
-            self.fail(f"{show_in_message(name)}: Cannot write: {os.strerror(error.errno or errno.EIO)}")
+            self.fail(
+                f"{show_in_message(name)}: Cannot write: {os.strerror(error.errno or errno.EIO)}"
+            )
             return
         finally:
             file.release()
@@ -222,7 +267,11 @@ class Extraction:
         fs, path = self.ctx.fs, self.path(name)
         existing = self._existing(name)
         if existing is None or not existing.is_dir:
-            if existing is not None and (name == "." or self.options.keep_links) and fs.is_dir(path):
+            if (
+                existing is not None
+                and (name == "." or self.options.keep_links)
+                and fs.is_dir(path)
+            ):
                 return
             if not self._attempt(name, "mkdir", lambda: fs.mkdir(path, 0o755)):
                 return
@@ -237,7 +286,9 @@ class Extraction:
         """`-U`: an existing directory is removed first, which fails unless it is empty."""
         fs = self.ctx.fs
         if fs.listdir(path):
-            self.ctx.warn(f"{show_in_message(name.rstrip('/'))}: Cannot unlink: Directory not empty", 2)
+            self.ctx.warn(
+                f"{show_in_message(name.rstrip('/'))}: Cannot unlink: Directory not empty", 2
+            )
             return False
         fs.rmdir(path)
         return self._attempt(name, "mkdir", lambda: fs.mkdir(path, 0o755))
@@ -247,10 +298,16 @@ class Extraction:
         text = self.options.shape(member.link, self.names, self.ctx.budget, "s")
         leads_out = text.startswith("/") or ".." in text.split("/")
         if leads_out and not self.options.absolute:
-            if self._attempt(name, f"create symlink to {quote(show(text))}", lambda: fs.open(path, "x", permissions=0).release()):
+            if self._attempt(
+                name,
+                f"create symlink to {quote(show(text))}",
+                lambda: fs.open(path, "x", permissions=0).release(),
+            ):
                 self.delayed[path] = (text, member, name)
             return
-        if self._attempt(name, f"create symlink to {quote(show(text))}", lambda: fs.symlink(text, path)):
+        if self._attempt(
+            name, f"create symlink to {quote(show(text))}", lambda: fs.symlink(text, path)
+        ):
             self._set_time(path, member, name, follow=False)
 
     def _hard_link(self, member: Member, name: str) -> None:
@@ -262,7 +319,11 @@ class Extraction:
             return
         delayed = self.delayed.get(source)
         if delayed is not None:
-            if self._attempt(name, f"hard link to {quote(show(text))}", lambda: fs.open(path, "x", permissions=0).release()):
+            if self._attempt(
+                name,
+                f"hard link to {quote(show(text))}",
+                lambda: fs.open(path, "x", permissions=0).release(),
+            ):
                 self.delayed[path] = delayed
             return
         self._attempt(name, f"hard link to {quote(show(text))}", lambda: fs.link(source, path))
@@ -273,7 +334,9 @@ class Extraction:
             self._set_time(path, member, name)
 
     def finish(self) -> None:
-        """Make the links that lead out, then set modes and times of directories, the deepest first."""
+        """Make the links that lead out, then set modes and times of directories, the deepest
+        first.
+        """
         fs = self.ctx.fs
         for path, (text, member, name) in self.delayed.items():
             self.ctx.budget.step()

@@ -15,23 +15,32 @@ if TYPE_CHECKING:
     from agentsandbox.commands.tar.stream import ArchiveReader
     from agentsandbox.kernel.patterns.filenames import ExtendedGlob
 
-__all__ = [
-    "BLOCK",
-    "HeaderStyle",
-    "Member",
-    "NameTooLongError",
-    "TarFormatError",
-    "build_headers",
-    "read_members",
-]
-
 BLOCK = 512
 _MAX_EXTENSION = 1024 * 1024
 _ZEROS = bytes(BLOCK)
 _ASCII = bytes(range(128))
-_KINDS = {b"\0": "file", b"0": "file", b"7": "file", b"1": "hard", b"2": "link", b"3": "char", b"4": "block", b"5": "dir", b"6": "fifo"}
+_KINDS = {
+    b"\0": "file",
+    b"0": "file",
+    b"7": "file",
+    b"1": "hard",
+    b"2": "link",
+    b"3": "char",
+    b"4": "block",
+    b"5": "dir",
+    b"6": "fifo",
+}
 _KINDS |= {b"V": "label"}
-_FLAGS = {"file": b"0", "hard": b"1", "link": b"2", "char": b"3", "block": b"4", "dir": b"5", "fifo": b"6", "label": b"V"}
+_FLAGS = {
+    "file": b"0",
+    "hard": b"1",
+    "link": b"2",
+    "char": b"3",
+    "block": b"4",
+    "dir": b"5",
+    "fifo": b"6",
+    "label": b"V",
+}
 _TYPE_BITS = {
     "file": stat_module.S_IFREG,
     "hard": stat_module.S_IFREG,
@@ -87,7 +96,16 @@ class Member:
         "size", "uid", "user",
     )  # fmt: skip
 
-    def __init__(self, name: str, kind: str, *, mode: int = 0o644, size: int = 0, mtime: int = 0, link: str = "") -> None:
+    def __init__(
+        self,
+        name: str,
+        kind: str,
+        *,
+        mode: int = 0o644,
+        size: int = 0,
+        mtime: int = 0,
+        link: str = "",
+    ) -> None:
         self.name = name
         self.kind = kind
         self.mode = mode
@@ -112,7 +130,9 @@ _OCTAL = re.compile(rb"([0-7]+)[\0 ]")
 
 
 def _number(field: bytes, kind: str = "") -> int:
-    """A number in octal digits, or in base 256. `HeaderError` for anything else, with a text if `kind` is given."""
+    """A number in octal digits, or in base 256. `HeaderError` for anything else, with a text if
+    `kind` is given.
+    """
     plain = _OCTAL.match(field)
     if plain is not None:
         return int(plain[1], 8)
@@ -126,7 +146,9 @@ def _number(field: bytes, kind: str = "") -> int:
     digits = text[: len(text) - len(text.lstrip(b"01234567"))]
     rest = text[len(digits) : len(digits) + 1]
     if rest not in (b"", b"\0", b" ", b"\t", b"\n", b"\v", b"\f", b"\r"):
-        raise HeaderError(f"Archive contains {quote_as(decode(field.rstrip(bytes(1))), 'locale')} where numeric {kind} value expected")
+        raise HeaderError(
+            f"Archive contains {quote_as(decode(field.rstrip(bytes(1))), 'locale')} where numeric {kind} value expected"
+        )
     return int(digits or b"0", 8)
 
 
@@ -172,7 +194,13 @@ def _parse(block: bytes, warn: Callable[[str], None]) -> Member:
         name = f"{prefix}/{name}"
     kind = _KINDS.get(flag, "other")
     size = 0 if kind == "hard" else _number(block[124:136], "off_t")
-    member = Member(name, kind, mode=number(block[100:108], "mode_t") & 0o7777, size=size, link=_text(block[157:257]))
+    member = Member(
+        name,
+        kind,
+        mode=number(block[100:108], "mode_t") & 0o7777,
+        size=size,
+        link=_text(block[157:257]),
+    )
     seconds = number(block[136:148], "time_t")
     if not -(1 << 63) <= seconds < 1 << 63:
         warn("Archive base-256 value is out of time_t range")
@@ -209,7 +237,11 @@ def _pax_records(data: bytes) -> dict[str, str]:
 
 def _nanoseconds(text: str) -> int | None:
     whole, _, fraction = text.partition(".")
-    if not whole.lstrip("-").isdecimal() or len(whole) > 18 or (fraction and not fraction.isdecimal()):
+    if (
+        not whole.lstrip("-").isdecimal()
+        or len(whole) > 18
+        or (fraction and not fraction.isdecimal())
+    ):
         return None
     nanoseconds = int(fraction[:9].ljust(9, "0"))
     return int(whole) * 1_000_000_000 + (-nanoseconds if whole.startswith("-") else nanoseconds)
@@ -220,7 +252,11 @@ def _apply_pax(member: Member, records: dict[str, str]) -> None:
     member.link = records.get("linkpath", member.link)
     member.user = records.get("uname", member.user)
     member.group = records.get("gname", member.group)
-    if (size := records.get("size", "")).isdecimal() and len(size) < 19 and member.kind in ("file", "other"):
+    if (
+        (size := records.get("size", "")).isdecimal()
+        and len(size) < 19
+        and member.kind in ("file", "other")
+    ):
         member.size = int(size)
     mtime = _nanoseconds(records.get("mtime", ""))
     if mtime is not None:
@@ -261,8 +297,12 @@ class _Extensions:
         self.records = {}
 
 
-def read_members(archive: ArchiveReader, warn: Callable[[str], None], *, ignore_zeros: bool = False) -> Iterator[Member]:
-    """Each member in turn. What its taker does not read of the content is skipped before the next."""
+def read_members(
+    archive: ArchiveReader, warn: Callable[[str], None], *, ignore_zeros: bool = False
+) -> Iterator[Member]:
+    """Each member in turn. What its taker does not read of the content is skipped before the
+    next.
+    """
 
     def tell(message: str) -> None:
         warn(message)
@@ -327,7 +367,15 @@ def _numbers(mode: int, uid: int, gid: int, size: int, mtime: int) -> bytes:
     return _octal(mode, 8) + _octal(uid, 8) + _octal(gid, 8) + _octal(size, 12) + _octal(mtime, 12)
 
 
-def _header(name: bytes, flag: bytes, numbers: bytes, link: bytes, user: bytes, group: bytes, device: bytes = b"") -> bytes:
+def _header(
+    name: bytes,
+    flag: bytes,
+    numbers: bytes,
+    link: bytes,
+    user: bytes,
+    group: bytes,
+    device: bytes = b"",
+) -> bytes:
     """A header block; `numbers` are mode, owner, group, size and time as fields."""
     fields = (
         name[:100].ljust(100, b"\0"), numbers, b"        ", flag, link[:100].ljust(100, b"\0"), b"ustar  \0",
@@ -338,16 +386,22 @@ def _header(name: bytes, flag: bytes, numbers: bytes, link: bytes, user: bytes, 
 
 def _long(text: bytes, flag: bytes) -> bytes:
     """GNU's member before a member whose name or link does not fit."""
-    header = _header(b"././@LongLink", flag, _numbers(0o644, 0, 0, len(text) + 1, 0), b"", b"root", b"root")
+    header = _header(
+        b"././@LongLink", flag, _numbers(0o644, 0, 0, len(text) + 1, 0), b"", b"root", b"root"
+    )
     size = len(text) + 1
     return header + text + b"\0" * (1 + -size % BLOCK)
 
 
 def build_headers(member: Member, style: HeaderStyle | None = None) -> bytes:
-    """All blocks that stand before the member's content; `NameTooLongError` where the format has no room for its name."""
+    """All blocks that stand before the member's content; `NameTooLongError` where the format has no
+    room for its name.
+    """
     form = style.form if style is not None else "gnu"
     name, link = encode(member.name), encode(member.link)
-    numbers = _numbers(member.mode, member.uid, member.gid, member.size, member.mtime // 1_000_000_000)
+    numbers = _numbers(
+        member.mode, member.uid, member.gid, member.size, member.mtime // 1_000_000_000
+    )
     flag = _FLAGS[member.kind]
     user, group = encode(member.user), encode(member.group)
     device = b"".join([_octal(number, 8) for number in member.device])
@@ -408,7 +462,18 @@ def _posix_headers(member: Member, style: HeaderStyle | None, fields: tuple[byte
     if records:
         data = b"".join([_pax_record(key, value) for key, value in records.items()])
         head = _numbers(0o644, 0, 0, len(data), member.mtime // 1_000_000_000)
-        blocks = _ustar(b"", (encode(_extended_name(style.header_name, member.name)), b"x", head, b"", b"", b"", b""))
+        blocks = _ustar(
+            b"",
+            (
+                encode(_extended_name(style.header_name, member.name)),
+                b"x",
+                head,
+                b"",
+                b"",
+                b"",
+                b"",
+            ),
+        )
         blocks += data + bytes(-len(data) % BLOCK)
     assert parts is not None
     return blocks + _ustar(parts[0], (parts[1], *fields[1:]))
@@ -439,7 +504,9 @@ def _pax_record(key: str, value: str) -> bytes:
 
 
 def _extended_name(form: str, name: str) -> str:
-    """The name of the member that holds the records: %d is the directory, %f the name, %p a number."""
+    """The name of the member that holds the records: %d is the directory, %f the name, %p a
+    number.
+    """
     directory, _, base = name.rstrip("/").rpartition("/")
     values = {"%d": directory or ".", "%f": base or "/", "%p": "1", "%%": "%"}
     out, at = [], 0

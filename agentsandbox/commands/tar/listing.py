@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from agentsandbox.contract.command import CommandContext
     from agentsandbox.kernel.streams import ByteWriter
 
-__all__ = ["Listing"]
-
 
 class Listing:
     """Writes one line a member; the columns widen as they must and stay wide."""
@@ -65,7 +63,11 @@ class Listing:
             mode = "V" + mode[1:]
         user = member.user if member.user and not self._numeric else str(member.uid)
         group = member.group if member.group and not self._numeric else str(member.gid)
-        size = f"{member.device[0]},{member.device[1]}" if member.kind in ("char", "block") else str(member.size)
+        size = (
+            f"{member.device[0]},{member.device[1]}"
+            if member.kind in ("char", "block")
+            else str(member.size)
+        )
         owner = f"{user}/{group}"
         self._width = max(self._width, len(owner) + 1 + len(size))
         return f"{mode} {owner} {size.rjust(self._width - len(owner) - 1)} {self._time(member)} "
@@ -74,8 +76,13 @@ class Listing:
         if not self._full_time:
             second, shown = self._last_time
             if member.mtime // 1_000_000_000 != second or not shown:
-                second, shown = member.mtime // 1_000_000_000, format_date(member.mtime, "%Y-%m-%d %H:%M", self._zone)
+                second, shown = (
+                    member.mtime // 1_000_000_000,
+                    format_date(member.mtime, "%Y-%m-%d %H:%M", self._zone),
+                )
                 self._last_time = second, shown
             return shown
         fraction = f"{member.mtime % 1_000_000_000:09d}".rstrip("0")
-        return format_date(member.mtime, "%Y-%m-%d %H:%M:%S", self._zone) + (f".{fraction}" if fraction else "")
+        return format_date(member.mtime, "%Y-%m-%d %H:%M:%S", self._zone) + (
+            f".{fraction}" if fraction else ""
+        )

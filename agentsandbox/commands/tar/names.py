@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.patterns.filenames import ExtendedGlob
     from agentsandbox.kernel.regexps import Match, PosixRegex
 
-__all__ = ["BACKUPS", "VCS", "Choice", "Exclusions", "SafeNames", "Transformation", "show", "show_in_message", "strip_components"]
-
 _VCS_NAMES = (
     "CVS RCS SCCS .git .gitignore .gitattributes .gitmodules .cvsignore .svn .arch-ids {arch} =RELEASE-ID =meta-update =update "
     ".bzr .bzrignore .bzrtags .hg .hgignore .hgtags _darcs"
@@ -43,7 +41,9 @@ def show_in_message(name: str) -> str:
 
 
 class SafeNames:
-    """Takes away what would lead out of the directory: "/" at the beginning, everything up to the last ".."."""
+    """Takes away what would lead out of the directory: "/" at the beginning, everything up to the
+    last "..".
+    """
 
     def __init__(self, warn: Callable[[str], None], absolute: bool) -> None:
         self._warn = warn
@@ -63,13 +63,17 @@ class SafeNames:
         while name[prefix : prefix + 1] == "/":
             prefix += 1
         if not name:
-            self._warn(f"Substituting `.' for empty {'hard link target' if is_link else 'member name'}")
+            self._warn(
+                f"Substituting `.' for empty {'hard link target' if is_link else 'member name'}"
+            )
         if not prefix:
             return name or "."
         shown = name[:prefix]
         if (shown, is_link) not in self._told:
             self._told.add((shown, is_link))
-            self._warn(f"Removing leading `{show(shown)}' from {'hard link targets' if is_link else 'member names'}")
+            self._warn(
+                f"Removing leading `{show(shown)}' from {'hard link targets' if is_link else 'member names'}"
+            )
         return name[prefix:] or "."
 
 
@@ -91,17 +95,23 @@ def _variants(name: str) -> Sequence[str]:
 
 
 class Exclusions:
-    """The patterns of --exclude: they match a name, or a directory above it; unless anchored, from any "/" on."""
+    """The patterns of --exclude: they match a name, or a directory above it; unless anchored, from
+    any "/" on.
+    """
 
     def __init__(self) -> None:
         self._patterns: list[tuple[re.Pattern[str] | ExtendedGlob | str, bool]] = []
 
-    def add(self, pattern: str, *, anchored: bool, wildcards: bool, ignore_case: bool, match_slash: bool) -> None:
+    def add(
+        self, pattern: str, *, anchored: bool, wildcards: bool, ignore_case: bool, match_slash: bool
+    ) -> None:
         """One more pattern, with the matching options in force where it stands."""
         compiled: re.Pattern[str] | ExtendedGlob | str = pattern
         if wildcards or ignore_case:
             text = pattern if wildcards else re.sub(r"([*?\[\\])", r"\\\1", pattern)
-            compiled = compile_glob(text, ignore_case=ignore_case, pathname=not match_slash, extglob=False)
+            compiled = compile_glob(
+                text, ignore_case=ignore_case, pathname=not match_slash, extglob=False
+            )
         self._patterns.append((compiled, anchored))
 
     def __bool__(self) -> bool:
@@ -117,7 +127,9 @@ class Exclusions:
             for variant in whole:
                 if _matches(pattern, variant):
                     return True
-                if not anchored and any(_matches(pattern, variant[at.end() :]) for at in re.finditer("/", variant)):
+                if not anchored and any(
+                    _matches(pattern, variant[at.end() :]) for at in re.finditer("/", variant)
+                ):
                     return True
         return False
 
@@ -127,12 +139,25 @@ def _matches(pattern: re.Pattern[str] | ExtendedGlob | str, text: str) -> bool:
 
 
 class Choice:
-    """The operands of -t, -x and --delete: which members are meant, and which operands found none."""
+    """The operands of -t, -x and --delete: which members are meant, and which operands found
+    none.
+    """
 
-    def __init__(self, names: Sequence[str], *, wildcards: bool, anchored: bool, ignore_case: bool, alone: frozenset[int]) -> None:
+    def __init__(
+        self,
+        names: Sequence[str],
+        *,
+        wildcards: bool,
+        anchored: bool,
+        ignore_case: bool,
+        alone: frozenset[int],
+    ) -> None:
         self.names = [name.rstrip("/") or name for name in names]
         self._shown = list(names)
-        self._patterns = [compile_glob(name, ignore_case=ignore_case, extglob=False) if wildcards else None for name in self.names]
+        self._patterns = [
+            compile_glob(name, ignore_case=ignore_case, extglob=False) if wildcards else None
+            for name in self.names
+        ]
         self._anchored = anchored
         self._alone = alone
         """The names that do not stand for what is below them."""
@@ -153,14 +178,20 @@ class Choice:
             if at is not None and not (below and at in self._alone):
                 self.last, self._found[at], chosen = at, True, True
             for at, pattern in enumerate(self._patterns):
-                if pattern is not None and not (below and at in self._alone) and self._fits(pattern, variant):
+                if (
+                    pattern is not None
+                    and not (below and at in self._alone)
+                    and self._fits(pattern, variant)
+                ):
                     self.last, self._found[at], chosen = at, True, True
         return chosen
 
     def _fits(self, pattern: re.Pattern[str] | ExtendedGlob, name: str) -> bool:
         if pattern.match(name):
             return True
-        return not self._anchored and any(pattern.match(name[at.end() :]) for at in re.finditer("/", name))
+        return not self._anchored and any(
+            pattern.match(name[at.end() :]) for at in re.finditer("/", name)
+        )
 
     def missing(self) -> list[str]:
         """The operands that matched no member."""
@@ -168,7 +199,10 @@ class Choice:
 
     def looks_like_pattern(self) -> bool:
         """Whether an operand holds wildcards, though they are not special."""
-        return any(pattern is None and re.search(r"[*?\[]", name) for name, pattern in zip(self.names, self._patterns, strict=True))
+        return any(
+            pattern is None and re.search(r"[*?\[]", name)
+            for name, pattern in zip(self.names, self._patterns, strict=True)
+        )
 
 
 class _Replacement:
@@ -178,7 +212,9 @@ class _Replacement:
         self.regex = regex
         self.parts = parts
         self.every = "g" in flags
-        self.kinds = {kind for kind in "rsh" if kind in flags} | {kind for kind in "rsh" if kind.upper() not in flags}
+        self.kinds = {kind for kind in "rsh" if kind in flags} | {
+            kind for kind in "rsh" if kind.upper() not in flags
+        }
         self.number = number
 
     def apply(self, name: str, budget: Budget) -> str:
@@ -217,7 +253,9 @@ class _Replacement:
 
 
 class Transformation:
-    """`--transform`: sed's replacements, applied to every name. For r regular names, s links' targets, h hard links' targets."""
+    """`--transform`: sed's replacements, applied to every name. For r regular names, s links'
+    targets, h hard links' targets.
+    """
 
     def __init__(self) -> None:
         self._replacements: list[_Replacement] = []
@@ -231,7 +269,10 @@ class Transformation:
                 at += 1
 
     def _read(self, text: str, at: int) -> int:
-        from agentsandbox.kernel.regexps import RegexError, compile_posix  # only --transform needs them
+        from agentsandbox.kernel.regexps import (  # only --transform needs them
+            RegexError,
+            compile_posix,
+        )
 
         invalid = UsageError("Invalid transform expression", 2)
         if text[at] != "s" or len(text) < at + 2:
@@ -248,7 +289,9 @@ class Transformation:
         except RegexError as error:
             raise UsageError(f"Invalid transform expression: {error.message}", 2) from None
         digits = re.sub("[^0-9]", "", flags)[:6]
-        self._replacements.append(_Replacement(regex, _parts(replacement, text[at + 1]), flags, int(digits or "1")))
+        self._replacements.append(
+            _Replacement(regex, _parts(replacement, text[at + 1]), flags, int(digits or "1"))
+        )
         return found.end()
 
     def apply(self, name: str, budget: Budget, kind: str = "r") -> str:
@@ -274,7 +317,9 @@ def _parts(text: str, mark: str) -> list[str | int]:
             if token[1] in "LUluE":
                 parts.append(_CASE + token[1])
                 continue
-            parts.append({"n": "\n", "t": "\t"}.get(token[1], token[1]) if token[1] != mark else mark)
+            parts.append(
+                {"n": "\n", "t": "\t"}.get(token[1], token[1]) if token[1] != mark else mark
+            )
         else:
             parts.append(token)
     return parts

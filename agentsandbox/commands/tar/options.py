@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from agentsandbox.contract.command import Arguments, CommandContext
     from agentsandbox.contract.usage import OptionParser
 
-__all__ = ["TarOptions"]
-
 _FATAL = "Error is not recoverable: exiting now"
 _ACTIONS = {
     "create": "c", "extract": "x", "list": "t", "append": "r", "update": "u", "diff": "d", "delete": "D",
@@ -41,12 +39,22 @@ _POSITIONAL = frozenset((
     "no-anchored", "wildcards", "no-wildcards", "ignore-case", "no-ignore-case",
     "wildcards-match-slash", "no-wildcards-match-slash", "null", "verbatim-files-from",
 ))  # fmt: skip
-"""Options for the names after them: at the end of the command line they mean nothing, and that is an error."""
+"""Options for the names after them: at the end of the command line they mean nothing, and that is
+an error."""
 
 _IN_FILES = _POSITIONAL | {"files-from"}
 _LETTERS = {"gzip": "-z", "bzip2": "-j", "xz": "-J", "lzma": "--lzma", "zstd": "--zstd"}
 _NO_DATE = -9223372036854775807
-_PROGRAMS = {"gzip": "gzip", "pigz": "gzip", "bzip2": "bzip2", "pbzip2": "bzip2", "xz": "xz", "pixz": "xz", "lzma": "lzma", "zstd": "zstd"}
+_PROGRAMS = {
+    "gzip": "gzip",
+    "pigz": "gzip",
+    "bzip2": "bzip2",
+    "pbzip2": "bzip2",
+    "xz": "xz",
+    "pixz": "xz",
+    "lzma": "lzma",
+    "zstd": "zstd",
+}
 _EXISTING = {
     "keep-old-files": "keep", "skip-old-files": "skip", "keep-newer-files": "newer", "overwrite": "overwrite", "unlink-first": "replace",
 }  # fmt: skip
@@ -57,7 +65,17 @@ _WARNINGS = (
     "record-size", "failed-read",
 )  # fmt: skip
 _ESCAPE = re.compile(r"\\(?:([0-7]{1,3})|(.))", re.DOTALL)
-_ESCAPES = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "\\": "\\", "?": "\x7f"}
+_ESCAPES = {
+    "a": "\a",
+    "b": "\b",
+    "f": "\f",
+    "n": "\n",
+    "r": "\r",
+    "t": "\t",
+    "v": "\v",
+    "\\": "\\",
+    "?": "\x7f",
+}
 
 
 def _unquote(name: str) -> str:
@@ -131,11 +149,16 @@ class TarOptions:
             self.format = FORMAT_OF_SUFFIX.get(posixpath.splitext(self.archive)[1])
 
     def _last_name(self) -> int:
-        """Where the last file is named on the command line of an action that writes; behind the end for others."""
+        """Where the last file is named on the command line of an action that writes; behind the end
+        for others.
+        """
         given = self.args.given
         if not any(key in ("create", "append", "update") for key, _ in given):
             return len(given)
-        return max((place for place, (key, _) in enumerate(given) if key in ("", "files-from")), default=len(given))
+        return max(
+            (place for place, (key, _) in enumerate(given) if key in ("", "files-from")),
+            default=len(given),
+        )
 
     def tell_unused(self) -> None:
         """Report the options that stand behind all names."""
@@ -171,24 +194,34 @@ class TarOptions:
         try:
             self.ctx.fs.listdir(path)
         except OSError as error:
-            raise CommandError(f"{shown or self.shown.get(path, path)}: Cannot open: {error.strerror}\ntar: {_FATAL}", 2) from None
+            raise CommandError(
+                f"{shown or self.shown.get(path, path)}: Cannot open: {error.strerror}\ntar: {_FATAL}",
+                2,
+            ) from None
 
     def operand_of(self, choice: Choice) -> _Operand | None:
         """The operand that the last member was chosen by."""
         return self.operands[choice.last] if choice.last >= 0 else None
 
     def open(self, checkpoints: Checkpoints | None = None) -> ArchiveReader:
-        """The archive to read; compressed data from standard input is refused unless an option names its format."""
+        """The archive to read; compressed data from standard input is refused unless an option
+        names its format.
+        """
         reader = open_archive(self.ctx, self.archive, format=self.format)
         archive = ArchiveReader(self.ctx, reader, self.format, checkpoints, self.archive)
         if self.archive == "-" and self.format is None and archive.format is not None:
-            raise CommandError(f"Archive is compressed. Use {_LETTERS[archive.format]} option\ntar: {_FATAL}", 2)
+            raise CommandError(
+                f"Archive is compressed. Use {_LETTERS[archive.format]} option\ntar: {_FATAL}", 2
+            )
         return archive
 
     def _read(self, key: str, value: str) -> None:
         if key in _ACTIONS:
             if self.action and self.action != _ACTIONS[key]:
-                raise UsageError("You may not specify more than one '-Acdtrux', '--delete' or  '--test-label' option", 2)
+                raise UsageError(
+                    "You may not specify more than one '-Acdtrux', '--delete' or  '--test-label' option",
+                    2,
+                )
             self.action = _ACTIONS[key]
         elif key in _FORMATS:
             self._compress(key)
@@ -205,7 +238,9 @@ class TarOptions:
     def _check(self) -> None:
         """Refuse options that do not go together."""
         args = self.args
-        if args.last("acls", "xattrs", "selinux", "pax-option") and not args.last("format", "posix"):
+        if args.last("acls", "xattrs", "selinux", "pax-option") and not args.last(
+            "format", "posix"
+        ):
             self.style.form = "pax"
         if args.flag("o") and self.action == "c":
             raise UsageError("option -o with -c (--format=v7) is not available here", 2)
@@ -237,7 +272,9 @@ class TarOptions:
             elif key.endswith(":"):
                 self.style.overrides[key[:-1]] = text
             else:
-                raise CommandError(f"--pax-option={key}: this keyword is not available here: use {key}:=", 2)
+                raise CommandError(
+                    f"--pax-option={key}: this keyword is not available here: use {key}:=", 2
+                )
 
     def _exclude_backups(self, _value: str) -> None:
         for pattern in _tar_names.BACKUPS:
@@ -264,7 +301,9 @@ class TarOptions:
     def _warning(self, value: str) -> None:
         off = value.startswith("no-")
         try:
-            keyword = choose(value[3:] if off else value, "--warning", [(word,) for word in _WARNINGS])
+            keyword = choose(
+                value[3:] if off else value, "--warning", [(word,) for word in _WARNINGS]
+            )
         except UsageError as error:
             raise CommandError(error.message, 2) from None
         words = set(_WARNINGS) if keyword == "all" else {keyword}
@@ -277,7 +316,10 @@ class TarOptions:
 
     def _quoting_style(self, value: str) -> None:
         if value not in STYLES:
-            raise CommandError(f"Unknown quoting style '{value}'. Try 'tar --quoting-style=help' to get a list.\ntar: {_FATAL}", 2)
+            raise CommandError(
+                f"Unknown quoting style '{value}'. Try 'tar --quoting-style=help' to get a list.\ntar: {_FATAL}",
+                2,
+            )
 
     def _compress(self, format: str) -> None:
         if self.format is not None and self.format != format:
@@ -296,7 +338,9 @@ class TarOptions:
         self.shown[self.directory] = value
 
     def _use_compress_program(self, value: str) -> None:
-        self._compress(_PROGRAMS.get(posixpath.basename(value.partition(" ")[0])) or f"{PROGRAM}{value}")
+        self._compress(
+            _PROGRAMS.get(posixpath.basename(value.partition(" ")[0])) or f"{PROGRAM}{value}"
+        )
 
     def _exclude(self, value: str) -> None:
         self.exclusions.add(
@@ -318,7 +362,9 @@ class TarOptions:
 
     def _files_from(self, value: str) -> None:
         if value in self._lists:
-            self.ctx.warn(f"{value}: file list requested from list already read from command line", 2)
+            self.ctx.warn(
+                f"{value}: file list requested from list already read from command line", 2
+            )
             return
         self._lists.append(value)
         options = not self.null and not self.args.flag("verbatim-files-from")
@@ -402,7 +448,9 @@ class TarOptions:
         return made
 
     def _as_owner(self, text: str | None, known: Mapping[int, str]) -> tuple[str, int] | None:
-        """(name, number) of `NAME`, `NAME:NUMBER`, `NUMBER` or `:NUMBER`: what is not given is looked up."""
+        """(name, number) of `NAME`, `NAME:NUMBER`, `NUMBER` or `:NUMBER`: what is not given is
+        looked up.
+        """
         if text is None:
             return None
         name, _, number = (":" + text if text.isdecimal() else text).partition(":")
@@ -418,18 +466,25 @@ class TarOptions:
         return when
 
     def _moment(self, text: str) -> int:
-        from agentsandbox.commands._time.dates import DateError, parse_date  # only --mtime needs them
+        from agentsandbox.commands._time.dates import (  # only --mtime needs them
+            DateError,
+            parse_date,
+        )
         from agentsandbox.commands._time.times import nanoseconds
 
         if text.startswith(("/", ".")):
             try:
                 return nanoseconds(self.ctx.fs.stat(self.ctx.path(text)).mtime)
             except OSError as error:
-                raise CommandError(f"{text}: Cannot stat: {error.strerror}\ntar: {_FATAL}", 2) from None
+                raise CommandError(
+                    f"{text}: Cannot stat: {error.strerror}\ntar: {_FATAL}", 2
+                ) from None
         try:
             return parse_date(text, self.ctx.host.clock(), self.ctx.env.get("TZ", ""))
         except DateError:
-            self.ctx.warn(f"Substituting {_NO_DATE} for unknown date format {quote(text)}", self.ctx.status)
+            self.ctx.warn(
+                f"Substituting {_NO_DATE} for unknown date format {quote(text)}", self.ctx.status
+            )
             return _NO_DATE * 1_000_000_000
 
     def choice(self) -> Choice:
@@ -438,7 +493,9 @@ class TarOptions:
             wildcards=self.wildcards is True,
             anchored=self.anchored_choice,
             ignore_case=self.ignore_case,
-            alone=frozenset([at for at, operand in enumerate(self.operands) if not operand.recursive]),
+            alone=frozenset(
+                [at for at, operand in enumerate(self.operands) if not operand.recursive]
+            ),
         )
 
     def extraction(self) -> ExtractionOptions:
@@ -446,7 +503,9 @@ class TarOptions:
         made = ExtractionOptions(self.transformation)
         made.absolute = args.flag("absolute-names")
         made.keep_mtime = not args.flag("touch")
-        made.permissions = args.last("preserve-permissions", "no-same-permissions") == "preserve-permissions"
+        made.permissions = (
+            args.last("preserve-permissions", "no-same-permissions") == "preserve-permissions"
+        )
         made.to_stdout = args.flag("to-stdout")
         policy = args.last(*_EXISTING)
         made.existing = _EXISTING[policy] if policy is not None else "replace"
@@ -461,7 +520,9 @@ class TarOptions:
             made.strip = int(strip)
         top = args.value("one-top-level")
         if top is not None:
-            made.one_directory = top or re.sub(r"(\.tar)?\.[A-Za-z0-9]+$", "", posixpath.basename(self.archive))
+            made.one_directory = top or re.sub(
+                r"(\.tar)?\.[A-Za-z0-9]+$", "", posixpath.basename(self.archive)
+            )
         return made
 
 

@@ -6,7 +6,14 @@ import errno
 import os
 import posixpath
 
-from agentsandbox.commands._files.compression import CORRUPT, CompressionError, Source, compressor, decompress, detect
+from agentsandbox.commands._files.compression import (
+    CORRUPT,
+    CompressionError,
+    Source,
+    compressor,
+    decompress,
+    detect,
+)
 from agentsandbox.commands._processes.programs import find_problem
 from agentsandbox.errors import CommandError
 from agentsandbox.kernel.streams import Buffer, BytesReader, encode
@@ -19,8 +26,6 @@ if TYPE_CHECKING:
     from agentsandbox.commands.tar.checkpoints import Checkpoints
     from agentsandbox.contract.command import CommandContext
     from agentsandbox.kernel.streams import ByteReader, ByteWriter
-
-__all__ = ["FORMAT_OF_SUFFIX", "PROGRAM", "ArchiveReader", "ArchiveWriter", "open_archive", "tell_child"]
 
 PROGRAM = "program:"
 """Before the command line of -I where a format is expected."""
@@ -35,14 +40,21 @@ _PORTION = 1 << 15
 _FATAL = "Error is not recoverable: exiting now"
 _ENDED_EARLY = (
     "\nbzip2: Compressed file ends unexpectedly;\n\tperhaps it is corrupted?  *Possible* reason follows.\n"
-    "bzip2: Inappropriate ioctl for device\n\tInput file = (stdin), output file = (stdout)\n\n" + CORRUPT
+    "bzip2: Inappropriate ioctl for device\n\tInput file = (stdin), output file = (stdout)\n\n"
+    + CORRUPT
 )
-_DAMAGED = "\nbzip2: Data integrity error when decompressing.\n\tInput file = (stdin), output file = (stdout)\n\n" + CORRUPT
+_DAMAGED = (
+    "\nbzip2: Data integrity error when decompressing.\n\tInput file = (stdin), output file = (stdout)\n\n"
+    + CORRUPT
+)
 _CHILD_ERRORS = {
     ("gzip", "format"): ("\ngzip: stdin: not in gzip format", 1),
     ("gzip", "end"): ("\ngzip: stdin: unexpected end of file", 1),
     ("gzip", "check"): ("\ngzip: stdin: invalid compressed data--crc error", 1),
-    ("gzip", "both"): ("\ngzip: stdin: invalid compressed data--crc error\n\ngzip: stdin: invalid compressed data--length error", 1),
+    ("gzip", "both"): (
+        "\ngzip: stdin: invalid compressed data--crc error\n\ngzip: stdin: invalid compressed data--length error",
+        1,
+    ),
     ("gzip", "length"): ("\ngzip: stdin: invalid compressed data--length error", 1),
     ("gzip", "data"): ("\ngzip: stdin: invalid compressed data--format violated", 1),
     ("gzip", "garbage"): ("\ngzip: stdin: decompression OK, trailing garbage ignored", 2),
@@ -59,7 +71,10 @@ _CHILD_ERRORS = {
     ("lzma", "data"): ("xz: (stdin): Compressed data is corrupt", 1),
     ("zstd", "format"): ("zstd: /*stdin*\\: unknown header ", 1),
     ("zstd", "end"): ("/*stdin*\\ : Read error (39) : premature end ", 1),
-    ("zstd", "check"): ("/*stdin*\\ : Decoding error (36) : Restored data doesn't match checksum ", 1),
+    ("zstd", "check"): (
+        "/*stdin*\\ : Decoding error (36) : Restored data doesn't match checksum ",
+        1,
+    ),
     ("zstd", "data"): ("/*stdin*\\ : Decoding error (36) : Data corruption detected ", 1),
 }
 
@@ -75,7 +90,9 @@ def _is_header(block: bytes) -> bool:
 
 
 class ArchiveReader:
-    """The plain bytes of an archive, and how much of the current member's content is still unread."""
+    """The plain bytes of an archive, and how much of the current member's content is still
+    unread.
+    """
 
     def __init__(
         self,
@@ -114,7 +131,9 @@ class ArchiveReader:
         """Whether the end that comes too early is told of twice, as extraction does."""
 
     def _more(self) -> bytes:
-        """The next whole blocks of plain bytes; b"" at the end, where a part of a block is no part of the archive."""
+        """The next whole blocks of plain bytes; b"" at the end, where a part of a block is no part
+        of the archive.
+        """
         while True:
             self._ctx.budget.step()
             found = self._source.block() if self._blocks is None else self._expanded(self._blocks)
@@ -130,7 +149,9 @@ class ArchiveReader:
                 return found[:whole]
 
     def _expanded(self, blocks: Iterator[bytes]) -> bytes:
-        """The next decompressed bytes. What is wrong with them is told at once, and ends `tar` when the archive is closed."""
+        """The next decompressed bytes. What is wrong with them is told at once, and ends `tar` when
+        the archive is closed.
+        """
         try:
             return next(blocks, b"")
         except CompressionError as error:
@@ -142,7 +163,9 @@ class ArchiveReader:
             return b""
 
     def close(self) -> None:
-        """Take what comes after the archive's end; `CommandError` where the compressed data was wrong."""
+        """Take what comes after the archive's end; `CommandError` where the compressed data was
+        wrong.
+        """
         if self._blocks is None:
             return
         while not self._child_status and self._expanded(self._blocks):
@@ -208,14 +231,21 @@ class ArchiveWriter:
     """Takes the plain bytes of an archive, in records, and compresses them."""
 
     def __init__(
-        self, ctx: CommandContext, target: ByteWriter, format: str | None, record: int = 10240, checkpoints: Checkpoints | None = None
+        self,
+        ctx: CommandContext,
+        target: ByteWriter,
+        format: str | None,
+        record: int = 10240,
+        checkpoints: Checkpoints | None = None,
     ) -> None:
         self._ctx = ctx
         self._target = target
         self._compressor: Compressor | None = None
         if format is not None:
             own = format.startswith(PROGRAM)
-            self._compressor = _Program(ctx, format.removeprefix(PROGRAM)) if own else compressor(format)
+            self._compressor = (
+                _Program(ctx, format.removeprefix(PROGRAM)) if own else compressor(format)
+            )
         self._record = record
         self._checkpoints = checkpoints
         self._held: list[bytes] = []
@@ -297,7 +327,11 @@ def _output_of(ctx: CommandContext, command: str, data: bytes) -> bytes:
     if find_problem(ctx, name):
         if command.endswith(" -d"):
             reason = "Cannot exec: No such file or directory"
-            ctx.stderr.write(encode(f"tar (child): {name}: {reason}\ntar (child): {_FATAL}\ntar: Child returned status 2\n"))
+            ctx.stderr.write(
+                encode(
+                    f"tar (child): {name}: {reason}\ntar (child): {_FATAL}\ntar: Child returned status 2\n"
+                )
+            )
             raise CommandError(_FATAL, 2)
         ctx.stderr.write(encode(f"/bin/sh: 1: {name}: not found\ntar: Child returned status 127\n"))
         raise CommandError(_FATAL, 2)
@@ -311,18 +345,28 @@ def _output_of(ctx: CommandContext, command: str, data: bytes) -> bytes:
 
 def tell_child(ctx: CommandContext, name: str, error: OSError) -> None:
     """An archive that cannot be opened, in the words of the process that would compress it."""
-    ctx.stderr.write(encode(f"tar (child): {name}: Cannot open: {error.strerror}\ntar (child): {_FATAL}\n"))
+    ctx.stderr.write(
+        encode(f"tar (child): {name}: Cannot open: {error.strerror}\ntar (child): {_FATAL}\n")
+    )
 
 
 def open_archive(ctx: CommandContext, name: str, *, format: str | None = None) -> ByteReader:
     """The archive for reading, stdin for "-"; `format` if an option says that it is compressed."""
     if name == "-":
         if ctx.stdin.unreadable:
-            lines = [f"-: Cannot read: {os.strerror(ctx.stdin.unreadable)}", "At beginning of tape, quitting now", _FATAL]
+            lines = [
+                f"-: Cannot read: {os.strerror(ctx.stdin.unreadable)}",
+                "At beginning of tape, quitting now",
+                _FATAL,
+            ]
             if format is None:
                 raise CommandError("\ntar: ".join(lines), 2)
-            text = _CHILD_ERRORS.get((format, "end"), (f"{format}: (stdin): unexpected end of file", 1))[0]
-            ctx.stderr.write(encode("".join([f"tar (child): {line}\n" for line in lines]) + f"{text}\n"))
+            text = _CHILD_ERRORS.get(
+                (format, "end"), (f"{format}: (stdin): unexpected end of file", 1)
+            )[0]
+            ctx.stderr.write(
+                encode("".join([f"tar (child): {line}\n" for line in lines]) + f"{text}\n")
+            )
             raise CommandError(f"Child returned status 2\ntar: {_FATAL}", 2)
         return ctx.stdin
     try:
@@ -332,7 +376,11 @@ def open_archive(ctx: CommandContext, name: str, *, format: str | None = None) -
         return file
     except OSError as error:
         if error.errno == errno.EISDIR and format is None:
-            lines = [f"{name}: Cannot read: {error.strerror}", "At beginning of tape, quitting now", _FATAL]
+            lines = [
+                f"{name}: Cannot read: {error.strerror}",
+                "At beginning of tape, quitting now",
+                _FATAL,
+            ]
             raise CommandError("\ntar: ".join(lines), 2) from None
         if format is not None:
             tell_child(ctx, name, error)

@@ -93,7 +93,12 @@ def _members(options: TarOptions, archive: ArchiveReader, choice: Choice) -> Ite
             yield member
             continue
         chosen = choice.match(member.name) and not options.exclusions.match(member.name, ctx.budget)
-        if chosen and options.newer is not None and member.kind != "dir" and member.mtime < options.newer:
+        if (
+            chosen
+            and options.newer is not None
+            and member.kind != "dir"
+            and member.mtime < options.newer
+        ):
             continue
         if chosen:
             yield member
@@ -105,7 +110,10 @@ def _tell_missing(options: TarOptions, choice: Choice) -> None:
     missing = choice.missing()
     if missing and choice.looks_like_pattern():
         ctx.warn("Pattern matching characters used in file names", ctx.status)
-        ctx.warn("Use --wildcards to enable pattern matching, or --no-wildcards to suppress this warning", ctx.status)
+        ctx.warn(
+            "Use --wildcards to enable pattern matching, or --no-wildcards to suppress this warning",
+            ctx.status,
+        )
     for name in missing:
         ctx.warn(f"{show_in_message(name)}: Not found in archive", 2)
 
@@ -120,7 +128,9 @@ def _list(ctx: CommandContext, options: TarOptions) -> None:
     archive = options.open()
     choice = options.choice()
     listing = _listing(ctx, options, ctx.stdout, options.verbose)
-    names = SafeNames(lambda message: ctx.warn(message, ctx.status), options.args.flag("absolute-names"))
+    names = SafeNames(
+        lambda message: ctx.warn(message, ctx.status), options.args.flag("absolute-names")
+    )
     wanted = options.extraction()
     for member in _members(options, archive, choice):
         options.last_directory()
@@ -139,7 +149,9 @@ def _extract(ctx: CommandContext, options: TarOptions) -> None:
     choice = options.choice()
     wanted = options.extraction()
     extraction = Extraction(ctx, archive, wanted, options.directory)
-    listing = _listing(ctx, options, ctx.stderr if wanted.to_stdout else ctx.stdout, options.verbose - 1)
+    listing = _listing(
+        ctx, options, ctx.stderr if wanted.to_stdout else ctx.stdout, options.verbose - 1
+    )
     transformed = options.args.flag("show-transformed-names")
     try:
         for member in _members(options, archive, choice):
@@ -185,7 +197,9 @@ def _records(options: TarOptions, size: int) -> int:
 
 def _creating(ctx: CommandContext, options: TarOptions) -> Listing:
     """What `-v` writes about members that are added."""
-    return _listing(ctx, options, ctx.stderr if options.archive == "-" else ctx.stdout, options.verbose - 1)
+    return _listing(
+        ctx, options, ctx.stderr if options.archive == "-" else ctx.stdout, options.verbose - 1
+    )
 
 
 def _open_target(ctx: CommandContext, options: TarOptions) -> tuple[ByteWriter, str | None]:
@@ -200,18 +214,27 @@ def _open_target(ctx: CommandContext, options: TarOptions) -> tuple[ByteWriter, 
     except OSError as error:
         if options.format is not None:
             tell_child(ctx, options.archive, error)
-            raise CommandError(f"{options.archive}: Cannot write: Broken pipe\ntar: Child returned status 2\ntar: {_FATAL}", 2) from None
-        raise CommandError(f"{options.archive}: Cannot open: {error.strerror}\ntar: {_FATAL}", 2) from None
+            raise CommandError(
+                f"{options.archive}: Cannot write: Broken pipe\ntar: Child returned status 2\ntar: {_FATAL}",
+                2,
+            ) from None
+        raise CommandError(
+            f"{options.archive}: Cannot open: {error.strerror}\ntar: {_FATAL}", 2
+        ) from None
 
 
-def _add_operands(ctx: CommandContext, options: TarOptions, creation: Creation, listing: Listing) -> None:
+def _add_operands(
+    ctx: CommandContext, options: TarOptions, creation: Creation, listing: Listing
+) -> None:
     wanted = creation.options
     if options.verbose:
         for text in options.dates:
             ctx.warn(text, ctx.status)
     transformed = options.args.flag("show-transformed-names")
     if options.verbose:
-        wanted.verbose = lambda member, name: listing.write(member, member.name if transformed else name)
+        wanted.verbose = lambda member, name: listing.write(
+            member, member.name if transformed else name
+        )
     for operand in options.operands:
         wanted.recursive = operand.recursive
         options.enter(operand)
@@ -226,7 +249,9 @@ def _create(ctx: CommandContext, options: TarOptions) -> None:
     wanted = options.creation()
     target, path = _open_target(ctx, options)
     listing = _creating(ctx, options)
-    writer = ArchiveWriter(ctx, target, options.format, options.record, Checkpoints(options, "Write"))
+    writer = ArchiveWriter(
+        ctx, target, options.format, options.record, Checkpoints(options, "Write")
+    )
     creation = Creation(ctx, writer, wanted, path)
     _add_operands(ctx, options, creation, listing)
     writer.finish()
@@ -245,7 +270,8 @@ def _rewritable(ctx: CommandContext, options: TarOptions, *, create: bool) -> tu
     path = posixpath.normpath(posixpath.join(ctx.cwd, options.archive))
     if create and options.archive.endswith("/"):
         raise CommandError(
-            f"{options.archive}: Cannot read: Bad file descriptor\ntar: At beginning of tape, quitting now\ntar: {_FATAL}", 2
+            f"{options.archive}: Cannot read: Bad file descriptor\ntar: At beginning of tape, quitting now\ntar: {_FATAL}",
+            2,
         )
     if create and not ctx.fs.exists(path):
         return b"", path
@@ -261,7 +287,9 @@ def _append(ctx: CommandContext, options: TarOptions) -> None:
     archive = ArchiveReader(ctx, BytesReader(data), None)
     times: dict[str, int] = {}
     end = 0
-    for member in read_members(archive, lambda message: ctx.warn(message, ctx.status)) if data else ():
+    for member in (
+        read_members(archive, lambda message: ctx.warn(message, ctx.status)) if data else ()
+    ):
         times[member.name.rstrip("/")] = member.mtime // 1_000_000_000
         archive.skip_rest()
         end = archive.position
@@ -318,7 +346,9 @@ def _run(ctx: CommandContext, words: Sequence[str]) -> int:
         return 0
     options = TarOptions(ctx, args, tar.parser())
     if not options.action:
-        raise UsageError("You must specify one of the '-Acdtrux', '--delete' or '--test-label' options", 2)
+        raise UsageError(
+            "You must specify one of the '-Acdtrux', '--delete' or '--test-label' options", 2
+        )
     try:
         _DO[options.action](ctx, options)
     except TarFormatError as error:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["USAGE"]
-
 USAGE = """
 Usage: tar [OPTION...] [FILE]...
 Store files in an archive and get them back: `tar -cf archive.tar foo bar`, `tar -tvf archive.tar`, `tar -xf archive.tar`.

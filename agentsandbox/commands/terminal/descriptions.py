@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["capability_text", "clearing", "is_terminal", "parameters_of"]
-
 _STRINGS = {
     "bel": "\a", "cr": "\r", "cud1": "\n", "ind": "\n", "blink": "\x1b[5m", "bold": "\x1b[1m",
     "civis": "\x1b[?25l", "cnorm": "\x1b[?12l\x1b[?25h", "cub1": "\b", "cuf1": "\x1b[C",
@@ -34,7 +32,9 @@ _PARAMETRIC = {
 }  # fmt: skip
 """Strings with numbers in them; `%i` counts them from one."""
 _COLORS = 256
-_NAMES = frozenset(f"{name}{colors}" for name in ("xterm", "screen", "tmux") for colors in ("", "-256color"))
+_NAMES = frozenset(
+    f"{name}{colors}" for name in ("xterm", "screen", "tmux") for colors in ("", "-256color")
+)
 
 
 def is_terminal(name: str) -> bool:

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import re
 
-from agentsandbox.commands.terminal.descriptions import capability_text, clearing, is_terminal, parameters_of
+from agentsandbox.commands.terminal.descriptions import (
+    capability_text,
+    clearing,
+    is_terminal,
+    parameters_of,
+)
 from agentsandbox.contract.command import Arguments, CommandContext, command
 from agentsandbox.contract.manners import SILENT, Manners
 from agentsandbox.errors import CommandError

@@ -12,8 +12,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.contract.command import CommandContext
 
-__all__ = ["ByteSet", "parse_set"]
-
 _NAMED = {b"a": 7, b"b": 8, b"f": 12, b"n": 10, b"r": 13, b"t": 9, b"v": 11, b"\\": 92}
 _UPPER = bytes(range(65, 91))
 _LOWER = bytes(range(97, 123))
@@ -36,7 +34,9 @@ _CLASSES = {
 
 
 class ByteSet:
-    """A parsed string: parts of bytes, some of them a class or a `[c*]` that takes up what is missing."""
+    """A parsed string: parts of bytes, some of them a class or a `[c*]` that takes up what is
+    missing.
+    """
 
     __slots__ = ("ends_with_class", "equivalents", "fills", "has_class", "other_classes", "parts")
 
@@ -64,10 +64,15 @@ class ByteSet:
     def fill(self, length: int) -> None:
         """Give a `[c*]` the length that the string lacks."""
         missing = max(0, length - len(self.content()))
-        self.parts = [("bytes", found * missing) if kind == "fill" else (kind, found) for kind, found in self.parts]
+        self.parts = [
+            ("bytes", found * missing) if kind == "fill" else (kind, found)
+            for kind, found in self.parts
+        ]
 
     def align_cases(self, second: ByteSet, source: bytes) -> tuple[bytes, bytes]:
-        """(from, to), where classes of upper and lower case in both strings stand opposite each other."""
+        """(from, to), where classes of upper and lower case in both strings stand opposite each
+        other.
+        """
         starts = self._case_starts()
         for start in second._case_starts():
             if start > len(source):
@@ -98,7 +103,11 @@ def _unescape(ctx: CommandContext, text: bytes) -> list[tuple[int, bool]]:
             continue
         following = text[at : at + 1]
         if not following:
-            ctx.stderr.write(encode(f"{ctx.name}: warning: an unescaped backslash at end of string is not portable\n"))
+            ctx.stderr.write(
+                encode(
+                    f"{ctx.name}: warning: an unescaped backslash at end of string is not portable\n"
+                )
+            )
             units.append((92, False))
         elif following in _NAMED:
             units.append((_NAMED[following], True))
@@ -144,7 +153,9 @@ def parse_set(ctx: CommandContext, text: str) -> ByteSet:
         if at + 2 < len(units) and units[at + 1] == (45, False):
             high = units[at + 2][0]
             if high < low:
-                raise CommandError(f"range-endpoints of '{_shown(low)}-{_shown(high)}' are in reverse collating sequence order")
+                raise CommandError(
+                    f"range-endpoints of '{_shown(low)}-{_shown(high)}' are in reverse collating sequence order"
+                )
             found.add("bytes", bytes(range(low, high + 1)))
             at += 3
             continue
@@ -177,7 +188,11 @@ def _bracket(units: list[tuple[int, bool]], at: int, found: ByteSet) -> int:
 
 def _refuse(kind: int, inside: bytes) -> None:
     if kind == 58:
-        raise CommandError("missing character class name '[::]'" if not inside else f"invalid character class {quote(decode(inside))}")
+        raise CommandError(
+            "missing character class name '[::]'"
+            if not inside
+            else f"invalid character class {quote(decode(inside))}"
+        )
     if not inside:
         raise CommandError("missing equivalence class character '[==]'")
     raise CommandError(f"{decode(inside)}: equivalence class operand must be a single character")

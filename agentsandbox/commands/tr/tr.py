@@ -29,7 +29,9 @@ def _operands(args: Arguments, *, delete: bool, squeeze: bool) -> list[str]:
         if not words:
             raise UsageError("missing operand")
         reason = "when both deleting and squeezing repeats" if squeeze else "when translating"
-        raise UsageError(f"missing operand after {quote(words[-1])}\nTwo strings must be given {reason}.")
+        raise UsageError(
+            f"missing operand after {quote(words[-1])}\nTwo strings must be given {reason}."
+        )
     if len(words) > most:
         message = f"extra operand {quote(words[most])}"
         if len(words) == 2:
@@ -38,13 +40,21 @@ def _operands(args: Arguments, *, delete: bool, squeeze: bool) -> list[str]:
     return words
 
 
-def _translation(first: ByteSet, second: ByteSet, *, complement: bool, truncate: bool) -> tuple[bytes, bytes]:
+def _translation(
+    first: ByteSet, second: ByteSet, *, complement: bool, truncate: bool
+) -> tuple[bytes, bytes]:
     """(from, to) of equal length."""
     if second.equivalents:
         raise CommandError("[=c=] expressions may not appear in string2 when translating")
     if second.other_classes:
-        raise CommandError("when translating, the only character classes that may appear in\nstring2 are 'upper' and 'lower'")
-    source = bytes([byte for byte in range(256) if byte not in first.content()]) if complement else first.content()
+        raise CommandError(
+            "when translating, the only character classes that may appear in\nstring2 are 'upper' and 'lower'"
+        )
+    source = (
+        bytes([byte for byte in range(256) if byte not in first.content()])
+        if complement
+        else first.content()
+    )
     second.fill(len(source))
     if complement:
         target = second.content()
@@ -63,7 +73,9 @@ def _translation(first: ByteSet, second: ByteSet, *, complement: bool, truncate:
                 )
             target += target[-1:] * (len(source) - len(target))
     if complement and first.has_class and not even:
-        raise CommandError("when translating with complemented character classes,\nstring2 must map all characters in the domain to one")
+        raise CommandError(
+            "when translating with complemented character classes,\nstring2 must map all characters in the domain to one"
+        )
     return source, target[: len(source)]
 
 
@@ -99,14 +111,33 @@ def _squeezer(squeezed: bytes) -> Callable[[bytes], bytes]:
     return squeeze
 
 
-_WHITE = (b" ", b"\t", b"\n", b"\r", b"\v", b"\f", b"\x1c", b"\x1d", b"\x1e", b"\x1f", b"\x85", b"\xa0")
+_WHITE = (
+    b" ",
+    b"\t",
+    b"\n",
+    b"\r",
+    b"\v",
+    b"\f",
+    b"\x1c",
+    b"\x1d",
+    b"\x1e",
+    b"\x1f",
+    b"\x85",
+    b"\xa0",
+)
 """What `str.split` takes for white space in text of one character a byte."""
 
-_MARKS = tuple(bytes([mark]) for mark in (*range(1, 9), *range(14, 28), *range(127, 256)) if bytes([mark]) not in _WHITE)
+_MARKS = tuple(
+    bytes([mark])
+    for mark in (*range(1, 9), *range(14, 28), *range(127, 256))
+    if bytes([mark]) not in _WHITE
+)
 
 
 def _hiding(block: bytes, byte: bytes) -> tuple[bytes, bytes] | None:
-    """What to translate, and to what, so that a byte is the only white space of a block; None if too few bytes are free for it."""
+    """What to translate, and to what, so that a byte is the only white space of a block; None if
+    too few bytes are free for it.
+    """
     hidden = [white for white in _WHITE if white != byte and white in block]
     free = [mark for mark in _MARKS if mark not in block and mark != byte][: len(hidden)]
     if len(free) < len(hidden):
@@ -115,17 +146,25 @@ def _hiding(block: bytes, byte: bytes) -> tuple[bytes, bytes] | None:
 
 
 def _squeeze_one(block: bytes, byte: bytes) -> bytes:
-    """Halve runs until none is left: `replace` is much faster than a pattern, and `split` where nothing else is white space."""
+    """Halve runs until none is left: `replace` is much faster than a pattern, and `split` where
+    nothing else is white space.
+    """
     pairs = block.count(byte + byte)
     if not pairs:
         return block
     if pairs * 32 > len(block) and (hiding := _hiding(block, byte)) is not None:
         shown, hidden = hiding
-        words = str(block.translate(bytes.maketrans(shown, hidden)), "latin-1").split()  # short texts are made quicker than bytes
+        words = str(
+            block.translate(bytes.maketrans(shown, hidden)), "latin-1"
+        ).split()  # short texts are made quicker than bytes
         if not words:
             return byte
         between = " ".join(words).encode("latin-1").translate(bytes.maketrans(hidden, shown))
-        return (byte if block.startswith(byte) else b"") + between + (byte if block.endswith(byte) else b"")
+        return (
+            (byte if block.startswith(byte) else b"")
+            + between
+            + (byte if block.endswith(byte) else b"")
+        )
     long_run = byte * 16
     while long_run in block:
         block = block.replace(long_run, byte)

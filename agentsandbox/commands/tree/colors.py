@@ -10,8 +10,6 @@ if TYPE_CHECKING:
 
     from agentsandbox.kernel.fs.base import Stat
 
-__all__ = ["Palette"]
-
 _COLORS = {
     "no": "00", "fi": "00", "di": "01;34", "ln": "01;36", "pi": "40;33", "so": "01;35", "bd": "40;33;01", "cd": "40;33;01",
     "or": "40;31;01", "ex": "01;32",
@@ -35,9 +33,17 @@ class Palette:
     def __init__(self, env: Mapping[str, str]) -> None:
         given = env.get("TREE_COLORS") or env.get("LS_COLORS")
         self._kinds = _COLORS
-        self._suffixes = [(f".{suffix}", code) for code, suffixes in _SUFFIXES.items() for suffix in suffixes.split()]
+        self._suffixes = [
+            (f".{suffix}", code)
+            for code, suffixes in _SUFFIXES.items()
+            for suffix in suffixes.split()
+        ]
         if given:
-            pairs = [(key, code) for key, equals, code in (item.partition("=") for item in given.split(":")) if equals]
+            pairs = [
+                (key, code)
+                for key, equals, code in (item.partition("=") for item in given.split(":"))
+                if equals
+            ]
             self._kinds = {key: code for key, code in pairs if not key.startswith("*")}
             self._suffixes = [(key[1:], code) for key, code in pairs if key.startswith("*")]
 
@@ -62,7 +68,9 @@ class Palette:
             kind = "ex"
         if kind is not None:
             return kinds.get(kind, "")
-        return next((code for suffix, code in self._suffixes if name.endswith(suffix)), kinds.get("fi", ""))
+        return next(
+            (code for suffix, code in self._suffixes if name.endswith(suffix)), kinds.get("fi", "")
+        )
 
 
 def _paint(text: str, code: str) -> str:

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.patterns.filenames import GlobMatcher
     from agentsandbox.kernel.streams import ByteWriter
 
-__all__ = ["Drawing", "Json", "Node", "TreeOptions"]
-
 _KINDS = {
     stat.S_IFDIR: "directory", stat.S_IFLNK: "link", stat.S_IFREG: "file", stat.S_IFIFO: "fifo",
     stat.S_IFCHR: "char", stat.S_IFBLK: "block", stat.S_IFSOCK: "socket",
@@ -43,7 +41,9 @@ class TreeOptions:
         self.follow = args.flag("l")
         self.level = int((args.value("L") or "0")[:9])
         limit = args.value("filelimit", "0") or ""
-        self.file_limit = int(limit) if limit.isascii() and limit.isdecimal() and len(limit) < 10 else 0
+        self.file_limit = (
+            int(limit) if limit.isascii() and limit.isdecimal() and len(limit) < 10 else 0
+        )
         self.patterns = _compile(args.values("P"), ignore_case=args.flag("ignore-case"))
         self.ignored = _compile(args.values("I"), ignore_case=args.flag("ignore-case"))
         self.match_directories = args.flag("matchdirs")
@@ -256,7 +256,9 @@ class Drawing(_Form):
         if self.options.question_marks:
             name = printable(name)
         elif not self.options.raw_names and not name.isprintable():
-            name = "".join([c if is_printable(c) else "".join([f"\\{b:03o}" for b in encode(c)]) for c in name])
+            name = "".join(
+                [c if is_printable(c) else "".join([f"\\{b:03o}" for b in encode(c)]) for c in name]
+            )
         return f'"{name}"' if self.options.quotes else name
 
 
@@ -274,7 +276,9 @@ class Json(_Form):
             self._line(1, f"{self._item(node, name, 1)}}}")
         else:
             indent, end = ("", "") if self.options.no_indent else ("  ", "\n")
-            item = f',"name":{_json(name)}' if node is None else f"{indent}{self._item(node, name, 1)}"
+            item = (
+                f',"name":{_json(name)}' if node is None else f"{indent}{self._item(node, name, 1)}"
+            )
             error = _error("error opening dir" if node is None else node.comment)
             self.write(f'{item},"contents":[{error}{end}{comma}{end}{indent}]}}{comma}{end}')
 
@@ -335,7 +339,12 @@ class Json(_Form):
         if node.target is not None:
             pairs.append(("target", node.target))
         pairs += self._facts(node, level)
-        return "{" + ",".join([f"{_json(key)}:{value if isinstance(value, int) else _json(value)}" for key, value in pairs])
+        return "{" + ",".join(
+            [
+                f"{_json(key)}:{value if isinstance(value, int) else _json(value)}"
+                for key, value in pairs
+            ]
+        )
 
     def _facts(self, node: Node, level: int) -> list[tuple[str, str | int]]:
         """Return (name, value) of what is asked for."""

@@ -153,7 +153,11 @@ class _Reader:
         leads = node.leads_to_directory
         if _matches(self.options.ignored, node.name, is_dir=leads):
             return False
-        if not self.options.patterns or node.free or (node.is_dir and not self.options.match_directories):
+        if (
+            not self.options.patterns
+            or node.free
+            or (node.is_dir and not self.options.match_directories)
+        ):
             return True
         matched = _matches(self.options.patterns, node.name, is_dir=leads)
         node.free = node.is_dir and matched
@@ -174,7 +178,12 @@ class _Reader:
         """Remove empty directories and add up sizes, from the leaves up; then count."""
         options = self.options
         for parent, child in reversed(order):
-            if options.prune and not options.directories_only and not child.children and not child.comment:
+            if (
+                options.prune
+                and not options.directories_only
+                and not child.children
+                and not child.comment
+            ):
                 assert parent.children is not None
                 parent.children.remove(child)
             elif options.usage:

@@ -1,1 +1,3 @@
-"""yq's language, version 4: documents as trees of nodes, their YAML in and out, expressions over them."""
+"""yq's language, version 4: documents as trees of nodes, their YAML in and out, expressions over
+them.
+"""

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import math
 
-from agentsandbox.commands.yq.evaluation import Context, Machine, YqError, cross, each, guessed_tag, is_true, operator, truth
+from agentsandbox.commands.yq.evaluation import (
+    Context,
+    Machine,
+    YqError,
+    cross,
+    each,
+    guessed_tag,
+    is_true,
+    operator,
+    truth,
+)
 from agentsandbox.commands.yq.nodes import MAPPING, SCALAR, SEQUENCE, Node
 from agentsandbox.commands.yq.numbers import go_float, parse_float, parse_integer, shown, wrap
 from agentsandbox.commands.yq.parser import Expression
@@ -13,8 +23,6 @@ from agentsandbox.commands.yq.traversal import matches_key
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-__all__ = ["added", "equal", "multiplied", "order"]
 
 _NUMBERS = ("!!int", "!!float")
 _MOST_REPEATS = 10_000_000
@@ -51,7 +59,11 @@ def _float_tag(left: Node) -> str:
 
 
 def _numbers(
-    machine: Machine, left: Node, right: Node, whole: Callable[[int, int], int], real: Callable[[float, float], float]
+    machine: Machine,
+    left: Node,
+    right: Node,
+    whole: Callable[[int, int], int],
+    real: Callable[[float, float], float],
 ) -> Node | None:
     """The result of an operator on two numbers; None if they are none."""
     tags = _tags(machine, left, right)
@@ -103,7 +115,9 @@ def added(machine: Machine, left: Node, right: Node) -> Node:
 
 
 def _cannot_add(left: Node, right: Node) -> YqError:
-    return YqError(f"{right.tag} ({right.nice_path()}) cannot be added to a {left.tag} ({left.nice_path()})")
+    return YqError(
+        f"{right.tag} ({right.nice_path()}) cannot be added to a {left.tag} ({left.nice_path()})"
+    )
 
 
 def _extra(machine: Machine, left: Node, right: Node) -> list[Node]:
@@ -210,7 +224,9 @@ def multiplied(machine: Machine, left: Node, right: Node) -> Node:
 
 def _divided(machine: Machine, left: Node, right: Node) -> Node:
     if left.tag == "!!null":
-        raise YqError(f"{left.tag} ({left.nice_path()}) cannot be divided by {right.tag} ({right.nice_path()})")
+        raise YqError(
+            f"{left.tag} ({left.nice_path()}) cannot be divided by {right.tag} ({right.nice_path()})"
+        )
     tags = _tags(machine, left, right)
     if tags == ("!!str", "!!str"):
         made = left.replaced(Node(SEQUENCE, "!!seq"))
@@ -221,11 +237,17 @@ def _divided(machine: Machine, left: Node, right: Node) -> Node:
         divisor = _float(right)
         dividend = _float(left)
         if divisor == 0:
-            value = math.nan if dividend == 0 or math.isnan(dividend) else math.copysign(math.inf, dividend)
+            value = (
+                math.nan
+                if dividend == 0 or math.isnan(dividend)
+                else math.copysign(math.inf, dividend)
+            )
         else:
             value = dividend / divisor
         return _result(left, _float_tag(left), go_float(value))
-    raise YqError(f"{left.tag} ({left.nice_path()}) cannot be divided by {right.tag} ({right.nice_path()})")
+    raise YqError(
+        f"{left.tag} ({left.nice_path()}) cannot be divided by {right.tag} ({right.nice_path()})"
+    )
 
 
 def _split(text: str, separator: str) -> list[str]:
@@ -236,11 +258,24 @@ def _split(text: str, separator: str) -> list[str]:
 
 def _remainder(machine: Machine, left: Node, right: Node) -> Node:
     tags = _tags(machine, left, right)
-    if left.tag == "!!null" or left.kind != SCALAR or right.kind != SCALAR or not (tags[0] in _NUMBERS and tags[1] in _NUMBERS):
-        raise YqError(f"{left.tag} ({left.nice_path()}) cannot modulo by {right.tag} ({right.nice_path()})")
+    if (
+        left.tag == "!!null"
+        or left.kind != SCALAR
+        or right.kind != SCALAR
+        or not (tags[0] in _NUMBERS and tags[1] in _NUMBERS)
+    ):
+        raise YqError(
+            f"{left.tag} ({left.nice_path()}) cannot modulo by {right.tag} ({right.nice_path()})"
+        )
     if tags == ("!!int", "!!int") and _integer(right)[1] == 0:
         raise YqError("cannot modulo by 0")
-    made = _numbers(machine, left, right, lambda a, b: int(math.copysign(1, a)) * (abs(a) % abs(b)), _real_remainder)
+    made = _numbers(
+        machine,
+        left,
+        right,
+        lambda a, b: int(math.copysign(1, a)) * (abs(a) % abs(b)),
+        _real_remainder,
+    )
     assert made is not None
     return made
 
@@ -275,11 +310,17 @@ def equal(machine: Machine, left: Node, right: Node) -> bool:
     if len(left.content) != len(right.content):
         return False
     if left.kind == SEQUENCE:
-        return all(equal(machine, one, other) for one, other in zip(left.content, right.content, strict=True))
+        return all(
+            equal(machine, one, other)
+            for one, other in zip(left.content, right.content, strict=True)
+        )
     if left.kind != MAPPING:
         return False
     others = {key.value: value for key, value in right.pairs()}
-    return all(key.value in others and equal(machine, value, others[key.value]) for key, value in left.pairs())
+    return all(
+        key.value in others and equal(machine, value, others[key.value])
+        for key, value in left.pairs()
+    )
 
 
 @operator("equals", "not_equals")
@@ -296,7 +337,9 @@ def _equals(machine: Machine, context: Context, expression: Expression) -> Conte
             same = left.kind == right.kind == SCALAR and matches_key(left.value, right.value)
         return truth(left, same == wanted)
 
-    return cross(machine, context if wanted else context.read_only(), expression, compare, when_empty=True)
+    return cross(
+        machine, context if wanted else context.read_only(), expression, compare, when_empty=True
+    )
 
 
 @operator("compare")
@@ -307,7 +350,9 @@ def _compare(machine: Machine, context: Context, expression: Expression) -> Cont
         if left is None or right is None:
             return truth(left or right, left is right and or_equal)
         if left.kind in (MAPPING, SEQUENCE):
-            raise YqError(f"{'maps' if left.kind == MAPPING else 'arrays'} not yet supported for comparison")
+            raise YqError(
+                f"{'maps' if left.kind == MAPPING else 'arrays'} not yet supported for comparison"
+            )
         if right.kind != SCALAR:
             raise YqError(f"{right.tag} ({right.nice_path()}) cannot be subtracted from {left.tag}")
         return truth(left, _compared(machine, left, right, greater, or_equal))
@@ -353,7 +398,9 @@ _RANKS = {"!!null": 0, "!!bool": 1}
 
 
 def order(left: Node, right: Node) -> int:
-    """Return -1, 0 or 1 as `left` sorts before, with or after `right`: null, booleans, then all else."""
+    """Return -1, 0 or 1 as `left` sorts before, with or after `right`: null, booleans, then all
+    else.
+    """
     ranks = _RANKS.get(left.tag, 2), _RANKS.get(right.tag, 2)
     if ranks[0] != ranks[1]:
         return -1 if ranks[0] < ranks[1] else 1
@@ -383,7 +430,9 @@ def _either(machine: Machine, context: Context, expression: Expression) -> Conte
     def alone(left: Node | None) -> Node | None:
         return truth(left, decisive) if is_true(left) == decisive else None
 
-    return cross(machine, context.read_only(), expression, second, when_empty=True, left_alone=alone)
+    return cross(
+        machine, context.read_only(), expression, second, when_empty=True, left_alone=alone
+    )
 
 
 @each("not")
@@ -400,7 +449,11 @@ def _any(machine: Machine, context: Context, expression: Expression) -> Context:
             raise YqError(f"{'any' if wanted else 'all'} only supports arrays, was {node.tag}")
         seen = False
         for item in node.content:
-            tested = [item] if expression.right is None else machine.values(context.single(item), expression.right)
+            tested = (
+                [item]
+                if expression.right is None
+                else machine.values(context.single(item), expression.right)
+            )
             if tested and is_true(tested[0]) == wanted:
                 seen = True
                 break

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from agentsandbox.commands.yq.evaluation import Context, Machine, YqError, cross, guessed_tag, is_true, operator
+from agentsandbox.commands.yq.evaluation import (
+    Context,
+    Machine,
+    YqError,
+    cross,
+    guessed_tag,
+    is_true,
+    operator,
+)
 from agentsandbox.commands.yq.nodes import ALIAS, MAPPING, SCALAR, SEQUENCE, Node, sequence
 from agentsandbox.commands.yq.parser import Expression
 from agentsandbox.commands.yq.traversal import create_path, descendants
 
-__all__ = ["merged", "update_attributes", "update_from"]
-
-
 # taking over another node
 
 
-def update_attributes(node: Node, other: Node, *, anchors: bool = True, clobber: bool = False) -> None:
-    """The node becomes of the other's kind, with its tag, style and comments; what it holds stays, if the kind does."""
+def update_attributes(
+    node: Node, other: Node, *, anchors: bool = True, clobber: bool = False
+) -> None:
+    """The node becomes of the other's kind, with its tag, style and comments; what it holds stays,
+    if the kind does.
+    """
     if node.kind != other.kind:
         node.content = []
         node.value = ""
@@ -30,7 +39,9 @@ def update_attributes(node: Node, other: Node, *, anchors: bool = True, clobber:
     node.line_comment = other.line_comment or node.line_comment
 
 
-def update_from(machine: Machine, node: Node, other: Node, *, anchors: bool = True, clobber: bool = False) -> None:
+def update_from(
+    machine: Machine, node: Node, other: Node, *, anchors: bool = True, clobber: bool = False
+) -> None:
     """The node becomes the other in all but its place."""
     if node is other:
         return
@@ -38,7 +49,9 @@ def update_from(machine: Machine, node: Node, other: Node, *, anchors: bool = Tr
     if emptied or guessed_tag(machine, node) != guessed_tag(machine, other):
         node.style = other.style
     copies = Node(other.kind)
-    copies.add_all(other.content, machine.meter)  # before the node changes, which may be a part of the other
+    copies.add_all(
+        other.content, machine.meter
+    )  # before the node changes, which may be a part of the other
     node.kind = other.kind
     node.keep(copies.content)
     node.value = other.value
@@ -108,8 +121,8 @@ def _multiply(machine: Machine, context: Context, expression: Expression) -> Con
 def merged(machine: Machine, left: Node, right: Node, options: frozenset[str]) -> Node:
     """The product of two nodes: mappings and sequences merge.
 
-    Options: "+" appends sequences, "d" merges their elements, "?" takes only keys that are there, "n" only those that
-    are not, "c" takes tags of one's own making too.
+    Options: "+" appends sequences, "d" merges their elements, "?" takes only keys that are there,
+    "n" only those that are not, "c" takes tags of one's own making too.
     """
     from agentsandbox.commands.yq.arithmetic import multiplied
 
@@ -130,7 +143,9 @@ def _merge(machine: Machine, target: Node, source: Node, options: frozenset[str]
     for node in descendants(machine, [source], keys=True, arrays="d" in options):
         if node.tag == "!!merge":
             continue
-        found = create_path(machine, target, node.path()[base:], creates="?" not in options, key=node.is_key)
+        found = create_path(
+            machine, target, node.path()[base:], creates="?" not in options, key=node.is_key
+        )
         for place in found:
             _merge_into(machine, place, node, options)
 
@@ -170,7 +185,9 @@ def _remove(doomed: list[Node]) -> None:
         if parent.kind == MAPPING:
             names = {node.value for node in parent.content[::2] if id(node) in gone}
             names |= {key.value for key, value in parent.pairs() if id(value) in gone}
-            parent.content = [part for pair in parent.pairs() if pair[0].value not in names for part in pair]
+            parent.content = [
+                part for pair in parent.pairs() if pair[0].value not in names for part in pair
+            ]
         else:
             parent.keep([node for node in parent.content if id(node) not in gone])
 
@@ -189,7 +206,9 @@ def _pipe(machine: Machine, context: Context, expression: Expression) -> Context
     return (context.writable() if results.creates else context).of(results.nodes)
 
 
-def _bind(machine: Machine, context: Context, binding: Expression, body: Expression | None) -> Context:
+def _bind(
+    machine: Machine, context: Context, binding: Expression, body: Expression | None
+) -> Context:
     variable = binding.right
     if variable is None or variable.name != "variable":
         raise YqError("RHS of 'as' operator must be a variable name e.g. $foo")
@@ -220,9 +239,13 @@ def _variable(machine: Machine, context: Context, expression: Expression) -> Con
 def _reduce(machine: Machine, context: Context, expression: Expression) -> Context:
     binding, block = expression.left, expression.right
     if binding is None or binding.name != "as" or binding.right is None:
-        raise YqError(f"reduce must be given an assign variable, got {binding.name.upper() if binding else ''} instead")
+        raise YqError(
+            f"reduce must be given an assign variable, got {binding.name.upper() if binding else ''} instead"
+        )
     if block is None or block.name != "block":
-        raise YqError(f"reduce must be given a block, got {block.name.upper() if block else ''} instead")
+        raise YqError(
+            f"reduce must be given a block, got {block.name.upper() if block else ''} instead"
+        )
     items = machine.evaluate(context, binding.left).nodes
     result = machine.evaluate(context, block.left)
     for item in items:
@@ -246,7 +269,9 @@ def _empty(machine: Machine, context: Context, expression: Expression) -> Contex
 def _with(machine: Machine, context: Context, expression: Expression) -> Context:
     block = expression.right
     if block is None or block.name != "block":
-        raise YqError(f"with must be given a block (;), got {block.name.upper() if block else ''} instead")
+        raise YqError(
+            f"with must be given a block (;), got {block.name.upper() if block else ''} instead"
+        )
     for node in machine.evaluate(context, block.left).nodes:
         machine.evaluate(context.single(node), block.right)
     return context
@@ -274,7 +299,9 @@ def _number(machine: Machine, context: Context, expression: Expression) -> Conte
 
 @operator("value")
 def _value(machine: Machine, context: Context, expression: Expression) -> Context:
-    return _constant(machine, context, "!!bool" if "bool" in expression.options else "!!null", expression.value)
+    return _constant(
+        machine, context, "!!bool" if "bool" in expression.options else "!!null", expression.value
+    )
 
 
 def _constant(machine: Machine, context: Context, tag: str, value: str) -> Context:
@@ -290,10 +317,17 @@ def _collect(machine: Machine, context: Context, expression: Expression) -> Cont
         for node in context.nodes:
             _gathered(machine, context.read_only(node), expression.right, made)
         return context.single(made)
-    return context.of([_gathered(machine, context.read_only(node), expression.right, node.replaced(sequence())) for node in context.nodes])
+    return context.of(
+        [
+            _gathered(machine, context.read_only(node), expression.right, node.replaced(sequence()))
+            for node in context.nodes
+        ]
+    )
 
 
-def _gathered(machine: Machine, context: Context, expression: Expression | None, made: Node) -> Node:
+def _gathered(
+    machine: Machine, context: Context, expression: Expression | None, made: Node
+) -> Node:
     for node in machine.evaluate(context, expression).nodes:
         made.adopt(node.copy(machine.meter))
     return made
@@ -301,19 +335,27 @@ def _gathered(machine: Machine, context: Context, expression: Expression | None,
 
 @operator("create_map")
 def _create_map(machine: Machine, context: Context, expression: Expression) -> Context:
-    """For each node the mappings of one entry that it gives; `collect_object` puts those of the same node together."""
+    """For each node the mappings of one entry that it gives; `collect_object` puts those of the
+    same node together.
+    """
     outer = Node(SEQUENCE, "!!seq")
     owners: list[Node | None] = [*context.nodes]
     for node in owners or [None]:
         inner = context.of([] if node is None else [node])
 
-        def pair(machine: Machine, left: Node | None, right: Node | None, owner: Node | None = node) -> Node | None:
+        def pair(
+            machine: Machine, left: Node | None, right: Node | None, owner: Node | None = node
+        ) -> Node | None:
             assert left is not None and right is not None
             made = Node(MAPPING, "!!map")
             made.add_pair(left, right, machine.meter)
             if owner is not None:
                 root = owner.root()
-                made.document, made.filename, made.file_index = root.document, root.filename, root.file_index
+                made.document, made.filename, made.file_index = (
+                    root.document,
+                    root.filename,
+                    root.file_index,
+                )
             return made
 
         group = Node(SEQUENCE, "!!seq")
@@ -330,7 +372,9 @@ def _collect_object(machine: Machine, context: Context, expression: Expression) 
     results: list[Node] = []
     size = len(context.nodes[0].content)
     if any(len(entry.content) < size for entry in context.nodes):
-        raise YqError("CollectObject: mismatching node sizes; are you creating a map with mismatching key value pairs?")
+        raise YqError(
+            "CollectObject: mismatching node sizes; are you creating a map with mismatching key value pairs?"
+        )
     for at in range(size):
         made: list[Node] = []
         for entry in context.nodes:
@@ -338,7 +382,9 @@ def _collect_object(machine: Machine, context: Context, expression: Expression) 
             if not made:
                 made = list(choices)
             else:
-                made = [merged(machine, one, choice, frozenset()) for one in made for choice in choices]
+                made = [
+                    merged(machine, one, choice, frozenset()) for one in made for choice in choices
+                ]
         for node in made:
             copy = node.copy(machine.meter)
             copy.parent = None

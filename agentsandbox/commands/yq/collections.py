@@ -6,8 +6,27 @@ from functools import cmp_to_key
 
 from agentsandbox.commands.yq.arithmetic import order
 from agentsandbox.commands.yq.assignment import update_from
-from agentsandbox.commands.yq.evaluation import Context, Machine, YqError, collected, each, is_true, operator, truth
-from agentsandbox.commands.yq.nodes import ALIAS, MAPPING, SCALAR, SEQUENCE, Node, mapping, null, sequence, string
+from agentsandbox.commands.yq.evaluation import (
+    Context,
+    Machine,
+    YqError,
+    collected,
+    each,
+    is_true,
+    operator,
+    truth,
+)
+from agentsandbox.commands.yq.nodes import (
+    ALIAS,
+    MAPPING,
+    SCALAR,
+    SEQUENCE,
+    Node,
+    mapping,
+    null,
+    sequence,
+    string,
+)
 from agentsandbox.commands.yq.numbers import parse_index
 from agentsandbox.commands.yq.parser import Expression
 from agentsandbox.commands.yq.traversal import children
@@ -19,7 +38,12 @@ __all__: list[str] = []
 def _same_place(node: Node, made: Node) -> Node:
     """A collection in the place of another, with its comments."""
     node.replaced(made)
-    made.leading, made.head, made.line_comment, made.foot = node.leading, node.head, node.line_comment, node.foot
+    made.leading, made.head, made.line_comment, made.foot = (
+        node.leading,
+        node.head,
+        node.line_comment,
+        node.foot,
+    )
     return made
 
 
@@ -107,16 +131,24 @@ def _from_entries(machine: Machine, node: Node) -> Node:
     for at, entry in enumerate(node.content):
         parts: list[Node] = []
         for name in ("key", "value"):
-            values = [value for key, value in entry.pairs() if key.value == name] if entry.kind == MAPPING else []
+            values = (
+                [value for key, value in entry.pairs() if key.value == name]
+                if entry.kind == MAPPING
+                else []
+            )
             if len(values) != 1:
-                raise YqError(f"expected to find one '{name}' entry but found {len(values)} in position {at}")
+                raise YqError(
+                    f"expected to find one '{name}' entry but found {len(values)} in position {at}"
+                )
             parts.append(values[0])
         made.add_pair(parts[0], parts[1], machine.meter)
     return made
 
 
 @each("from_entries")
-def _from_entries_operator(machine: Machine, context: Context, node: Node, expression: Expression) -> Node:
+def _from_entries_operator(
+    machine: Machine, context: Context, node: Node, expression: Expression
+) -> Node:
     return _from_entries(machine, node)
 
 
@@ -127,7 +159,11 @@ def _with_entries(machine: Machine, context: Context, expression: Expression) ->
         entries = _entries(machine, node)
         if entries is None:
             continue
-        changed = [found for entry in entries.content for found in machine.evaluate(context.single(entry), expression.right).nodes]
+        changed = [
+            found
+            for entry in entries.content
+            for found in machine.evaluate(context.single(entry), expression.right).nodes
+        ]
         again = collected(machine, changed, node)
         again.leading, again.head, again.foot = node.leading, node.head, node.foot
         found.append(_from_entries(machine, again))
@@ -153,7 +189,11 @@ def _map(machine: Machine, context: Context, expression: Expression) -> Context:
 
 @each("filter")
 def _filter(machine: Machine, context: Context, node: Node, expression: Expression) -> Node:
-    kept = [item for item in children(machine, node) if _chosen(machine, context, item, expression.right)]
+    kept = [
+        item
+        for item in children(machine, node)
+        if _chosen(machine, context, item, expression.right)
+    ]
     made = collected(machine, kept, node)
     made.style = node.style
     return made
@@ -209,7 +249,9 @@ def _picked(machine: Machine, node: Node, names: list[Node], pick: bool) -> Node
             made.add_pair(key, value, machine.meter)
         return made
     if node.kind != SEQUENCE:
-        raise YqError(f"cannot {'pick' if pick else 'omit'} indices from type {node.tag} ({node.nice_path()})")
+        raise YqError(
+            f"cannot {'pick' if pick else 'omit'} indices from type {node.tag} ({node.nice_path()})"
+        )
     made = _same_place(node, node.bare_copy())
     indices: list[int] = []
     for name in names:
@@ -218,7 +260,11 @@ def _picked(machine: Machine, node: Node, names: list[Node], pick: bool) -> Node
             raise YqError(f"cannot index array with {name.value}")
         indices.append(index)
     size = len(node.content)
-    order_of = [at for at in indices if 0 <= at < size] if pick else [at for at in range(size) if at not in indices]
+    order_of = (
+        [at for at in indices if 0 <= at < size]
+        if pick
+        else [at for at in range(size) if at not in indices]
+    )
     for at in order_of:
         made.adopt(node.content[at].copy(machine.meter))
     return made
@@ -259,7 +305,9 @@ def _extreme(machine: Machine, context: Context, expression: Expression) -> Cont
         best: Node | None = None
         for item in _array(node):
             if item.kind != SCALAR:
-                raise YqError(f"{'min' if sign < 0 else 'max'} only works for scalars, got {item.tag}")
+                raise YqError(
+                    f"{'min' if sign < 0 else 'max'} only works for scalars, got {item.tag}"
+                )
             if best is None or order(item, best) == sign:
                 best = item
         if best is not None:
@@ -284,10 +332,16 @@ def _sort_keys(machine: Machine, context: Context, expression: Expression) -> Co
 @each("sort", "sort_by")
 def _sort(machine: Machine, context: Context, node: Node, expression: Expression) -> Node:
     if node.kind == SCALAR or node.kind == ALIAS:
-        raise YqError(f"node at path [{node.nice_path()}] is not an array or map (it's a {node.tag})")
+        raise YqError(
+            f"node at path [{node.nice_path()}] is not an array or map (it's a {node.tag})"
+        )
     keyed: list[tuple[list[Node], Node]] = []
     for item in node.values():
-        keys = [item] if expression.right is None else machine.values(context.single(item), expression.right)
+        keys = (
+            [item]
+            if expression.right is None
+            else machine.values(context.single(item), expression.right)
+        )
         keyed.append((keys, item))
     machine.budget.step(len(keyed) * max(1, len(keyed).bit_length()))
     keyed.sort(key=cmp_to_key(_order_of_keys))

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from agentsandbox.kernel.budget import Budget
 
-__all__ = ["read_yaml", "yaml_text"]
-
 _LEADING = re.compile(r"\s*(?:#|%YA)")
 _PEEK = 4
 
@@ -42,7 +40,9 @@ def _split_leading(text: str) -> tuple[str, str]:
 
 
 def read_yaml(text: str, budget: Budget, *, keep_leading: bool = True) -> Iterator[Node]:
-    """Each document, the first with the text before it; a null if there are only comments. Raises `YamlError`."""
+    """Each document, the first with the text before it; a null if there are only comments. Raises
+    `YamlError`.
+    """
     leading, rest = _split_leading(text) if keep_leading else ("", text)
     index = 0
     for node in read_documents(rest, budget):
@@ -57,8 +57,12 @@ def read_yaml(text: str, budget: Budget, *, keep_leading: bool = True) -> Iterat
         yield node
 
 
-def yaml_text(node: Node, indent: int, budget: Budget, *, unwrap: bool, separators: bool = True) -> str:
-    """A result with its newline; `unwrap` prints a scalar alone as it is. What stands before the document is not in it."""
+def yaml_text(
+    node: Node, indent: int, budget: Budget, *, unwrap: bool, separators: bool = True
+) -> str:
+    """A result with its newline; `unwrap` prints a scalar alone as it is. What stands before the
+    document is not in it.
+    """
     if node.kind == SCALAR and unwrap:
         ending = "\r\n" if "\r\n" in node.leading else "\n"
         return node.value + ending if node.value or not node.leading else ""

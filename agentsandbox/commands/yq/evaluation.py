@@ -1,4 +1,6 @@
-"""What all operators share: the nodes they are given, what they may ask of the world, operators of two sides."""
+"""What all operators share: the nodes they are given, what they may ask of the world, operators of
+two sides.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,6 @@ if TYPE_CHECKING:
     Operator = Callable[["Machine", "Context", Expression], "Context"]
     Single = Callable[["Machine", "Context", Node, Expression], Node | None]
     Calculation = Callable[["Machine", Node | None, Node | None], Node | None]
-
-__all__ = ["OPERATORS", "Context", "Machine", "YqError", "collected", "cross", "each", "guessed_tag", "is_true", "operator", "truth"]
 
 
 class YqError(Exception):
@@ -62,11 +62,15 @@ class Machine:
 
 
 class Context:
-    """The nodes an operator works on, the variables, and whether paths that do not exist come into being."""
+    """The nodes an operator works on, the variables, and whether paths that do not exist come into
+    being.
+    """
 
     __slots__ = ("creates", "nodes", "variables")
 
-    def __init__(self, nodes: list[Node], variables: dict[str, list[Node]], *, creates: bool = True) -> None:
+    def __init__(
+        self, nodes: list[Node], variables: dict[str, list[Node]], *, creates: bool = True
+    ) -> None:
         self.nodes = nodes
         self.variables = variables
         self.creates = creates
@@ -107,7 +111,9 @@ def operator(*names: str) -> Callable[[Operator], Operator]:
 
 
 def each(*names: str) -> Callable[[Single], Single]:
-    """Make a function of one node the operator of these names; it runs for every node of a context."""
+    """Make a function of one node the operator of these names; it runs for every node of a
+    context.
+    """
 
     def decorate(function: Single) -> Single:
         def run(machine: Machine, context: Context, expression: Expression) -> Context:
@@ -157,16 +163,21 @@ def cross(
     when_empty: bool = False,
     left_alone: Callable[[Node | None], Node | None] | None = None,
 ) -> Context:
-    """Combine every node of the left side with every one of the right, for each node of the context by itself.
+    """Combine every node of the left side with every one of the right, for each node of the context
+    by itself.
 
     when_empty   also where a side is empty: then with None.
     left_alone   the result, where the left node alone decides it.
     """
     if all(node.together for node in context.nodes):
-        return context.of(_crossed(machine, context, expression, calculation, when_empty, left_alone))
+        return context.of(
+            _crossed(machine, context, expression, calculation, when_empty, left_alone)
+        )
     results: list[Node] = []
     for node in context.nodes:
-        results += _crossed(machine, context.single(node), expression, calculation, when_empty, left_alone)
+        results += _crossed(
+            machine, context.single(node), expression, calculation, when_empty, left_alone
+        )
     return context.of(results)
 
 

@@ -1,4 +1,6 @@
-"""The formats that yq reads and writes: YAML and JSON; TOML is only read, base64 is for single texts."""
+"""The formats that yq reads and writes: YAML and JSON; TOML is only read, base64 is for single
+texts.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,6 @@ if TYPE_CHECKING:
 
     from agentsandbox.kernel.budget import Budget
 
-__all__ = ["EXTENSIONS", "Layout", "canonical", "decode_text", "encode_node", "format_of_file"]
-
 _NAMES = {
     "yaml": "yaml", "y": "yaml", "yml": "yaml", "json": "json", "j": "json", "toml": "toml",
     "base64": "base64", "auto": "auto", "a": "auto", "": "auto",
@@ -36,7 +36,9 @@ _DEEPEST = 500
 
 
 class Layout:
-    """How results are written: `indent` blanks a level, `unwrap` scalars without quotes, `separators` between documents."""
+    """How results are written: `indent` blanks a level, `unwrap` scalars without quotes,
+    `separators` between documents.
+    """
 
     __slots__ = ("indent", "separators", "unwrap")
 
@@ -64,7 +66,9 @@ def format_of_file(name: str) -> str:
     return canonical(extension)
 
 
-def decode_text(text: str, format: str, budget: Budget, *, keep_leading: bool = True) -> Iterator[Node]:
+def decode_text(
+    text: str, format: str, budget: Budget, *, keep_leading: bool = True
+) -> Iterator[Node]:
     """Yield the documents of a text. Raises `YamlError` or `YqError`."""
     if format == "yaml":
         yield from read_yaml(text, budget, keep_leading=keep_leading)
@@ -81,7 +85,9 @@ def decode_text(text: str, format: str, budget: Budget, *, keep_leading: bool = 
 def encode_node(node: Node, format: str, budget: Budget, layout: Layout) -> str:
     """Return a node as text. Raises `YamlError` or `YqError`."""
     if format == "yaml":
-        return yaml_text(node, layout.indent, budget, unwrap=layout.unwrap, separators=layout.separators)
+        return yaml_text(
+            node, layout.indent, budget, unwrap=layout.unwrap, separators=layout.separators
+        )
     if format == "json":
         if layout.unwrap and node.kind == SCALAR:
             return node.value + "\n"

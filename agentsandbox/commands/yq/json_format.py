@@ -8,7 +8,17 @@ import re
 from agentsandbox.commands._json.json_text import JsonError, slurp
 from agentsandbox.commands._json.printing import number_text
 from agentsandbox.commands.yq.evaluation import YqError
-from agentsandbox.commands.yq.nodes import MAPPING, SCALAR, SEQUENCE, Node, boolean, mapping, null, sequence, string
+from agentsandbox.commands.yq.nodes import (
+    MAPPING,
+    SCALAR,
+    SEQUENCE,
+    Node,
+    boolean,
+    mapping,
+    null,
+    sequence,
+    string,
+)
 from agentsandbox.commands.yq.numbers import go_float, parse_float, parse_integer
 
 TYPE_CHECKING = False
@@ -17,8 +27,6 @@ if TYPE_CHECKING:
 
     from agentsandbox.commands._json.values import Value
     from agentsandbox.kernel.budget import Budget
-
-__all__ = ["json_text", "read_json"]
 
 _DEEPEST = 500
 _EXACT = 1 << 63
@@ -86,7 +94,9 @@ def _scalar(node: Node) -> str:
         parsed = parse_integer(node.value.replace("_", ""))
         if parsed is None:
             reason = f'strconv.ParseInt: parsing "{node.value}": invalid syntax'
-            raise YqError(f"json: error calling MarshalJSON for type *yqlib.CandidateNode: {reason}")
+            raise YqError(
+                f"json: error calling MarshalJSON for type *yqlib.CandidateNode: {reason}"
+            )
         return str(parsed[1])
     if tag in ("!!int", "!!float"):
         number = parse_float(node.value)
@@ -94,7 +104,9 @@ def _scalar(node: Node) -> str:
             raise YqError(f'strconv.ParseFloat: parsing "{node.value}": invalid syntax')
         if not math.isfinite(number):
             reason = f"json: unsupported value: {go_float(number)}"
-            raise YqError(f"json: error calling MarshalJSON for type *yqlib.CandidateNode: {reason}")
+            raise YqError(
+                f"json: error calling MarshalJSON for type *yqlib.CandidateNode: {reason}"
+            )
         return go_float(number, exponent_from=21, exponent_below=-6).replace("e-0", "e-")
     return _quoted(node.value)
 

@@ -1,7 +1,7 @@
 """The words of an expression.
 
-A word is what the first rule says that fits, not the longest: so `keys`, `key` and `kind` stand in this order, and names
-need no blank after them.
+A word is what the first rule says that fits, not the longest: so `keys`, `key` and `kind` stand in
+this order, and names need no blank after them.
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ import re
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-__all__ = ["ExpressionError", "Token", "quoted", "tokens_of"]
 
 _LONGEST = 65_536
 _MOST = 4_000
@@ -26,12 +24,15 @@ class ExpressionError(Exception):
 class Token:
     """A word: an operator with its text and options, or a bracket.
 
-    `assigns` is what it becomes before "="; `joins` says that a path that follows at once goes on from it.
+    `assigns` is what it becomes before "="; `joins` says that a path that follows at once goes on
+    from it.
     """
 
     __slots__ = ("assigns", "joins", "name", "options", "text", "value")
 
-    def __init__(self, name: str, text: str = "", value: str = "", options: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self, name: str, text: str = "", value: str = "", options: frozenset[str] = frozenset()
+    ) -> None:
         self.name = name
         self.text = text
         self.value = value
@@ -172,7 +173,17 @@ _DIGITS = re.compile(r"-?[0-9]+")
 _ASSIGNED = {
     "get_comment": "assign_comment", "get_style": "assign_style", "get_tag": "assign_tag",
 }  # fmt: skip
-_ESCAPES = {'"': '"', "n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v", "b": "\b", "a": "\a", "\\": "\\"}
+_ESCAPES = {
+    '"': '"',
+    "n": "\n",
+    "t": "\t",
+    "r": "\r",
+    "f": "\f",
+    "v": "\v",
+    "b": "\b",
+    "a": "\a",
+    "\\": "\\",
+}
 _ESCAPE = re.compile(r'\\\\\(|\\(["ntrfvba\\])')
 
 
@@ -222,7 +233,13 @@ def quoted(text: str) -> str:
             parts.append(c)
         else:
             code = ord(c)
-            parts.append(f"\\x{code:02x}" if code < 0x80 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}")
+            parts.append(
+                f"\\x{code:02x}"
+                if code < 0x80
+                else f"\\u{code:04x}"
+                if code < 0x10000
+                else f"\\U{code:08x}"
+            )
     return "".join(parts) + '"'
 
 

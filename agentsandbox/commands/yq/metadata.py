@@ -5,18 +5,35 @@ from __future__ import annotations
 import re
 
 from agentsandbox.commands.yq.evaluation import Context, Machine, YqError, each, operator
-from agentsandbox.commands.yq.nodes import ALIAS, DOUBLE, FLOW, FOLDED, LITERAL, MAPPING, SEQUENCE, SINGLE, TAGGED, Node
+from agentsandbox.commands.yq.nodes import (
+    ALIAS,
+    DOUBLE,
+    FLOW,
+    FOLDED,
+    LITERAL,
+    MAPPING,
+    SEQUENCE,
+    SINGLE,
+    TAGGED,
+    Node,
+)
 from agentsandbox.commands.yq.parser import Expression
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["SEPARATOR", "explode", "leading_text"]
-
 SEPARATOR = "$yqDocSeparator$"
 """Stands for "---" in the text before a document."""
-_STYLES = {"": 0, "tagged": TAGGED, "double": DOUBLE, "single": SINGLE, "literal": LITERAL, "folded": FOLDED, "flow": FLOW}
+_STYLES = {
+    "": 0,
+    "tagged": TAGGED,
+    "double": DOUBLE,
+    "single": SINGLE,
+    "literal": LITERAL,
+    "folded": FOLDED,
+    "flow": FLOW,
+}
 _STYLE_NAMES = {number: name for name, number in _STYLES.items()}
 _COMMENT_SIGN = re.compile(r"(?:^|(?<=\n))# ")
 
@@ -37,8 +54,12 @@ def leading_text(leading: str, *, separators: bool) -> str:
     return text if not text or text.endswith("\n") else text + "\n"
 
 
-def _assign_each(machine: Machine, context: Context, expression: Expression, put: Callable[[Node, str], None]) -> Context:
-    """Give every node of the left side the right side's value: once and for all, or each its own."""
+def _assign_each(
+    machine: Machine, context: Context, expression: Expression, put: Callable[[Node, str], None]
+) -> Context:
+    """Give every node of the left side the right side's value: once and for all, or each its
+    own.
+    """
     update = "update" in expression.options
     value = "" if update else machine.text(context, expression.right)
     for node in machine.evaluate(context, expression.left).nodes:
@@ -74,7 +95,11 @@ def _get_comment(machine: Machine, context: Context, node: Node, expression: Exp
     if "line" in expression.options:
         comment = node.line_comment
     elif "head" in expression.options:
-        comment = leading_text(node.leading, separators=False).removesuffix("\n") if node.leading else node.head
+        comment = (
+            leading_text(node.leading, separators=False).removesuffix("\n")
+            if node.leading
+            else node.head
+        )
     else:
         comment = node.foot
     return node.scalar("!!str", _COMMENT_SIGN.sub("", comment))
@@ -146,7 +171,13 @@ def explode(machine: Machine, node: Node) -> None:
         if node.kind == ALIAS:
             target = node.alias
             if target is not None:
-                node.kind, node.style, node.tag, node.value, node.alias = target.kind, target.style, target.tag, target.value, None
+                node.kind, node.style, node.tag, node.value, node.alias = (
+                    target.kind,
+                    target.style,
+                    target.tag,
+                    target.value,
+                    None,
+                )
                 node.add_all(target.content, machine.meter)
                 for child in node.content:
                     explode(machine, child)
@@ -168,7 +199,9 @@ def _merges(key: Node) -> bool:
 
 
 def _merge_aliases(machine: Machine, node: Node) -> None:
-    """A mapping with "<<" as one without: its own entries win over merged ones that stand before them."""
+    """A mapping with "<<" as one without: its own entries win over merged ones that stand before
+    them.
+    """
     content = list(node.content)
     last = {part.value: at for at, part in enumerate(content) if part.alias is None}
     made: dict[str, tuple[Node, Node]] = {}
@@ -190,7 +223,9 @@ def _merge_aliases(machine: Machine, node: Node) -> None:
             continue
         sources = value.content if value.kind == SEQUENCE else [value]
         for place, source in reversed(list(enumerate(sources))):
-            target = source.alias if source.kind == ALIAS else source if source.kind == MAPPING else None
+            target = (
+                source.alias if source.kind == ALIAS else source if source.kind == MAPPING else None
+            )
             if target is None:
                 continue
             if target.kind != MAPPING:

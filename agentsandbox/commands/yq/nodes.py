@@ -1,8 +1,9 @@
 """The nodes of a document: besides its value each knows its style, tag, anchor, comments and place.
 
-Expressions change nodes in place and the writer prints what they carry, so whatever an expression does not touch stays as
-it was written. Measured against values (dicts and lists) beside an edited source: reading costs a quarter more, but one
-tree answers `style`, `anchor`, `lineComment`, `line` and `key` alike, and no edit has to be refused.
+Expressions change nodes in place and the writer prints what they carry, so whatever an expression
+does not touch stays as it was written. Measured against values (dicts and lists) beside an edited
+source: reading costs a quarter more, but one tree answers `style`, `anchor`, `lineComment`, `line`
+and `key` alike, and no edit has to be refused.
 """
 
 from __future__ import annotations
@@ -14,11 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from agentsandbox.kernel.budget import Budget
-
-__all__ = [
-    "ALIAS", "DOUBLE", "FLOW", "FOLDED", "LITERAL", "MAPPING", "QUOTED", "SCALAR", "SEQUENCE", "SINGLE", "TAGGED", "Meter",
-    "Node", "boolean", "mapping", "null", "sequence", "string",
-]  # fmt: skip
 
 SCALAR, MAPPING, SEQUENCE, ALIAS = "scalar", "map", "seq", "alias"
 TAGGED, DOUBLE, SINGLE, LITERAL, FOLDED, FLOW = 1, 2, 4, 8, 16, 32
@@ -49,7 +45,9 @@ _new = object.__new__
 
 
 class Node:
-    """A mapping (`content` are keys and values by turns), a sequence, a scalar or an alias of another node."""
+    """A mapping (`content` are keys and values by turns), a sequence, a scalar or an alias of
+    another node.
+    """
 
     __slots__ = (
         "alias", "anchor", "content", "document", "file_index", "filename", "foot", "head", "is_key", "key", "kind",
@@ -71,7 +69,8 @@ class Node:
         """The comments and separators before the document, as they were written."""
         self.parent: Node | None = None
         self.key: Node | int | None = None
-        """The node of a mapping's key, or the index in a sequence, under which this node is found."""
+        """The node of a mapping's key, or the index in a sequence, under which this node is
+        found."""
         self.is_key = False
         self.document = 0
         self.filename = ""
@@ -164,7 +163,9 @@ class Node:
         return node
 
     def replaced(self, other: Node) -> Node:
-        """`other`, in the place of this node; without a parent it is of no document, so none is marked off from the next."""
+        """`other`, in the place of this node; without a parent it is of no document, so none is
+        marked off from the next.
+        """
         other.parent = self.parent
         other.key = self if self.is_key else self.key
         return other
@@ -182,7 +183,13 @@ class Node:
 
     def values(self) -> list[Node]:
         """What a mapping or a sequence holds, without keys."""
-        return self.content[1::2] if self.kind == MAPPING else self.content if self.kind == SEQUENCE else []
+        return (
+            self.content[1::2]
+            if self.kind == MAPPING
+            else self.content
+            if self.kind == SEQUENCE
+            else []
+        )
 
     def adopt_pair(self, key: Node, value: Node) -> None:
         """Append an entry, as it is."""

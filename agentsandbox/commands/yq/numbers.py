@@ -1,4 +1,6 @@
-"""Numbers as yq reads and writes them: 64 bits, and floating-point numbers in Go's shortest form."""
+"""Numbers as yq reads and writes them: 64 bits, and floating-point numbers in Go's shortest
+form.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +8,6 @@ import math
 import re
 
 from agentsandbox.commands.yq.tags import number
-
-__all__ = ["go_float", "parse_float", "parse_index", "parse_integer", "shown", "wrap"]
 
 _DECIMAL = re.compile(r"[-+]?[0-9]{1,30}\Z")
 _HEXADECIMAL = re.compile(r"0[xX]([-+]?[0-9a-fA-F]{1,30})\Z")
@@ -55,7 +55,9 @@ def parse_float(text: str) -> float | None:
 
 
 def go_float(value: float, *, exponent_from: int = 6, exponent_below: int = -4) -> str:
-    """A floating-point number in the fewest digits that tell it apart, with an exponent outside those powers of ten."""
+    """A floating-point number in the fewest digits that tell it apart, with an exponent outside
+    those powers of ten.
+    """
     if math.isnan(value):
         return "NaN"
     if math.isinf(value):
@@ -65,7 +67,12 @@ def go_float(value: float, *, exponent_from: int = 6, exponent_below: int = -4) 
     mantissa, _, power = text.lstrip("-").partition("e")
     whole, _, fraction = mantissa.partition(".")
     digits = (whole + fraction).lstrip("0")
-    exponent = int(power or "0") + len(whole) - 1 - (len(whole + fraction) - len((whole + fraction).lstrip("0")))
+    exponent = (
+        int(power or "0")
+        + len(whole)
+        - 1
+        - (len(whole + fraction) - len((whole + fraction).lstrip("0")))
+    )
     digits = digits.rstrip("0")
     if not digits:
         return sign + "0"

@@ -1,10 +1,10 @@
-"""Expressions as trees: yq reads them by precedence alone, every operator with none, one or two operands."""
+"""Expressions as trees: yq reads them by precedence alone, every operator with none, one or two
+operands.
+"""
 
 from __future__ import annotations
 
 from agentsandbox.commands.yq.lexer import ExpressionError, Token, tokens_of
-
-__all__ = ["Expression", "parse_expression"]
 
 _DEEPEST = 300
 """Levels of an expression."""
@@ -39,7 +39,9 @@ class Expression:
 
     __slots__ = ("left", "name", "options", "right", "text", "value")
 
-    def __init__(self, name: str, text: str = "", value: str = "", options: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self, name: str, text: str = "", value: str = "", options: frozenset[str] = frozenset()
+    ) -> None:
         self.name = name
         self.text = text
         self.value = value
@@ -69,11 +71,17 @@ def _postfix(tokens: list[Token]) -> list[Token]:
             _close(token, waiting, result)
         else:
             precedence = _precedence(token)
-            while waiting and waiting[-1].name not in ("(", "[", "{") and _precedence(waiting[-1]) > precedence:
+            while (
+                waiting
+                and waiting[-1].name not in ("(", "[", "{")
+                and _precedence(waiting[-1]) > precedence
+            ):
                 result.append(waiting.pop())
             waiting.append(token)
     if waiting:
-        raise ExpressionError("bad expression - probably missing close bracket on " + _named(waiting[-1]))
+        raise ExpressionError(
+            "bad expression - probably missing close bracket on " + _named(waiting[-1])
+        )
     return result
 
 
@@ -85,7 +93,9 @@ def _close(token: Token, waiting: list[Token], result: list[Token]) -> None:
     opener = {")": "(", "]": "[", "}": "{"}[token.name]
     while waiting and waiting[-1].name != opener:
         if waiting[-1].name in ("(", "[", "{") and len(waiting) > 1:
-            raise ExpressionError(f"bad expression - probably missing close bracket on {_named(waiting[-1])}")
+            raise ExpressionError(
+                f"bad expression - probably missing close bracket on {_named(waiting[-1])}"
+            )
         result.append(waiting.pop())
     if not waiting:
         what = "brackets" if token.name == ")" else "collect brackets"
@@ -115,7 +125,9 @@ def _tree(postfix: list[Token]) -> Expression | None:
             depth += below
         elif token.name in _BINARY:
             if len(stack) < 2:
-                raise ExpressionError(f"'{token.text.strip()}' expects 2 args but there is {len(stack)}")
+                raise ExpressionError(
+                    f"'{token.text.strip()}' expects 2 args but there is {len(stack)}"
+                )
             made.right, below = stack.pop()
             made.left, beside = stack.pop()
             depth += max(below, beside)

@@ -15,15 +15,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Printer"]
-
 _HAS_EXTENSION = re.compile(r"\.[a-zA-Z0-9]+\Z")
 
 
 class Printer:
     """Prints results with what divides them. `matched`: one of them was neither null nor false."""
 
-    def __init__(self, machine: Machine, format: str, layout: Layout, write: Callable[[str], None]) -> None:
+    def __init__(
+        self, machine: Machine, format: str, layout: Layout, write: Callable[[str], None]
+    ) -> None:
         self.machine = machine
         self.format = format
         self.layout = layout
@@ -44,7 +44,9 @@ class Printer:
                 text = self._separator(node) + self._text(node)
             except YamlError as error:
                 raise YqError(f"yaml: {error}") from None
-            self.matched = self.matched or not (node.tag == "!!null" or (node.tag == "!!bool" and node.value == "false"))
+            self.matched = self.matched or not (
+                node.tag == "!!null" or (node.tag == "!!bool" and node.value == "false")
+            )
             if self.create is None:
                 self.write(text)
             else:
@@ -57,7 +59,12 @@ class Printer:
             self._previous = root.document
         apart = self._previous != root.document or self._first.file_index != root.file_index
         self._previous = root.document
-        if not apart or self.format != "yaml" or not self.layout.separators or node.leading.startswith(SEPARATOR):
+        if (
+            not apart
+            or self.format != "yaml"
+            or not self.layout.separators
+            or node.leading.startswith(SEPARATOR)
+        ):
             return ""
         return "---\n"
 
@@ -73,7 +80,9 @@ class Printer:
             return text
         text = text.removesuffix("\n")
         if "\0" in text:
-            raise YqError("can't serialise value because it contains NUL char and you are using NUL separated output")
+            raise YqError(
+                "can't serialise value because it contains NUL char and you are using NUL separated output"
+            )
         return text + "\0"
 
     def _name(self, node: Node) -> str:
@@ -82,4 +91,8 @@ class Printer:
         context = Context([node], {"index": [index]}, creates=False)
         named = self.machine.evaluate(context, self.split).nodes
         name = named[0].value if named else ""
-        return name if _HAS_EXTENSION.search(name) else f"{name}.{EXTENSIONS.get(self.format, self.format)}"
+        return (
+            name
+            if _HAS_EXTENSION.search(name)
+            else f"{name}.{EXTENSIONS.get(self.format, self.format)}"
+        )

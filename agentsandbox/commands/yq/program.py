@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from agentsandbox.commands.yq import arithmetic, assignment, collections, metadata, texts, traversal, world
+from agentsandbox.commands.yq import (
+    arithmetic,
+    assignment,
+    collections,
+    metadata,
+    texts,
+    traversal,
+    world,
+)
 from agentsandbox.commands.yq.evaluation import OPERATORS, Context, Machine, YqError
 from agentsandbox.commands.yq.lexer import ExpressionError
 from agentsandbox.commands.yq.parser import Expression, parse_expression
@@ -11,8 +19,6 @@ from agentsandbox.commands.yq.reader import YamlError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.commands.yq.nodes import Node
-
-__all__ = ["PRETTY", "compile_expression", "run_expression"]
 
 PRETTY = '(... | (select(tag != "!!str"), select(tag == "!!str") | select(test("(?i)^(y|yes|n|no|on|off)$") | not))  ) style=""'
 """What `-P` puts after an expression."""
@@ -27,7 +33,9 @@ def compile_expression(text: str) -> Expression | None:
         raise YqError(str(error)) from None
 
 
-def run_expression(machine: Machine, expression: Expression | None, nodes: list[Node]) -> list[Node]:
+def run_expression(
+    machine: Machine, expression: Expression | None, nodes: list[Node]
+) -> list[Node]:
     """What an expression makes of nodes. Raises `YqError`."""
     try:
         return machine.evaluate(Context(nodes, {}), expression).nodes

@@ -29,7 +29,11 @@ def read_documents(text: str, budget: Budget) -> Iterator[Node]:
     budget.charge(len(text))
     found = _FORBIDDEN.search(text)
     if found is not None:
-        raise YamlError("invalid leading UTF-8 octet" if "\udc80" <= found[0] <= "\udcff" else "control characters are not allowed")
+        raise YamlError(
+            "invalid leading UTF-8 octet"
+            if "\udc80" <= found[0] <= "\udcff"
+            else "control characters are not allowed"
+        )
     return _Reader(Scanner(text, budget)).documents()
 
 
@@ -74,7 +78,11 @@ class _Reader:
             if comment.foot:
                 self.foot = f"{self.foot}\n{comment.foot}" if self.foot else comment.foot
             if comment.line_comment:
-                self.line_comment = f"{self.line_comment}\n{comment.line_comment}" if self.line_comment else comment.line_comment
+                self.line_comment = (
+                    f"{self.line_comment}\n{comment.line_comment}"
+                    if self.line_comment
+                    else comment.line_comment
+                )
             comments[self.seen] = None
             self.seen += 1
 
@@ -193,10 +201,18 @@ class _Reader:
         if kind == "scalar":
             node = self._scalar(token, tag)
         elif kind == "[" or kind == "{":
-            node = self._made(*((SEQUENCE, tag, "!!seq") if kind == "[" else (MAPPING, tag, "!!map")), "", FLOW)
+            node = self._made(
+                *((SEQUENCE, tag, "!!seq") if kind == "[" else (MAPPING, tag, "!!map")), "", FLOW
+            )
             self._give(node)
-        elif (kind == "-" and indentless) or (block and kind in ("block-sequence", "block-mapping")):
-            node = self._made(*((MAPPING, tag, "!!map") if kind == "block-mapping" else (SEQUENCE, tag, "!!seq")), "", 0)
+        elif (kind == "-" and indentless) or (
+            block and kind in ("block-sequence", "block-mapping")
+        ):
+            node = self._made(
+                *((MAPPING, tag, "!!map") if kind == "block-mapping" else (SEQUENCE, tag, "!!seq")),
+                "",
+                0,
+            )
             if kind != "-":
                 node.head, self.stem = self.stem, ""
         elif anchor or tag:

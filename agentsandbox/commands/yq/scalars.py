@@ -40,11 +40,11 @@ if TYPE_CHECKING:
         def skip_line_comment(self, token: int) -> None: ...
 
 
-__all__ = ["YamlError", "read_block", "read_double", "read_plain", "read_single"]
-
 _BREAKS = "\r\n\x85\u2028\u2029"
 _Z = r" \t\r\n\x85\u2028\u2029\0"
-_PLAIN_BLOCK = re.compile(rf"(?:[^{_Z}:]+|:(?![{_Z}]))++(?:[ \t]+(?:[^{_Z}:#]|:(?![{_Z}]))(?:[^{_Z}:]+|:(?![{_Z}]))*+)*+")
+_PLAIN_BLOCK = re.compile(
+    rf"(?:[^{_Z}:]+|:(?![{_Z}]))++(?:[ \t]+(?:[^{_Z}:#]|:(?![{_Z}]))(?:[^{_Z}:]+|:(?![{_Z}]))*+)*+"
+)
 _PLAIN_FLOW = re.compile(
     rf"(?:[^{_Z}:,?\[\]{{}}]+|:(?![{_Z}]))++(?:[ \t]+(?:[^{_Z}:#,?\[\]{{}}]|:(?![{_Z}]))(?:[^{_Z}:,?\[\]{{}}]+|:(?![{_Z}]))*+)*+"
 )
@@ -90,7 +90,9 @@ def read_plain(scanner: Scanner) -> None:
     blanks = first = more = ""
     while True:
         at = scanner.at
-        if text[at] == "#" or (scanner.column == 0 and text[at] in "-." and _MARKER.match(text, at)):
+        if text[at] == "#" or (
+            scanner.column == 0 and text[at] in "-." and _MARKER.match(text, at)
+        ):
             break
         found = pattern.match(text, at)
         if found is not None:
@@ -106,7 +108,9 @@ def read_plain(scanner: Scanner) -> None:
             if width:
                 tab = text.find("\t", scanner.at, scanner.at + width) if first else -1
                 if tab >= 0 and scanner.column + tab - scanner.at < indent:
-                    raise scanner.fail("found a tab character that violates indentation", token.line)
+                    raise scanner.fail(
+                        "found a tab character that violates indentation", token.line
+                    )
                 if not first:
                     blanks = text[scanner.at : scanner.at + width]
                 scanner.at += width

@@ -1,15 +1,21 @@
 """The tokens of a YAML text, and its comments, each with the place it belongs to.
 
-Comments are attached as yq's own reader (Go's yaml.v3) does it, since that decides where they are printed: a comment after
-something in its line belongs to it, one above it is its head, one below it that an empty line or a dedentation ends is the
-foot of what came before.
+Comments are attached as yq's own reader (Go's yaml.v3) does it, since that decides where they are
+printed: a comment after something in its line belongs to it, one above it is its head, one below it
+that an empty line or a dedentation ends is the foot of what came before.
 """
 
 from __future__ import annotations
 
 import re
 
-from agentsandbox.commands.yq.scalars import YamlError, read_block, read_double, read_plain, read_single
+from agentsandbox.commands.yq.scalars import (
+    YamlError,
+    read_block,
+    read_double,
+    read_plain,
+    read_single,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +47,9 @@ class Token:
 
     __slots__ = ("at", "column", "kind", "line", "style", "value")
 
-    def __init__(self, kind: str, at: int, line: int, column: int, value: str = "", style: int = 0) -> None:
+    def __init__(
+        self, kind: str, at: int, line: int, column: int, value: str = "", style: int = 0
+    ) -> None:
         self.kind = kind
         self.at = at
         self.line = line
@@ -68,7 +76,9 @@ class _Key:
 
     __slots__ = ("at", "column", "line", "number", "possible", "required")
 
-    def __init__(self, possible: bool, required: bool, number: int, at: int, line: int, column: int) -> None:
+    def __init__(
+        self, possible: bool, required: bool, number: int, at: int, line: int, column: int
+    ) -> None:
         self.possible = possible
         self.required = required
         self.number = number
@@ -245,7 +255,16 @@ class Scanner:
         after = self.text[self.at + 1]
         if c in "[{":
             self._save_key()
-            self.keys.append(_Key(False, False, self.parsed + len(self.tokens) - self.head, self.at, self.line, self.column))
+            self.keys.append(
+                _Key(
+                    False,
+                    False,
+                    self.parsed + len(self.tokens) - self.head,
+                    self.at,
+                    self.line,
+                    self.column,
+                )
+            )
             self.flow += 1
             self.simple_allowed = True
             self.put(c, size=1)
@@ -278,7 +297,11 @@ class Scanner:
             self._save_key()
             self.simple_allowed = False
             (read_single if c == "'" else read_double)(self)
-        elif c not in "-?:,[]{}#&*!|>'\"%@`\t" or (c == "-" and after not in " \t") or (self.flow == 0 and c in "?:"):
+        elif (
+            c not in "-?:,[]{}#&*!|>'\"%@`\t"
+            or (c == "-" and after not in " \t")
+            or (self.flow == 0 and c in "?:")
+        ):
             self._save_key()
             self.simple_allowed = False
             read_plain(self)
@@ -306,7 +329,9 @@ class Scanner:
     def _value(self) -> None:
         key = self.keys[-1]
         if self._still_key(key):
-            self.tokens.insert(self.head + key.number - self.parsed, Token("?", key.at, key.line, key.column))
+            self.tokens.insert(
+                self.head + key.number - self.parsed, Token("?", key.at, key.line, key.column)
+            )
             self._roll(key.column, Token("block-mapping", key.at, key.line, key.column), key.number)
             key.possible = False
             self.by_token.pop(key.number, None)
@@ -335,7 +360,9 @@ class Scanner:
         if text[at + 1] == "<":
             found = _URI.match(text, at + 2)
             if found is None or text[found.end()] != ">":
-                raise self.fail("did not find the expected '>'" if found else "did not find expected tag URI")
+                raise self.fail(
+                    "did not find the expected '>'" if found else "did not find expected tag URI"
+                )
             handle, suffix, end = "", found[0], found.end() + 1
         else:
             start = _HANDLE.match(text, at)
@@ -393,7 +420,9 @@ class Scanner:
         """Pass over blanks, line breaks and comments."""
         text = self.text
         while True:
-            found = (_BLANKS if self.flow or not self.simple_allowed else _SPACES).match(text, self.at)
+            found = (_BLANKS if self.flow or not self.simple_allowed else _SPACES).match(
+                text, self.at
+            )
             if found is not None:
                 self.column += found.end() - self.at
                 self.at = found.end()
@@ -408,7 +437,9 @@ class Scanner:
                 self.simple_allowed = True
 
     def _comment_after_dash(self, c: str) -> None:
-        """A comment after the first "-" of a sequence of sequences or mappings is the head of what follows."""
+        """A comment after the first "-" of a sequence of sequences or mappings is the head of what
+        follows.
+        """
         comment = self.comments[-1]
         if comment is None or not comment.line_comment or c in BREAKS:
             return
@@ -433,7 +464,9 @@ class Scanner:
             self._line_comment(token)
 
     def _group(self, scanned: int, scanned_line: int) -> None:
-        """Take the comment lines from here to the next token or to what divides them: they are feet, then a head."""
+        """Take the comment lines from here to the next token or to what divides them: they are
+        feet, then a head.
+        """
         _Group(self, scanned, scanned_line).read()
 
 

@@ -1,17 +1,19 @@
-"""What a plain scalar means: its tag, by the rules of YAML 1.2's core types and the dates and bases of 1.1."""
+"""What a plain scalar means: its tag, by the rules of YAML 1.2's core types and the dates and bases
+of 1.1.
+"""
 
 from __future__ import annotations
 
 import re
-
-__all__ = ["LONG_PREFIX", "integer", "long_tag", "number", "resolve", "short_tag"]
 
 LONG_PREFIX = "tag:yaml.org,2002:"
 _WORDS = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), "!!null"),
     **dict.fromkeys(("true", "True", "TRUE", "false", "False", "FALSE"), "!!bool"),
     **dict.fromkeys((".nan", ".NaN", ".NAN"), "!!float"),
-    **dict.fromkeys((sign + word for sign in ("", "+", "-") for word in (".inf", ".Inf", ".INF")), "!!float"),
+    **dict.fromkeys(
+        (sign + word for sign in ("", "+", "-") for word in (".inf", ".Inf", ".INF")), "!!float"
+    ),
 }
 _DECIMAL = re.compile(r"[-+]?(?:0|[1-9][0-9]*)\Z")
 _BASED = re.compile(r"[-+]?0(?:[xX][0-9a-fA-F]+|[oO]?[0-7]+|[bB][01]+)\Z")

@@ -6,9 +6,27 @@ import re
 
 from agentsandbox.commands._json.regexes import Pattern, compile_pattern, searches
 from agentsandbox.commands._json.values import JqError
-from agentsandbox.commands.yq.evaluation import Context, Machine, YqError, each, guessed_tag, operator, truth
+from agentsandbox.commands.yq.evaluation import (
+    Context,
+    Machine,
+    YqError,
+    each,
+    guessed_tag,
+    operator,
+    truth,
+)
 from agentsandbox.commands.yq.lexer import ExpressionError
-from agentsandbox.commands.yq.nodes import DOUBLE, MAPPING, SCALAR, SEQUENCE, Node, mapping, null, sequence, string
+from agentsandbox.commands.yq.nodes import (
+    DOUBLE,
+    MAPPING,
+    SCALAR,
+    SEQUENCE,
+    Node,
+    mapping,
+    null,
+    sequence,
+    string,
+)
 from agentsandbox.commands.yq.numbers import parse_float, parse_integer
 from agentsandbox.commands.yq.parser import Expression, parse_expression
 from agentsandbox.commands.yq.writer import write_yaml
@@ -42,7 +60,9 @@ def _string(machine: Machine, context: Context, expression: Expression) -> Conte
         return context.of([string(text) for _ in range(max(1, len(context.nodes)))])
     if not context.nodes:
         return context.single(string(_interpolated(machine, context, text)))
-    return context.of([string(_interpolated(machine, context.single(node), text)) for node in context.nodes])
+    return context.of(
+        [string(_interpolated(machine, context.single(node), text)) for node in context.nodes]
+    )
 
 
 def _interpolated(machine: Machine, context: Context, text: str) -> str:
@@ -91,7 +111,11 @@ def _value_of(machine: Machine, context: Context, source: str) -> str:
     nodes = machine.values(context, tree)
     if not nodes:
         return ""
-    return nodes[0].value if nodes[0].kind == SCALAR else write_yaml(nodes[0], 2, machine.budget).rstrip("\n")
+    return (
+        nodes[0].value
+        if nodes[0].kind == SCALAR
+        else write_yaml(nodes[0], 2, machine.budget).rstrip("\n")
+    )
 
 
 # case, blanks, numbers
@@ -100,7 +124,9 @@ def _value_of(machine: Machine, context: Context, source: str) -> str:
 @each("upcase", "downcase")
 def _change_case(machine: Machine, context: Context, node: Node, expression: Expression) -> Node:
     _require_text(machine, node, "cannot change case with TAG, can only operate on strings. ")
-    made = node.scalar(node.tag, node.value.upper() if expression.name == "upcase" else node.value.lower())
+    made = node.scalar(
+        node.tag, node.value.upper() if expression.name == "upcase" else node.value.lower()
+    )
     made.style = node.style
     return made
 
@@ -129,7 +155,9 @@ def _to_number(machine: Machine, context: Context, expression: Expression) -> Co
     found: list[Node] = []
     for node in context.nodes:
         if node.kind != SCALAR:
-            raise YqError(f"cannot convert node at path {node.nice_path()} of tag {node.tag} to number")
+            raise YqError(
+                f"cannot convert node at path {node.nice_path()} of tag {node.tag} to number"
+            )
         if node.tag in ("!!int", "!!float"):
             found.append(node)
         elif parse_integer(node.value) is not None:
@@ -137,7 +165,9 @@ def _to_number(machine: Machine, context: Context, expression: Expression) -> Co
         elif parse_float(node.value) is not None:
             found.append(node.scalar("!!float", node.value))
         else:
-            raise YqError(f"cannot convert node value [{node.value}] at path {node.nice_path()} of tag {node.tag} to number")
+            raise YqError(
+                f"cannot convert node value [{node.value}] at path {node.nice_path()} of tag {node.tag} to number"
+            )
     return context.of(found)
 
 
@@ -192,10 +222,16 @@ def _holds(machine: Machine, left: Node, right: Node) -> bool:
     machine.budget.step()
     if left.kind == MAPPING and right.kind == MAPPING:
         own = {key.value: value for key, value in left.pairs()}
-        return all(key.value in own and _holds(machine, own[key.value], value) for key, value in right.pairs())
+        return all(
+            key.value in own and _holds(machine, own[key.value], value)
+            for key, value in right.pairs()
+        )
     if left.kind == SEQUENCE:
         wanted = right.content if right.kind == SEQUENCE else [right]
-        return all(any(item.kind == one.kind and _holds(machine, item, one) for item in left.content) for one in wanted)
+        return all(
+            any(item.kind == one.kind and _holds(machine, item, one) for item in left.content)
+            for one in wanted
+        )
     if left.kind == SCALAR and right.kind == SCALAR and left.tag == right.tag:
         return right.value in left.value if left.tag == "!!str" else left.value == right.value
     if left.kind == SCALAR and right.kind == SCALAR:
@@ -221,7 +257,9 @@ def _arguments(machine: Machine, context: Context, expression: Expression) -> tu
         options = machine.text(context, pattern.right)
         everything = "g" in options
         if "i" in options:
-            raise YqError("'i' is not a valid option for match. To ignore case, use an expression like match(\"(?i)cat\")")
+            raise YqError(
+                "'i' is not a valid option for match. To ignore case, use an expression like match(\"(?i)cat\")"
+            )
         rest = options.replace("g", "")
         if rest:
             raise YqError(
@@ -279,7 +317,9 @@ def _capture(machine: Machine, context: Context, expression: Expression) -> Cont
             made = node.replaced(mapping())
             for index in range(1, pattern.groups + 1):
                 part = match[index]
-                made.adopt_pair(string(pattern.names.get(index, "")), null() if part is None else string(part))
+                made.adopt_pair(
+                    string(pattern.names.get(index, "")), null() if part is None else string(part)
+                )
             found.append(made)
     return context.of(found)
 
@@ -293,7 +333,9 @@ def _sub(machine: Machine, context: Context, expression: Expression) -> Context:
     template = machine.text(context, block.right)
     found: list[Node] = []
     for node in context.nodes:
-        _require_text(machine, node, f"cannot substitute with TAG, can only substitute strings. {_HINT}")
+        _require_text(
+            machine, node, f"cannot substitute with TAG, can only substitute strings. {_HINT}"
+        )
         parts: list[str] = []
         at = size = 0
         for match in searches(machine.budget, node.value, pattern, "g"):

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 from agentsandbox.commands.yq.evaluation import Context, Machine, YqError, each, is_true, operator
-from agentsandbox.commands.yq.nodes import ALIAS, MAPPING, SCALAR, SEQUENCE, Node, null, sequence, string
+from agentsandbox.commands.yq.nodes import (
+    ALIAS,
+    MAPPING,
+    SCALAR,
+    SEQUENCE,
+    Node,
+    null,
+    sequence,
+    string,
+)
 from agentsandbox.commands.yq.numbers import parse_index
 from agentsandbox.commands.yq.parser import Expression
 from agentsandbox.kernel.patterns.filenames import compile_glob
-
-__all__ = ["child_of", "children", "create_path", "descendants", "matches_key"]
 
 _LARGEST_INDEX = 1_000_000
 
 
 def matches_key(text: str, pattern: str) -> bool:
-    """Whether a text is what a key or a comparison says, in which "*" and "?" stand for any characters."""
+    """Whether a text is what a key or a comparison says, in which "*" and "?" stand for any
+    characters.
+    """
     if "*" not in pattern and "?" not in pattern:
         return text == pattern
     quoted = pattern.replace("\\", "\\\\").replace("[", "\\[")
@@ -24,7 +33,9 @@ def matches_key(text: str, pattern: str) -> bool:
 # the descent
 
 
-def children(machine: Machine, node: Node, *, follow: bool = True, keys: bool = False) -> list[Node]:
+def children(
+    machine: Machine, node: Node, *, follow: bool = True, keys: bool = False
+) -> list[Node]:
     """What a node holds; `follow`: of a merged mapping too."""
     if node.kind == ALIAS and node.alias is not None:
         node = node.alias
@@ -38,7 +49,14 @@ def children(machine: Machine, node: Node, *, follow: bool = True, keys: bool = 
 
 
 def _collect_map(
-    machine: Machine, node: Node, wanted: str | None, found: dict[tuple[bool, str], Node], *, follow: bool, keys: bool, values: bool
+    machine: Machine,
+    node: Node,
+    wanted: str | None,
+    found: dict[tuple[bool, str], Node],
+    *,
+    follow: bool,
+    keys: bool,
+    values: bool,
 ) -> None:
     machine.budget.deeper()
     try:
@@ -56,7 +74,13 @@ def _collect_map(
 
 
 def _collect_merged(
-    machine: Machine, value: Node, wanted: str | None, found: dict[tuple[bool, str], Node], *, keys: bool, values: bool
+    machine: Machine,
+    value: Node,
+    wanted: str | None,
+    found: dict[tuple[bool, str], Node],
+    *,
+    keys: bool,
+    values: bool,
 ) -> None:
     """What a merge key brings in: a mapping, or those of a sequence; nothing of anything else."""
     target = value.alias if value.kind == ALIAS and value.alias is not None else value
@@ -73,9 +97,18 @@ def _collect_merged(
 
 
 def child_of(
-    machine: Machine, node: Node, key: Node, *, creates: bool, follow: bool = True, keys: bool = False, values: bool = True
+    machine: Machine,
+    node: Node,
+    key: Node,
+    *,
+    creates: bool,
+    follow: bool = True,
+    keys: bool = False,
+    values: bool = True,
 ) -> list[Node]:
-    """The values (or keys) of a mapping that a key names, made where there are none and `creates`."""
+    """The values (or keys) of a mapping that a key names, made where there are none and
+    `creates`.
+    """
     found: dict[tuple[bool, str], Node] = {}
     _collect_map(machine, node, key.value, found, follow=follow, keys=keys, values=values)
     if found or not creates:
@@ -90,7 +123,9 @@ def child_of(
     return ([own] if keys else []) + ([made] if values else [])
 
 
-def descendants(machine: Machine, nodes: list[Node], *, keys: bool, arrays: bool = True) -> list[Node]:
+def descendants(
+    machine: Machine, nodes: list[Node], *, keys: bool, arrays: bool = True
+) -> list[Node]:
     """The nodes and all they hold, each before its own."""
     found: list[Node] = []
     pending = list(reversed(nodes))
@@ -99,7 +134,11 @@ def descendants(machine: Machine, nodes: list[Node], *, keys: bool, arrays: bool
         node = pending.pop()
         found.append(node)
         if node.kind == MAPPING:
-            inner = [part for pair in node.pairs() for part in pair] if keys else [value for _key, value in node.pairs()]
+            inner = (
+                [part for pair in node.pairs() for part in pair]
+                if keys
+                else [value for _key, value in node.pairs()]
+            )
             pending.extend(reversed(inner))
         elif node.kind == SEQUENCE and arrays:
             pending.extend(reversed(node.content))
@@ -124,16 +163,22 @@ def _step(machine: Machine, context: Context, node: Node, expression: Expression
     if node.kind == MAPPING:
         return child_of(machine, node, string(expression.value), creates=context.creates)
     if node.kind == SEQUENCE:
-        return _elements(machine, node, [string(expression.value)], "optional" in expression.options)
+        return _elements(
+            machine, node, [string(expression.value)], "optional" in expression.options
+        )
     return []
 
 
 @operator("path")
 def _path(machine: Machine, context: Context, expression: Expression) -> Context:
-    return context.of([found for node in context.nodes for found in _step(machine, context, node, expression)])
+    return context.of(
+        [found for node in context.nodes for found in _step(machine, context, node, expression)]
+    )
 
 
-def _elements(machine: Machine, node: Node, indices: list[Node], optional: bool, *, creates: bool = True) -> list[Node]:
+def _elements(
+    machine: Machine, node: Node, indices: list[Node], optional: bool, *, creates: bool = True
+) -> list[Node]:
     found: list[Node] = []
     for wanted in indices:
         index = parse_index(wanted.value)
@@ -169,7 +214,11 @@ def _go_quoted(text: str) -> str:
 @operator("traverse_array")
 def _traverse_array(machine: Machine, context: Context, expression: Expression) -> Context:
     indices_expression = expression.right
-    if indices_expression is not None and indices_expression.right is not None and indices_expression.right.name == "create_map":
+    if (
+        indices_expression is not None
+        and indices_expression.right is not None
+        and indices_expression.right.name == "create_map"
+    ):
         return _slice(machine, context, expression.left, indices_expression.right)
     nodes = machine.evaluate(context, expression.left).nodes
     collection = machine.values(context, indices_expression)
@@ -181,9 +230,15 @@ def _traverse_array(machine: Machine, context: Context, expression: Expression) 
     return context.of(found)
 
 
-def _indexed(machine: Machine, context: Context, node: Node, indices: list[Node], optional: bool) -> list[Node]:
+def _indexed(
+    machine: Machine, context: Context, node: Node, indices: list[Node], optional: bool
+) -> list[Node]:
     if node.kind == ALIAS:
-        return _indexed(machine, context, node.alias, indices, optional) if node.alias is not None else []
+        return (
+            _indexed(machine, context, node.alias, indices, optional)
+            if node.alias is not None
+            else []
+        )
     if node.tag == "!!null":
         _become(node, MAPPING if indices and indices[0].tag != "!!int" else SEQUENCE)
     if not indices:
@@ -191,11 +246,17 @@ def _indexed(machine: Machine, context: Context, node: Node, indices: list[Node]
     if node.kind == SEQUENCE:
         return _elements(machine, node, indices, optional)
     if node.kind == MAPPING:
-        return [found for key in indices for found in child_of(machine, node, key, creates=context.creates)]
+        return [
+            found
+            for key in indices
+            for found in child_of(machine, node, key, creates=context.creates)
+        ]
     return []
 
 
-def _slice(machine: Machine, context: Context, left: Expression | None, bounds: Expression) -> Context:
+def _slice(
+    machine: Machine, context: Context, left: Expression | None, bounds: Expression
+) -> Context:
     results: list[Node] = []
     for node in machine.evaluate(context, left).nodes:
         inner = context.read_only(node)
@@ -206,7 +267,11 @@ def _slice(machine: Machine, context: Context, left: Expression | None, bounds: 
             bad = (first if start is None else last)[0].value
             raise YqError(f"strconv.ParseInt: parsing {_go_quoted(bad)}: invalid syntax")
         if node.kind == SCALAR and node.tag == "!!str":
-            results.append(node.scalar("!!str", node.value[_bound(start, node.value) : _bound(end, node.value)]))
+            results.append(
+                node.scalar(
+                    "!!str", node.value[_bound(start, node.value) : _bound(end, node.value)]
+                )
+            )
             continue
         if node.kind != SEQUENCE:
             continue
@@ -232,8 +297,12 @@ def _self(machine: Machine, context: Context, expression: Expression) -> Context
     return context
 
 
-def create_path(machine: Machine, node: Node, path: list[str | int], *, creates: bool, key: bool = False) -> list[Node]:
-    """The nodes at a path below a node, keys of mappings exactly; `key`: the key of the last step itself."""
+def create_path(
+    machine: Machine, node: Node, path: list[str | int], *, creates: bool, key: bool = False
+) -> list[Node]:
+    """The nodes at a path below a node, keys of mappings exactly; `key`: the key of the last step
+    itself.
+    """
     nodes = [node]
     for at, part in enumerate(path):
         last = key and at == len(path) - 1

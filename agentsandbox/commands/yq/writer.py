@@ -1,10 +1,25 @@
-"""A node as YAML text, laid out as yq's own writer (Go's yaml.v3) does it, so that what was not changed reads as before."""
+"""A node as YAML text, laid out as yq's own writer (Go's yaml.v3) does it, so that what was not
+changed reads as before.
+"""
 
 from __future__ import annotations
 
 import re
 
-from agentsandbox.commands.yq.nodes import ALIAS, DOUBLE, FLOW, FOLDED, LITERAL, MAPPING, QUOTED, SCALAR, SEQUENCE, SINGLE, TAGGED, Node
+from agentsandbox.commands.yq.nodes import (
+    ALIAS,
+    DOUBLE,
+    FLOW,
+    FOLDED,
+    LITERAL,
+    MAPPING,
+    QUOTED,
+    SCALAR,
+    SEQUENCE,
+    SINGLE,
+    TAGGED,
+    Node,
+)
 from agentsandbox.commands.yq.scanner import YamlError
 from agentsandbox.commands.yq.tags import long_tag, resolve, short_tag
 from agentsandbox.kernel.streams import encode
@@ -13,12 +28,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.kernel.budget import Budget
 
-__all__ = ["write_yaml"]
-
 _BREAK = re.compile(r"[\r\n\x85\u2028\u2029]")
 _LINES = re.compile(r"([\r\n\x85\u2028\u2029])")
 _SPECIAL = re.compile(r"[^\n\t\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd]")
-_ESCAPED = re.compile(r'["\\\r\n\x85\u2028\u2029]|[^\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd]')
+_ESCAPED = re.compile(
+    r'["\\\r\n\x85\u2028\u2029]|[^\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd]'
+)
 _BREAK_SPACE = re.compile(r"[\r\n\x85\u2028\u2029] ")
 _SPACE_BREAK = re.compile(r" [\r\n\x85\u2028\u2029]")
 _FIRST = re.compile(r"---|\.\.\.|[#,\[\]{}&*!|>'\"%@`]|[-?:](?:[ \t]|\Z)")
@@ -44,10 +59,19 @@ class _Analysis:
         if not text:
             return
         self.multiline = _BREAK.search(text) is not None
-        at_edge = text[0] == " " or text[-1] == " " or (self.multiline and bool(_BREAK.match(text[0]) or _BREAK.match(text[-1])))
+        at_edge = (
+            text[0] == " "
+            or text[-1] == " "
+            or (self.multiline and bool(_BREAK.match(text[0]) or _BREAK.match(text[-1])))
+        )
         space_break = self.multiline and _SPACE_BREAK.search(text) is not None
         special = _SPECIAL.search(text) is not None
-        broken = space_break or special or "\t" in text or (self.multiline and _BREAK_SPACE.search(text) is not None)
+        broken = (
+            space_break
+            or special
+            or "\t" in text
+            or (self.multiline and _BREAK_SPACE.search(text) is not None)
+        )
         self.single = not broken
         self.block = not (text[-1] == " " or space_break or special)
         plain = not (at_edge or broken or self.multiline)
@@ -91,7 +115,11 @@ class _Writer:
 
     def _write_indent(self) -> None:
         indent = max(self.indent, 0)
-        if not self.indention or self.column > indent or (self.column == indent and not self.whitespace):
+        if (
+            not self.indention
+            or self.column > indent
+            or (self.column == indent and not self.whitespace)
+        ):
             self._break()
         if self.foot_indent == indent:
             self._break()
@@ -100,7 +128,9 @@ class _Writer:
         self.whitespace = True
         self.foot_indent = -1
 
-    def _indicator(self, text: str, *, spaced: bool = False, white: bool = False, indention: bool = False) -> None:
+    def _indicator(
+        self, text: str, *, spaced: bool = False, white: bool = False, indention: bool = False
+    ) -> None:
         self._put(" " + text if spaced and not self.whitespace else text)
         self.whitespace = white
         self.indention = self.indention and indention
@@ -189,11 +219,24 @@ class _Writer:
         """The comments that go with the beginning of a node."""
         self.budget.step()
         if node.kind in (SCALAR, ALIAS):
-            self._await(node.head, node.line_comment, "" if key else node.foot, tail if node.kind == SCALAR else "")
+            self._await(
+                node.head,
+                node.line_comment,
+                "" if key else node.foot,
+                tail if node.kind == SCALAR else "",
+            )
         else:
             self._await(node.head, "", "", tail if node.kind == MAPPING else "")
 
-    def _node(self, node: Node, *, item: bool = False, simple: bool = False, nested: bool = False, comma: bool = False) -> None:
+    def _node(
+        self,
+        node: Node,
+        *,
+        item: bool = False,
+        simple: bool = False,
+        nested: bool = False,
+        comma: bool = False,
+    ) -> None:
         """A node, what comes after it and what it holds.
 
         nested  what comes after is written elsewhere.
@@ -207,7 +250,11 @@ class _Writer:
             if node.anchor:
                 self._name("&", node.anchor)
             tag = node.tag
-            if tag and not (node.style & TAGGED) and short_tag(tag) == ("!!map" if node.kind == MAPPING else "!!seq"):
+            if (
+                tag
+                and not (node.style & TAGGED)
+                and short_tag(tag) == ("!!map" if node.kind == MAPPING else "!!seq")
+            ):
                 tag = ""
             if tag:
                 self._tag(long_tag(tag))
@@ -228,7 +275,9 @@ class _Writer:
     def _name(self, sign: str, name: str) -> None:
         if not _ANCHOR.match(name):
             what = "alias" if sign == "*" else "anchor"
-            raise YamlError(f"{what} value must {'contain alphanumerical characters only' if name else 'not be empty'}")
+            raise YamlError(
+                f"{what} value must {'contain alphanumerical characters only' if name else 'not be empty'}"
+            )
         self._indicator(sign, spaced=True)
         self._put(name)
 
@@ -381,7 +430,9 @@ class _Writer:
     # scalars
 
     def _shown_tag(self, node: Node) -> tuple[str, bool]:
-        """The tag that is written, and whether the value needs quotes to keep the one that is not."""
+        """The tag that is written, and whether the value needs quotes to keep the one that is
+        not.
+        """
         tag = node.tag
         if not tag or node.style & TAGGED:
             return tag, False
@@ -415,7 +466,9 @@ class _Writer:
     def _scalar(self, node: Node, *, item: bool, simple: bool) -> None:
         text = node.value
         if not text.isascii() and any("\ud800" <= c <= "\udfff" for c in text):
-            raise YamlError(f"cannot marshal invalid UTF-8 data as {short_tag(node.tag) or '!!str'}")
+            raise YamlError(
+                f"cannot marshal invalid UTF-8 data as {short_tag(node.tag) or '!!str'}"
+            )
         tag, forced = self._shown_tag(node)
         style = self._style(node, tag, forced, simple, _Analysis(text))
         if node.anchor:
@@ -468,10 +521,19 @@ class _Writer:
         self._write_line_comment()
         self.whitespace = True
         breaks = leading = True
-        first = text.lstrip("\r\n\x85\u2028\u2029")[:1]  # the original looks here, wherever in the text it is
+        first = text.lstrip("\r\n\x85\u2028\u2029")[
+            :1
+        ]  # the original looks here, wherever in the text it is
         for at, line in enumerate(_LINES.split(text)):
             if at % 2:
-                if folded and line == "\n" and not breaks and not leading and first and first not in " \t":
+                if (
+                    folded
+                    and line == "\n"
+                    and not breaks
+                    and not leading
+                    and first
+                    and first not in " \t"
+                ):
                     self._break()
                 self._break(line)
                 breaks = True
@@ -494,4 +556,10 @@ def _escape(found: re.Match[str]) -> str:
     if c in _NAMES:
         return "\\" + _NAMES[c]
     code = ord(c)
-    return f"\\x{code:02X}" if code <= 0xFF else f"\\u{code:04X}" if code <= 0xFFFF else f"\\U{code:08X}"
+    return (
+        f"\\x{code:02X}"
+        if code <= 0xFF
+        else f"\\u{code:04X}"
+        if code <= 0xFFFF
+        else f"\\U{code:08X}"
+    )

@@ -65,9 +65,17 @@ class _Run:
         """The expression and the files: the first operand is an expression, unless it is a file."""
         given = self.args.value("expression") or ""
         source = self.args.value("from-file")
-        if not self.null_input and (not operands or (len(operands) == 1 and operands[0] != "-" and not self._is_file(operands[0]))):
+        if not self.null_input and (
+            not operands
+            or (len(operands) == 1 and operands[0] != "-" and not self._is_file(operands[0]))
+        ):
             operands.append("-")
-        if source is None and operands and operands[0].endswith(".yq") and self._is_file(operands[0]):
+        if (
+            source is None
+            and operands
+            and operands[0].endswith(".yq")
+            and self._is_file(operands[0])
+        ):
             source = operands.pop(0)
         if source is not None:
             given = self._read(source).replace("\r\n", "\n")
@@ -81,12 +89,16 @@ class _Run:
 
     def _check(self) -> None:
         if self.in_place and (not self.files or self.files[0] == "-"):
-            raise YqError("write in place flag only applicable when giving an expression and at least one file")
+            raise YqError(
+                "write in place flag only applicable when giving an expression and at least one file"
+            )
         if self.front_matter is not None:
             if self.front_matter.removeprefix("=") not in ("extract", "process"):
                 raise YqError("invalid value for front-matter: " + self.front_matter)
             if not self.files:
-                raise YqError("front matter flag only applicable when giving an expression and at least one file")
+                raise YqError(
+                    "front matter flag only applicable when giving an expression and at least one file"
+                )
         if self.in_place and self.args.value("split-exp"):
             raise YqError("write in place cannot be used with split file")
         if self.null_input and self.files:
@@ -110,9 +122,13 @@ class _Run:
             try:
                 data = self.ctx.fs.read_bytes(self.ctx.path(name))
             except OSError as error:
-                raise _file_error(error, "read" if self.ctx.fs.is_dir(self.ctx.path(name)) else "open", name) from None
+                raise _file_error(
+                    error, "read" if self.ctx.fs.is_dir(self.ctx.path(name)) else "open", name
+                ) from None
         self.ctx.budget.charge(len(data))
-        nodes = max(data.count(b","), data.count(b"\n")) + data.count(b":")  # about as many, in every format
+        nodes = max(data.count(b","), data.count(b"\n")) + data.count(
+            b":"
+        )  # about as many, in every format
         self.ctx.budget.charge(_NODE * nodes)
         return decode(data)
 
@@ -132,7 +148,9 @@ class _Run:
     def _documents(self, name: str, index: int) -> Iterator[Node]:
         keep = not self.together or index == 0
         try:
-            for node in decode_text(self._text_of(name), self.input_format, self.ctx.budget, keep_leading=keep):
+            for node in decode_text(
+                self._text_of(name), self.input_format, self.ctx.budget, keep_leading=keep
+            ):
                 node.filename = name
                 node.file_index = index
                 node.together = self.together
@@ -149,11 +167,20 @@ class _Run:
     def run(self) -> int:
         """The exit status. Raises `YqError`."""
         parts: list[str] = []
-        printer = Printer(self.machine, self.output_format, self.layout, parts.append if self.in_place else self._write)
+        printer = Printer(
+            self.machine,
+            self.output_format,
+            self.layout,
+            parts.append if self.in_place else self._write,
+        )
         printer.ends_with_nul = self.args.flag("nul-output")
         self._set_split(printer)
         if self.together:
-            nodes = [node for index, name in enumerate(self.files) for node in self._documents(name, index)]
+            nodes = [
+                node
+                for index, name in enumerate(self.files)
+                for node in self._documents(name, index)
+            ]
             self._evaluate(nodes or [Node(SCALAR, "!!null")], printer)
         else:
             self._evaluate_each(printer)
@@ -206,7 +233,9 @@ def _file_error(error: OSError, verb: str, name: str) -> YqError:
 
 
 def _arguments(ctx: CommandContext) -> Arguments:
-    """What the words say. Raises `YqError`, in the words of the library that yq reads its options with."""
+    """What the words say. Raises `YqError`, in the words of the library that yq reads its options
+    with.
+    """
     try:
         return yq.parser().parse(list(_plain_switches(ctx.words)))
     except UsageError as error:
@@ -218,7 +247,10 @@ def _arguments(ctx: CommandContext) -> Arguments:
         if found[2]:
             raise YqError(f"flag needs an argument: {found[2]}") from None
         letter = found[3] or found[4]
-        cluster = next((word for word in ctx.words if word[:1] == "-" and word[:2] != "--" and letter in word), "-" + letter)
+        cluster = next(
+            (word for word in ctx.words if word[:1] == "-" and word[:2] != "--" and letter in word),
+            "-" + letter,
+        )
         kind = "flag needs an argument" if found[4] else "unknown shorthand flag"
         raise YqError(f"{kind}: '{letter}' in -{cluster[cluster.index(letter) :]}") from None
 
@@ -241,7 +273,9 @@ def _boolean(args: Arguments, name: str, *, default: bool) -> bool:
     word = text.lower()
     if word not in ("", "true", "false", "t", "f", "1", "0"):
         shown = "-r, --unwrapScalar" if name == "unwrapScalar" else "--" + name
-        raise YqError(f'invalid argument "{text}" for "{shown}" flag: strconv.ParseBool: parsing "{text}": invalid syntax')
+        raise YqError(
+            f'invalid argument "{text}" for "{shown}" flag: strconv.ParseBool: parsing "{text}": invalid syntax'
+        )
     return word in ("", "true", "t", "1")
 
 
@@ -251,7 +285,9 @@ def _indent(args: Arguments) -> int:
         return 2
     text = text.removeprefix("=")
     if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise YqError(f'invalid argument "{text}" for "-I, --indent" flag: strconv.ParseInt: parsing "{text}": invalid syntax')
+        raise YqError(
+            f'invalid argument "{text}" for "-I, --indent" flag: strconv.ParseInt: parsing "{text}": invalid syntax'
+        )
     return min(int(text), 100)
 
 

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.patterns.filenames import ExtendedGlob
     from agentsandbox.kernel.streams import ByteReader
 
-__all__ = ["Archive", "FailureError"]
-
 _TEXT = bytes([9, 10, 13, *range(32, 256)])
 _BINARY = bytes([*range(7), *range(14, 26), *range(28, 32)])
 _PACKED = ".Z:.zip:.zoo:.arc:.lzh:.arj"
@@ -65,7 +63,13 @@ class Archive:
     """One archive: its members by name, in order, old and new."""
 
     def __init__(
-        self, ctx: CommandContext, args: Arguments, archive: str, include: Sequence[str], exclude: Sequence[str], words: Sequence[str]
+        self,
+        ctx: CommandContext,
+        args: Arguments,
+        archive: str,
+        include: Sequence[str],
+        exclude: Sequence[str],
+        words: Sequence[str],
     ) -> None:
         self.ctx = ctx
         self.args = args
@@ -85,7 +89,11 @@ class Archive:
         self.changed = 0
         self.output = ctx.stderr if archive == "-" else ctx.stdout
         suffixes = args.value("suffixes")
-        self.suffixes = tuple(part for part in (_PACKED if suffixes is None else suffixes).replace(";", ":").split(":") if part)
+        self.suffixes = tuple(
+            part
+            for part in (_PACKED if suffixes is None else suffixes).replace(";", ":").split(":")
+            if part
+        )
         self.seen: set[str] = set()
         self.sources: dict[str, str] = {}
         """The files that names in the archive come from."""
@@ -143,7 +151,9 @@ class Archive:
                 if self.args.flag("recurse-paths"):
                     entries = reversed(self.ctx.fs.listdir(self.ctx.path(here)))
                     below = [posixpath.join(here, entry) for entry in entries]
-                    pending.extend([(path, self.stat(path)) for path in below if self.stat_or_none(path)])
+                    pending.extend(
+                        [(path, self.stat(path)) for path in below if self.stat_or_none(path)]
+                    )
             elif info.is_file or info.is_link:
                 self.add_file(here, info)
             elif stat_module.S_ISFIFO(info.mode) and here != name:
@@ -224,7 +234,12 @@ class Archive:
         entry = self.entry(stored, info)
         if info.is_link:
             data = encode(self.ctx.fs.readlink(self.ctx.path(name)))
-            entry.data, entry.size, entry.compressed, entry.crc = (data,), len(data), len(data), zlib.crc32(data)
+            entry.data, entry.size, entry.compressed, entry.crc = (
+                (data,),
+                len(data),
+                len(data),
+                zlib.crc32(data),
+            )
         else:
             try:
                 self.read_content(entry, name)
@@ -285,7 +300,13 @@ class Archive:
 
     def keep(self, entry: Entry) -> None:
         """Put the entry into the archive and tell of it."""
-        verb = "freshening" if self.args.flag("freshen") else "updating" if entry.name in self.old else "  adding"
+        verb = (
+            "freshening"
+            if self.args.flag("freshen")
+            else "updating"
+            if entry.name in self.old
+            else "  adding"
+        )
         if entry.name in self.entries and entry.name not in self.old:
             return
         old = self.entries.get(entry.name)
@@ -352,7 +373,15 @@ class Archive:
             for name in operands:
                 self.add_operand(name)
         except FailureError:
-            output.write(b"".join([line for line in held.getvalue().splitlines(keepends=True) if not line.startswith(b"  adding: ")]))
+            output.write(
+                b"".join(
+                    [
+                        line
+                        for line in held.getvalue().splitlines(keepends=True)
+                        if not line.startswith(b"  adding: ")
+                    ]
+                )
+            )
             raise
         finally:
             self.output = output
@@ -362,7 +391,10 @@ class Archive:
         """`-T`: whether `unzip` finds the archive good."""
         if self.ctx.run(["unzip", "-tqq", self.archive], stdout=self.output):
             self.output.write(encode(f"test of {self.archive} FAILED\n"))
-            raise FailureError("Zip file invalid, could not spawn unzip, or wrong unzip (original files unmodified)", 8)
+            raise FailureError(
+                "Zip file invalid, could not spawn unzip, or wrong unzip (original files unmodified)",
+                8,
+            )
         self.tell(f"test of {self.archive} OK\n")
         return 0
 
@@ -382,7 +414,9 @@ class Archive:
             if self.old:
                 self.delete(names)
         else:
-            operands = names or (sorted(self.old) if self.args.flag("freshen") or self.args.flag("update") else ())
+            operands = names or (
+                sorted(self.old) if self.args.flag("freshen") or self.args.flag("update") else ()
+            )
             for name in operands:
                 self.ctx.budget.step()
                 self.check_operand(name)
@@ -402,7 +436,9 @@ class Archive:
         if self.args.flag("verbose"):
             size = sum(entry.size for entry in self.entries.values())
             compressed = sum(entry.compressed for entry in self.entries.values())
-            self.tell(f"total bytes={size}, compressed={compressed} -> {percent(size, compressed)}% savings\n")
+            self.tell(
+                f"total bytes={size}, compressed={compressed} -> {percent(size, compressed)}% savings\n"
+            )
         if self.args.flag("test"):
             self.test()
         if self.args.flag("move"):
@@ -410,13 +446,19 @@ class Archive:
         return 0
 
     def check_nothing(self, names: Sequence[str]) -> None:
-        """Nothing was added: an error, unless -i says which names there may be and there is no archive yet."""
+        """Nothing was added: an error, unless -i says which names there may be and there is no
+        archive yet.
+        """
         if self.include and not self.old:
             return
         hint = self.archive
         if self.args.flag("recurse-paths") and names and not self.exclude and not self.include:
             operands = list(self.args.operands)
-            asked = [word for word in self.words if not (operands and word == operands[0] and operands.pop(0))]
+            asked = [
+                word
+                for word in self.words
+                if not (operands and word == operands[0] and operands.pop(0))
+            ]
             hint = f"try: zip {' '.join(asked)} {self.args.operands[0]} . -i {' '.join(names)}"
         raise FailureError(f"Nothing to do! ({hint})", 12)
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.fs.base import Stat
     from agentsandbox.kernel.streams import ByteWriter
 
-__all__ = ["Unzip"]
-
 _PROMPT = "replace {}? [y]es, [n]o, [A]ll, [N]one, [r]ename: "
 _PROBLEMS = {
     "directory": "bad zipfile offset (local header sig)",
@@ -57,7 +55,9 @@ _ADVICE = """\
 
 
 class Unzip:
-    """One archive and what is done with its members. Statuses: 1 warnings, 2 corrupt, 11 nothing matched, 81 not supported."""
+    """One archive and what is done with its members. Statuses: 1 warnings, 2 corrupt, 11 nothing
+    matched, 81 not supported.
+    """
 
     def __init__(self, ctx: CommandContext, args: Arguments, name: str, data: bytes) -> None:
         self.ctx = ctx
@@ -67,7 +67,13 @@ class Unzip:
         self.quiet = sum(key == "q" for key, _ in args.given)
         self.zone = ctx.env.get("TZ", "")
         directory = args.value("d")
-        self.prefix = "" if directory is None else f"{directory.rstrip('/')}/" if directory.rstrip("/") else directory
+        self.prefix = (
+            ""
+            if directory is None
+            else f"{directory.rstrip('/')}/"
+            if directory.rstrip("/")
+            else directory
+        )
         self.policy = args.last("n", "o") or ""
         self.unknown = self.encrypted = 0
         """Members that cannot be expanded: by their method, for want of a password."""
@@ -89,10 +95,14 @@ class Unzip:
 
     # choosing
 
-    def choose(self, entries: list[Entry], names: Sequence[str], excluded: Sequence[str]) -> tuple[list[Entry], list[str]]:
+    def choose(
+        self, entries: list[Entry], names: Sequence[str], excluded: Sequence[str]
+    ) -> tuple[list[Entry], list[str]]:
         """The members meant, and the operands that matched none."""
         ignore_case = self.args.flag("C")
-        wanted = [(name, compile_glob(name, ignore_case=ignore_case, extglob=False)) for name in names]
+        wanted = [
+            (name, compile_glob(name, ignore_case=ignore_case, extglob=False)) for name in names
+        ]
         unwanted = [compile_glob(name, ignore_case=ignore_case, extglob=False) for name in excluded]
         found: set[str] = set()
         hit: set[int] = set()
@@ -144,7 +154,9 @@ class Unzip:
                 self.ctx.status = max(self.ctx.status, 2)
                 if self.quiet:
                     self.ctx.stdout.write(encode(f"{visible(entry.name):<22}  {result}\n"))
-            self.out(f"    testing: {_padded(visible(entry.name))}  {' OK' if result == 'OK' else ' ' + result}\n")
+            self.out(
+                f"    testing: {_padded(visible(entry.name))}  {' OK' if result == 'OK' else ' ' + result}\n"
+            )
         for name in missing:
             self.out(f"caution: filename not matched:  {name}\n", 3)
         tested = len(entries)
@@ -157,7 +169,10 @@ class Unzip:
         else:
             self.out(f"Caution:  zero files tested in {self.name}.\n", 2)
         if self.unknown:
-            self.out(f"{_files(self.unknown)} skipped because of unsupported compression or encoding.\n", 2)
+            self.out(
+                f"{_files(self.unknown)} skipped because of unsupported compression or encoding.\n",
+                2,
+            )
 
     def print_content(self, entry: Entry) -> None:
         """`-p` and `-c`."""
@@ -188,7 +203,9 @@ class Unzip:
         name = "/".join(kept)
         if self.args.flag("j"):
             name = kept[-1] if kept else ""
-        return "".join([character for character in name if character >= " " and character != "\x7f"])
+        return "".join(
+            [character for character in name if character >= " " and character != "\x7f"]
+        )
 
     def extract(self, entry: Entry) -> None:
         name = self.safe_name(entry)
@@ -215,7 +232,10 @@ class Unzip:
             self.ctx.fs.makedirs(posixpath.dirname(path), 0o777 & ~self.ctx.umask)
             self.write(entry, shown, path)
         except OSError as error:
-            self.warn(f"error:  cannot create {shown}\n        {os.strerror(error.errno or 5)}\n", 50 if error.errno == 28 else 2)
+            self.warn(
+                f"error:  cannot create {shown}\n        {os.strerror(error.errno or 5)}\n",
+                50 if error.errno == 28 else 2,
+            )
 
     def existing(self, path: str) -> Stat | None:
         try:
@@ -255,7 +275,9 @@ class Unzip:
                 if fresh and ".." not in fresh.split("/"):
                     return self.prefix + fresh.lstrip("/")
             else:
-                self.ctx.stderr.write(encode(f"error:  invalid response [{answer.rstrip()[:40]}]\n"))
+                self.ctx.stderr.write(
+                    encode(f"error:  invalid response [{answer.rstrip()[:40]}]\n")
+                )
 
     def make_directory(self, entry: Entry, shown: str, path: str) -> None:
         if not self.ctx.fs.is_dir(path):
@@ -327,7 +349,9 @@ class Unzip:
                 self.ctx.fs.unlink(path)
                 self.ctx.fs.symlink(target, path)
             except OSError as error:
-                self.warn(f"warning:  symbolic link ({shown}) failed: {os.strerror(error.errno or 5)}\n")
+                self.warn(
+                    f"warning:  symbolic link ({shown}) failed: {os.strerror(error.errno or 5)}\n"
+                )
         for path, entry in sorted(self.directories, key=lambda pair: -pair[0].count("/")):
             self.ctx.budget.step()
             if entry.mode & 0o777:
@@ -387,12 +411,18 @@ class Unzip:
                 continue
             self.unknown += 1
             if not self.quiet and not self.args.flag("p"):
-                out.write(encode(f"   skipping: {_padded(visible(entry.name))}  unsupported compression method {entry.method}\n"))
+                out.write(
+                    encode(
+                        f"   skipping: {_padded(visible(entry.name))}  unsupported compression method {entry.method}\n"
+                    )
+                )
         return known
 
     def tell_broken(self, number: int, out: ByteWriter) -> int:
         """Say that the directory has no more than the members before `number`; the status."""
-        text = _NO_HEADER.replace("{}", str(number)) if number else _NO_START.replace("{}", self.name)
+        text = (
+            _NO_HEADER.replace("{}", str(number)) if number else _NO_START.replace("{}", self.name)
+        )
         out.write(encode(text + _ADVICE))
         self.ctx.status = max(self.ctx.status, 3)
         return self.ctx.status
@@ -417,13 +447,17 @@ class Unzip:
                 if not self.is_there(entry) or self.is_locked(entry):
                     continue
                 if args.flag("c"):
-                    self.out(f"{_VERBS.get(entry.method, '  inflating')}: {_padded(visible(entry.name))}  \n")
+                    self.out(
+                        f"{_VERBS.get(entry.method, '  inflating')}: {_padded(visible(entry.name))}  \n"
+                    )
                 self.print_content(entry)
                 if args.flag("c"):
                     self.out("\n", 1)
         else:
             if self.prefix:
-                self.ctx.fs.makedirs(self.ctx.path(self.prefix.rstrip("/") or "/"), 0o777 & ~self.ctx.umask)
+                self.ctx.fs.makedirs(
+                    self.ctx.path(self.prefix.rstrip("/") or "/"), 0o777 & ~self.ctx.umask
+                )
             try:
                 for entry in chosen:
                     self.ctx.budget.step()

@@ -1,4 +1,6 @@
-"""The zip format: the central directory read, members expanded block by block, archives built as Info-ZIP builds them."""
+"""The zip format: the central directory read, members expanded block by block, archives built as
+Info-ZIP builds them.
+"""
 
 from __future__ import annotations
 
@@ -14,20 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from agentsandbox.kernel.budget import Budget
-
-__all__ = [
-    "BLOCK",
-    "DEFLATED",
-    "STORED",
-    "Entry",
-    "ZipFormatError",
-    "build_archive",
-    "dos_time",
-    "expand",
-    "raw_data",
-    "read_directory",
-    "read_members",
-]
 
 STORED, DEFLATED = 0, 8
 BLOCK = 262144
@@ -51,7 +39,9 @@ class ZipFormatError(Exception):
 
 
 class Entry:
-    """A member. `mtime` is in seconds since the epoch; `data` its compressed bytes when it is being written."""
+    """A member. `mtime` is in seconds since the epoch; `data` its compressed bytes when it is being
+    written.
+    """
 
     __slots__ = (
         "comment", "compressed", "crc", "data", "extra", "flags", "method", "mode", "mtime", "name", "offset", "place", "raw_name", "size",
@@ -98,7 +88,9 @@ def dos_time(seconds: int, zone: str) -> int:
 def _from_dos(stamp: int, zone: str) -> int:
     date, time = stamp >> 16, stamp & 0xFFFF
     days = days_from_civil((date >> 9) + 1980, min(max(date >> 5 & 15, 1), 12), max(date & 31, 1))
-    return find_zone(zone).to_utc(days * 86400 + (time >> 11) * 3600 + (time >> 5 & 63) * 60 + (time & 31) * 2)
+    return find_zone(zone).to_utc(
+        days * 86400 + (time >> 11) * 3600 + (time >> 5 & 63) * 60 + (time & 31) * 2
+    )
 
 
 def _extra_fields(data: bytes) -> Iterator[tuple[int, bytes]]:
@@ -118,7 +110,9 @@ def read_directory(data: bytes, budget: Budget, zone: str) -> tuple[list[Entry],
 
 
 def read_members(data: bytes, budget: Budget, zone: str) -> tuple[list[Entry], bytes, int]:
-    """The members as far as the central directory can be read, the archive's comment, and how many should be there."""
+    """The members as far as the central directory can be read, the archive's comment, and how many
+    should be there.
+    """
     at = data.rfind(b"PK\5\6", max(0, len(data) - 65557))
     if at < 0 or at + _END.size > len(data):
         raise ZipFormatError("signature")
@@ -145,7 +139,13 @@ def _read_entry(data: bytes, place: int, shift: int, zone: str, entries: list[En
     entry.place = place
     entry.raw_name = data[at : at + name_size]
     entry.name = decode(entry.raw_name).replace("\0", "")
-    entry.flags, entry.method, entry.crc, entry.compressed, entry.size = flags, method, crc, compressed, size
+    entry.flags, entry.method, entry.crc, entry.compressed, entry.size = (
+        flags,
+        method,
+        crc,
+        compressed,
+        size,
+    )
     entry.stamp = date << 16 | time
     entry.mtime = _from_dos(entry.stamp, zone)
     entry.unix = made_by >> 8 == 3
@@ -214,7 +214,12 @@ def _extra(entry: Entry, central: bool) -> bytes:
         return b""
     stamp = struct.pack("<l", max(-(2**31), min(entry.mtime, 2**31 - 1)))
     owner = b"ux\x0b\0\x01\x04" + struct.pack("<L", 1000) + b"\x04" + struct.pack("<L", 1000)
-    return b"UT" + struct.pack("<HB", 5 if central else 9, 3) + (stamp if central else stamp + stamp) + owner
+    return (
+        b"UT"
+        + struct.pack("<HB", 5 if central else 9, 3)
+        + (stamp if central else stamp + stamp)
+        + owner
+    )
 
 
 def build_archive(entries: Sequence[Entry], comment: bytes, budget: Budget) -> Iterator[bytes]:
@@ -225,14 +230,38 @@ def build_archive(entries: Sequence[Entry], comment: bytes, budget: Budget) -> I
         budget.step()
         needed = 20 if entry.method == DEFLATED or entry.flags & 1 else 10
         time, date = entry.stamp & 0xFFFF, entry.stamp >> 16
-        name, extra, central = entry.raw_name, _extra(entry, central=False), _extra(entry, central=True)
+        name, extra, central = (
+            entry.raw_name,
+            _extra(entry, central=False),
+            _extra(entry, central=True),
+        )
         flags = entry.flags & ~8
-        fixed = (needed, flags, entry.method, time, date, entry.crc, entry.compressed, entry.size, len(name))
+        fixed = (
+            needed,
+            flags,
+            entry.method,
+            time,
+            date,
+            entry.crc,
+            entry.compressed,
+            entry.size,
+            len(name),
+        )
         local = _LOCAL.pack(b"PK\3\4", *fixed, len(extra)) + name + extra
         made_by = 3 << 8 | 30 if entry.unix else 20
         external = (entry.mode << 16 if entry.unix else 0) | (0x10 if entry.is_dir else 0)
         directory.append(
-            _CENTRAL.pack(b"PK\1\2", made_by, *fixed, len(central), len(entry.comment), 0, int(entry.text), external, position)
+            _CENTRAL.pack(
+                b"PK\1\2",
+                made_by,
+                *fixed,
+                len(central),
+                len(entry.comment),
+                0,
+                int(entry.text),
+                external,
+                position,
+            )
             + name
             + central
             + entry.comment
@@ -241,4 +270,8 @@ def build_archive(entries: Sequence[Entry], comment: bytes, budget: Budget) -> I
         yield from entry.data
         position += len(local) + entry.compressed
     tail = b"".join(directory)
-    yield tail + _END.pack(b"PK\5\6", 0, 0, len(entries), len(entries), len(tail), position, len(comment)) + comment
+    yield (
+        tail
+        + _END.pack(b"PK\5\6", 0, 0, len(entries), len(entries), len(tail), position, len(comment))
+        + comment
+    )

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from agentsandbox.commands.zip.format import Entry
 
-__all__ = ["list_long", "list_short", "list_verbose", "percent", "totals", "visible"]
-
 _DEFLATED = 8
 _METHODS = {0: ("Stored", "stor"), 12: ("BZip2", "bzp2"), 14: ("LZMA", "lzma")}
 
@@ -39,20 +37,38 @@ def _files(count: int) -> str:
     return f"{count} file{'' if count == 1 else 's'}"
 
 
-def list_short(entries: Sequence[Entry], zone: str, quiet: int, show: Callable[[str], None], *, summed: bool = True) -> None:
+def list_short(
+    entries: Sequence[Entry],
+    zone: str,
+    quiet: int,
+    show: Callable[[str], None],
+    *,
+    summed: bool = True,
+) -> None:
     """`unzip -l`."""
     if quiet < 2:
         show("  Length      Date    Time    Name")
         show("---------  ---------- -----   ----")
     for entry in entries:
-        show(f"{entry.size:9d}  {strftime(entry.mtime, '%Y-%m-%d %H:%M', zone)}   {visible(entry.name)}")
+        show(
+            f"{entry.size:9d}  {strftime(entry.mtime, '%Y-%m-%d %H:%M', zone)}   {visible(entry.name)}"
+        )
         _comment(entry, show)
     if quiet < 2 and summed:
         show("---------                     -------")
-        show(f"{sum(entry.size for entry in entries):9d}                     {_files(len(entries))}")
+        show(
+            f"{sum(entry.size for entry in entries):9d}                     {_files(len(entries))}"
+        )
 
 
-def list_verbose(entries: Sequence[Entry], zone: str, quiet: int, show: Callable[[str], None], *, summed: bool = True) -> None:
+def list_verbose(
+    entries: Sequence[Entry],
+    zone: str,
+    quiet: int,
+    show: Callable[[str], None],
+    *,
+    summed: bool = True,
+) -> None:
     """`unzip -v`."""
     if quiet < 2:
         show(" Length   Method    Size  Cmpr    Date    Time   CRC-32   Name")
@@ -61,29 +77,48 @@ def list_verbose(entries: Sequence[Entry], zone: str, quiet: int, show: Callable
         method = _method(entry)[0]
         saved = percent(entry.size, entry.compressed)
         time = strftime(entry.mtime, "%Y-%m-%d %H:%M", zone)
-        show(f"{entry.size:8d}  {method:<6}{entry.compressed:9d} {saved:3d}% {time} {entry.crc:08x}  {visible(entry.name)}")
+        show(
+            f"{entry.size:8d}  {method:<6}{entry.compressed:9d} {saved:3d}% {time} {entry.crc:08x}  {visible(entry.name)}"
+        )
         _comment(entry, show)
     if quiet < 2 and summed:
-        size, compressed = sum(entry.size for entry in entries), sum(entry.compressed for entry in entries)
+        size, compressed = (
+            sum(entry.size for entry in entries),
+            sum(entry.compressed for entry in entries),
+        )
         show("--------          -------  ---                            -------")
-        show(f"{size:8d}         {compressed:8d} {percent(size, compressed):3d}%                            {_files(len(entries))}")
+        show(
+            f"{size:8d}         {compressed:8d} {percent(size, compressed):3d}%                            {_files(len(entries))}"
+        )
 
 
 def list_long(entries: Sequence[Entry], zone: str, form: str, show: Callable[[str], None]) -> None:
     """`zipinfo -s`, `-m` and `-l`."""
     for entry in entries:
-        mode = format_mode(entry.mode if entry.mode & 0o170000 else entry.mode | (0o040000 if entry.is_dir else 0o100000))
+        mode = format_mode(
+            entry.mode
+            if entry.mode & 0o170000
+            else entry.mode | (0o040000 if entry.is_dir else 0o100000)
+        )
         kind = ("T" if entry.text else "B") if entry.flags & 1 else ("t" if entry.text else "b")
         extra = "x" if entry.extra else "-"
         version, system = ("3.0", "unx") if entry.unix else ("2.0", "fat")
         time = strftime(entry.mtime, "%y-%b-%d %H:%M", zone)
-        between = {"m": f" {percent(entry.size, entry.compressed):2d}%", "l": f" {entry.compressed:8d}"}.get(form, "")
-        show(f"{mode}  {version} {system} {entry.size:8d} {kind}{extra}{between} {_method(entry)[1]} {time} {visible(entry.name)}")
+        between = {
+            "m": f" {percent(entry.size, entry.compressed):2d}%",
+            "l": f" {entry.compressed:8d}",
+        }.get(form, "")
+        show(
+            f"{mode}  {version} {system} {entry.size:8d} {kind}{extra}{between} {_method(entry)[1]} {time} {visible(entry.name)}"
+        )
 
 
 def totals(entries: Sequence[Entry]) -> str:
     """The last line of `zipinfo`."""
-    size, compressed = sum(entry.size for entry in entries), sum(entry.compressed for entry in entries)
+    size, compressed = (
+        sum(entry.size for entry in entries),
+        sum(entry.compressed for entry in entries),
+    )
     saved = (1000 * (size - compressed) + (size >> 1)) // size if size else 0
     tenths = f"{'-' if saved < 0 else ''}{abs(saved) // 10}.{abs(saved) % 10}"
     return f"{_files(len(entries))}, {size} bytes uncompressed, {compressed} bytes compressed:  {tenths}%"

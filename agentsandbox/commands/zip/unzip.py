@@ -58,7 +58,11 @@ def _matching(ctx: CommandContext, name: str) -> list[str]:
         entries = ctx.fs.listdir(ctx.path(directory or "."))
     except OSError:
         return []
-    found = [posixpath.join(directory, entry) for entry in entries if pattern.match(entry) and not entry.startswith(".")]
+    found = [
+        posixpath.join(directory, entry)
+        for entry in entries
+        if pattern.match(entry) and not entry.startswith(".")
+    ]
     return [entry for entry in found if ctx.fs.is_file(ctx.path(entry))]
 
 
@@ -72,7 +76,13 @@ def _tell_no_signature(ctx: CommandContext, options: Arguments, found: str, text
     out.write(encode(text.partition("unzip:")[0] if options.flag("p") else text))
 
 
-def _one(ctx: CommandContext, options: Arguments, name: str, opened: tuple[str, bytes], excluded: Sequence[str]) -> int:
+def _one(
+    ctx: CommandContext,
+    options: Arguments,
+    name: str,
+    opened: tuple[str, bytes],
+    excluded: Sequence[str],
+) -> int:
     """Do what the options say to one archive, which the operand calls `name`."""
     found, data = opened
     ctx.status = 0
@@ -81,29 +91,51 @@ def _one(ctx: CommandContext, options: Arguments, name: str, opened: tuple[str, 
         return unzipped.run(options.operands[1:], excluded)
     except ZipFormatError as error:
         if error.problem == "signature":
-            text = _NO_SIGNATURE.replace("{0}", name).replace("{1}", found if "*" in name or "?" in name else name)
+            text = _NO_SIGNATURE.replace("{0}", name).replace(
+                "{1}", found if "*" in name or "?" in name else name
+            )
             _tell_no_signature(ctx, options, found, text)
             return 9
-        ctx.stdout.write(encode(f"Archive:  {found}\n" if not options.flag("p") and not options.flag("q") else ""))
+        ctx.stdout.write(
+            encode(
+                f"Archive:  {found}\n" if not options.flag("p") and not options.flag("q") else ""
+            )
+        )
         return unzipped.tell_broken(0, ctx.stdout if options.flag("t") else ctx.stderr)
 
 
-def _several(ctx: CommandContext, options: Arguments, name: str, matches: list[str], excluded: Sequence[str]) -> int:
+def _several(
+    ctx: CommandContext, options: Arguments, name: str, matches: list[str], excluded: Sequence[str]
+) -> int:
     """Do it to all archives that match, and count."""
     statuses: list[int] = []
     archives = [(match, ctx.fs.read_bytes(ctx.path(match))) for match in matches]
     told = len(archives) == 1
     for archive in archives:
         ctx.budget.step()
-        if statuses and statuses[-1] != _NO_ARCHIVE and not options.flag("p") and not options.flag("q"):
+        if (
+            statuses
+            and statuses[-1] != _NO_ARCHIVE
+            and not options.flag("p")
+            and not options.flag("q")
+        ):
             ctx.print()
         if _END in archive[1] or told:
             statuses.append(_one(ctx, options, name, archive, excluded))
         else:
             _tell_no_signature(ctx, options, archive[0], _NO_SIGNATURE.partition("unzip:")[0])
             statuses.append(_NO_ARCHIVE)
-    counts = [statuses.count(0), statuses.count(1), sum(status not in (0, 1, 9) for status in statuses), statuses.count(9)]
-    lines = [f"{count} {one if count == 1 else many}\n" for count, (one, many) in zip(counts, _COUNTS, strict=True) if count]
+    counts = [
+        statuses.count(0),
+        statuses.count(1),
+        sum(status not in (0, 1, 9) for status in statuses),
+        statuses.count(9),
+    ]
+    lines = [
+        f"{count} {one if count == 1 else many}\n"
+        for count, (one, many) in zip(counts, _COUNTS, strict=True)
+        if count
+    ]
     out = ctx.stdout if options.flag("t") else ctx.stderr
     if len(statuses) > 1 and not options.flag("p"):
         out.write(encode("\n" + "".join(lines)))
@@ -113,7 +145,9 @@ def _several(ctx: CommandContext, options: Arguments, name: str, matches: list[s
 
 
 def _members(options: Arguments) -> list[str]:
-    """Take from the operands what stands behind -x: the patterns of members to leave out. The first -d there is still one."""
+    """Take from the operands what stands behind -x: the patterns of members to leave out. The first
+    -d there is still one.
+    """
     if not options.operands:
         return []
     archive, *rest = options.operands
@@ -187,7 +221,9 @@ def unzip(ctx: CommandContext, args: Arguments) -> int:
             ctx.stderr.write(encode(f"error:  {error.message}\n{unzip.usage}"))
         return 10
     if words == ["-v"]:
-        ctx.print("UnZip 6.00 of 20 April 2009: a command of agentsandbox, written to behave like this release.")
+        ctx.print(
+            "UnZip 6.00 of 20 April 2009: a command of agentsandbox, written to behave like this release."
+        )
         return 0
     if options.flag("h") or not words:
         ctx.print(unzip.usage, end="")
@@ -257,13 +293,23 @@ def zipinfo(ctx: CommandContext, args: Arguments) -> int:
     return _inform(ctx, options, name, opened, excluded)
 
 
-def _inform(ctx: CommandContext, options: Arguments, name: str, opened: tuple[str, bytes], excluded: Sequence[str]) -> int:
+def _inform(
+    ctx: CommandContext,
+    options: Arguments,
+    name: str,
+    opened: tuple[str, bytes],
+    excluded: Sequence[str],
+) -> int:
     """Tell of one archive, which the operand calls `name`."""
     found, data = opened
     unzipped = Unzip(ctx, options, found, data)
     form = options.last("1", "2", "s", "m", "l") or ""
     whole = not options.operands[1:] and not excluded and form not in ("1", "2")
-    out = ctx.stdout if options.flag("t") or (whole and (form or not options.flag("h"))) else ctx.stderr
+    out = (
+        ctx.stdout
+        if options.flag("t") or (whole and (form or not options.flag("h")))
+        else ctx.stderr
+    )
     try:
         return _show_info(ctx, options, unzipped, excluded, out)
     except ZipFormatError as error:
@@ -271,12 +317,23 @@ def _inform(ctx: CommandContext, options: Arguments, name: str, opened: tuple[st
             ctx.print(f"Archive:  {found}")
         if error.problem != "signature":
             return unzipped.tell_broken(0, out)
-        text = _NO_SIGNATURE.replace("{0}", name).replace("{1}", name).replace("unzip:", "zipinfo:").replace("  " * 4, "  " * 5)
+        text = (
+            _NO_SIGNATURE.replace("{0}", name)
+            .replace("{1}", name)
+            .replace("unzip:", "zipinfo:")
+            .replace("  " * 4, "  " * 5)
+        )
         out.write(encode(f"[{found}]\n{text}"))
         return 9
 
 
-def _show_info(ctx: CommandContext, options: Arguments, unzipped: Unzip, excluded: Sequence[str], out: ByteWriter) -> int:
+def _show_info(
+    ctx: CommandContext,
+    options: Arguments,
+    unzipped: Unzip,
+    excluded: Sequence[str],
+    out: ByteWriter,
+) -> int:
     """Header, members and totals, as the options and operands ask for them."""
     name, data = unzipped.name, unzipped.data
     entries, comment, count = read_members(data, ctx.budget, unzipped.zone)

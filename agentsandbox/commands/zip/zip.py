@@ -24,7 +24,9 @@ _MEANINGS = {
 
 def _value_missing(name: str, letters: str) -> FailureError:
     """The option needs a value, be it spelled as it is."""
-    return FailureError(f"Invalid command arguments (option '{name}' ({_MEANINGS[letters]}) requires a value)", 16)
+    return FailureError(
+        f"Invalid command arguments (option '{name}' ({_MEANINGS[letters]}) requires a value)", 16
+    )
 
 
 def _cut_lists(words: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
@@ -68,7 +70,9 @@ _FLAGS = {
 
 
 def _spell_out(words: Sequence[str]) -> list[str]:
-    """Short options as long ones: some have two letters, and a value may follow at once, after "=" or in the next word."""
+    """Short options as long ones: some have two letters, and a value may follow at once, after "="
+    or in the next word.
+    """
     found: list[str] = []
     rest = list(reversed(words))
     while rest:
@@ -145,7 +149,11 @@ def zip(ctx: CommandContext, args: Arguments) -> int:
     except UsageError as error:
         long = error.message.partition("'--")[2].rstrip("'")
         short = error.message.rpartition("-- '")[2].rstrip("'")
-        what = f"long option '{long}' not supported" if long else f"short option '{short}' not supported"
+        what = (
+            f"long option '{long}' not supported"
+            if long
+            else f"short option '{short}' not supported"
+        )
         ctx.stdout.write(encode(f"\nzip error: Invalid command arguments ({what})\n"))
         return 16
     except FailureError as failure:
@@ -155,7 +163,9 @@ def zip(ctx: CommandContext, args: Arguments) -> int:
         ctx.print(_RELEASE)
         return 0
     if "--" in words and not any(word[:1] != "-" for word in words[: words.index("--")]):
-        ctx.stdout.write(b"\nzip error: Invalid command arguments (can't use -- before archive name)\n")
+        ctx.stdout.write(
+            b"\nzip error: Invalid command arguments (can't use -- before archive name)\n"
+        )
         return 16
     if options.flag("help"):
         ctx.print(zip.usage, end="")

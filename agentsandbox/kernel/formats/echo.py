@@ -11,11 +11,22 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["render_echo"]
-
 _OPTIONS = re.compile("-[neE]+")
-_SIMPLE = {"a": b"\a", "b": b"\b", "e": b"\x1b", "E": b"\x1b", "f": b"\f", "n": b"\n", "r": b"\r", "t": b"\t", "v": b"\v", "\\": b"\\"}
-_BASH_ESCAPE = re.compile(r"\\(?:([abeEfnrtv\\])|(c)|0([0-7]{0,3})|x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8}))")
+_SIMPLE = {
+    "a": b"\a",
+    "b": b"\b",
+    "e": b"\x1b",
+    "E": b"\x1b",
+    "f": b"\f",
+    "n": b"\n",
+    "r": b"\r",
+    "t": b"\t",
+    "v": b"\v",
+    "\\": b"\\",
+}
+_BASH_ESCAPE = re.compile(
+    r"\\(?:([abeEfnrtv\\])|(c)|0([0-7]{0,3})|x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8}))"
+)
 
 
 def _expand(text: str) -> tuple[bytes, bool]:
@@ -51,7 +62,9 @@ def render_echo(words: Sequence[str], *, xpg: bool = False, posix: bool = False)
     escapes, operands = xpg, xpg and posix
     newline = True
     at = 0
-    while not operands and at < len(words) and words[at][:1] == "-" and _OPTIONS.fullmatch(words[at]):
+    while (
+        not operands and at < len(words) and words[at][:1] == "-" and _OPTIONS.fullmatch(words[at])
+    ):
         for letter in words[at][1:]:
             if letter == "n":
                 newline = False

@@ -1,14 +1,13 @@
-"""C's `long double` on x86: 64 bits of mantissa, read by `strtold` and written by printf's %f %e %g.
+"""C's `long double` on x86: 64 bits of mantissa, read by `strtold` and written by printf's %f %e
+%g.
 
-bash's and coreutils' `printf`, `seq` and `numfmt` compute with it, and its digits differ from those of a double. Whoever
-formats charges width and precision beforehand.
+bash's and coreutils' `printf`, `seq` and `numfmt` compute with it, and its digits differ from those
+of a double. Whoever formats charges width and precision beforehand.
 """
 
 from __future__ import annotations
 
 import re
-
-__all__ = ["LongDouble", "format_long_double", "parse_long_double"]
 
 _MANTISSA = 64
 _LEAST_EXPONENT = -16445
@@ -82,7 +81,9 @@ def _parse_decimal(digits: str, exponent: int, negative: bool) -> LongDouble:
     if len(significant) > _DIGITS:
         exponent += len(significant) - _DIGITS
         more = bool(significant[_DIGITS:].strip("0"))
-        significant = significant[: _DIGITS - 1] + ("1" if more and significant[_DIGITS - 1] == "0" else significant[_DIGITS - 1])
+        significant = significant[: _DIGITS - 1] + (
+            "1" if more and significant[_DIGITS - 1] == "0" else significant[_DIGITS - 1]
+        )
     magnitude = exponent + len(significant)
     if magnitude > 5000:
         return LongDouble(negative, 0, 0, "inf")
@@ -94,7 +95,9 @@ def _parse_decimal(digits: str, exponent: int, negative: bool) -> LongDouble:
 
 
 def parse_long_double(text: str) -> tuple[LongDouble, int, bool]:
-    """As `strtold`: the value, how many characters it took (0: no number there), whether it was out of range."""
+    """As `strtold`: the value, how many characters it took (0: no number there), whether it was out
+    of range.
+    """
     found = _NUMBER.match(text)
     if found is None:
         return LongDouble.from_int(0), 0, False
@@ -108,7 +111,9 @@ def parse_long_double(text: str) -> tuple[LongDouble, int, bool]:
     else:
         value = _parse_decimal(found["digits"], _parse_exponent(found["exponent"]), negative)
         nonzero = found["digits"].strip("0.") != ""
-    out_of_range = bool(value.special) or (nonzero and value.mantissa.bit_length() < _MANTISSA and value.exponent == _LEAST_EXPONENT)
+    out_of_range = bool(value.special) or (
+        nonzero and value.mantissa.bit_length() < _MANTISSA and value.exponent == _LEAST_EXPONENT
+    )
     return value, found.end(), out_of_range or (nonzero and not value.mantissa)
 
 
@@ -145,7 +150,9 @@ def _fixed(value: LongDouble, precision: int, point: bool) -> str:
 
 
 def _significant(value: LongDouble, count: int) -> tuple[str, int]:
-    """`count` significant digits (fewer when the rest are zeros beyond all that count) and the decimal exponent."""
+    """`count` significant digits (fewer when the rest are zeros beyond all that count) and the
+    decimal exponent.
+    """
     if not value.mantissa:
         return "0" * min(count, 20000), 0
     count = min(count, 20000)
@@ -187,7 +194,13 @@ def _general(value: LongDouble, precision: int, point: bool) -> str:
     return f"{mantissa.rstrip('0').rstrip('.')}e{power}"
 
 
-def format_long_double(value: LongDouble, conversion: str, precision: int | None = None, flags: str = "", width: int = 0) -> str:
+def format_long_double(
+    value: LongDouble,
+    conversion: str,
+    precision: int | None = None,
+    flags: str = "",
+    width: int = 0,
+) -> str:
     """As printf's %f %e %g and their capitals; `flags` of "-+ 0#"."""
     kind = conversion.lower()
     point = "#" in flags

@@ -1,4 +1,6 @@
-"""`test` and `[` as bash evaluates them: by the number of words up to four, by precedence beyond."""
+"""`test` and `[` as bash evaluates them: by the number of words up to four, by precedence
+beyond.
+"""
 
 from __future__ import annotations
 
@@ -34,21 +36,10 @@ if TYPE_CHECKING:
             """`-o`."""
 
 
-__all__ = [
-    "BINARY_OPERATORS",
-    "NUMERIC",
-    "TEXTUAL",
-    "UNARY_OPERATORS",
-    "TestError",
-    "compare_files",
-    "evaluate_test",
-    "evaluate_unary",
-    "parse_test_integer",
-]
-
-
 class TestError(Exception):
-    """The words are no expression; `message` is bash's, without the name before it. The status is 2."""
+    """The words are no expression; `message` is bash's, without the name before it. The status is
+    2.
+    """
 
     def __init__(self, message: str) -> None:
         self.message = message
@@ -59,7 +50,9 @@ _INTEGER = re.compile(r"[ \t\n\v\f\r]*([+-]?[0-9]+)[ \t]*", re.ASCII)
 
 
 def parse_test_integer(text: str) -> int | None:
-    """A decimal number of 64 bits with blanks around it, None for anything else: a carriage return at the end is no blank."""
+    """A decimal number of 64 bits with blanks around it, None for anything else: a carriage return
+    at the end is no blank.
+    """
     found = _INTEGER.fullmatch(text)
     digits = "" if found is None else found[1].lstrip("+-0")
     if found is None or len(digits) > 19:
@@ -85,7 +78,12 @@ def _same_file(env: TestEnvironment, first: str, second: str) -> bool:
         left, right = env.fs.stat(one), env.fs.stat(two)
     except OSError:
         return False
-    return left.ino == right.ino != 0 and left.nlink == right.nlink > 1 and left.size == right.size and left.mtime == right.mtime
+    return (
+        left.ino == right.ino != 0
+        and left.nlink == right.nlink > 1
+        and left.size == right.size
+        and left.mtime == right.mtime
+    )
 
 
 def compare_files(operator: str, first: str, second: str, env: TestEnvironment) -> bool:
@@ -117,9 +115,13 @@ def _exists(name: str, env: TestEnvironment) -> bool:
 
 
 def _was_written(name: str, env: TestEnvironment) -> bool:
-    """`-N`: written since it was read last. Reading leaves no time here, so what has a content was written."""
+    """`-N`: written since it was read last. Reading leaves no time here, so what has a content was
+    written.
+    """
     info = _stat(env, name)
-    return info is not None and (info.mtime > info.atime or (info.mtime == info.atime and info.size > 0))
+    return info is not None and (
+        info.mtime > info.atime or (info.mtime == info.atime and info.size > 0)
+    )
 
 
 def _is_link(name: str, env: TestEnvironment) -> bool:
@@ -209,7 +211,9 @@ def _evaluate_binary(left: str, operator: str, right: str, env: TestEnvironment)
 
 
 class _Expression:
-    """The words of one `test` and a position among them. `!` and parentheses nest on a stack of our own."""
+    """The words of one `test` and a position among them. `!` and parentheses nest on a stack of our
+    own.
+    """
 
     __slots__ = ("env", "position", "words")
 
@@ -258,7 +262,11 @@ class _Expression:
         value = self._disjunction()
         if self.position < count:
             word = words[self.position]
-            raise TestError(f"syntax error: `{word}' unexpected" if word.startswith("-") else "too many arguments")
+            raise TestError(
+                f"syntax error: `{word}' unexpected"
+                if word.startswith("-")
+                else "too many arguments"
+            )
         return value
 
     def _primary(self) -> bool:
@@ -276,7 +284,9 @@ class _Expression:
         return bool(words[at])
 
     def _disjunction(self) -> bool:
-        """`-o` over `-a` over `!`, primaries and parentheses; both sides are always evaluated, as in bash."""
+        """`-o` over `-a` over `!`, primaries and parentheses; both sides are always evaluated, as
+        in bash.
+        """
         words = self.words
         outer: list[tuple[bool, bool, bool]] = []
         either, both = False, True

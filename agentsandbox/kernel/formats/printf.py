@@ -1,7 +1,7 @@
 """`printf` as bash's builtin does it: a format compiled once, rendered to bytes for its arguments.
 
-Widths and precisions count bytes, as bash's do. `Rendering` is open to `/usr/bin/printf`, which words its complaints
-differently.
+Widths and precisions count bytes, as bash's do. `Rendering` is open to `/usr/bin/printf`, which
+words its complaints differently.
 """
 
 from __future__ import annotations
@@ -9,7 +9,11 @@ from __future__ import annotations
 import functools
 import re
 
-from agentsandbox.kernel.formats.long_double import LongDouble, format_long_double, parse_long_double
+from agentsandbox.kernel.formats.long_double import (
+    LongDouble,
+    format_long_double,
+    parse_long_double,
+)
 from agentsandbox.kernel.quoting import backslash_quote
 from agentsandbox.kernel.streams import bytewise, encode
 
@@ -18,19 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from agentsandbox.kernel.budget import Budget
-
-__all__ = [
-    "INT_MAX",
-    "Directive",
-    "Format",
-    "Rendering",
-    "character_code",
-    "compile_format",
-    "encode_code_point",
-    "expand_escapes",
-    "pad",
-    "parse_integer",
-]
 
 INT_MAX = 2**31 - 1
 _LOW, _HIGH, _WRAP = -(2**63), 2**63 - 1, 2**64
@@ -62,7 +53,15 @@ class Directive:
 
     STAR = -1
 
-    def __init__(self, text: str, flags: str, width: int, precision: int | None, conversion: str, time_format: str = "") -> None:
+    def __init__(
+        self,
+        text: str,
+        flags: str,
+        width: int,
+        precision: int | None,
+        conversion: str,
+        time_format: str = "",
+    ) -> None:
         self.text = text
         self.flags = flags
         self.width = width
@@ -72,7 +71,9 @@ class Directive:
 
 
 class Notice:
-    """Something wrong in the format itself: said whenever the rendering passes it; `fatal` ends it with status 1."""
+    """Something wrong in the format itself: said whenever the rendering passes it; `fatal` ends it
+    with status 1.
+    """
 
     __slots__ = ("fatal", "message")
 
@@ -82,7 +83,9 @@ class Notice:
 
 
 def encode_code_point(number: int) -> bytes:
-    """UTF-8 in its original form of up to six bytes: what bash makes of \\U, surrogates included."""
+    """UTF-8 in its original form of up to six bytes: what bash makes of \\U, surrogates
+    included.
+    """
     if number < 0x80:
         return bytes([number])
     for count, limit in ((2, 0x800), (3, 0x10000), (4, 0x200000), (5, 0x4000000), (6, 0x80000000)):
@@ -93,7 +96,9 @@ def encode_code_point(number: int) -> bytes:
 
 
 def read_escape(text: str, at: int, notices: list[str], in_argument: bool) -> tuple[bytes, int]:
-    """The bytes of the escape whose backslash stands at `at`, and where it ends. `\\c` is the caller's."""
+    """The bytes of the escape whose backslash stands at `at`, and where it ends. `\\c` is the
+    caller's.
+    """
     letter = text[at + 1 : at + 2]
     simple = _SIMPLE_ESCAPES.get(letter)
     if simple is not None:
@@ -143,7 +148,9 @@ def expand_escapes(text: str, warn: Callable[[str], None]) -> tuple[bytes, bool]
 
 
 def parse_integer(text: str) -> tuple[int, int]:
-    """As `strtoimax` with base 0: the value (not yet cut to 64 bits) and how many characters it took."""
+    """As `strtoimax` with base 0: the value (not yet cut to 64 bits) and how many characters it
+    took.
+    """
     found = _INTEGER.match(text)
     if found is None:
         return 0, 0
@@ -182,8 +189,12 @@ class Format:
         zone: str = "UTC0",
         assign: Callable[[str, int], None] | None = None,
     ) -> tuple[bytes, int]:
-        """The output and the status. `warn` gets each complaint; `assign` what `%n` assigns; `zone` is $TZ for `%(…)T`."""
-        return Rendering(self, arguments, warn, budget, now=now, started=started, zone=zone, assign=assign).run()
+        """The output and the status. `warn` gets each complaint; `assign` what `%n` assigns; `zone`
+        is $TZ for `%(…)T`.
+        """
+        return Rendering(
+            self, arguments, warn, budget, now=now, started=started, zone=zone, assign=assign
+        ).run()
 
 
 class Rendering:
@@ -298,7 +309,9 @@ class Rendering:
         self.warn(f"warning: {text}: Numerical result out of range")
 
     def measures(self, directive: Directive) -> tuple[str, int, int | None]:
-        """Flags, width and precision, those of `*` taken from the arguments, charged before anything is made."""
+        """Flags, width and precision, those of `*` taken from the arguments, charged before
+        anything is made.
+        """
         flags, width, precision = directive.flags, directive.width, directive.precision
         if width == Directive.STAR:
             width = self._star(0)
@@ -314,7 +327,9 @@ class Rendering:
         return flags, width, precision
 
     def _star(self, default: int) -> int:
-        """A width or precision among the arguments; bash tells of one that is too great with the argument behind it, or forgets it."""
+        """A width or precision among the arguments; bash tells of one that is too great with the
+        argument behind it, or forgets it.
+        """
         number = self.integer(_LOW, _HIGH)
         if -INT_MAX - 1 <= number <= INT_MAX:
             return number
@@ -360,7 +375,9 @@ class Rendering:
 
     def unsigned(self, directive: Directive) -> bytes:
         flags, width, precision = self.measures(directive)
-        number = self.integer(1 - _WRAP, _WRAP - 1) % _WRAP if not self._past_unsigned() else _WRAP - 1
+        number = (
+            self.integer(1 - _WRAP, _WRAP - 1) % _WRAP if not self._past_unsigned() else _WRAP - 1
+        )
         conversion = directive.conversion
         digits = str(number) if conversion == "u" else f"{number:{conversion}}"
         prefix = ""
@@ -375,7 +392,9 @@ class Rendering:
         return pad_number(prefix, digits, flags, width, precision)
 
     def _past_unsigned(self) -> bool:
-        """Whether the next argument is below −(2^64 − 1): `strtoumax` then gives its maximum; consumes and warns."""
+        """Whether the next argument is below −(2^64 − 1): `strtoumax` then gives its maximum;
+        consumes and warns.
+        """
         if self.position >= len(self.arguments):
             return False
         text = self.arguments[self.position]
@@ -388,13 +407,17 @@ class Rendering:
 
     def floating(self, directive: Directive) -> bytes:
         flags, width, precision = self.measures(directive)
-        return format_long_double(self.real(), directive.conversion, precision, flags, width).encode("ascii")
+        return format_long_double(
+            self.real(), directive.conversion, precision, flags, width
+        ).encode("ascii")
 
     def time(self, directive: Directive) -> bytes:
         from agentsandbox.kernel.formats.strftime import longest_width, strftime
 
         flags, width, precision = self.measures(directive)
-        self.budget.charge(self.size + longest_width(directive.time_format) + 64 * len(directive.time_format))
+        self.budget.charge(
+            self.size + longest_width(directive.time_format) + 64 * len(directive.time_format)
+        )
         seconds = self.integer(_LOW, _HIGH) if self.position < len(self.arguments) else -1
         if seconds < 0:
             seconds = {-1: int(self.now), -2: int(self.started)}.get(seconds, seconds)
@@ -415,7 +438,9 @@ class Rendering:
 
 
 def character_code(text: str) -> int:
-    """The code of the character after a quote; of its byte if that is not UTF-8; 0 if there is none."""
+    """The code of the character after a quote; of its byte if that is not UTF-8; 0 if there is
+    none.
+    """
     if len(text) < 2:
         return 0
     code = ord(text[1])
@@ -510,7 +535,13 @@ class _Compiler:
         precision = None
         if found[3]:
             digits = found[4]
-            precision = Directive.STAR if digits == "*" else None if digits.startswith("-") else min(int((digits or "0")[:10]), INT_MAX)
+            precision = (
+                Directive.STAR
+                if digits == "*"
+                else None
+                if digits.startswith("-")
+                else min(int((digits or "0")[:10]), INT_MAX)
+            )
         if conversion == "(":
             return self._time(found, width, precision)
         if conversion not in _CONVERSIONS or conversion == "T":
@@ -529,10 +560,24 @@ class _Compiler:
                 break
             at += 1
         if text[at + 1 : at + 2] != "T":
-            self._add(Notice(f"warning: `{text[at + 1 : at + 2]}': invalid time format specification", fatal=False))
+            self._add(
+                Notice(
+                    f"warning: `{text[at + 1 : at + 2]}': invalid time format specification",
+                    fatal=False,
+                )
+            )
             self.literal.append(b"%")
             return found.start() + 1
-        self._add(Directive(text[found.start() : at + 2], found[1], width, precision, "T", text[found.end() + 1 : at]))
+        self._add(
+            Directive(
+                text[found.start() : at + 2],
+                found[1],
+                width,
+                precision,
+                "T",
+                text[found.end() + 1 : at],
+            )
+        )
         return at + 2
 
 

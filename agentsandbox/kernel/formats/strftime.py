@@ -1,6 +1,7 @@
 """Dates as text: the conversions of GNU `date` and of C's `strftime`, in the C locale.
 
-Widths are charged by the caller, whose formats come from scripts: `longest_width` tells what a format asks for.
+Widths are charged by the caller, whose formats come from scripts: `longest_width` tells what a
+format asks for.
 """
 
 from __future__ import annotations
@@ -13,8 +14,6 @@ from agentsandbox.kernel.formats.timezones import civil_from_days, days_from_civ
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-__all__ = ["MONTHS", "NANO", "WEEKDAYS", "Moment", "format_date", "longest_width", "strftime"]
 
 WEEKDAYS = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
 MONTHS = (
@@ -35,7 +34,9 @@ NANO = 1_000_000_000
 
 
 class Moment:
-    """A moment as a clock and a calendar of its zone show it: C's `struct tm`, and what `date` needs besides."""
+    """A moment as a clock and a calendar of its zone show it: C's `struct tm`, and what `date`
+    needs besides.
+    """
 
     __slots__ = (
         "abbreviation", "daylight", "hour", "mday", "minute", "month", "nanosecond", "offset", "second", "seconds", "wday", "yday", "year",
@@ -153,13 +154,26 @@ def _compile(format: str, gnu: bool) -> tuple[str | _Spec, ...]:
         start = found.end()
         swap, upper = "#" in flags, "^" in flags
         pad = flags.replace("#", "").replace("^", "")[-1:]
-        known = conversion in _KNOWN and (gnu or (conversion not in _GNU_ONLY and not colons and "+" not in flags))
+        known = conversion in _KNOWN and (
+            gnu or (conversion not in _GNU_ONLY and not colons and "+" not in flags)
+        )
         if known and modifier:
             known = conversion not in (_WITHOUT_E if modifier == "E" else _WITHOUT_O)
         number = min(int(width[:10]), 2**31 - 1) if width else -1
         if known:
             modified = modifier is not None and conversion in _MODIFIED
-            pieces.append(_Spec(conversion, found[0], pad, number, upper=upper, swap=swap, colons=len(colons or ""), modified=modified))
+            pieces.append(
+                _Spec(
+                    conversion,
+                    found[0],
+                    pad,
+                    number,
+                    upper=upper,
+                    swap=swap,
+                    colons=len(colons or ""),
+                    modified=modified,
+                )
+            )
         else:
             doubled = conversion == "%"
             text = "%" if found[0] == "%%" else found[0]
@@ -247,7 +261,9 @@ def _day_half(moment: Moment, spec: _Spec) -> str:
 
 
 def _zone_name(moment: Moment, spec: _Spec) -> str:
-    return _text(moment.abbreviation.lower() if spec.swap else moment.abbreviation, spec, keep_case=spec.swap)
+    return _text(
+        moment.abbreviation.lower() if spec.swap else moment.abbreviation, spec, keep_case=spec.swap
+    )
 
 
 _SPECIAL: dict[str, Callable[[Moment, _Spec], str]] = {
@@ -272,7 +288,11 @@ def _expand(moment: Moment, spec: _Spec, gnu: bool) -> str:
         return _number(value(moment), spec, digits, pad)
     if conversion in _TEXTS:
         text = _TEXTS[conversion](moment)
-        return _text(text.upper() if spec.swap and conversion != "P" else text, spec, keep_case=conversion == "P")
+        return _text(
+            text.upper() if spec.swap and conversion != "P" else text,
+            spec,
+            keep_case=conversion == "P",
+        )
     if conversion in _YEARS:
         return _year(_YEARS[conversion](moment), spec, 4)
     if conversion in _COMPOUND:
@@ -286,7 +306,12 @@ def _expand(moment: Moment, spec: _Spec, gnu: bool) -> str:
 
 
 def _render(moment: Moment, format: str, gnu: bool) -> str:
-    return "".join([piece if type(piece) is str else _expand(moment, piece, gnu) for piece in _compile(format, gnu)])  # type: ignore[arg-type]
+    return "".join(
+        [
+            piece if type(piece) is str else _expand(moment, piece, gnu)
+            for piece in _compile(format, gnu)
+        ]
+    )  # type: ignore[arg-type]
 
 
 def longest_width(format: str) -> int:
@@ -295,7 +320,9 @@ def longest_width(format: str) -> int:
 
 
 def format_date(nanoseconds: int, format: str, zone: str) -> str:
-    """As `date +FORMAT` shows a moment, in nanoseconds since the epoch, in the zone that $TZ would name."""
+    """As `date +FORMAT` shows a moment, in nanoseconds since the epoch, in the zone that $TZ would
+    name.
+    """
     return _render(Moment(nanoseconds, zone), format, gnu=True)
 
 

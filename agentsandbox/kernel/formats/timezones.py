@@ -1,7 +1,7 @@
 """What $TZ means: names of the time zone database and POSIX rules such as "EST5EDT,M3.2.0,M11.1.0".
 
-Names are taken from a closed set of regions, so that no value of $TZ reads another file, and the host's own zone never
-shows. Years beyond 1…9999 are mapped to years with the same calendar.
+Names are taken from a closed set of regions, so that no value of $TZ reads another file, and the
+host's own zone never shows. Years beyond 1…9999 are mapped to years with the same calendar.
 """
 
 from __future__ import annotations
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
 
     Offset = tuple[int, str, bool]
-
-__all__ = ["UTC", "Zone", "civil_from_days", "days_from_civil", "find_zone"]
 
 DAY = 86400
 _CYCLE = 146097 * DAY
@@ -36,7 +34,9 @@ _REGION_NAME = re.compile(rf"(?:{_REGIONS.replace(' ', '|')})(?:/[A-Za-z0-9_+-]+
 
 _ABBREVIATION = r"([A-Za-z]{3,}|<[A-Za-z0-9+-]{3,}>)"
 _TIME = r"([+-]?)(\d+)(?::(\d{1,2})(?::(\d{1,2}))?)?"
-_POSIX = re.compile(rf"{_ABBREVIATION}{_TIME}(?:{_ABBREVIATION}(?:{_TIME})?(?:,([^,]+)(?:,([^,]+))?)?)?", re.ASCII)
+_POSIX = re.compile(
+    rf"{_ABBREVIATION}{_TIME}(?:{_ABBREVIATION}(?:{_TIME})?(?:,([^,]+)(?:,([^,]+))?)?)?", re.ASCII
+)
 _RULE = re.compile(rf"(?:M(\d{{1,2}})\.(\d)\.(\d)|(J?)(\d{{1,3}}))(?:/{_TIME})?", re.ASCII)
 
 
@@ -62,7 +62,9 @@ def civil_from_days(days: int) -> tuple[int, int, int]:
 
 
 class Zone:
-    """Offsets from UTC by moment. `at(seconds)` gives (offset in seconds, abbreviation, whether daylight saving)."""
+    """Offsets from UTC by moment. `at(seconds)` gives (offset in seconds, abbreviation, whether
+    daylight saving).
+    """
 
     __slots__ = ("at",)
 
@@ -70,7 +72,8 @@ class Zone:
         self.at = at
 
     def to_utc(self, local: int, daylight: bool | None = None) -> int:
-        """The moment when clocks show `local` (seconds as if UTC), as `mktime`: a time that was skipped moves forward.
+        """The moment when clocks show `local` (seconds as if UTC), as `mktime`: a time that was
+        skipped moves forward.
 
         `daylight` says which of the two offsets is meant, where the caller knows.
         """
@@ -117,7 +120,12 @@ def _from_database(info: ZoneInfo) -> Zone:
 
 def _offset(sign: str | None, hours: str, minutes: str | None, seconds: str | None) -> int:
     """Seconds west of Greenwich; parts out of range are cut to it."""
-    return -_seconds(sign, str(min(int(hours), 24)), str(min(int(minutes or 0), 59)), str(min(int(seconds or 0), 59)))
+    return -_seconds(
+        sign,
+        str(min(int(hours), 24)),
+        str(min(int(minutes or 0), 59)),
+        str(min(int(seconds or 0), 59)),
+    )
 
 
 def _seconds(sign: str | None, hours: str, minutes: str | None, seconds: str | None) -> int:
@@ -126,13 +134,17 @@ def _seconds(sign: str | None, hours: str, minutes: str | None, seconds: str | N
 
 
 def _transition(rule: str) -> Callable[[int], int] | None:
-    """For a rule of $TZ: from a year to the local second of that year's transition; None if it is none."""
+    """For a rule of $TZ: from a year to the local second of that year's transition; None if it is
+    none.
+    """
     found = _RULE.fullmatch(rule)
     if found is None:
         return None
     month, week, weekday, julian, day = found.group(1, 2, 3, 4, 5)
     time = _seconds(*found.group(6, 7, 8, 9)) if found[7] else 2 * 3600
-    if month is not None and not (1 <= int(month) <= 12 and 1 <= int(week) <= 5 and int(weekday) <= 6):
+    if month is not None and not (
+        1 <= int(month) <= 12 and 1 <= int(week) <= 5 and int(weekday) <= 6
+    ):
         return None
 
     def by_weekday(year: int) -> int:
@@ -177,7 +189,9 @@ def _from_posix(text: str) -> Zone | None:
 
 @cache_short(256)
 def find_zone(name: str) -> Zone:
-    """The zone that a value of $TZ names; what means nothing is UTC under the letters it begins with, as in C."""
+    """The zone that a value of $TZ names; what means nothing is UTC under the letters it begins
+    with, as in C.
+    """
     name = name.removeprefix(":").removeprefix(_DIRECTORY).removeprefix("posix/")
     if name in ("", "UTC", "UTC0", "Etc/UTC", "Zulu", "Universal", "localtime", "/etc/localtime"):
         return UTC

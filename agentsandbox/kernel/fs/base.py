@@ -1,9 +1,9 @@
 """The contract of a filesystem. Implement the abstract methods; the rest is built on them.
 
-Paths are absolute POSIX strings. An implementation resolves symbolic links and "..", as a kernel does: a path that
-passes through a file gives ENOTDIR, a missing directory ENOENT, more than 40 links ELOOP, a trailing slash asks for a
-directory. Errors are `OSError` with errno, strerror and `filename` (the path as the caller gave it); `strerror` is the
-phrase that Unix tools print.
+Paths are absolute POSIX strings. An implementation resolves symbolic links and "..", as a kernel
+does: a path that passes through a file gives ENOTDIR, a missing directory ENOENT, more than 40
+links ELOOP, a trailing slash asks for a directory. Errors are `OSError` with errno, strerror and
+`filename` (the path as the caller gave it); `strerror` is the phrase that Unix tools print.
 """
 
 from __future__ import annotations
@@ -32,22 +32,6 @@ if TYPE_CHECKING:
         def stat(self) -> Stat: ...
 
 
-__all__ = [
-    "MAX_LINKS",
-    "MAX_STEPS",
-    "NAME_MAX",
-    "PATH_MAX",
-    "File",
-    "FileSystem",
-    "HostFolder",
-    "Stat",
-    "Timestamp",
-    "ends_in_dots",
-    "nanoseconds",
-    "os_error",
-    "seek_file",
-]
-
 MAX_LINKS = 40
 MAX_STEPS = 8192
 """Components of the links on one path together; the kernel has no such limit, but it is quicker."""
@@ -66,7 +50,9 @@ def ends_in_dots(path: str) -> bool:
 
 
 class Timestamp(float):
-    """Seconds since the epoch that know their nanoseconds: a float of this century is right to 240 of them only."""
+    """Seconds since the epoch that know their nanoseconds: a float of this century is right to 240
+    of them only.
+    """
 
     __slots__ = ("ns",)
 
@@ -89,7 +75,9 @@ def nanoseconds(seconds: float) -> int:
 
 
 class Stat:
-    """What `stat` tells. `mode` holds type and permission bits as in `stat.S_IFMT`; times are seconds since the epoch."""
+    """What `stat` tells. `mode` holds type and permission bits as in `stat.S_IFMT`; times are
+    seconds since the epoch.
+    """
 
     __slots__ = ("atime", "ctime", "gid", "ino", "mode", "mtime", "nlink", "rdev", "size", "uid")
 
@@ -159,7 +147,9 @@ class File(Stream):
 
 
 def seek_file(file: Positioned, offset: int, whence: int = 0) -> int:
-    """Set the position of an open regular file, as `lseek` does, and return it. EINVAL before its beginning."""
+    """Set the position of an open regular file, as `lseek` does, and return it. EINVAL before its
+    beginning.
+    """
     if whence == os.SEEK_CUR:
         offset += file.offset
     elif whence == os.SEEK_END:
@@ -209,7 +199,8 @@ class FileSystem(ABC):
 
     @abstractmethod
     def open(self, path: str, mode: Mode = "r", *, permissions: int = 0o644) -> File:
-        """Open a file's bytes: "r" read, "w" create or empty, "a" create and append, "x" create, "r+" both, existing.
+        """Open a file's bytes: "r" read, "w" create or empty, "a" create and append, "x" create,
+        "r+" both, existing.
 
         `permissions` are those of a file that is created; the caller applies its umask.
         """
@@ -247,8 +238,12 @@ class FileSystem(ABC):
         """Set the permission bits, following links."""
 
     @abstractmethod
-    def utime(self, path: str, mtime: float, *, atime: float | None = None, follow: bool = True) -> None:
-        """Set the time of the last change, in seconds since the epoch, and that of the last access, where it is kept."""
+    def utime(
+        self, path: str, mtime: float, *, atime: float | None = None, follow: bool = True
+    ) -> None:
+        """Set the time of the last change, in seconds since the epoch, and that of the last access,
+        where it is kept.
+        """
 
     def mkfifo(self, path: str, mode: int = 0o644) -> None:
         """Create a named pipe, where the filesystem knows them."""
@@ -294,33 +289,47 @@ class FileSystem(ABC):
     # built on those
 
     def scan(self, path: str) -> tuple[list[str], list[int]]:
-        """The names in a directory, sorted, and the type of each as `stat.S_IFMT` tells it; links are not followed."""
+        """The names in a directory, sorted, and the type of each as `stat.S_IFMT` tells it; links
+        are not followed.
+        """
         prefix = path if path.endswith("/") else f"{path}/"
         names = self.listdir(path)
-        return names, [stat_module.S_IFMT(self.stat(prefix + name, follow=False).mode) for name in names]
+        return names, [
+            stat_module.S_IFMT(self.stat(prefix + name, follow=False).mode) for name in names
+        ]
 
     def examine(self, path: str, names: Sequence[str]) -> list[Stat | None]:
-        """The `Stat` of names in a directory, links not followed; None where it takes a `stat` to know."""
+        """The `Stat` of names in a directory, links not followed; None where it takes a `stat` to
+        know.
+        """
         del path
         return [None] * len(names)
 
     def contents(self, path: str) -> tuple[list[str], list[int], list[bytes | None]]:
-        """As `scan`, and the bytes of each regular file that is at hand; else, or if it may not be read, None."""
+        """As `scan`, and the bytes of each regular file that is at hand; else, or if it may not be
+        read, None.
+        """
         names, kinds = self.scan(path)
         return names, kinds, [None] * len(names)
 
     def at_hand(self, directory: str, paths: Sequence[str]) -> list[bytes | None]:
-        """The bytes of those that are regular files and at hand; None tells nothing. Relative paths begin at the directory."""
+        """The bytes of those that are regular files and at hand; None tells nothing. Relative paths
+        begin at the directory.
+        """
         del directory
         return [None] * len(paths)
 
     def program(self, path: str) -> bytes | None:
-        """The bytes of a regular file that is at hand and that anyone may read and execute; None tells nothing."""
+        """The bytes of a regular file that is at hand and that anyone may read and execute; None
+        tells nothing.
+        """
         del path
         return None
 
     def access(self, path: str, bits: int) -> bool:
-        """Whether the user (1000) may read (4), write (2) or execute (1) it; false as well when there is nothing."""
+        """Whether the user (1000) may read (4), write (2) or execute (1) it; false as well when
+        there is nothing.
+        """
         try:
             info = self.stat(path)
         except OSError:
@@ -387,7 +396,9 @@ class FileSystem(ABC):
             self.mkdir(directory, mode)
 
     def walk(self, path: str) -> Iterator[tuple[str, list[str], list[str]]]:
-        """(directory, names of directories in it, other names) from the top down; links are not followed."""
+        """(directory, names of directories in it, other names) from the top down; links are not
+        followed.
+        """
         pending = [path]
         while pending:
             here = pending.pop()
@@ -400,7 +411,9 @@ class FileSystem(ABC):
             pending.extend(posixpath.join(here, name) for name in reversed(directories))
 
     def copy_tree(self, source: str, target: str) -> None:
-        """Copy a file or a directory with all below it; `target` must not exist, nor be inside `source` (EINVAL)."""
+        """Copy a file or a directory with all below it; `target` must not exist, nor be inside
+        `source` (EINVAL).
+        """
         if self.stat(source, follow=False).is_dir:
             inside = f"{self.realpath(source).rstrip('/')}/"
             parent = posixpath.dirname(target.rstrip("/")) or "/"
@@ -417,7 +430,10 @@ class FileSystem(ABC):
                 self.mkdir(there, info.permissions | 0o700)
                 if info.permissions & 0o700 != 0o700:
                     narrow.append((there, info.permissions))
-                pending.extend((posixpath.join(here, name), posixpath.join(there, name)) for name in reversed(self.listdir(here)))
+                pending.extend(
+                    (posixpath.join(here, name), posixpath.join(there, name))
+                    for name in reversed(self.listdir(here))
+                )
             else:
                 self.write_bytes(there, self.read_bytes(here), permissions=info.permissions)
         for directory, permissions in reversed(narrow):

@@ -1,4 +1,6 @@
-"""The base of filesystems that keep their files elsewhere: it resolves paths and words errors, they do the rest."""
+"""The base of filesystems that keep their files elsewhere: it resolves paths and words errors, they
+do the rest.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,17 @@ import errno
 import stat as stat_module
 from abc import abstractmethod
 
-from agentsandbox.kernel.fs.base import MAX_LINKS, MAX_STEPS, NAME_MAX, PATH_MAX, File, FileSystem, Stat, ends_in_dots, os_error
+from agentsandbox.kernel.fs.base import (
+    MAX_LINKS,
+    MAX_STEPS,
+    NAME_MAX,
+    PATH_MAX,
+    File,
+    FileSystem,
+    Stat,
+    ends_in_dots,
+    os_error,
+)
 from agentsandbox.kernel.fs.mounted_calls import inside
 from agentsandbox.kernel.streams import encode
 
@@ -14,13 +26,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.kernel.fs.base import Mode
 
-__all__ = ["CanonicalFileSystem", "Found"]
-
 
 class Found:
     """Where a path leads: `path` is canonical, `info` None when there is nothing.
 
-    `special` tells that the path ends in ".", ".." or is the root; `slashed` that it asks for a directory.
+    `special` tells that the path ends in ".", ".." or is the root; `slashed` that it asks for a
+    directory.
     """
 
     __slots__ = ("info", "path", "slashed", "special")
@@ -33,16 +44,19 @@ class Found:
 
 
 class CanonicalFileSystem(FileSystem):
-    """Implement the methods with an underscore. Their paths are canonical: absolute, no link in it but at the end.
+    """Implement the methods with an underscore. Their paths are canonical: absolute, no link in it
+    but at the end.
 
-    They may raise `OSError` with any filename: the caller sees the path that it gave. What a method is asked for has
-    been checked: the parent is a directory, the kind of file is right, a new name is free.
+    They may raise `OSError` with any filename: the caller sees the path that it gave. What a method
+    is asked for has been checked: the parent is a directory, the kind of file is right, a new name
+    is free.
     """
 
     __slots__ = ()
 
     direct = False
-    """Whether `_lstat` refuses a path that passes through a link, so that most paths need one call."""
+    """Whether `_lstat` refuses a path that passes through a link, so that most paths need one
+    call."""
 
     @abstractmethod
     def _lstat(self, path: str) -> Stat: ...
@@ -187,7 +201,9 @@ class CanonicalFileSystem(FileSystem):
         creates = mode in ("w", "a", "x")
         if creates and path.endswith("/"):
             self._resolve(path.rstrip("/") or "/", path, follow=False)
-            raise os_error(errno.EEXIST if mode == "x" and ends_in_dots(path) else errno.EISDIR, path)
+            raise os_error(
+                errno.EEXIST if mode == "x" and ends_in_dots(path) else errno.EISDIR, path
+            )
         found = self._resolve(path, follow=mode != "x")
         info = found.info
         if info is None:
@@ -272,7 +288,9 @@ class CanonicalFileSystem(FileSystem):
     def chmod(self, path: str, mode: int) -> None:
         inside(path, self._chmod, self._existing(path)[0], stat_module.S_IMODE(mode))
 
-    def utime(self, path: str, mtime: float, *, atime: float | None = None, follow: bool = True) -> None:
+    def utime(
+        self, path: str, mtime: float, *, atime: float | None = None, follow: bool = True
+    ) -> None:
         inside(path, self._utime, self._existing(path, follow=follow)[0], mtime, atime)
 
 

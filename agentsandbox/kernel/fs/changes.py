@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
     from agentsandbox.kernel.fs.nodes import Dir, Entry, Plain
 
-__all__ = ["Change", "compare"]
-
 
 class Change:
-    """One path that was "added", "modified" (content, permissions, link text or type) or "deleted"."""
+    """One path that was "added", "modified" (content, permissions, link text or type) or
+    "deleted".
+    """
 
     __slots__ = ("kind", "path")
 
@@ -33,7 +33,9 @@ class Change:
         return f"Change({self.path!r}, {self.kind!r})"
 
 
-def compare(old: Dir, old_hard: dict[int, Plain], new: Dir, new_hard: dict[int, Plain]) -> list[Change]:
+def compare(
+    old: Dir, old_hard: dict[int, Plain], new: Dir, new_hard: dict[int, Plain]
+) -> list[Change]:
     """The changes from one tree to another, sorted by path; only the top of a mount is seen."""
     changes: list[Change] = []
     pending: list[tuple[str, Dir, Dir]] = [("", old, new)]
@@ -44,7 +46,9 @@ def compare(old: Dir, old_hard: dict[int, Plain], new: Dir, new_hard: dict[int, 
         if before.mode != after.mode:
             changes.append(Change(path or "/", "modified"))
         for name in before.entries.keys() - after.entries.keys():
-            changes += [Change(each, "deleted") for each in _paths(f"{path}/{name}", before.entries[name])]
+            changes += [
+                Change(each, "deleted") for each in _paths(f"{path}/{name}", before.entries[name])
+            ]
         for name, entry in after.entries.items():
             here = f"{path}/{name}"
             was = before.entries.get(name)

@@ -1,4 +1,6 @@
-"""What a fresh sandbox holds: a small Debian, built once and shared by all sandboxes of a process."""
+"""What a fresh sandbox holds: a small Debian, built once and shared by all sandboxes of a
+process.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +14,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["COMMAND_MARK", "command_of", "debian_skeleton"]
-
 COMMAND_MARK = b"#!command "
-"""How the file of a built-in command begins; its name follows, so that a copy under another name still works."""
+"""How the file of a built-in command begins; its name follows, so that a copy under another name
+still works."""
 
 _MTIME = 1_704_067_200.0  # 2024-01-01, so that listings don't depend on when the process started
 _SYSTEM_DIRECTORIES = (
@@ -78,7 +79,13 @@ _PROC = {
     "/proc/loadavg": b"0.00 0.00 0.00 1/1 1\n",
     "/proc/meminfo": b"".join(
         encode(f"{name + ':':<16}{size:>8} kB\n")
-        for name, size in (("MemTotal", 524288), ("MemFree", 524288), ("MemAvailable", 524288), ("SwapTotal", 0), ("SwapFree", 0))
+        for name, size in (
+            ("MemTotal", 524288),
+            ("MemFree", 524288),
+            ("MemAvailable", 524288),
+            ("SwapTotal", 0),
+            ("SwapFree", 0),
+        )
     ),
     "/proc/mounts": b"sandbox / tmpfs rw 0 0\nproc /proc proc rw 0 0\n",
     "/proc/uptime": b"1.00 1.00\n",
@@ -101,7 +108,8 @@ def command_of(content: bytes) -> str | None:
 def debian_skeleton(user: str, hostname: str, command_names: Sequence[str]) -> FrozenTree:
     """The tree; the same object for the same arguments.
 
-    Everything belongs to root but the user's home. Anyone may make names in "/", as in /tmp, but not remove the system's.
+    Everything belongs to root but the user's home. Anyone may make names in "/", as in /tmp, but
+    not remove the system's.
     """
     return _skeleton(user, hostname, tuple(command_names))
 
@@ -129,6 +137,17 @@ def _skeleton(user: str, hostname: str, command_names: tuple[str, ...]) -> Froze
         if command not in ("", ".", "..") and "/" not in command and "\0" not in command:
             files[f"/usr/bin/{command}"] = (COMMAND_MARK + encode(command) + b"\n", 0o755)
     links = _LINKS | ({"/proc/self/exe": "/usr/bin/bash"} if "bash" in command_names else {})
-    devices = {f"/dev/{device}": device for device in DEVICES} | {f"/proc/self/fd/{number}": "fd" for number in range(3)}
-    directories = dict.fromkeys(_SYSTEM_DIRECTORIES, 0o755) | dict.fromkeys(_COMMON_DIRECTORIES, 0o1777)
-    return build_tree(files, mtime=_MTIME, links=links, directories=directories, devices=devices, owners={f"/home/{user}": 1000})
+    devices = {f"/dev/{device}": device for device in DEVICES} | {
+        f"/proc/self/fd/{number}": "fd" for number in range(3)
+    }
+    directories = dict.fromkeys(_SYSTEM_DIRECTORIES, 0o755) | dict.fromkeys(
+        _COMMON_DIRECTORIES, 0o1777
+    )
+    return build_tree(
+        files,
+        mtime=_MTIME,
+        links=links,
+        directories=directories,
+        devices=devices,
+        owners={f"/home/{user}": 1000},
+    )

@@ -1,4 +1,6 @@
-"""The character devices of a sandbox (null, zero, full, random, urandom, tty), and descriptors by name."""
+"""The character devices of a sandbox (null, zero, full, random, urandom, tty), and descriptors by
+name.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +19,14 @@ if TYPE_CHECKING:
 
     from agentsandbox.kernel.streams import Stream
 
-__all__ = ["DEVICES", "Borrowed", "NullDevice", "RandomDevice", "ZeroDevice", "open_device"]
-
 DEVICES = ("full", "null", "random", "tty", "urandom", "zero")
 """The names that `open_device` knows."""
 
 
 class Borrowed(File):
-    """A descriptor of the running process opened again by name (/dev/fd/3): it reads and writes there, and owns nothing."""
+    """A descriptor of the running process opened again by name (/dev/fd/3): it reads and writes
+    there, and owns nothing.
+    """
 
     __slots__ = ("stream",)
 
@@ -42,10 +44,18 @@ class Borrowed(File):
         self.stream.write(data)
 
     def stat(self) -> Stat:
-        return self.stream.stat() if isinstance(self.stream, File) else Stat(stat_module.S_IFIFO | 0o600, 0, 0.0)
+        return (
+            self.stream.stat()
+            if isinstance(self.stream, File)
+            else Stat(stat_module.S_IFIFO | 0o600, 0, 0.0)
+        )
 
     def reopened(self, mode: str) -> Stream:
-        return self.stream.reopened(mode) if isinstance(self.stream, File) and self.stream.stat().is_file else self
+        return (
+            self.stream.reopened(mode)
+            if isinstance(self.stream, File) and self.stream.stat().is_file
+            else self
+        )
 
     def truncate(self, size: int) -> None:
         if not isinstance(self.stream, File):
@@ -93,7 +103,9 @@ class NullDevice(_Device, File):
 
 
 class ZeroDevice(_Device, File):
-    """/dev/zero: zeros, and no end of a line among them. /dev/full is the same, with no space to write (`is_full`)."""
+    """/dev/zero: zeros, and no end of a line among them. /dev/full is the same, with no space to
+    write (`is_full`).
+    """
 
     __slots__ = ("for_script", "info", "path", "unwritable")
 
@@ -123,7 +135,9 @@ class ZeroDevice(_Device, File):
 
 
 class RandomDevice(_Device, File):
-    """/dev/random and /dev/urandom: bytes of the sandbox's own chance, so that a seed makes them repeatable."""
+    """/dev/random and /dev/urandom: bytes of the sandbox's own chance, so that a seed makes them
+    repeatable.
+    """
 
     __slots__ = ("for_script", "info", "path", "random", "rest")
 
@@ -156,11 +170,15 @@ class RandomDevice(_Device, File):
 
 
 def _endless(path: str | None, *, for_script: bool) -> BaseException:
-    """Return what ends a read of all of a device without end: a limit of the script, EFBIG for the host."""
+    """Return what ends a read of all of a device without end: a limit of the script, EFBIG for the
+    host.
+    """
     return LimitReached("value_bytes") if for_script else os_error(errno.EFBIG, path)
 
 
-def open_device(name: str, path: str, info: Stat, random: Random | None = None, *, for_script: bool = False) -> File:
+def open_device(
+    name: str, path: str, info: Stat, random: Random | None = None, *, for_script: bool = False
+) -> File:
     """Open one of `DEVICES`; ENXIO for the terminal, which a sandbox doesn't have."""
     if name == "null":
         return NullDevice(path, info)

@@ -1,4 +1,6 @@
-"""Open files of the tree in memory: no buffer of their own, so all holders of a description share one position."""
+"""Open files of the tree in memory: no buffer of their own, so all holders of a description share
+one position.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,6 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.fs import nodes
     from agentsandbox.kernel.fs.ownership import Ledger
 
-__all__ = ["MemoryFile"]
-
 
 class MemoryFile(File):
     """An open file description on a node; it outlives the file's name."""
@@ -24,7 +24,16 @@ class MemoryFile(File):
     path: str
     seek = seek_file
 
-    def __init__(self, fs: Ledger, node: nodes.File, path: str, *, readable: bool, writable: bool, append: bool) -> None:
+    def __init__(
+        self,
+        fs: Ledger,
+        node: nodes.File,
+        path: str,
+        *,
+        readable: bool,
+        writable: bool,
+        append: bool,
+    ) -> None:
         self.references = 1
         self.fs = fs
         self.node = node
@@ -105,7 +114,9 @@ class MemoryFile(File):
         raise self._full(room)
 
     def _full(self, room: int) -> OSError:
-        return os_error(errno.EFBIG if room >= self.fs.limits.file_bytes else errno.ENOSPC, self.path)
+        return os_error(
+            errno.EFBIG if room >= self.fs.limits.file_bytes else errno.ENOSPC, self.path
+        )
 
     def truncate(self, size: int) -> None:
         if not self.writable or size < 0:
@@ -129,7 +140,14 @@ class MemoryFile(File):
 
     def reopened(self, mode: str) -> MemoryFile:
         writable = mode != "r"
-        file = MemoryFile(self.fs, self.node, self.path, readable=mode in ("r", "r+"), writable=writable, append=mode == "a")
+        file = MemoryFile(
+            self.fs,
+            self.node,
+            self.path,
+            readable=mode in ("r", "r+"),
+            writable=writable,
+            append=mode == "a",
+        )
         if mode == "w":
             file.truncate(0)
         return file

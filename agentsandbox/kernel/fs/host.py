@@ -1,4 +1,5 @@
-"""A folder of the host as a filesystem: for reading, or on request for writing. Nothing outside it can be reached.
+"""A folder of the host as a filesystem: for reading, or on request for writing. Nothing outside it
+can be reached.
 
 The folder is opened once and held as a descriptor as long as the filesystem lives. Its path is
 never used again, so that whoever renames the folder, or puts a link in its place, changes nothing
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
     Inode = tuple[int, int]
     """The device and the number of an inode: which file it is, whatever its names are."""
 
-__all__ = ["OPEN_FILES", "HostFile", "HostFileSystem"]
-
 OPEN_FILES = 256
 """Files that one mount keeps open at a time; one more is EMFILE."""
 
@@ -69,7 +68,12 @@ class _Directory:
     def __enter__(self) -> int:
         return self.number
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         if self.number != self.root:
             os.close(self.number)
 
@@ -78,15 +82,32 @@ class HostFileSystem(CanonicalFileSystem):
     """The folder `root` of the host. It holds one descriptor, until `close` or until nothing refers
     to it any more.
 
-    Written to, it grows by at most `limits.total_bytes` and `limits.files`, and no file beyond `limits.file_bytes`.
-    The host's users show as the sandbox's: files of the process's user as uid 1000, all others as root's.
+    Written to, it grows by at most `limits.total_bytes` and `limits.files`, and no file beyond
+    `limits.file_bytes`. The host's users show as the sandbox's: files of the process's user as uid
+    1000, all others as root's.
     """
 
-    __slots__ = ("_handles", "_me", "_number", "_opened", "_path", "grown", "limits", "made", "read_only")
+    __slots__ = (
+        "_handles",
+        "_me",
+        "_number",
+        "_opened",
+        "_path",
+        "grown",
+        "limits",
+        "made",
+        "read_only",
+    )
 
     direct = True
 
-    def __init__(self, root: str | os.PathLike[str], *, read_only: bool = True, limits: Limits = DEFAULT_LIMITS) -> None:
+    def __init__(
+        self,
+        root: str | os.PathLike[str],
+        *,
+        read_only: bool = True,
+        limits: Limits = DEFAULT_LIMITS,
+    ) -> None:
         self._number = -1
         if os.open not in os.supports_dir_fd or not hasattr(os, "O_NOFOLLOW"):
             raise os_error(errno.ENOTSUP, "a host folder needs openat and O_NOFOLLOW")
@@ -115,7 +136,9 @@ class HostFileSystem(CanonicalFileSystem):
             close(self._number)
 
     def __reduce__(self) -> str:
-        raise TypeError("a folder of the host can neither be copied nor pickled: mount the same object again")
+        raise TypeError(
+            "a folder of the host can neither be copied nor pickled: mount the same object again"
+        )
 
     def host_folders(self) -> list[HostFolder]:
         return [HostFolder(self._lineage(), writable=not self.read_only)]
@@ -163,7 +186,17 @@ class HostFileSystem(CanonicalFileSystem):
     def _stat_of(self, info: os.stat_result) -> Stat:
         uid = 1000 if info.st_uid == self._me else 0
         atime = info.st_atime_ns / 1e9
-        return Stat(info.st_mode, info.st_size, info.st_mtime_ns / 1e9, info.st_ino, info.st_nlink, uid, uid, info.st_ctime_ns / 1e9, atime)
+        return Stat(
+            info.st_mode,
+            info.st_size,
+            info.st_mtime_ns / 1e9,
+            info.st_ino,
+            info.st_nlink,
+            uid,
+            uid,
+            info.st_ctime_ns / 1e9,
+            atime,
+        )
 
     def _changing(self, *, names: int = 0) -> None:
         """Whether the folder may be changed, and get `names` more names."""
@@ -180,7 +213,9 @@ class HostFileSystem(CanonicalFileSystem):
             return self._stat_of(os.stat(name, dir_fd=number, follow_symlinks=False))
 
     def _readlink(self, path: str) -> str:
-        """The text of a link, made relative if it names something in the folder; EACCES if it leads out of it."""
+        """The text of a link, made relative if it names something in the folder; EACCES if it leads
+        out of it.
+        """
         directory, name = self._parent(path)
         with directory as number:
             text = decode(os.readlink(name, dir_fd=number))
@@ -246,7 +281,14 @@ class HostFileSystem(CanonicalFileSystem):
             elif not stat_module.S_ISREG(known):
                 raise os_error(errno.EACCES)
             opened = os.open(name, flags, permissions & 0o777, dir_fd=number)
-        file = HostFile(self, opened, path, readable=mode in ("r", "r+"), writable=mode != "r", append=mode == "a")
+        file = HostFile(
+            self,
+            opened,
+            path,
+            readable=mode in ("r", "r+"),
+            writable=mode != "r",
+            append=mode == "a",
+        )
         if not file.stat().is_file:
             file.release()
             raise os_error(errno.EACCES)
@@ -273,7 +315,11 @@ class HostFileSystem(CanonicalFileSystem):
 
     def _forget(self, info: os.stat_result) -> None:
         """A name was removed; the bytes are free if it was the last one and no file is open."""
-        if stat_module.S_ISREG(info.st_mode) and info.st_nlink == 1 and (info.st_dev, info.st_ino) not in self._opened:
+        if (
+            stat_module.S_ISREG(info.st_mode)
+            and info.st_nlink == 1
+            and (info.st_dev, info.st_ino) not in self._opened
+        ):
             self.grown -= info.st_size
 
     # changing
@@ -311,7 +357,10 @@ class HostFileSystem(CanonicalFileSystem):
                 replaced = _look(new_name, new_number)
                 moved = os.stat(old_name, dir_fd=old_number, follow_symlinks=False)
                 os.rename(old_name, new_name, src_dir_fd=old_number, dst_dir_fd=new_number)
-        if replaced is not None and (replaced.st_dev, replaced.st_ino) != (moved.st_dev, moved.st_ino):
+        if replaced is not None and (replaced.st_dev, replaced.st_ino) != (
+            moved.st_dev,
+            moved.st_ino,
+        ):
             self.made -= 1
             self._forget(replaced)
 
@@ -343,7 +392,13 @@ class HostFileSystem(CanonicalFileSystem):
             self._check_links(old_name, old_number, source, path)
             new, new_name = self._parent(path)
             with new as new_number:
-                os.link(old_name, new_name, src_dir_fd=old_number, dst_dir_fd=new_number, follow_symlinks=False)
+                os.link(
+                    old_name,
+                    new_name,
+                    src_dir_fd=old_number,
+                    dst_dir_fd=new_number,
+                    follow_symlinks=False,
+                )
         self.made += 1
 
     # links that get another place
@@ -393,7 +448,9 @@ class HostFileSystem(CanonicalFileSystem):
             kind = _kind(name, number)
             if kind is None or not (stat_module.S_ISREG(kind) or stat_module.S_ISDIR(kind)):
                 raise os_error(errno.EPERM)
-            opened = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=number)
+            opened = os.open(
+                name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=number
+            )
             try:
                 os.fchmod(opened, mode & 0o777)
             finally:
@@ -403,7 +460,12 @@ class HostFileSystem(CanonicalFileSystem):
         self._changing()
         directory, name = self._parent(path)
         with directory as number:
-            os.utime(name, (mtime if atime is None else atime, mtime), dir_fd=number, follow_symlinks=False)
+            os.utime(
+                name,
+                (mtime if atime is None else atime, mtime),
+                dir_fd=number,
+                follow_symlinks=False,
+            )
 
 
 def _look(name: bytes, number: int) -> os.stat_result | None:
@@ -426,14 +488,25 @@ def _depth(path: str) -> int:
 
 
 class HostFile(File):
-    """An open file of the host; the position is kept here, so that lines can be read without a buffer."""
+    """An open file of the host; the position is kept here, so that lines can be read without a
+    buffer.
+    """
 
     __slots__ = ("append", "fs", "inode", "number", "offset", "path", "readable", "writable")
 
     path: str
     seek = seek_file
 
-    def __init__(self, fs: HostFileSystem, number: int, path: str, *, readable: bool, writable: bool, append: bool) -> None:
+    def __init__(
+        self,
+        fs: HostFileSystem,
+        number: int,
+        path: str,
+        *,
+        readable: bool,
+        writable: bool,
+        append: bool,
+    ) -> None:
         super().__init__()
         self.fs = fs
         self.number = number
@@ -489,7 +562,11 @@ class HostFile(File):
         end = self.offset + len(data)
         fitting = data if end <= room else data[: max(0, room - self.offset)]
         while fitting:
-            written = os.write(self.number, fitting) if self.append else os.pwrite(self.number, fitting, self.offset)
+            written = (
+                os.write(self.number, fitting)
+                if self.append
+                else os.pwrite(self.number, fitting, self.offset)
+            )
             self.offset += written
             fitting = fitting[written:]
         self.fs.grown += max(0, self.offset - size)
@@ -497,7 +574,9 @@ class HostFile(File):
             raise self._full(room)
 
     def _full(self, room: int) -> OSError:
-        return os_error(errno.EFBIG if room >= self.fs.limits.file_bytes else errno.ENOSPC, self.path)
+        return os_error(
+            errno.EFBIG if room >= self.fs.limits.file_bytes else errno.ENOSPC, self.path
+        )
 
     def truncate(self, size: int) -> None:
         if not self.writable or size < 0:

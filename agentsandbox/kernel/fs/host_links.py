@@ -26,8 +26,6 @@ before), as in a virtual environment of Python.
 
 from __future__ import annotations
 
-__all__ = ["EVERYWHERE", "climbs", "leaves"]
-
 EVERYWHERE = 1 << 30
 """What `climbs` returns for a link that may lead anywhere: more levels than any path has."""
 

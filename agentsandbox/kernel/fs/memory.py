@@ -1,7 +1,9 @@
-"""The filesystem of a sandbox: a tree of nodes with copy-on-write, so that snapshot, fork and restore cost nothing.
+"""The filesystem of a sandbox: a tree of nodes with copy-on-write, so that snapshot, fork and
+restore cost nothing.
 
-`resolution` finds, `ownership` owns and keeps the account; the class stands on both. Its methods that change directories
-(`names`), whole subtrees (`subtrees`) and mounts (`mounts`) are functions of these modules; content and versions are here.
+`resolution` finds, `ownership` owns and keeps the account; the class stands on both. Its methods
+that change directories (`names`), whole subtrees (`subtrees`) and mounts (`mounts`) are functions
+of these modules; content and versions are here.
 """
 
 from __future__ import annotations
@@ -50,9 +52,16 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.fs.trees import FrozenTree
     from agentsandbox.kernel.streams import Stream
 
-__all__ = ["MemoryFileSystem", "Snapshot"]
-
-_TYPES = {FILE: 0o100000, DIR: 0o040000, LINK: 0o120000, DEVICE: 0o020000, FIFO: 0o010000, GRAFT: 0o040000, MOUNT: 0o040000, HARD: 0}
+_TYPES = {
+    FILE: 0o100000,
+    DIR: 0o040000,
+    LINK: 0o120000,
+    DEVICE: 0o020000,
+    FIFO: 0o010000,
+    GRAFT: 0o040000,
+    MOUNT: 0o040000,
+    HARD: 0,
+}
 _DESCRIPTORS = ("/dev/fd/", "/dev/std", "/proc/self/fd/")
 _SHOWING_DESCRIPTORS = ("/dev", "/proc")
 _WANTED = {"r": 4, "r+": 6, "w": 2, "a": 2, "x": 2}
@@ -88,7 +97,8 @@ class MemoryFileSystem(Ledger):
     limits   `file_bytes` → EFBIG, `total_bytes` and `files` → ENOSPC.
     clock    seconds since the epoch, for the times of files.
     base     a frozen tree to start from; it doesn't count against the limits.
-    uid      the user whose permissions are checked, and who owns what is made. Set to 0 later, everything is allowed.
+    uid      the user whose permissions are checked, and who owns what is made. Set to 0 later,
+             everything is allowed.
     random   where /dev/urandom takes its bytes from; None is the operating system.
 
     A script may wait for a named pipe, and a device without end stops it with a limit. The host
@@ -176,7 +186,11 @@ class MemoryFileSystem(Ledger):
             entry = directory.entries.get(path[cut + 1 :])
             if entry is not None and (entry.kind == FILE or entry.kind == DIR):
                 return self.stat_of(entry)
-        if self.descriptors is not None and path.startswith(_DESCRIPTORS) and (stream := self._descriptor(path)) is not None:
+        if (
+            self.descriptors is not None
+            and path.startswith(_DESCRIPTORS)
+            and (stream := self._descriptor(path)) is not None
+        ):
             if not follow:
                 return Stat(0o120500, 64, self.clock())
             info = stream.stat()
@@ -227,7 +241,11 @@ class MemoryFileSystem(Ledger):
                 found = self._find(path)
             except OSError:
                 return False
-            return found.filesystem.access(found.path, bits) if isinstance(found, (Inner, InnerLink)) else self._may(found, bits)
+            return (
+                found.filesystem.access(found.path, bits)
+                if isinstance(found, (Inner, InnerLink))
+                else self._may(found, bits)
+            )
         try:
             place = self._walk(path)
         except OSError:
@@ -295,7 +313,11 @@ class MemoryFileSystem(Ledger):
             entry = node.entries.get(name)
             if entry is not None and entry.kind == HARD:
                 entry = self._hard[entry.number]
-            found.append(None if entry is None or entry.kind == GRAFT or entry.kind == MOUNT else self.stat_of(entry))
+            found.append(
+                None
+                if entry is None or entry.kind == GRAFT or entry.kind == MOUNT
+                else self.stat_of(entry)
+            )
         return found
 
     def contents(self, path: str) -> tuple[list[str], list[int], list[bytes | None]]:
@@ -307,7 +329,10 @@ class MemoryFileSystem(Ledger):
             content: list[bytes | None] = [entry.data for entry in entries]  # type: ignore[union-attr, misc]  # all are files
             if set(map(type, content)) <= {bytes}:
                 return names, [_TYPES[FILE]] * len(names), content
-        kinds = [_TYPES[self._hard[entry.number].kind if entry.kind == HARD else entry.kind] for entry in entries]
+        kinds = [
+            _TYPES[self._hard[entry.number].kind if entry.kind == HARD else entry.kind]
+            for entry in entries
+        ]
         return names, kinds, [self._at_hand(entry) for entry in entries]
 
     def _at_hand(self, entry: Entry) -> bytes | None:
@@ -346,7 +371,9 @@ class MemoryFileSystem(Ledger):
         if node.kind == DIR:
             self._dirs.clear()
 
-    def utime(self, path: str, mtime: float, *, atime: float | None = None, follow: bool = True) -> None:
+    def utime(
+        self, path: str, mtime: float, *, atime: float | None = None, follow: bool = True
+    ) -> None:
         node = self._change(path, follow=follow)
         if isinstance(node, (Inner, InnerLink)):
             inside(path, node.filesystem.utime, node.path, mtime, atime=atime, follow=follow)
@@ -366,16 +393,22 @@ class MemoryFileSystem(Ledger):
             if entry is None:
                 if mode != "r" and mode != "r+" and self._may_create(directory, name, 0):
                     node = self._make(directory, name, permissions, b"")
-                    return MemoryFile(self, node, path, readable=False, writable=True, append=mode == "a")
+                    return MemoryFile(
+                        self, node, path, readable=False, writable=True, append=mode == "a"
+                    )
             elif entry.kind == FILE and self._may(entry, _WANTED[mode]):
                 if mode == "r":
-                    return MemoryFile(self, entry, path, readable=True, writable=False, append=False)
+                    return MemoryFile(
+                        self, entry, path, readable=True, writable=False, append=False
+                    )
                 if entry.owner is self.token and mode != "x":
                     return self._opened(entry, path, mode)
         return self._open(path, mode, permissions)
 
     def _may_create(self, directory: Dir, name: str, size: int) -> bool:
-        """Whether a new file of this size surely fits and may be made here, and its name is an ordinary one."""
+        """Whether a new file of this size surely fits and may be made here, and its name is an
+        ordinary one.
+        """
         return (
             directory.owner is self.token
             and ((directory.uid == self._uid and directory.mode & 0o200 != 0) or self._uid == 0)
@@ -387,7 +420,9 @@ class MemoryFileSystem(Ledger):
     def _make(self, directory: Dir, name: str, permissions: int, data: bytes) -> FileNode:
         """A new file in our own directory."""
         now = self.clock()
-        node = directory.entries[name] = FileNode(self.token, regular_mode(permissions), now, self.maker, data)
+        node = directory.entries[name] = FileNode(
+            self.token, regular_mode(permissions), now, self.maker, data
+        )
         directory.mtime = directory.ctime = now
         directory.atime = None
         self.nodes += 1
@@ -402,7 +437,9 @@ class MemoryFileSystem(Ledger):
             node.mtime = node.ctime = self.clock()
             node.atime = None
         wanted = _WANTED[mode]
-        return MemoryFile(self, node, path, readable=wanted & 4 != 0, writable=wanted & 2 != 0, append=mode == "a")
+        return MemoryFile(
+            self, node, path, readable=wanted & 4 != 0, writable=wanted & 2 != 0, append=mode == "a"
+        )
 
     def _open(self, path: str, mode: Mode, permissions: int) -> File:
         if self.descriptors is not None and path.startswith(_DESCRIPTORS):
@@ -412,7 +449,9 @@ class MemoryFileSystem(Ledger):
         creates = mode in ("w", "a", "x")
         if creates and path.endswith("/"):
             self._walk(path.rstrip("/") or "/", path, follow=False)
-            raise os_error(errno.EEXIST if mode == "x" and ends_in_dots(path) else errno.EISDIR, path)
+            raise os_error(
+                errno.EEXIST if mode == "x" and ends_in_dots(path) else errno.EISDIR, path
+            )
         place = self._walk(path, follow=mode != "x")
         node = place.node
         if mode == "x" and node is not None:
@@ -447,7 +486,9 @@ class MemoryFileSystem(Ledger):
             raise os_error(errno.EINVAL, path)
         here = place.stack[-1]
         if type(here) is Inner:
-            return inside(path, here.filesystem.open, here.child(place.name), mode, permissions=permissions)
+            return inside(
+                path, here.filesystem.open, here.child(place.name), mode, permissions=permissions
+            )
         names.check_writable(self, place, path)
         self.own(place)
         node = FileNode(self.token, regular_mode(permissions), self.clock(), self.maker)
@@ -472,7 +513,9 @@ class MemoryFileSystem(Ledger):
         from agentsandbox.kernel.fs.devices import open_device
 
         assert type(node) is Device
-        return open_device(node.device, path, self.stat_of(node), self.random, for_script=for_script)
+        return open_device(
+            node.device, path, self.stat_of(node), self.random, for_script=for_script
+        )
 
     def at_hand(self, directory: str, paths: Sequence[str]) -> list[bytes | None]:
         found: list[bytes | None] = []
@@ -481,7 +524,9 @@ class MemoryFileSystem(Ledger):
         for path in paths:
             above, slash, name = path.rpartition("/")
             if above != last or slash != mark or entries is None:
-                entries = self._entries_of(f"{directory.rstrip('/')}/{path}" if path[0] != "/" else path)
+                entries = self._entries_of(
+                    f"{directory.rstrip('/')}/{path}" if path[0] != "/" else path
+                )
                 last, mark = above, slash
             node = entries.get(name)
             if node is not None and node.mode & 0o170404 == 0o100404 and type(node.data) is bytes:  # type: ignore[union-attr]  # a file
@@ -494,7 +539,12 @@ class MemoryFileSystem(Ledger):
         cut = path.rfind("/")
         directory = self._dirs.get(path[:cut])
         node = None if directory is None else directory.entries.get(path[cut + 1 :])
-        if node is not None and node.kind == FILE and node.mode & 0o505 == 0o505 and type(node.data) is bytes:
+        if (
+            node is not None
+            and node.kind == FILE
+            and node.mode & 0o505 == 0o505
+            and type(node.data) is bytes
+        ):
             return node.data
         return None
 
@@ -514,7 +564,11 @@ class MemoryFileSystem(Ledger):
         directory = self._dirs.get(path[:cut])
         if directory is not None:
             node = directory.entries.get(path[cut + 1 :])
-            if node is not None and node.kind == FILE and (node.mode & 0o404 == 0o404 or self._may(node, 4)):
+            if (
+                node is not None
+                and node.kind == FILE
+                and (node.mode & 0o404 == 0o404 or self._may(node, 4))
+            ):
                 data = node.data
                 if type(data) is not bytes:
                     data = node.data = bytes(data)
@@ -550,14 +604,28 @@ class MemoryFileSystem(Ledger):
         """The filesystem as it is now; mounted filesystems are not part of it."""
         self.token = object()
         orphaned = sum([len(node.data) for node in self.orphans])
-        free_bytes, free_nodes = self.max_bytes - self.limits.total_bytes, self.max_nodes - self.limits.files
-        return Snapshot(self._root, self._hard, self.used - orphaned, self.nodes, free_bytes, free_nodes, self.mounted)
+        free_bytes, free_nodes = (
+            self.max_bytes - self.limits.total_bytes,
+            self.max_nodes - self.limits.files,
+        )
+        return Snapshot(
+            self._root,
+            self._hard,
+            self.used - orphaned,
+            self.nodes,
+            free_bytes,
+            free_nodes,
+            self.mounted,
+        )
 
     def restore(self, snapshot: Snapshot) -> None:
         """Back to what it was; ENOSPC if that is more than the limits allow here."""
         kept = {node for node in self.orphans if node.links == 0}
         used = snapshot.used + sum([len(node.data) for node in kept])
-        if used - snapshot.free_bytes > self.limits.total_bytes or snapshot.nodes - snapshot.free_nodes > self.limits.files:
+        if (
+            used - snapshot.free_bytes > self.limits.total_bytes
+            or snapshot.nodes - snapshot.free_nodes > self.limits.files
+        ):
             raise os_error(errno.ENOSPC)
         self.token = object()
         self._root = snapshot.root
@@ -571,7 +639,9 @@ class MemoryFileSystem(Ledger):
         self._dirs.clear()
 
     def fork(self) -> MemoryFileSystem:
-        """Another filesystem with the same content; each copies what it changes. Open files stay with this one."""
+        """Another filesystem with the same content; each copies what it changes. Open files stay
+        with this one.
+        """
         self.token = object()  # from now on a change copies, here as in the twin
         twin = MemoryFileSystem.__new__(MemoryFileSystem)
         twin.limits, twin.clock, twin.random = self.limits, self.clock, self.random
@@ -591,12 +661,21 @@ class MemoryFileSystem(Ledger):
         return twin
 
     def adopt(self, file: MemoryFile) -> MemoryFile:
-        """Open in this fork what is open in the filesystem it was made from just now: the same node and position."""
+        """Open in this fork what is open in the filesystem it was made from just now: the same node
+        and position.
+        """
         node = file.node
         if node in file.fs.orphans and node not in self.orphans:
             self.orphans.add(node)
             self.used += len(node.data)
-        twin = MemoryFile(self, node, file.path, readable=file.readable, writable=file.writable, append=file.append)
+        twin = MemoryFile(
+            self,
+            node,
+            file.path,
+            readable=file.readable,
+            writable=file.writable,
+            append=file.append,
+        )
         twin.offset = file.offset
         return twin
 

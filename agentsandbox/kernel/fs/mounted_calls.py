@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     P = ParamSpec("P")
     T = TypeVar("T")
 
-__all__ = ["check_mount", "inside"]
 
-
-def check_mount(path: str, filesystem: FileSystem, mounted: Iterable[tuple[str, FileSystem]]) -> None:
+def check_mount(
+    path: str, filesystem: FileSystem, mounted: Iterable[tuple[str, FileSystem]]
+) -> None:
     """Raise `MountError` if `filesystem` shares a folder of the host with a mounted one and either
     may write to it.
 

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.fs.ownership import Ledger
     from agentsandbox.kernel.fs.trees import FrozenTree
 
-__all__ = ["graft", "host_folders", "mount"]
-
 
 def graft(ledger: Ledger, path: str, tree: FrozenTree, *, read_only: bool = True) -> None:
-    """Mount a shared tree, at no cost; what is in it doesn't count. Writable, it is copied piece by piece on change."""
+    """Mount a shared tree, at no cost; what is in it doesn't count. Writable, it is copied piece by
+    piece on change.
+    """
     _mount(ledger, path, Graft(tree.root) if read_only else tree.root)
     if not read_only:
         ledger.nodes += tree.nodes
@@ -34,7 +34,8 @@ def graft(ledger: Ledger, path: str, tree: FrozenTree, *, read_only: bool = True
 def mount(tree: Ledger, path: str, filesystem: FileSystem) -> None:
     """Mount another filesystem; forks and snapshots share it.
 
-    `MountError` for a relative path, and where a folder of the host would be mounted twice and one mount is writable.
+    `MountError` for a relative path, and where a folder of the host would be mounted twice and one
+    mount is writable.
     """
     check_mount(path, filesystem, tree.mounted)
     _mount(tree, path, Mount(filesystem))
@@ -46,13 +47,20 @@ def host_folders(tree: Ledger) -> list[HostFolder]:
 
 
 def _mount(tree: Ledger, path: str, entry: Dir | Graft | Mount) -> None:
-    """Enter a tree at a path that is missing or an empty directory; what is missing is made, and doesn't count."""
+    """Enter a tree at a path that is missing or an empty directory; what is missing is made, and
+    doesn't count.
+    """
     if not path.startswith("/"):
         raise MountError(f"a mount point is an absolute path, not {path!r}")
     cut = path.rfind("/")
     name = path[cut + 1 :]
     directory = tree._dirs.get(path[:cut])
-    if directory is None or directory.owner is not tree.token or name in directory.entries or not is_ordinary(name):
+    if (
+        directory is None
+        or directory.owner is not tree.token
+        or name in directory.entries
+        or not is_ordinary(name)
+    ):
         _mount_slowly(tree, path, entry)
         return
     directory.entries[name] = entry
@@ -83,7 +91,9 @@ def _mount_slowly(tree: Ledger, path: str, entry: Dir | Graft | Mount) -> None:
 
 
 def _make_parents(tree: Ledger, path: str, uid: int) -> None:
-    """Make a directory and its missing parents for a user: nobody plants files beside what is mounted read-only."""
+    """Make a directory and its missing parents for a user: nobody plants files beside what is
+    mounted read-only.
+    """
     missing: list[str] = []
     here = path.rstrip("/") or "/"
     while not tree.exists(here):

@@ -6,7 +6,19 @@ import errno
 
 from agentsandbox.kernel.fs.base import os_error
 from agentsandbox.kernel.fs.mounted_calls import inside
-from agentsandbox.kernel.fs.nodes import DIR, FILE, HARD, LINK, Dir, Fifo, Graft, Inner, InnerLink, Link, Mount
+from agentsandbox.kernel.fs.nodes import (
+    DIR,
+    FILE,
+    HARD,
+    LINK,
+    Dir,
+    Fifo,
+    Graft,
+    Inner,
+    InnerLink,
+    Link,
+    Mount,
+)
 from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
@@ -14,8 +26,6 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.fs.nodes import Entry
     from agentsandbox.kernel.fs.ownership import Ledger
     from agentsandbox.kernel.fs.resolution import Place
-
-__all__ = ["check_removable", "check_writable", "link", "mkdir", "mkfifo", "new_place", "put", "rename", "rmdir", "symlink", "unlink"]
 
 _LINK_MAX = 4096
 
@@ -59,7 +69,9 @@ def _check_last(tree: Ledger, place: Place, path: str) -> None:
 
 
 def new_place(tree: Ledger, path: str, *, directory: bool = False) -> Place:
-    """The place for something new: EEXIST if taken. Its directory is our own, unless it is in a mount."""
+    """The place for something new: EEXIST if taken. Its directory is our own, unless it is in a
+    mount.
+    """
     place = _last(tree, path)
     if place.node is not None:
         raise os_error(errno.EEXIST, path)
@@ -94,7 +106,12 @@ def mkdir(tree: Ledger, path: str, mode: int = 0o755) -> None:
         inside(path, here.filesystem.mkdir, here.child(place.name), mode)
     elif type(here) is Dir:
         kept = here.mode & 0o2000  # a set-group-ID directory hands that on
-        put(tree, place, Dir(tree.token, 0o040000 | mode & 0o7777 | kept, tree.clock(), tree.maker), path)
+        put(
+            tree,
+            place,
+            Dir(tree.token, 0o040000 | mode & 0o7777 | kept, tree.clock(), tree.maker),
+            path,
+        )
 
 
 def symlink(tree: Ledger, text: str, path: str) -> None:
@@ -156,7 +173,12 @@ def unlink(tree: Ledger, path: str) -> None:
     directory = tree._dirs.get(path[:cut])
     if directory is not None and directory.owner is tree.token:
         entry = directory.entries.get(path[cut + 1 :])
-        if entry is not None and entry.kind == FILE and directory.uid == tree._uid and directory.mode & 0o200:
+        if (
+            entry is not None
+            and entry.kind == FILE
+            and directory.uid == tree._uid
+            and directory.mode & 0o200
+        ):
             _remove(tree, directory, path[cut + 1 :])
             return
     place = _last(tree, path)
@@ -230,7 +252,10 @@ def rename(tree: Ledger, source: str, target: str) -> None:
         raise os_error(errno.EINVAL, target)
     here, there = origin.stack[-1], place.stack[-1]
     if type(here) is Inner and type(there) is Inner:
-        old, new = here.child(origin.name) + _slash(source), there.child(place.name) + _slash(target)
+        old, new = (
+            here.child(origin.name) + _slash(source),
+            there.child(place.name) + _slash(target),
+        )
         inside(source, here.filesystem.rename, old, new)
         return
     if any(type(each.entry) is Graft or type(each.entry) is Mount for each in (origin, place)):

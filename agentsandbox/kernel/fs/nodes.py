@@ -1,8 +1,9 @@
 """The nodes of the tree in memory. Nobody but this package sees them.
 
-A node may be changed in place only by the filesystem whose token is its `owner`; everyone else copies it first. An
-owned node is reached through owned directories only, so one look at the parent tells whether a path may be written.
-There are no parent pointers, hence no reference cycles: a dropped sandbox is freed at once.
+A node may be changed in place only by the filesystem whose token is its `owner`; everyone else
+copies it first. An owned node is reached through owned directories only, so one look at the parent
+tells whether a path may be written. There are no parent pointers, hence no reference cycles: a
+dropped sandbox is freed at once.
 """
 
 from __future__ import annotations
@@ -15,30 +16,6 @@ if TYPE_CHECKING:
     from typing import Final, Literal, Self
 
     from agentsandbox.kernel.fs.base import FileSystem, Stat
-
-__all__ = [
-    "DEVICE",
-    "DIR",
-    "FIFO",
-    "FILE",
-    "GRAFT",
-    "HARD",
-    "INNER",
-    "LINK",
-    "MOUNT",
-    "Device",
-    "Dir",
-    "Fifo",
-    "File",
-    "Graft",
-    "Hard",
-    "Inner",
-    "InnerLink",
-    "Link",
-    "Mount",
-    "number_of",
-    "regular_mode",
-]
 
 FILE: Final = 0
 DIR: Final = 1
@@ -54,7 +31,8 @@ _numbers = itertools.count(11)
 
 
 class _Inode:
-    """What all nodes have. `mode` holds type and permission bits; `atime` is None while it is that of the last change.
+    """What all nodes have. `mode` holds type and permission bits; `atime` is None while it is that
+    of the last change.
 
     `links` counts names, of a directory only its own two and those of its subdirectories.
     """
@@ -87,7 +65,9 @@ class File(_Inode):
     __slots__ = ("data",)
     kind: Literal[0] = FILE
 
-    def __init__(self, owner: object, mode: int, mtime: float, uid: int, data: bytes | bytearray = b"") -> None:
+    def __init__(
+        self, owner: object, mode: int, mtime: float, uid: int, data: bytes | bytearray = b""
+    ) -> None:
         self.owner = owner
         self.mode = mode
         self.mtime = self.ctime = mtime
@@ -122,7 +102,9 @@ class Dir(_Inode):
         return twin
 
     def in_order(self) -> tuple[list[str], list[Entry]]:
-        """The names, sorted, and what each refers to. The entries are put in that order, so that it takes little time again."""
+        """The names, sorted, and what each refers to. The entries are put in that order, so that it
+        takes little time again.
+        """
         entries = self.entries
         names = sorted(entries)
         if names != list(entries):
@@ -151,7 +133,9 @@ class Device(_Inode):
     __slots__ = ("device",)
     kind: Literal[4] = DEVICE
 
-    def __init__(self, owner: object, device: str, mtime: float, uid: int, mode: int = 0o020666) -> None:
+    def __init__(
+        self, owner: object, device: str, mtime: float, uid: int, mode: int = 0o020666
+    ) -> None:
         super().__init__(owner, mode, mtime, uid)
         self.device = device
 
@@ -172,7 +156,9 @@ class Fifo(_Inode):
 
 
 class Hard:
-    """One of several names of a node: the node itself is in the filesystem's table, so that copying keeps them one."""
+    """One of several names of a node: the node itself is in the filesystem's table, so that copying
+    keeps them one.
+    """
 
     __slots__ = ("number",)
     kind: Literal[3] = HARD
@@ -205,7 +191,9 @@ class Mount:
 
 
 class Inner:
-    """Something in a mounted filesystem, but not a link: made while a path is walked, never stored."""
+    """Something in a mounted filesystem, but not a link: made while a path is walked, never
+    stored.
+    """
 
     __slots__ = ("filesystem", "info", "path")
     kind: Literal[8] = INNER
@@ -254,5 +242,7 @@ def number_of(node: Own) -> int:
 
 @functools.lru_cache(maxsize=256)
 def regular_mode(permissions: int) -> int:
-    """The mode of a regular file: one object for all files that have the same, which makes them smaller and a walk quicker."""
+    """The mode of a regular file: one object for all files that have the same, which makes them
+    smaller and a walk quicker.
+    """
     return 0o100000 | permissions & 0o7777

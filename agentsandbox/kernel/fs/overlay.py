@@ -25,8 +25,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.kernel.fs.base import Mode
 
-__all__ = ["OverlayFileSystem"]
-
 
 class _Place:
     """A path whose origin is not that of its directory and its name, or that leads to one."""
@@ -94,9 +92,9 @@ class _Origins:
 class OverlayFileSystem(CanonicalFileSystem):
     """What `lower` holds, with all changes kept in `upper`, memory by default.
 
-    A file is copied up when it is first changed, a directory when something in it is; `upper`'s quotas hold. As with
-    the kernel's overlays, hard links of the lower layer part when they are copied up, and a file that is open for
-    reading doesn't see a later copy.
+    A file is copied up when it is first changed, a directory when something in it is; `upper`'s
+    quotas hold. As with the kernel's overlays, hard links of the lower layer part when they are
+    copied up, and a file that is open for reading doesn't see a later copy.
     """
 
     __slots__ = ("_origins", "lower", "upper")
@@ -107,8 +105,12 @@ class OverlayFileSystem(CanonicalFileSystem):
         self._origins = _Origins()
 
         for folder in self.lower.host_folders():
-            if any(folder.overlaps(other) and other.writable for other in self.upper.host_folders()):
-                raise MountError("an overlay cannot keep its changes in the folder that it leaves alone")
+            if any(
+                folder.overlaps(other) and other.writable for other in self.upper.host_folders()
+            ):
+                raise MountError(
+                    "an overlay cannot keep its changes in the folder that it leaves alone"
+                )
 
     def host_folders(self) -> list[HostFolder]:
         """The lower layer is never written to."""

@@ -5,7 +5,19 @@ from __future__ import annotations
 import errno
 
 from agentsandbox.kernel.fs.base import Stat, os_error
-from agentsandbox.kernel.fs.nodes import DEVICE, DIR, FILE, GRAFT, HARD, LINK, MOUNT, Dir, File, Hard, number_of
+from agentsandbox.kernel.fs.nodes import (
+    DEVICE,
+    DIR,
+    FILE,
+    GRAFT,
+    HARD,
+    LINK,
+    MOUNT,
+    Dir,
+    File,
+    Hard,
+    number_of,
+)
 from agentsandbox.kernel.fs.resolution import Tree
 from agentsandbox.kernel.streams import encode
 
@@ -28,16 +40,22 @@ if TYPE_CHECKING:
         def path(self) -> str | None: ...
 
 
-__all__ = ["Ledger"]
-
 _DIR_SIZE = 4096
-_DEVICE_NUMBERS = {"null": 0x103, "zero": 0x105, "full": 0x107, "random": 0x108, "urandom": 0x109, "tty": 0x500}
+_DEVICE_NUMBERS = {
+    "null": 0x103,
+    "zero": 0x105,
+    "full": 0x107,
+    "random": 0x108,
+    "urandom": 0x109,
+    "tty": 0x500,
+}
 
 
 class Ledger(Tree):
     """The part of `MemoryFileSystem` that makes nodes ours and keeps the account.
 
-    token      the owner of the nodes that may be changed in place; a new one is taken at each snapshot.
+    token      the owner of the nodes that may be changed in place; a new one is taken at each
+               snapshot.
     used       bytes of all files and links, also of files without a name that are still open.
     nodes      names in the tree.
     max_…      how far they may grow: the limits, and what came from outside and doesn't count.
@@ -46,7 +64,19 @@ class Ledger(Tree):
     orphans    nodes without a name that are kept by an open file, and weigh on.
     """
 
-    __slots__ = ("_hard_token", "clock", "limits", "max_bytes", "max_nodes", "mounted", "nodes", "opened", "orphans", "token", "used")
+    __slots__ = (
+        "_hard_token",
+        "clock",
+        "limits",
+        "max_bytes",
+        "max_nodes",
+        "mounted",
+        "nodes",
+        "opened",
+        "orphans",
+        "token",
+        "used",
+    )
 
     token: object
     used: int
@@ -138,7 +168,9 @@ class Ledger(Tree):
         self.opened[twin] = files
 
     def own_open(self, file: OpenFile) -> File:
-        """The node of an open file, ready to be changed, also after a snapshot: copied where its name stands, or apart."""
+        """The node of an open file, ready to be changed, also after a snapshot: copied where its
+        name stands, or apart.
+        """
         node = file.node
         if node.owner is self.token:
             return node
@@ -159,7 +191,9 @@ class Ledger(Tree):
         return twin
 
     def _place_of(self, node: File, path: str) -> Place | None:
-        """Where a node stands: at the path that it was opened by, or wherever its name was moved to."""
+        """Where a node stands: at the path that it was opened by, or wherever its name was moved
+        to.
+        """
         if node.links == 0:
             return None
         uid, self._uid = self._uid, 0
@@ -252,7 +286,17 @@ class Ledger(Tree):
         else:
             size = len(encode(node.text)) if node.kind == LINK else 0
         uid = node.uid
-        info = Stat(node.mode, size, node.mtime, node.ino or number_of(node), node.links, uid, uid, node.ctime, node.atime)
+        info = Stat(
+            node.mode,
+            size,
+            node.mtime,
+            node.ino or number_of(node),
+            node.links,
+            uid,
+            uid,
+            node.ctime,
+            node.atime,
+        )
         if node.kind == DEVICE:
             info.rdev = _DEVICE_NUMBERS.get(node.device, 0)
         return info

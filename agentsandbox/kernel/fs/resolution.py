@@ -1,18 +1,37 @@
-"""From a path to a node, the way a kernel walks: link by link, "..", mounts and search permission included."""
+"""From a path to a node, the way a kernel walks: link by link, "..", mounts and search permission
+included.
+"""
 
 from __future__ import annotations
 
 import errno
 
-from agentsandbox.kernel.fs.base import MAX_LINKS, MAX_STEPS, NAME_MAX, PATH_MAX, FileSystem, os_error
-from agentsandbox.kernel.fs.nodes import DIR, FILE, GRAFT, HARD, LINK, MOUNT, Dir, Graft, Inner, InnerLink, Mount
+from agentsandbox.kernel.fs.base import (
+    MAX_LINKS,
+    MAX_STEPS,
+    NAME_MAX,
+    PATH_MAX,
+    FileSystem,
+    os_error,
+)
+from agentsandbox.kernel.fs.nodes import (
+    DIR,
+    FILE,
+    GRAFT,
+    HARD,
+    LINK,
+    MOUNT,
+    Dir,
+    Graft,
+    Inner,
+    InnerLink,
+    Mount,
+)
 from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.kernel.fs.nodes import Entry, Node, Own, Plain
-
-__all__ = ["SPECIAL", "Place", "Tree", "is_ordinary"]
 
 SPECIAL = frozenset(("", ".", ".."))
 """What may stand where a name stands, without being one."""
@@ -23,11 +42,12 @@ _LONG = 900  # below this length a cached directory and a name stay within PATH_
 
 
 class Place:
-    """Where a path leads: the directories passed on the way (root first), the last name, and what is there.
+    """Where a path leads: the directories passed on the way (root first), the last name, and what
+    is there.
 
-    `name` is "" when the path ends in ".", ".." or the root; `node` is None when there is nothing; `entry` is what
-    stands in the directory (a mount, or one name of a hard link, where `node` is what is behind it); `slashed` tells
-    that the path asks for a directory.
+    `name` is "" when the path ends in ".", ".." or the root; `node` is None when there is nothing;
+    `entry` is what stands in the directory (a mount, or one name of a hard link, where `node` is
+    what is behind it); `slashed` tells that the path asks for a directory.
     """
 
     __slots__ = ("_mounts", "entry", "name", "names", "node", "slashed", "stack")
@@ -93,7 +113,9 @@ class Tree(FileSystem):
         return (node.mode >> 6 if node.uid == uid else node.mode) & bits == bits
 
     def _directory(self, path: str, whole: str) -> Dir | Inner:
-        """The directory at `path` ("" is the root), remembered when it is one of ours; `whole` is for the error."""
+        """The directory at `path` ("" is the root), remembered when it is one of ours; `whole` is
+        for the error.
+        """
         if self._uid != self.maker:  # only what the user may pass through too is remembered
             uid, self._uid = self._uid, self.maker
             try:
@@ -145,7 +167,9 @@ class Tree(FileSystem):
         return node
 
     def _walk(self, path: str, whole: str | None = None, *, follow: bool = True) -> Place:
-        """Walk all of `path`. Only the last component may be missing; of a link there, follow=False tells of itself."""
+        """Walk all of `path`. Only the last component may be missing; of a link there, follow=False
+        tells of itself.
+        """
         if whole is None:
             whole = path
         _check_length(path, whole)
@@ -181,7 +205,9 @@ class Tree(FileSystem):
                     place.slashed = True
                 todo.extend([piece for piece in text.split("/") if piece][::-1])
                 continue
-            directory = node if type(node) is Dir or (type(node) is Inner and node.info.is_dir) else None
+            directory = (
+                node if type(node) is Dir or (type(node) is Inner and node.info.is_dir) else None
+            )
             if directory is None and (todo or place.slashed):
                 raise os_error(errno.ENOTDIR, whole)
             if directory is None or not todo:

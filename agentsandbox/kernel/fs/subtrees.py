@@ -1,4 +1,6 @@
-"""Whole subtrees of the tree in memory at once: what takes one node at a time elsewhere takes none here."""
+"""Whole subtrees of the tree in memory at once: what takes one node at a time elsewhere takes none
+here.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,6 @@ if TYPE_CHECKING:
 
     from agentsandbox.kernel.fs.nodes import Entry
     from agentsandbox.kernel.fs.ownership import Ledger
-
-__all__ = ["copy_tree", "remove_tree", "walk"]
 
 _DIRECTORIES = frozenset((DIR, GRAFT, MOUNT))
 
@@ -75,7 +75,9 @@ def _copy_plain(tree: Ledger, node: Dir, source: str, target: str) -> None:
 
 
 def _is_plain(tree: Ledger, top: Dir) -> bool:
-    """Whether the user may read all of it, and there is nothing but directories, files and links."""
+    """Whether the user may read all of it, and there is nothing but directories, files and
+    links.
+    """
     pending = [top]
     while pending:
         directory = pending.pop()
@@ -122,7 +124,13 @@ def _duplicate(tree: Ledger, top: Dir) -> tuple[Dir, int, int]:
 def remove_tree(tree: Ledger, path: str) -> None:
     place = tree._walk(path, follow=False)
     node = place.node
-    if type(node) is not Dir or not place.name or place.slashed or place.entry is not node or not _may_remove(tree, node):
+    if (
+        type(node) is not Dir
+        or not place.name
+        or place.slashed
+        or place.entry is not node
+        or not _may_remove(tree, node)
+    ):
         FileSystem.remove_tree(tree, path)
         return
     check_removable(tree, place, path)
@@ -142,7 +150,9 @@ def remove_tree(tree: Ledger, path: str) -> None:
 
 
 def _may_remove(tree: Ledger, top: Dir) -> bool:
-    """Whether nothing below stands against it: a directory that may not be read or written, a sticky one, a mount."""
+    """Whether nothing below stands against it: a directory that may not be read or written, a
+    sticky one, a mount.
+    """
     pending = [top]
     while pending:
         directory = pending.pop()

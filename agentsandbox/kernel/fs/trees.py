@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
     from agentsandbox.kernel.fs.nodes import Entry
 
-__all__ = ["FrozenTree", "build_tree"]
-
 
 class FrozenTree:
-    """A tree that no filesystem owns. `nodes` and `size` (bytes of content) are its totals, without the root."""
+    """A tree that no filesystem owns. `nodes` and `size` (bytes of content) are its totals, without
+    the root.
+    """
 
     __slots__ = ("nodes", "root", "size")
 
@@ -55,7 +55,8 @@ def build_tree(
     devices: Mapping[str, str] | None = None,
     owners: Mapping[str, int] | None = None,
 ) -> FrozenTree:
-    """A tree of `files` (path → content, or content and permissions); parents are made, owned by `uid` too.
+    """A tree of `files` (path → content, or content and permissions); parents are made, owned by
+    `uid` too.
 
     links        path → what the symbolic link says
     directories  path → permissions, for directories that are empty or not 0755
@@ -68,7 +69,9 @@ def build_tree(
     for path, given in files.items():
         content, mode = given if isinstance(given, tuple) else (given, 0o644)
         parent, name = _split(path)
-        _make(root, parent, mtime, uid).entries[name] = File(None, 0o100000 | mode, mtime, uid, bytes(content))
+        _make(root, parent, mtime, uid).entries[name] = File(
+            None, 0o100000 | mode, mtime, uid, bytes(content)
+        )
     for path, text in (links or {}).items():
         parent, name = _split(path)
         _make(root, parent, mtime, uid).entries[name] = Link(None, text, mtime, uid)

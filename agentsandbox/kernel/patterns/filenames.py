@@ -8,7 +8,13 @@ from operator import methodcaller
 
 from agentsandbox.errors import LimitReached
 from agentsandbox.kernel.caching import compile_pattern
-from agentsandbox.kernel.patterns.matchers import EXTENDED, SHORT, ExtendedPattern, Patience, translate
+from agentsandbox.kernel.patterns.matchers import (
+    EXTENDED,
+    SHORT,
+    ExtendedPattern,
+    Patience,
+    translate,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,8 +27,6 @@ if TYPE_CHECKING:
         def fullmatch(self, text: str, /) -> object: ...
         def match(self, text: str, /) -> object: ...
 
-
-__all__ = ["ExtendedGlob", "compile_glob", "glob_matcher"]
 
 _PLAIN = re.compile(r"[^*?\[\\(]*+")
 
@@ -43,22 +47,34 @@ class ExtendedGlob:
 
 
 def compile_glob(
-    pattern: str, *, ignore_case: bool = False, pathname: bool = False, period: bool = False, extglob: bool = True
+    pattern: str,
+    *,
+    ignore_case: bool = False,
+    pathname: bool = False,
+    period: bool = False,
+    extglob: bool = True,
 ) -> re.Pattern[str] | ExtendedGlob:
-    """A compiled expression that matches, with `fullmatch` or `match`, whole strings by a shell pattern.
+    """A compiled expression that matches, with `fullmatch` or `match`, whole strings by a shell
+    pattern.
 
     pathname  `*`, `?` and […] do not match "/"      period  a leading "." must be matched by a "."
     extglob   bash's `@(…)` and its like are operators; for `fnmatch(3)` they are not
     """
-    return (_cached_glob if len(pattern) <= SHORT else _compile_glob)(pattern, ignore_case, pathname, period, extglob)
+    return (_cached_glob if len(pattern) <= SHORT else _compile_glob)(
+        pattern, ignore_case, pathname, period, extglob
+    )
 
 
-def _compile_glob(pattern: str, ignore_case: bool, pathname: bool, period: bool, extglob: bool) -> re.Pattern[str] | ExtendedGlob:
+def _compile_glob(
+    pattern: str, ignore_case: bool, pathname: bool, period: bool, extglob: bool
+) -> re.Pattern[str] | ExtendedGlob:
     flags = re.DOTALL | (re.IGNORECASE if ignore_case else 0)
     if extglob and not pathname and not period and EXTENDED.search(pattern):
         return ExtendedGlob(ExtendedPattern.of(pattern, flags))
     try:
-        return compile_pattern(translate(pattern, pathname=pathname, period=period, extglob=extglob) + r"\Z", flags)
+        return compile_pattern(
+            translate(pattern, pathname=pathname, period=period, extglob=extglob) + r"\Z", flags
+        )
     except (re.error, RecursionError, OverflowError):
         raise LimitReached("value_bytes", "the pattern is too complex") from None
 
@@ -66,8 +82,12 @@ def _compile_glob(pattern: str, ignore_case: bool, pathname: bool, period: bool,
 _cached_glob = functools.lru_cache(maxsize=2048)(_compile_glob)
 
 
-def glob_matcher(pattern: str, *, ignore_case: bool = False, extglob: bool = True) -> Callable[[str], object]:
-    """A function that tells whether a shell pattern matches a whole string; the usual patterns need no regular expression."""
+def glob_matcher(
+    pattern: str, *, ignore_case: bool = False, extglob: bool = True
+) -> Callable[[str], object]:
+    """A function that tells whether a shell pattern matches a whole string; the usual patterns need
+    no regular expression.
+    """
     body, open_end = pattern.strip("*"), pattern.endswith("*")
     if ignore_case or not _PLAIN.fullmatch(body):
         return compile_glob(pattern, ignore_case=ignore_case, extglob=extglob).match

@@ -1,7 +1,7 @@
 """Shell patterns (POSIX 2.13, bash's extglob) as compiled matchers.
 
-What may take long draws on `step`, a budget's method; without one it ends with a limit of its own. In a pattern a backslash
-quotes the next character; what a script quoted arrives here so quoted.
+What may take long draws on `step`, a budget's method; without one it ends with a limit of its own.
+In a pattern a backslash quotes the next character; what a script quoted arrives here so quoted.
 """
 
 from __future__ import annotations
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     Step = Callable[[int], None]
     Element = re.Pattern[str] | None | tuple[str, list[list["Element"]] | re.Pattern[str]]
-
-__all__ = ["EXTENDED", "SHORT", "ExtendedPattern", "Patience", "ShellPattern", "compile_shell_pattern", "translate"]
 
 CLASSES = {
     "blank": r" \t",
@@ -45,7 +43,8 @@ _QUOTED = re.compile(r"\\(.)", re.DOTALL)
 MAX_PATTERN = 16384
 """Characters of a pattern with operators."""
 SHORT = 512
-"""Characters of a pattern that is worth remembering: what is kept between two uses belongs to no sandbox and must stay small."""
+"""Characters of a pattern that is worth remembering: what is kept between two uses belongs to no
+sandbox and must stay small."""
 
 
 _MISCOUNTED = re.compile(r"(?<!\\)\[(?:[!^]\]|\[:[^]]*\Z)")
@@ -53,7 +52,9 @@ EXTENDED = re.compile(r"[?*+@!]\(")
 
 
 class ShellPattern:
-    """A compiled pattern: `match(text)` for the whole text; `prefix_end` and `suffix_start` for what ${x#…} and ${x%…} cut off."""
+    """A compiled pattern: `match(text)` for the whole text; `prefix_end` and `suffix_start` for
+    what ${x#…} and ${x%…} cut off.
+    """
 
     __slots__ = ("_regex", "_stars", "extended", "flags", "literal", "source")
 
@@ -82,7 +83,9 @@ class ShellPattern:
             return self._regex.fullmatch(text) is not None
         self._draw(step)
         if self.extended:
-            return len(text) in ExtendedPattern.of(self.source, self.flags).ends(text, 0, step or Patience())
+            return len(text) in ExtendedPattern.of(self.source, self.flags).ends(
+                text, 0, step or Patience()
+            )
         return self.stars.match(text)
 
     def _draw(self, step: Step | None) -> None:
@@ -91,11 +94,19 @@ class ShellPattern:
             step(len(self.source) >> 2)
 
     def is_miscounted(self) -> bool:
-        """Whether ${x/…} never finds it, because bash takes a bracket expression in it for longer than a character."""
-        return not self.extended and "*" not in self.source and _MISCOUNTED.search(self.source) is not None
+        """Whether ${x/…} never finds it, because bash takes a bracket expression in it for longer
+        than a character.
+        """
+        return (
+            not self.extended
+            and "*" not in self.source
+            and _MISCOUNTED.search(self.source) is not None
+        )
 
     def spans(self, text: str, step: Step | None = None) -> Iterator[tuple[int, int]]:
-        """Each longest match from left to right, as (start, end). Only extended patterns match nothing at all: in front of a character."""
+        """Each longest match from left to right, as (start, end). Only extended patterns match
+        nothing at all: in front of a character.
+        """
         self._draw(step)
         if not self.extended:
             yield from self.stars.spans(text)
@@ -130,7 +141,9 @@ class ShellPattern:
         if self.extended:
             pattern, step = ExtendedPattern.of(self.source, self.flags), step or Patience()
             starts = range(len(text) + 1) if longest else range(len(text), -1, -1)
-            return next((start for start in starts if len(text) in pattern.ends(text, start, step)), -1)
+            return next(
+                (start for start in starts if len(text) in pattern.ends(text, start, step)), -1
+            )
         return self.stars.suffix_start(text, longest=longest)
 
 
@@ -139,7 +152,8 @@ MAX_STEPS = 500_000
 
 
 MAX_TEXT = 1 << 20
-"""Characters that a pattern with several extended operators is tried on: it keeps a set of places."""
+"""Characters that a pattern with several extended operators is tried on: it keeps a set of
+places."""
 
 
 class Patience:
@@ -157,10 +171,12 @@ class Patience:
 
 
 class ExtendedPattern:
-    """A pattern with ?( *( +( @( !( as a machine over sets of positions: it cannot explode, and !(…) means what it says.
+    """A pattern with ?( *( +( @( !( as a machine over sets of positions: it cannot explode, and
+    !(…) means what it says.
 
-    An element is a regular expression for one character, None for `*`, or (operator, alternatives); where all alternatives of
-    `*(` and `+(` are single characters, they are one expression for a run of them.
+    An element is a regular expression for one character, None for `*`, or (operator, alternatives);
+    where all alternatives of `*(` and `+(` are single characters, they are one expression for a run
+    of them.
     """
 
     __slots__ = ("sequence",)
@@ -213,11 +229,17 @@ def _run(sequence: list[Element], text: str, positions: set[int], step: Step) ->
                 positions = _run_on(operator, alternatives, text, positions, step)
         else:
             match = element.match
-            positions = {found.end() for position in positions if (found := match(text, position)) is not None}
+            positions = {
+                found.end()
+                for position in positions
+                if (found := match(text, position)) is not None
+            }
     return positions
 
 
-def _run_on(operator: str, run: re.Pattern[str], text: str, positions: set[int], step: Step) -> set[int]:
+def _run_on(
+    operator: str, run: re.Pattern[str], text: str, positions: set[int], step: Step
+) -> set[int]:
     result: set[int] = set()
     end = -1
     for position in sorted(positions):
@@ -230,12 +252,16 @@ def _run_on(operator: str, run: re.Pattern[str], text: str, positions: set[int],
     return result if operator == "+" else result | positions
 
 
-def _extended(operator: str, alternatives: list[list[Element]], text: str, positions: set[int], step: Step) -> set[int]:
+def _extended(
+    operator: str, alternatives: list[list[Element]], text: str, positions: set[int], step: Step
+) -> set[int]:
     if operator == "!":
         result: set[int] = set()
         for position in positions:
             step(1 + ((len(text) - position) >> 4))
-            result |= set(range(position, len(text) + 1)) - _either(alternatives, text, {position}, step)
+            result |= set(range(position, len(text) + 1)) - _either(
+                alternatives, text, {position}, step
+            )
         return result
     reached = _either(alternatives, text, positions, step)
     if operator == "@":
@@ -251,7 +277,9 @@ def _extended(operator: str, alternatives: list[list[Element]], text: str, posit
     return total
 
 
-def _either(alternatives: list[list[Element]], text: str, positions: set[int], step: Step) -> set[int]:
+def _either(
+    alternatives: list[list[Element]], text: str, positions: set[int], step: Step
+) -> set[int]:
     result: set[int] = set()
     for alternative in alternatives:
         result |= _run(alternative, text, positions, step)
@@ -278,7 +306,11 @@ class _ElementReader:
             char = pattern[reader.position]
             if char in stop and not nested:
                 break
-            if char in "?*+@!" and pattern[reader.position + 1 : reader.position + 2] == "(" and self.closes(reader.position + 1):
+            if (
+                char in "?*+@!"
+                and pattern[reader.position + 1 : reader.position + 2] == "("
+                and self.closes(reader.position + 1)
+            ):
                 reader.position += 2
                 elements.append((char, self._simple_run(char, self._alternatives())))
                 continue
@@ -303,7 +335,9 @@ class _ElementReader:
             return re.escape(following) if following else r"\\"
         return re.escape(char)
 
-    def _simple_run(self, operator: str, alternatives: list[list[Element]]) -> list[list[Element]] | re.Pattern[str]:
+    def _simple_run(
+        self, operator: str, alternatives: list[list[Element]]
+    ) -> list[list[Element]] | re.Pattern[str]:
         if operator not in "*+":
             return alternatives
         single: list[str] = []
@@ -327,9 +361,13 @@ class _ElementReader:
                 return alternatives
 
 
-def compile_shell_pattern(pattern: str, ignore_case: bool = False, extglob: bool = True) -> ShellPattern:
+def compile_shell_pattern(
+    pattern: str, ignore_case: bool = False, extglob: bool = True
+) -> ShellPattern:
     """A pattern of `case`, [[ == ]] or ${x#…}."""
-    return (_cached_pattern if len(pattern) <= SHORT else _compile_pattern)(pattern, ignore_case, extglob)
+    return (_cached_pattern if len(pattern) <= SHORT else _compile_pattern)(
+        pattern, ignore_case, extglob
+    )
 
 
 def _compile_pattern(pattern: str, ignore_case: bool, extglob: bool) -> ShellPattern:
@@ -346,7 +384,9 @@ def _compile_pattern(pattern: str, ignore_case: bool, extglob: bool) -> ShellPat
 _cached_pattern = functools.lru_cache(maxsize=2048)(_compile_pattern)
 
 
-def translate(pattern: str, *, pathname: bool = False, period: bool = False, extglob: bool = True) -> str:
+def translate(
+    pattern: str, *, pathname: bool = False, period: bool = False, extglob: bool = True
+) -> str:
     """The pattern as a Python regular expression without anchors."""
     if len(pattern) > (MAX_PATTERN // 4 if extglob and EXTENDED.search(pattern) else MAX_PATTERN):
         raise LimitReached("value_bytes", "the pattern is too long")
@@ -373,7 +413,9 @@ class _Translator:
         return prefix + self._sequence("")
 
     def _sequence(self, stop: str) -> str:
-        """Up to an unquoted character of `stop`. Stars are collected so that each but the last can be atomic."""
+        """Up to an unquoted character of `stop`. Stars are collected so that each but the last can
+        be atomic.
+        """
         pieces, simple = self._pieces(stop)
         return self._join(["".join(piece) for piece in pieces], simple and not stop)
 
@@ -392,7 +434,12 @@ class _Translator:
             if char in stop and not nested:
                 break
             following = pattern[self.position + 1 : self.position + 2]
-            if self.extglob and following == "(" and char in "?*+@!" and self._closes(self.position + 1):
+            if (
+                self.extglob
+                and following == "("
+                and char in "?*+@!"
+                and self._closes(self.position + 1)
+            ):
                 fixed.append(self._extended(char))
                 simple = False
                 continue
@@ -422,7 +469,9 @@ class _Translator:
         if not atomic:
             return first + "".join(star + piece for piece in rest if piece or piece is rest[-1])
         *middle, last = rest
-        return first + "".join(f"(?>{self.any}*?{piece})" for piece in middle if piece) + star + last
+        return (
+            first + "".join(f"(?>{self.any}*?{piece})" for piece in middle if piece) + star + last
+        )
 
     def _closes(self, start: int) -> bool:
         """Whether the parenthesis at `start` is closed."""
@@ -463,7 +512,9 @@ class _Translator:
         return f"(?:{body})" + {"@": "", "?": "?", "*": "*", "+": "+"}[operator]
 
     def _peek_rest(self) -> str:
-        """What follows a !(…), which must not match behind it together with one of its alternatives."""
+        """What follows a !(…), which must not match behind it together with one of its
+        alternatives.
+        """
         inner = _Translator(self.pattern, self.pathname, self.extglob)
         inner.position = self.position
         inner.depth = self.depth + 1
@@ -514,7 +565,9 @@ class _Translator:
                 position += 1
                 char = pattern[position]
             position += 1
-            if pattern[position : position + 1] == "-" and pattern[position + 1 : position + 2] not in ("]", ""):
+            if pattern[position : position + 1] == "-" and pattern[
+                position + 1 : position + 2
+            ] not in ("]", ""):
                 high, position = _range_end(pattern, position + 1)
                 if char <= high:
                     items.append(f"{_escape_item(char)}-{_escape_item(high)}")
@@ -547,4 +600,8 @@ def _range_end(pattern: str, position: int) -> tuple[str, int]:
 
 
 def _escape_item(char: str) -> str:
-    return "\\" + char if len(char) == 1 and char in r"\]^-[&~|" else (re.escape(char) if len(char) == 1 else char[:1])
+    return (
+        "\\" + char
+        if len(char) == 1 and char in r"\]^-[&~|"
+        else (re.escape(char) if len(char) == 1 else char[:1])
+    )

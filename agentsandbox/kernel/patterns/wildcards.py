@@ -1,6 +1,7 @@
 """Where a shell pattern with stars matches, in linear time.
 
-What stands between two stars has a fixed length, so the first place of each piece, or the last, is all that matters.
+What stands between two stars has a fixed length, so the first place of each piece, or the last, is
+all that matters.
 """
 
 from __future__ import annotations
@@ -11,11 +12,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Stars"]
-
 
 class Stars:
-    """A pattern without extended operators as the pieces of fixed length between its stars: no search in it goes back."""
+    """A pattern without extended operators as the pieces of fixed length between its stars: no
+    search in it goes back.
+    """
 
     __slots__ = ("_made", "flags", "lengths", "pieces", "texts")
 
@@ -58,7 +59,9 @@ class Stars:
         return self.compiled(self.pieces[index]).match(text, start) is not None
 
     def _behind(self, text: str, *, at_end: bool) -> tuple[int, int] | None:
-        """Where the pieces behind the first star begin at the latest, and where a match ends at the latest."""
+        """Where the pieces behind the first star begin at the latest, and where a match ends at the
+        latest.
+        """
         limit = end = len(text)
         last = len(self.pieces) - 1
         for index in range(last, 0, -1):
@@ -75,7 +78,9 @@ class Stars:
         return limit, end
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """Each longest match that is not empty. With a star there is one at most: it reaches to the last possible end."""
+        """Each longest match that is not empty. With a star there is one at most: it reaches to the
+        last possible end.
+        """
         if len(self.pieces) > 1:
             found = self._behind(text, at_end=False)
             start = -1 if found is None else self._find(0, text, 0, found[0])
@@ -90,12 +95,18 @@ class Stars:
         if len(self.pieces) == 1:
             return len(text) == self.lengths[0] and self._stands_at(0, text, 0)
         end = len(text) - self.lengths[-1]
-        if end < self.lengths[0] or not self._stands_at(0, text, 0) or not self._stands_at(len(self.pieces) - 1, text, end):
+        if (
+            end < self.lengths[0]
+            or not self._stands_at(0, text, 0)
+            or not self._stands_at(len(self.pieces) - 1, text, end)
+        ):
             return False
         return self._forward(text, end, range(1, len(self.pieces) - 1)) >= 0
 
     def _forward(self, text: str, limit: int, indices: range) -> int:
-        """Where these pieces, one behind the other from the first on, end at the earliest; -1 if they do not fit."""
+        """Where these pieces, one behind the other from the first on, end at the earliest; -1 if
+        they do not fit.
+        """
         position = self.lengths[0]
         for index in indices:
             start = self._find(index, text, position, limit)
@@ -128,6 +139,8 @@ class Stars:
 
 def _plain_text(piece: list[str]) -> str | None:
     """The text that a piece without wildcards and brackets stands for."""
-    if all((len(char) == 1 and char != ".") or (len(char) == 2 and char[0] == "\\") for char in piece):
+    if all(
+        (len(char) == 1 and char != ".") or (len(char) == 2 and char[0] == "\\") for char in piece
+    ):
         return "".join(char[-1] for char in piece)
     return None

@@ -1,16 +1,25 @@
-"""Tells from a pattern's tree how much a backtracking matcher may cost, and whether its first match is the longest.
+"""Tells from a pattern's tree how much a backtracking matcher may cost, and whether its first match
+is the longest.
 
-A choice (a loop that may go on or end, a branch) is exclusive when the next character decides it. Loops that are not
-multiply: the cost is a power of the text's length, or exponential when such a choice stands inside another loop.
+A choice (a loop that may go on or end, a branch) is exclusive when the next character decides it.
+Loops that are not multiply: the cost is a power of the text's length, or exponential when such a
+choice stands inside another loop.
 """
 
 from __future__ import annotations
 
 import math
 
-from agentsandbox.kernel.regexps.tree import Alternation, Assertion, BackReference, CharSet, Concatenation, Group, Node, Repeat
-
-__all__ = ["UNBOUNDED", "Analysis", "analyze"]
+from agentsandbox.kernel.regexps.tree import (
+    Alternation,
+    Assertion,
+    BackReference,
+    CharSet,
+    Concatenation,
+    Group,
+    Node,
+    Repeat,
+)
 
 _STEPS = 2e7
 """What a single search may cost: about a tenth of a second."""
@@ -38,7 +47,9 @@ def analyze(root: Node, multiline: bool) -> Analysis:
     """Look at the whole tree once; `multiline`: "$" has several places in a text."""
     walk = _Walk(root.first)
     walk.visit(root, 0, in_loop=False, tail=True)
-    return Analysis(_safe_length(walk, root), _unique_end(root, multiline) or not walk.longer or _chain(root))
+    return Analysis(
+        _safe_length(walk, root), _unique_end(root, multiline) or not walk.longer or _chain(root)
+    )
 
 
 def _safe_length(walk: _Walk, root: Node) -> int:
@@ -53,11 +64,15 @@ def _safe_length(walk: _Walk, root: Node) -> int:
     if exponent == 1:
         return UNBOUNDED
     literals = _literal_lengths(parts)
-    return int(math.exp((math.log(_STEPS / walk.factor * literals) + math.lgamma(exponent + 1)) / exponent))
+    return int(
+        math.exp((math.log(_STEPS / walk.factor * literals) + math.lgamma(exponent + 1)) / exponent)
+    )
 
 
 def _literal_lengths(parts: list[Node]) -> int:
-    """How much rarer plain text between the loops makes the places to try: the product of its lengths."""
+    """How much rarer plain text between the loops makes the places to try: the product of its
+    lengths.
+    """
     product = 1
     run = 0
     for part in parts:
@@ -86,7 +101,12 @@ def _unique_end(root: Node, multiline: bool) -> bool:
     last = parts[-1] if parts else None
     if isinstance(last, Assertion):
         return last.kind == "'" or (last.kind == "$" and not multiline)
-    return isinstance(last, Repeat) and last.most is None and isinstance(last.body, CharSet) and _is_any(last.body)
+    return (
+        isinstance(last, Repeat)
+        and last.most is None
+        and isinstance(last.body, CharSet)
+        and _is_any(last.body)
+    )
 
 
 def _is_any(node: CharSet) -> bool:
@@ -94,11 +114,15 @@ def _is_any(node: CharSet) -> bool:
 
 
 def _chain(root: Node) -> bool:
-    """Whether the top level holds nothing but loops over single characters and parts of a fixed length.
+    """Whether the top level holds nothing but loops over single characters and parts of a fixed
+    length.
 
-    Then the greedy match is the longest: where a later part begins further right, it ends no earlier.
+    Then the greedy match is the longest: where a later part begins further right, it ends no
+    earlier.
     """
-    return all(part.fixed or (isinstance(part, Repeat) and _is_single(part.body)) for part in _top(root))
+    return all(
+        part.fixed or (isinstance(part, Repeat) and _is_single(part.body)) for part in _top(root)
+    )
 
 
 def _never_fails(node: Node) -> bool:
@@ -159,7 +183,11 @@ class _Walk:
         if len(branches) > 200:
             clash = True
         else:
-            clash = any(_clash(one, other, follow) for at, one in enumerate(branches) for other in branches[:at])
+            clash = any(
+                _clash(one, other, follow)
+                for at, one in enumerate(branches)
+                for other in branches[:at]
+            )
         if clash:
             # the branches of fixed lengths are sorted: with nothing behind them the first that matches is the longest
             if follow or in_loop or not all(branch.fixed for branch in branches):
@@ -191,7 +219,11 @@ class _Walk:
                 self.factor *= choices + 1
             elif not tail:
                 self.powers += 1
-        elif (choices is None or choices > _SMALL) and not tail and (body.first & self.first or not single):
+        elif (
+            (choices is None or choices > _SMALL)
+            and not tail
+            and (body.first & self.first or not single)
+        ):
             self.rescans = True
 
 

@@ -1,7 +1,9 @@
-"""A lazy deterministic automaton for the patterns that a backtracking matcher must not run: linear time, longest match.
+"""A lazy deterministic automaton for the patterns that a backtracking matcher must not run: linear
+time, longest match.
 
-A state is a set of places in the pattern and the kind of the character before it. Whether a match has ended is known one
-character later, when the assertions can look at both sides. States are made when first needed and dropped when too many.
+A state is a set of places in the pattern and the kind of the character before it. Whether a match
+has ended is known one character later, when the assertions can look at both sides. States are made
+when first needed and dropped when too many.
 """
 
 from __future__ import annotations
@@ -10,13 +12,19 @@ import re
 
 from agentsandbox.kernel.regexps.parser import RegexError
 from agentsandbox.kernel.regexps.translate import set_source
-from agentsandbox.kernel.regexps.tree import Alternation, Assertion, CharSet, Concatenation, Group, Node, Repeat
+from agentsandbox.kernel.regexps.tree import (
+    Alternation,
+    Assertion,
+    CharSet,
+    Concatenation,
+    Group,
+    Node,
+    Repeat,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.kernel.budget import Budget
-
-__all__ = ["MAX_PLACES", "Automaton"]
 
 MAX_PLACES = 20_000
 """Places of a pattern, counted repeats written out."""
@@ -60,7 +68,9 @@ class _Program:
         if isinstance(node, Assertion):
             return self.add(_ASSERT, node.kind, (following,))
         if isinstance(node, Alternation):
-            return self.add(_SPLIT, 0, tuple([self.write(branch, following) for branch in node.branches]))
+            return self.add(
+                _SPLIT, 0, tuple([self.write(branch, following) for branch in node.branches])
+            )
         if isinstance(node, Concatenation):
             for part in node.parts if self.backwards else reversed(node.parts):
                 following = self.write(part, following)
@@ -91,7 +101,9 @@ class _Program:
 
 
 class _State(dict[str, "_State"]):
-    """Maps a character to the next state. `hit`: a match ended before the character that led here."""
+    """Maps a character to the next state. `hit`: a match ended before the character that led
+    here.
+    """
 
     __slots__ = ("closures", "dead", "hit", "kind", "machine", "places")
 
@@ -111,7 +123,9 @@ class _State(dict[str, "_State"]):
 
 
 class _Machine:
-    """States over one program. `searching`: a match may begin at every place, not only at the first."""
+    """States over one program. `searching`: a match may begin at every place, not only at the
+    first.
+    """
 
     def __init__(self, program: _Program, start: int, searching: bool, multiline: bool) -> None:
         self.program = program
@@ -168,8 +182,12 @@ class _Machine:
                 sets |= 1 << number
         return _kind(character), sets
 
-    def _close(self, places: frozenset[int], last: int, current: int) -> tuple[tuple[tuple[int, int], ...], bool]:
-        """The consuming places that can be reached without a character between `last` and `current`."""
+    def _close(
+        self, places: frozenset[int], last: int, current: int
+    ) -> tuple[tuple[tuple[int, int], ...], bool]:
+        """The consuming places that can be reached without a character between `last` and
+        `current`.
+        """
         before, after = (current, last) if self.program.backwards else (last, current)
         operations = self.program.operations
         seen = set(places)
@@ -266,7 +284,9 @@ class Automaton:
                 here += 1
         return len(text) if state[""].hit else best
 
-    def find(self, text: str, position: int, budget: Budget | None = None) -> tuple[int, int] | None:
+    def find(
+        self, text: str, position: int, budget: Budget | None = None
+    ) -> tuple[int, int] | None:
         """The leftmost-longest match from `position` on."""
         if text is not self._text:
             if not self.matches(text, position, budget):

@@ -1,4 +1,6 @@
-"""Finds the lines of a block that match: by jumping from match to match, or line by line where most lines match."""
+"""Finds the lines of a block that match: by jumping from match to match, or line by line where most
+lines match.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +20,11 @@ if TYPE_CHECKING:
 
     from agentsandbox.kernel.budget import Budget
 
-__all__ = ["LineSearch", "compile_search"]
-
 _SAMPLE, _MANY = 128, 512
 """Matches in a block after which the share of matching lines is looked at, first and later."""
 _MOST = 0.6
-"""The share of matching lines from which on each line is looked at, where matches that go on to its end are found quickly."""
+"""The share of matching lines from which on each line is looked at, where matches that go on to its
+end are found quickly."""
 
 
 def compile_search(
@@ -38,7 +39,8 @@ def compile_search(
     bytewise: bool = False,
     repeats_places: bool = False,
 ) -> LineSearch:
-    """Make a search for lines that match any of the patterns; `matcher` is G, E, F or P. Raises `RegexError`.
+    """Make a search for lines that match any of the patterns; `matcher` is G, E, F or P. Raises
+    `RegexError`.
 
     `bytewise` is `compile_posix`'s, `repeats_places` is `compile_perl`'s.
     """
@@ -53,8 +55,14 @@ def compile_search(
             newline_safe=not null_lines,
             bytewise=bytewise,
         )
-        plain = list(dict.fromkeys(patterns)) if matcher == "F" and not (ignore_case or whole_words or whole_lines) else []
-        return LineSearch(regexes, plain if len(plain) <= _FEW else [], budget, null_lines=null_lines)
+        plain = (
+            list(dict.fromkeys(patterns))
+            if matcher == "F" and not (ignore_case or whole_words or whole_lines)
+            else []
+        )
+        return LineSearch(
+            regexes, plain if len(plain) <= _FEW else [], budget, null_lines=null_lines
+        )
     if len(patterns) != 1:
         raise RegexError("the -P option only supports a single pattern")
     source = patterns[0]
@@ -80,7 +88,8 @@ _LONG = 1 << 20
 _FEW = 6
 """So many plain texts are looked for one by one."""
 _PATIENCE = 16
-"""So many times, and once for each match, a character may lead to nothing before the whole text is looked for."""
+"""So many times, and once for each match, a character may lead to nothing before the whole text is
+looked for."""
 _LOOKED_AT = 64
 """So many characters of a text are compared for that."""
 _BY_FREQUENCY = " etsinoarldchpumf.g-)(b,y\"_=k`wv|/S:;x'$*#E01TI}{AR2LCONDPF[]M>3jU45\\6GBHq&+8Kz79<W!V?Y@%X^J~ZQ"
@@ -93,7 +102,14 @@ class LineSearch:
     With `null_lines` lines end in NUL and the patterns see newlines as ordinary characters.
     """
 
-    def __init__(self, regexes: Sequence[PosixRegex | PerlRegex], plain: list[str], budget: Budget, *, null_lines: bool = False) -> None:
+    def __init__(
+        self,
+        regexes: Sequence[PosixRegex | PerlRegex],
+        plain: list[str],
+        budget: Budget,
+        *,
+        null_lines: bool = False,
+    ) -> None:
         self.regexes = regexes
         self.budget = budget
         self.end = "\0" if null_lines else "\n"
@@ -123,7 +139,9 @@ class LineSearch:
         needle = self.plain[0] if len(self.plain) == 1 else self.required
         self.needle = encode(needle)
         """Bytes that every selected line holds; none if nothing is known."""
-        self._rarest = {literal: _rarest(literal) for literal in (*self.plain, self.lowered, needle) if literal}
+        self._rarest = {
+            literal: _rarest(literal) for literal in (*self.plain, self.lowered, needle) if literal
+        }
         self._mark = encode(needle[self._rarest[needle]]) if needle else b""
         self.quick_size = self.regex.safe_length if self.regex is not None else 0
         self.warnings = [warning for regex in regexes for warning in regex.warnings]
@@ -148,7 +166,9 @@ class LineSearch:
         return any(regex.test(line, budget) for regex in self.regexes)
 
     def spans(self, line: str) -> Iterator[tuple[int, int]]:
-        """The matches in a line that are not empty, from the left; the longest of several patterns."""
+        """The matches in a line that are not empty, from the left; the longest of several
+        patterns.
+        """
         position = 0
         budget = self.budget
         while position <= len(line):
@@ -179,14 +199,23 @@ class LineSearch:
         search = regex.for_text("").search
 
         def test(data: bytes) -> object:
-            return search(str(data[:-1] if data.endswith(b"\n") else data, "ascii")) if data else None
+            return (
+                search(str(data[:-1] if data.endswith(b"\n") else data, "ascii")) if data else None
+            )
 
         return test
 
     def matches(self, text: str) -> list[str] | None:
-        """Every match in the text that is not empty; None when lines must be looked at one by one."""
+        """Every match in the text that is not empty; None when lines must be looked at one by
+        one.
+        """
         regex = self.regex
-        if not isinstance(regex, PosixRegex) or self.end != "\n" or not regex.shortest or not (regex.exact or self.perl):
+        if (
+            not isinstance(regex, PosixRegex)
+            or self.end != "\n"
+            or not regex.shortest
+            or not (regex.exact or self.perl)
+        ):
             return None
         if len(text) > _LONG or regex.has_long_line(text) or (self.perl and not text.isascii()):
             return None
@@ -195,7 +224,9 @@ class LineSearch:
         return found
 
     def flags(self, text: str) -> tuple[list[str], list[object]] | None:
-        """The lines and for each whether it matches, where so many match that each is looked at; None where few do."""
+        """The lines and for each whether it matches, where so many match that each is looked at;
+        None where few do.
+        """
         if not (self.dense or self._weighed):
             self._weighed = True
             self.places(text)
@@ -234,13 +265,27 @@ class LineSearch:
         if len(self.plain) == 1:
             literal = self.plain[0]
             return [line for line in lines if literal not in line]
-        return [line for line, selected in zip(lines, self._flags(lines, text), strict=True) if not selected]
+        return [
+            line
+            for line, selected in zip(lines, self._flags(lines, text), strict=True)
+            if not selected
+        ]
 
     def count(self, text: str) -> int:
         """How many lines match."""
         regex = self.regex
-        if self.end == "\n" and isinstance(regex, PosixRegex) and not self.lowered and len(self.plain) < 2:
-            if regex.shortest and len(text) <= _LONG and not regex.has_long_line(text) and not (self.perl and not text.isascii()):
+        if (
+            self.end == "\n"
+            and isinstance(regex, PosixRegex)
+            and not self.lowered
+            and len(self.plain) < 2
+        ):
+            if (
+                regex.shortest
+                and len(text) <= _LONG
+                and not regex.has_long_line(text)
+                and not (self.perl and not text.isascii())
+            ):
                 seekers = regex.seekers() if text.isascii() else []
                 if len(seekers) > 1:
                     return len(self.places(text))
@@ -277,7 +322,9 @@ class LineSearch:
         return self._jump(text, lambda whole, position: regex.search(whole, position, budget))
 
     def pieces(self, text: str, ends: Callable[[], Sequence[int]]) -> list[int]:
-        """Which pieces of a text hold a line that matches: each is empty or whole lines; `ends` tells before which places they end."""
+        """Which pieces of a text hold a line that matches: each is empty or whole lines; `ends`
+        tells before which places they end.
+        """
         if len(self.plain) == 1 and self.plain[0]:
             found: list[int] = []
             start = text.find(self.plain[0])
@@ -303,7 +350,12 @@ class LineSearch:
 
     def _jump_literal(self, text: str, haystack: str, literal: str) -> list[tuple[int, int]]:
         places: list[tuple[int, int]] = []
-        find, rfind, length, holds = haystack.find, haystack.rfind, len(haystack), haystack.startswith
+        find, rfind, length, holds = (
+            haystack.find,
+            haystack.rfind,
+            len(haystack),
+            haystack.startswith,
+        )
         offset = self._rarest[literal]
         sought = literal[offset]  # one character is found ten times as fast as several
         position = here = wrong = 0
@@ -328,8 +380,12 @@ class LineSearch:
         self.budget.step(len(places) // 8 + 1)
         return places
 
-    def _jump_required(self, text: str, literal: str, search: Callable[[str, int, int], object]) -> list[tuple[int, int]]:
-        """As `_jump`, but only lines that hold the text which every match contains are looked at."""
+    def _jump_required(
+        self, text: str, literal: str, search: Callable[[str, int, int], object]
+    ) -> list[tuple[int, int]]:
+        """As `_jump`, but only lines that hold the text which every match contains are looked
+        at.
+        """
         places: list[tuple[int, int]] = []
         find, rfind, length = text.find, text.rfind, len(text)
         position = tried = 0
@@ -388,7 +444,9 @@ class LineSearch:
         self.budget.step(len(places) // 8 + 1)
         return places
 
-    def _jump_seekers(self, haystack: str, seekers: Sequence[Pattern[str]]) -> list[tuple[int, int]]:
+    def _jump_seekers(
+        self, haystack: str, seekers: Sequence[Pattern[str]]
+    ) -> list[tuple[int, int]]:
         """As `_jump_lines`, for several patterns."""
         found: list[list[tuple[int, int]]] = []
         for seeker in seekers:
@@ -408,7 +466,9 @@ class LineSearch:
         return found[0]
 
     def _is_dense(self, text: str, places: list[tuple[int, int]], share: float = 0.18) -> bool:
-        """Whether more than this share of the lines so far match; remembered for the blocks to come."""
+        """Whether more than this share of the lines so far match; remembered for the blocks to
+        come.
+        """
         self._sample = min(2 * self._sample, _MANY)
         end = places[-1][1]
         window = min(end, _WINDOW)
@@ -453,14 +513,20 @@ class LineSearch:
             return [line for line in lines if one in line or two in line]
         if self.lowered and text.isascii():
             literal = self.lowered
-            return [line for line, low in zip(lines, text.lower().split(self.end), strict=True) if literal in low]
+            return [
+                line
+                for line, low in zip(lines, text.lower().split(self.end), strict=True)
+                if literal in low
+            ]
         search = self._line_function(text)
         if search is not None:
             return list(filter(search, lines))
         return [line for line in self._counted(lines) if self.test(line)]
 
     def _line_function(self, text: str) -> Callable[[str], object] | None:
-        """A quick function that tells whether a line matches, if all lines are short enough for it."""
+        """A quick function that tells whether a line matches, if all lines are short enough for
+        it.
+        """
         regex = self.regex
         if not isinstance(regex, PosixRegex) or (self.end == "\n" and regex.has_long_line(text)):
             return None
@@ -488,4 +554,7 @@ def _merged(found: list[list[tuple[int, int]]]) -> list[tuple[int, int]]:
 
 def _rarest(literal: str) -> int:
     """Where in a text the character is that is least likely to be met elsewhere."""
-    return max(range(min(len(literal), _LOOKED_AT)), key=lambda at: _BY_FREQUENCY.find(literal[at]) % (len(_BY_FREQUENCY) + 1))
+    return max(
+        range(min(len(literal), _LOOKED_AT)),
+        key=lambda at: _BY_FREQUENCY.find(literal[at]) % (len(_BY_FREQUENCY) + 1),
+    )

@@ -1,7 +1,9 @@
-"""Patterns that tell which lines match, made to begin with plain text: `re` jumps to that much faster than it tries every place.
+"""Patterns that tell which lines match, made to begin with plain text: `re` jumps to that much
+faster than it tries every place.
 
-A line is selected wherever the match lies, so what may be missing at either end is left out, a choice at the beginning
-becomes a pattern for each branch, and what stands before plain text, where its length is fixed, is looked at from there.
+A line is selected wherever the match lies, so what may be missing at either end is left out, a
+choice at the beginning becomes a pattern for each branch, and what stands before plain text, where
+its length is fixed, is looked at from there.
 """
 
 from __future__ import annotations
@@ -9,13 +11,19 @@ from __future__ import annotations
 import re
 
 from agentsandbox.kernel.regexps.translate import leading_text, top_parts, translate
-from agentsandbox.kernel.regexps.tree import Alternation, Assertion, CharSet, Concatenation, Group, Node, Repeat
+from agentsandbox.kernel.regexps.tree import (
+    Alternation,
+    Assertion,
+    CharSet,
+    Concatenation,
+    Group,
+    Node,
+    Repeat,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-__all__ = ["edge_run", "match_collector", "seeking_sources"]
 
 _BLANKS = " \t\n\v\f\r\x1c\x1d\x1e\x1f"
 """At these `str.split` divides ASCII text."""
@@ -87,7 +95,9 @@ def _once(part: Repeat) -> list[Node]:
 
 
 def _source(parts: list[Node]) -> str | None:
-    """A pattern that begins with the longest plain text whose place in the match is known; None if there is none."""
+    """A pattern that begins with the longest plain text whose place in the match is known; None if
+    there is none.
+    """
     best, place = "", 0
     at = 0
     while at < len(parts) and all(part.fixed for part in parts[:at]):
@@ -107,7 +117,9 @@ def _write(node: Node) -> str:
 
 
 def edge_run(root: Node) -> tuple[CharSet, str] | None:
-    """The set and the anchor of a pattern for a run of characters at the beginning ("^") or the end ("$") of a line, which may be empty."""
+    """The set and the anchor of a pattern for a run of characters at the beginning ("^") or the end
+    ("$") of a line, which may be empty.
+    """
     parts = top_parts(root)
     if len(parts) != 2:
         return None
@@ -123,12 +135,19 @@ def edge_run(root: Node) -> tuple[CharSet, str] | None:
 
 
 def match_collector(root: Node, *, ignore_case: bool) -> Callable[[str], list[str]] | None:
-    """A function that gives all matches in ASCII text in lines quicker than `re` does; None for most patterns.
+    """A function that gives all matches in ASCII text in lines quicker than `re` does; None for
+    most patterns.
 
-    It knows runs of one set of characters, and such runs before plain text whose characters are not in the set.
+    It knows runs of one set of characters, and such runs before plain text whose characters are not
+    in the set.
     """
     parts = top_parts(root)
-    if not parts or not isinstance(parts[0], Repeat) or parts[0].most is not None or not parts[0].least < 2:
+    if (
+        not parts
+        or not isinstance(parts[0], Repeat)
+        or parts[0].most is not None
+        or not parts[0].least < 2
+    ):
         return None
     body = parts[0].body
     while isinstance(body, Group):
@@ -141,7 +160,11 @@ def match_collector(root: Node, *, ignore_case: bool) -> Callable[[str], list[st
         table = {code: code if body.first >> code & 1 else " " for code in range(128)}
         return lambda text: text.translate(table).split()
     text = leading_text(parts[1:])
-    if ignore_case or len(text) != len(parts) - 1 or any(body.first >> min(ord(character), 128) & 1 for character in text):
+    if (
+        ignore_case
+        or len(text) != len(parts) - 1
+        or any(body.first >> min(ord(character), 128) & 1 for character in text)
+    ):
         return None
     repeat = "+" if parts[0].least else "*"
     find = re.compile(f"{re.escape(text[::-1])}{_write(body)}{repeat}", re.ASCII).findall

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["is_fixed"]
-
 _LONGEST = 2_000
 """A longer body is taken for fixed: nested look-behinds are read again for each level."""
 _TOKEN = re.compile(

@@ -1,4 +1,6 @@
-"""A compiled pattern: `re` where it cannot explode, an automaton or a matcher with a time limit where it could."""
+"""A compiled pattern: `re` where it cannot explode, an automaton or a matcher with a time limit
+where it could.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +11,22 @@ from agentsandbox.kernel.caching import cache_short, compile_pattern
 from agentsandbox.kernel.regexps.analysis import UNBOUNDED, analyze
 from agentsandbox.kernel.regexps.automaton import MAX_PLACES, Automaton
 from agentsandbox.kernel.regexps.literal_prefixes import edge_run, match_collector, seeking_sources
-from agentsandbox.kernel.regexps.parser import RegexError, Tree, bound_tree, fixed_tree, join_trees, parse
-from agentsandbox.kernel.regexps.translate import alternative_texts, leading_text, literal_text, required_text, top_parts, translate
+from agentsandbox.kernel.regexps.parser import (
+    RegexError,
+    Tree,
+    bound_tree,
+    fixed_tree,
+    join_trees,
+    parse,
+)
+from agentsandbox.kernel.regexps.translate import (
+    alternative_texts,
+    leading_text,
+    literal_text,
+    required_text,
+    top_parts,
+    translate,
+)
 from agentsandbox.kernel.regexps.tree import Assertion
 
 TYPE_CHECKING = False
@@ -24,8 +40,6 @@ if TYPE_CHECKING:
 
     Match: TypeAlias = "re.Match[str] | Span"
 
-
-__all__ = ["PerlRegex", "PosixRegex", "Regex", "Span", "compile_lines", "compile_posix"]
 
 _SPECIAL = re.compile(r"[\\\[.*^$+?(){}|]")
 _SHORT = 1000
@@ -65,8 +79,10 @@ class Regex:
     """What all compiled patterns do.
 
     `groups`       the number of groups.
-    `fast`         an `re.Pattern` that finds exactly the right matches in any text, or None: then call `search`.
-    `safe_length`  the longest text (line, for block searches) that `fast` and `fast_test` may be given.
+    `fast`         an `re.Pattern` that finds exactly the right matches in any text, or None: then
+                   call `search`.
+    `safe_length`  the longest text (line, for block searches) that `fast` and `fast_test` may be
+                   given.
     """
 
     __slots__ = ("groups", "pattern_source", "safe_length", "warnings")
@@ -124,17 +140,23 @@ class Regex:
 
 def _prefix(root: Node) -> str:
     parts = top_parts(root)
-    return leading_text(parts[1:] if parts and isinstance(parts[0], Assertion) and parts[0].kind in "(<b" else parts)
+    return leading_text(
+        parts[1:] if parts and isinstance(parts[0], Assertion) and parts[0].kind in "(<b" else parts
+    )
 
 
 def _timeout(budget: Budget | None) -> float:
     return _PATIENCE if budget is None else max(0.05, budget.remaining())
 
 
-def _search_timed(pattern: Any, method: str, text: str, pos: int, end: int | None, budget: Budget | None) -> Match | None:
+def _search_timed(
+    pattern: Any, method: str, text: str, pos: int, end: int | None, budget: Budget | None
+) -> Match | None:
     """Run a pattern of the `regex` package with what time there is."""
     try:
-        found: Match | None = getattr(pattern, method)(text, pos, len(text) if end is None else end, timeout=_timeout(budget))
+        found: Match | None = getattr(pattern, method)(
+            text, pos, len(text) if end is None else end, timeout=_timeout(budget)
+        )
     except TimeoutError:
         raise LimitReached("timeout") from None
     except MemoryError:
@@ -146,13 +168,18 @@ def _search_timed(pattern: Any, method: str, text: str, pos: int, end: int | Non
 
 def _finder(pattern: re.Pattern[str]) -> Callable[[str], list[str]]:
     """All matches of a pattern, whole."""
-    return (lambda text: [match[0] for match in pattern.finditer(text)]) if pattern.groups else pattern.findall
+    return (
+        (lambda text: [match[0] for match in pattern.finditer(text)])
+        if pattern.groups
+        else pattern.findall
+    )
 
 
 class PosixRegex(Regex):
     """A POSIX pattern: leftmost, longest.
 
-    `fast_test`  an `re.Pattern` that tells whether and where a match begins, though perhaps not where it ends.
+    `fast_test`  an `re.Pattern` that tells whether and where a match begins, though perhaps not
+                 where it ends.
     `literal`    the one text that it matches, None if there are several.
     `plain`      the same, letter case aside.
     `alternatives`  the texts that it matches, if it is no more than a choice between such.
@@ -187,14 +214,24 @@ class PosixRegex(Regex):
 
     _never_bol = False
 
-    def __init__(self, source: str, tree: Tree, *, multiline: bool, newline_safe: bool, bytewise: bool = False) -> None:
+    def __init__(
+        self,
+        source: str,
+        tree: Tree,
+        *,
+        multiline: bool,
+        newline_safe: bool,
+        bytewise: bool = False,
+    ) -> None:
         super().__init__(source, tree.groups)
         self.bytewise = bytewise
         self.warnings = tree.warnings
         self._tree = tree
         self._multiline = multiline or newline_safe
         self._newline_safe = newline_safe
-        self._flags = (re.IGNORECASE if tree.ignore_case else 0) | (re.MULTILINE if self._multiline else 0)
+        self._flags = (re.IGNORECASE if tree.ignore_case else 0) | (
+            re.MULTILINE if self._multiline else 0
+        )
         analysis = analyze(tree.root, multiline)
         self.safe_length = analysis.safe_length
         self._longest = analysis.longest
@@ -219,13 +256,19 @@ class PosixRegex(Regex):
 
     def _source(self, *, ascii_only: bool) -> str:
         return translate(
-            self._tree.root, ascii_only=ascii_only, multiline=self._multiline, newline_safe=self._newline_safe, not_bol=self._never_bol
+            self._tree.root,
+            ascii_only=ascii_only,
+            multiline=self._multiline,
+            newline_safe=self._newline_safe,
+            not_bol=self._never_bol,
         )
 
     def _compile(self, *, ascii_only: bool) -> re.Pattern[str]:
         ascii_only = ascii_only or self.bytewise
         try:
-            pattern = compile_pattern(self._source(ascii_only=ascii_only), self._flags | (re.ASCII if ascii_only else 0))
+            pattern = compile_pattern(
+                self._source(ascii_only=ascii_only), self._flags | (re.ASCII if ascii_only else 0)
+            )
         except (re.error, OverflowError, RecursionError, MemoryError):
             raise RegexError("Regular expression too big") from None
         if ascii_only:
@@ -235,13 +278,17 @@ class PosixRegex(Regex):
         return pattern
 
     def for_text(self, text: str) -> re.Pattern[str]:
-        """The `re.Pattern` for this text; whether it may be used is for `safe_length` and `exact` to say."""
+        """The `re.Pattern` for this text; whether it may be used is for `safe_length` and `exact`
+        to say.
+        """
         if self.bytewise or text.isascii():
             return self._ascii or self._compile(ascii_only=True)
         return self._unicode or self._compile(ascii_only=False)
 
     def for_lines(self, text: str) -> re.Pattern[str]:
-        """As `for_text`, for a pattern that matches no newline and not nothing: matches go on to the end of the line."""
+        """As `for_text`, for a pattern that matches no newline and not nothing: matches go on to
+        the end of the line.
+        """
         pattern = self.for_text(text)
         if pattern is not self._ascii:
             return compile_pattern(f"(?:{pattern.pattern})[^\n]*", pattern.flags)
@@ -250,28 +297,43 @@ class PosixRegex(Regex):
         return self._lines
 
     def seekers(self) -> list[re.Pattern[str]]:
-        """Patterns for ASCII text, in lower case if case is ignored, of which any selects a line; none when `for_lines` is as good."""
+        """Patterns for ASCII text, in lower case if case is ignored, of which any selects a line;
+        none when `for_lines` is as good.
+        """
         if self._seekers is None:
             tree = self._tree
-            sources = [] if tree.back_references else seeking_sources(tree.root, lowered=tree.ignore_case)
-            self._seekers = [compile_pattern(f"(?:{source})[^\n]*", re.MULTILINE | re.ASCII) for source in sources]
+            sources = (
+                [] if tree.back_references else seeking_sources(tree.root, lowered=tree.ignore_case)
+            )
+            self._seekers = [
+                compile_pattern(f"(?:{source})[^\n]*", re.MULTILINE | re.ASCII)
+                for source in sources
+            ]
         return self._seekers
 
     def collect(self, text: str) -> list[str]:
-        """All matches in a text whose lines are no longer than `safe_length`; the pattern is `exact` and not empty."""
+        """All matches in a text whose lines are no longer than `safe_length`; the pattern is
+        `exact` and not empty.
+        """
         if text.isascii():
             if self._collect is None:
-                self._collect = match_collector(self._tree.root, ignore_case=self._tree.ignore_case) or _finder(self.for_text(text))
+                self._collect = match_collector(
+                    self._tree.root, ignore_case=self._tree.ignore_case
+                ) or _finder(self.for_text(text))
             return self._collect(text)
         return _finder(self.for_text(text))(text)
 
     def edge_run(self) -> tuple[str, str] | None:
-        """The ASCII characters of a run at the beginning ("^") or the end ("$") of a line, and which of them it is; None for others."""
+        """The ASCII characters of a run at the beginning ("^") or the end ("$") of a line, and
+        which of them it is; None for others.
+        """
         found = edge_run(self._tree.root)
         if found is None:
             return None
         mask = found[0].first
-        return "".join([chr(code) for code in range(128) if mask >> code & 1 and code != 10]), found[1]
+        return "".join(
+            [chr(code) for code in range(128) if mask >> code & 1 and code != 10]
+        ), found[1]
 
     @property
     def ignores_case(self) -> bool:
@@ -302,7 +364,9 @@ class PosixRegex(Regex):
     def once_per_line(self) -> bool:
         """Whether a line holds at most one match: it begins or ends with an anchor."""
         parts = top_parts(self._tree.root)
-        anchors = [part.kind in "^$" for part in (parts[:1] + parts[-1:]) if isinstance(part, Assertion)]
+        anchors = [
+            part.kind in "^$" for part in (parts[:1] + parts[-1:]) if isinstance(part, Assertion)
+        ]
         return any(anchors)
 
     @property
@@ -327,7 +391,12 @@ class PosixRegex(Regex):
         assert self._options is not None
         extended, ignore_case, dialect = self._options
         return compile_posix(
-            self.pattern_source, extended=extended, ignore_case=ignore_case, newline_safe=True, dialect=dialect, bytewise=self.bytewise
+            self.pattern_source,
+            extended=extended,
+            ignore_case=ignore_case,
+            newline_safe=True,
+            dialect=dialect,
+            bytewise=self.bytewise,
         )
 
     def test(self, text: str, budget: Budget | None = None) -> bool:
@@ -337,7 +406,9 @@ class PosixRegex(Regex):
             return self._search_slowly(text, 0, budget) is not None
         return self._machine().matches(text, 0, budget)
 
-    def search(self, text: str, pos: int = 0, budget: Budget | None = None, not_bol: bool = False) -> Match | None:
+    def search(
+        self, text: str, pos: int = 0, budget: Budget | None = None, not_bol: bool = False
+    ) -> Match | None:
         """The leftmost match from `pos` on. `not_bol`: the text does not begin a line."""
         if not_bol and pos == 0:
             return self._without_bol().search(text, 0, budget)
@@ -357,7 +428,9 @@ class PosixRegex(Regex):
 
     def _machine(self) -> Automaton:
         if self._automaton is None:
-            self._automaton = Automaton(self._tree.root, self._flags, self._multiline, bytewise=self.bytewise)
+            self._automaton = Automaton(
+                self._tree.root, self._flags, self._multiline, bytewise=self.bytewise
+            )
         return self._automaton
 
     def _lengthen(self, text: str, found: re.Match[str], budget: Budget | None) -> Match:
@@ -373,16 +446,26 @@ class PosixRegex(Regex):
         if not self.groups:
             return Span(text, start, end, 0)
         if len(text) <= self.safe_length:
-            return self.for_text(text).fullmatch(text, start, end) or Span(text, start, end, self.groups)
-        return _search_timed(self._timed_pattern(), "fullmatch", text, start, end, budget) or Span(text, start, end, self.groups)
+            return self.for_text(text).fullmatch(text, start, end) or Span(
+                text, start, end, self.groups
+            )
+        return _search_timed(self._timed_pattern(), "fullmatch", text, start, end, budget) or Span(
+            text, start, end, self.groups
+        )
 
     def _timed_pattern(self) -> Any:
         if self._timed is None:
             import regex  # only the patterns that may explode need it
 
-            flags = (regex.I if self._tree.ignore_case else 0) | (regex.M if self._multiline else 0) | (regex.A if self.bytewise else 0)
+            flags = (
+                (regex.I if self._tree.ignore_case else 0)
+                | (regex.M if self._multiline else 0)
+                | (regex.A if self.bytewise else 0)
+            )
             try:
-                self._timed = regex.compile(self._source(ascii_only=self.bytewise), flags, cache_pattern=False)
+                self._timed = regex.compile(
+                    self._source(ascii_only=self.bytewise), flags, cache_pattern=False
+                )
             except (regex.error, RecursionError, MemoryError, OverflowError):
                 raise LimitReached("value_bytes", "a regular expression is too big") from None
         return self._timed
@@ -404,7 +487,13 @@ class _NotBol(PosixRegex):
     def __init__(self, regex: PosixRegex) -> None:
         safe = regex._newline_safe
         multiline = regex._multiline and not safe
-        super().__init__(regex.pattern_source, regex._tree, multiline=multiline, newline_safe=safe, bytewise=regex.bytewise)
+        super().__init__(
+            regex.pattern_source,
+            regex._tree,
+            multiline=multiline,
+            newline_safe=safe,
+            bytewise=regex.bytewise,
+        )
 
     _never_bol = True
 
@@ -428,10 +517,14 @@ def compile_posix(
     """Compile a POSIX pattern as GNU's tools do; raises `RegexError`.
 
     newline_anchors  ^ and $ also match at newlines inside the text.
-    newline_safe     nothing matches a newline, ^ and $ match at each: a block of lines can be searched as one text.
-    bytewise         pattern and texts have one character for each byte (`streams.bytewise`): the locale C.
-    dialect          "posix" (bash, expr, find -regextype posix-*), "grep", "sed", "awk", "emacs" (find's own).
-    empty_ranges     ranges such as [z-a] match nothing instead of being wrong: so in some tools, and in emacs'.
+    newline_safe     nothing matches a newline, ^ and $ match at each: a block of lines can be
+                     searched as one text.
+    bytewise         pattern and texts have one character for each byte (`streams.bytewise`): the
+                     locale C.
+    dialect          "posix" (bash, expr, find -regextype posix-*), "grep", "sed", "awk", "emacs"
+                     (find's own).
+    empty_ranges     ranges such as [z-a] match nothing instead of being wrong: so in some tools,
+                     and in emacs'.
     within_lines     a period and brackets such as [^a] match no newline.
     """
     tree = parse(
@@ -443,7 +536,9 @@ def compile_posix(
         empty_ranges=empty_ranges,
         within_lines=within_lines,
     )
-    regex = PosixRegex(pattern, tree, multiline=newline_anchors, newline_safe=newline_safe, bytewise=bytewise)
+    regex = PosixRegex(
+        pattern, tree, multiline=newline_anchors, newline_safe=newline_safe, bytewise=bytewise
+    )
     regex._options = (extended, ignore_case, dialect)
     return regex
 
@@ -470,25 +565,42 @@ def compile_lines(
         trees = [fixed_tree(patterns, ignore_case=ignore_case)]
     else:
         trees = [
-            parse(pattern, extended=extended, dialect="grep", ignore_case=ignore_case, newline_safe=newline_safe) for pattern in patterns
+            parse(
+                pattern,
+                extended=extended,
+                dialect="grep",
+                ignore_case=ignore_case,
+                newline_safe=newline_safe,
+            )
+            for pattern in patterns
         ]
     if len(trees) > 1 and not any(tree.back_references for tree in trees):
         trees = [join_trees(trees)]
     if whole_lines or whole_words:
-        trees = [bound_tree(tree, "^" if whole_lines else "(", "$" if whole_lines else ")") for tree in trees]
+        trees = [
+            bound_tree(tree, "^" if whole_lines else "(", "$" if whole_lines else ")")
+            for tree in trees
+        ]
     source = "\n".join(patterns)
-    return [PosixRegex(source, tree, multiline=False, newline_safe=newline_safe, bytewise=bytewise) for tree in trees]
+    return [
+        PosixRegex(source, tree, multiline=False, newline_safe=newline_safe, bytewise=bytewise)
+        for tree in trees
+    ]
 
 
 class PerlRegex(Regex):
-    """A pattern of the `regex` package; always under a time limit. `pattern_source` is what was asked for.
+    """A pattern of the `regex` package; always under a time limit. `pattern_source` is what was
+    asked for.
 
-    `lines`  tells which of many ASCII lines, none longer than its `safe_length`, match; None if `re` cannot.
+    `lines`  tells which of many ASCII lines, none longer than its `safe_length`, match; None if
+             `re` cannot.
     """
 
     __slots__ = ("_behind", "_collect", "_pattern", "_plain", "lines")
 
-    def __init__(self, source: str, pattern: Any, safe_length: int, tree: PerlTree | None = None) -> None:
+    def __init__(
+        self, source: str, pattern: Any, safe_length: int, tree: PerlTree | None = None
+    ) -> None:
         super().__init__(source, pattern.groups)
         self._pattern = pattern
         self.safe_length = safe_length
@@ -497,7 +609,11 @@ class PerlRegex(Regex):
             flags = re.MULTILINE | re.ASCII | (re.IGNORECASE if tree.ignore_case else 0)
             self._plain = compile_pattern(tree.source, flags).findall
             self._behind = tree.behind
-            self._collect = compile_pattern(re.escape(tree.behind) + f"({tree.source})", flags).findall if tree.behind else None
+            self._collect = (
+                compile_pattern(re.escape(tree.behind) + f"({tree.source})", flags).findall
+                if tree.behind
+                else None
+            )
             root = Tree(tree.root, 0, [], back_references=False, ignore_case=tree.ignore_case)
             self.lines = PosixRegex(source, root, multiline=False, newline_safe=True)
 

@@ -1,15 +1,24 @@
-"""Reads POSIX basic and extended regular expressions with GNU's extensions, in the dialects of GNU's tools.
+"""Reads POSIX basic and extended regular expressions with GNU's extensions, in the dialects of
+GNU's tools.
 
-The tools give the same parser different switches (`re_set_syntax`); `SYNTAXES` is that table. Messages are regcomp's.
+The tools give the same parser different switches (`re_set_syntax`); `SYNTAXES` is that table.
+Messages are regcomp's.
 """
 
 from __future__ import annotations
 
 import re
 
-from agentsandbox.kernel.regexps.tree import Alternation, Assertion, BackReference, CharSet, Concatenation, Group, Node, Repeat
-
-__all__ = ["MAX_NESTING", "RegexError", "Tree", "bound_tree", "fixed_tree", "join_trees", "parse"]
+from agentsandbox.kernel.regexps.tree import (
+    Alternation,
+    Assertion,
+    BackReference,
+    CharSet,
+    Concatenation,
+    Group,
+    Node,
+    Repeat,
+)
 
 MAX_LENGTH = 1 << 15
 MAX_NESTING = 100
@@ -19,7 +28,22 @@ _MANY = 12
 
 _TOO_BIG = "Regular expression too big"
 _UNMATCHED_BRACKET = "Unmatched [, [^, [:, [., or [="
-_CLASS_NAMES = frozenset(("alpha", "digit", "alnum", "upper", "lower", "space", "blank", "punct", "print", "graph", "cntrl", "xdigit"))
+_CLASS_NAMES = frozenset(
+    (
+        "alpha",
+        "digit",
+        "alnum",
+        "upper",
+        "lower",
+        "space",
+        "blank",
+        "punct",
+        "print",
+        "graph",
+        "cntrl",
+        "xdigit",
+    )
+)
 _SED_ESCAPES = {"a": "\a", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _AWK_ESCAPES = {**_SED_ESCAPES, "b": "\b"}
 _INTERVAL = re.compile(r"(\d*)(,?)(\d*)")
@@ -47,7 +71,14 @@ class Syntax:
     __slots__ = ("bad_interval", "double", "escapes", "leading", "lone_close", "plus")
 
     def __init__(
-        self, leading: str, *, bad_interval: bool, lone_close: bool, double: bool = True, escapes: str = "", plus: bool = False
+        self,
+        leading: str,
+        *,
+        bad_interval: bool,
+        lone_close: bool,
+        double: bool = True,
+        escapes: str = "",
+        plus: bool = False,
     ) -> None:
         self.leading = leading
         self.bad_interval = bad_interval
@@ -72,11 +103,21 @@ _BASIC = {
 
 
 class Tree:
-    """A parsed pattern: its root, the number of its groups, whether it has back-references, warnings of GNU's dfa."""
+    """A parsed pattern: its root, the number of its groups, whether it has back-references,
+    warnings of GNU's dfa.
+    """
 
     __slots__ = ("back_references", "groups", "ignore_case", "root", "warnings")
 
-    def __init__(self, root: Node, groups: int, warnings: list[str], *, back_references: bool, ignore_case: bool) -> None:
+    def __init__(
+        self,
+        root: Node,
+        groups: int,
+        warnings: list[str],
+        *,
+        back_references: bool,
+        ignore_case: bool,
+    ) -> None:
         self.root = root
         self.groups = groups
         self.back_references = back_references
@@ -98,7 +139,9 @@ def parse(
     if len(pattern) > MAX_LENGTH:
         raise RegexError(_TOO_BIG)
     table = _EXTENDED if extended else _BASIC
-    parser = _Parser(pattern, extended, dialect, table.get(dialect, table["posix"]), ignore_case, newline_safe)
+    parser = _Parser(
+        pattern, extended, dialect, table.get(dialect, table["posix"]), ignore_case, newline_safe
+    )
     parser.empty_ranges = parser.empty_ranges or empty_ranges
     parser.across = parser.across and not within_lines
     return parser.parse()
@@ -108,18 +151,32 @@ def join_trees(trees: list[Tree]) -> Tree:
     """A pattern that matches what any of these, which have no back-references, does."""
     warnings = [warning for tree in trees for warning in tree.warnings]
     groups = sum(tree.groups for tree in trees)
-    return Tree(Alternation([tree.root for tree in trees]), groups, warnings, back_references=False, ignore_case=trees[0].ignore_case)
+    return Tree(
+        Alternation([tree.root for tree in trees]),
+        groups,
+        warnings,
+        back_references=False,
+        ignore_case=trees[0].ignore_case,
+    )
 
 
 def bound_tree(tree: Tree, before: str, after: str) -> Tree:
     """The pattern between two assertions."""
     inner = tree.root.parts if isinstance(tree.root, Concatenation) else (tree.root,)
     root = Concatenation([Assertion(before), *inner, Assertion(after)])
-    return Tree(root, tree.groups, tree.warnings, back_references=tree.back_references, ignore_case=tree.ignore_case)
+    return Tree(
+        root,
+        tree.groups,
+        tree.warnings,
+        back_references=tree.back_references,
+        ignore_case=tree.ignore_case,
+    )
 
 
 def fixed_tree(texts: tuple[str, ...], *, ignore_case: bool) -> Tree:
-    """A pattern for any of these texts. Many share their beginnings, so that each character is looked at once."""
+    """A pattern for any of these texts. Many share their beginnings, so that each character is
+    looked at once.
+    """
 
     def literal(character: str) -> Node:
         return CharSet(((ord(character), ord(character)),), ignore_case=ignore_case)
@@ -127,7 +184,13 @@ def fixed_tree(texts: tuple[str, ...], *, ignore_case: bool) -> Tree:
     words = sorted(set(texts))
     if len(words) < _MANY or max(map(len, words)) > MAX_NESTING // 2:
         branches = [_join([literal(character) for character in word]) for word in words]
-        return Tree(branches[0] if len(branches) == 1 else Alternation(branches), 0, [], back_references=False, ignore_case=ignore_case)
+        return Tree(
+            branches[0] if len(branches) == 1 else Alternation(branches),
+            0,
+            [],
+            back_references=False,
+            ignore_case=ignore_case,
+        )
 
     def share(group: list[str], depth: int) -> Node:
         optional = len(group[0]) == depth
@@ -138,7 +201,9 @@ def fixed_tree(texts: tuple[str, ...], *, ignore_case: bool) -> Tree:
         by_first: dict[str, list[str]] = {}
         for word in group:
             by_first.setdefault(word[depth], []).append(word)
-        branches = [_join([literal(first), share(rest, depth + 1)]) for first, rest in by_first.items()]
+        branches = [
+            _join([literal(first), share(rest, depth + 1)]) for first, rest in by_first.items()
+        ]
         node = branches[0] if len(branches) == 1 else Alternation(branches)
         return Repeat(node, 0, 1) if optional else node
 
@@ -175,7 +240,15 @@ def _join(parts: list[Node]) -> Node:
 class _Parser:
     """One pass over the pattern with a stack of open groups: nesting costs no recursion."""
 
-    def __init__(self, pattern: str, extended: bool, dialect: str, syntax: Syntax, ignore_case: bool, newline_safe: bool) -> None:
+    def __init__(
+        self,
+        pattern: str,
+        extended: bool,
+        dialect: str,
+        syntax: Syntax,
+        ignore_case: bool,
+        newline_safe: bool,
+    ) -> None:
         self.pattern = pattern
         self.position = 0
         self.extended = extended
@@ -218,7 +291,9 @@ class _Parser:
                 self._extended(character)
             elif self.syntax.plus and character in "+?":
                 self.position += 1
-                self._repeat(character, 1 if character == "+" else 0, None if character == "+" else 1)
+                self._repeat(
+                    character, 1 if character == "+" else 0, None if character == "+" else 1
+                )
             else:
                 self.position += 1
                 self._literal(character)
@@ -227,7 +302,13 @@ class _Parser:
         root = self.levels[0].close()
         if root.size > MAX_SIZE:
             raise RegexError(_TOO_BIG)
-        return Tree(root, self.groups, self.warnings, back_references=self.back_references, ignore_case=self.ignore_case)
+        return Tree(
+            root,
+            self.groups,
+            self.warnings,
+            back_references=self.back_references,
+            ignore_case=self.ignore_case,
+        )
 
     # parts
 
@@ -315,7 +396,12 @@ class _Parser:
             return
         if not self.extended and not self.syntax.double and self.after_repeat and operator in "*{":
             raise RegexError("Invalid preceding regular expression")
-        if self.dialect == "grep" and isinstance(level.parts[-1], Assertion) and level.parts[-1].kind == "^" and self.extended:
+        if (
+            self.dialect == "grep"
+            and isinstance(level.parts[-1], Assertion)
+            and level.parts[-1].kind == "^"
+            and self.extended
+        ):
             self._warn_start(operator)
         repeat = Repeat(level.parts.pop(), least, most)
         if repeat.size > MAX_SIZE:
@@ -358,7 +444,12 @@ class _Parser:
             raise RegexError("Unmatched \\{" if unfinished else "Invalid content of \\{\\}")
         if not low and not comma:
             raise RegexError("Invalid content of \\{\\}")
-        if len(low) > 5 or len(high) > 5 or int(low or 0) > MAX_REPEAT or int(high or 0) > MAX_REPEAT:
+        if (
+            len(low) > 5
+            or len(high) > 5
+            or int(low or 0) > MAX_REPEAT
+            or int(high or 0) > MAX_REPEAT
+        ):
             raise RegexError(_TOO_BIG)
         least = int(low or 0)
         most = (int(high) if high else None) if comma else least
@@ -383,7 +474,12 @@ class _Parser:
             return
         if self.syntax.escapes and self._control(character):
             return
-        if character.isascii() and character.isdigit() and character != "0" and self.dialect != "awk":
+        if (
+            character.isascii()
+            and character.isdigit()
+            and character != "0"
+            and self.dialect != "awk"
+        ):
             self._back_reference(int(character))
         elif character in "wWsS":
             name = "word" if character in "wW" else "space"
@@ -451,22 +547,41 @@ class _Parser:
             if pattern[position] == "]" and position > start:
                 break
             low, position = self._bracket_element(position, classes)
-            if pattern.startswith("-", position) and position + 1 < len(pattern) and pattern[position + 1] != "]":
+            if (
+                pattern.startswith("-", position)
+                and position + 1 < len(pattern)
+                and pattern[position + 1] != "]"
+            ):
                 if low < 0 or pattern.startswith("=]", position - 2):
                     raise RegexError("Invalid range end")
                 high, position = self._bracket_element(position + 1, classes)
                 if high < low and (high < 0 or not self.empty_ranges):
                     raise RegexError("Invalid range end")
                 ranges += [(low, high)] if low <= high else []
-                if pattern.startswith("-", position) and position + 1 < len(pattern) and pattern[position + 1] != "]":
+                if (
+                    pattern.startswith("-", position)
+                    and position + 1 < len(pattern)
+                    and pattern[position + 1] != "]"
+                ):
                     raise RegexError("Invalid range end")
             elif low >= 0:
                 ranges.append((low, low))
         content = pattern[start:position]
-        if self.dialect in ("grep", "sed") and len(content) > 2 and content[0] == content[-1] == ":" and not classes:
+        if (
+            self.dialect in ("grep", "sed")
+            and len(content) > 2
+            and content[0] == content[-1] == ":"
+            and not classes
+        ):
             raise RegexError("character class syntax is [[:space:]], not [:space:]")
         self.position = position + 1
-        return CharSet(ranges, classes, negated=negated, newline=self.across if negated else self.newline, ignore_case=self.ignore_case)
+        return CharSet(
+            ranges,
+            classes,
+            negated=negated,
+            newline=self.across if negated else self.newline,
+            ignore_case=self.ignore_case,
+        )
 
     def _bracket_element(self, position: int, classes: list[str]) -> tuple[int, int]:
         """(code point, position after it); -1 for a class, which goes to `classes`."""

@@ -1,6 +1,7 @@
 """Perl-compatible patterns (`grep -P`) in the syntax of the `regex` package.
 
-PCRE as grep 3.8 uses it knows UTF-8, but its classes are ASCII (no UCP); letter case folds in all scripts.
+PCRE as grep 3.8 uses it knows UTF-8, but its classes are ASCII (no UCP); letter case folds in all
+scripts.
 """
 
 from __future__ import annotations
@@ -13,11 +14,10 @@ from agentsandbox.kernel.regexps.matcher import PerlRegex
 from agentsandbox.kernel.regexps.parser import RegexError
 from agentsandbox.kernel.regexps.perl_tree import read_perl
 
-__all__ = ["compile_perl"]
-
 _MAX_LENGTH = 50_000
 _SAFE_LENGTH = 100_000
-"""A line up to this length may be searched within a block: the time limit then holds for the block."""
+"""A line up to this length may be searched within a block: the time limit then holds for the
+block."""
 _POSIX_CLASSES = {
     "alpha": "A-Za-z",
     "digit": "0-9",
@@ -52,7 +52,14 @@ _NEWLINE = "\\U0000000a"
 _INVALID = "\\udc80-\\udcff"
 """The bytes that are no UTF-8, as `decode` leaves them."""
 _NO_CASE = "PCRE2 does not support \\F, \\L, \\l, \\N{name}, \\U, or \\u"
-_REFUSED = {"F": _NO_CASE, "L": _NO_CASE, "l": _NO_CASE, "U": _NO_CASE, "u": _NO_CASE, "c": "\\c at end of pattern"}
+_REFUSED = {
+    "F": _NO_CASE,
+    "L": _NO_CASE,
+    "l": _NO_CASE,
+    "U": _NO_CASE,
+    "u": _NO_CASE,
+    "c": "\\c at end of pattern",
+}
 _COUNTS = re.compile(r"\{(\d+)(?:,(\d*))?\}")
 _CALL = re.compile(r"\(\?(?:R|0|[+-]?\d+|&\w+|P>\w+)\)")
 _GROUP = re.compile(r"(?<!\\)\((?![?*])|\(\?(?:P?<|')\w")
@@ -67,7 +74,9 @@ _OCTAL = re.compile(r"[1-7][0-7]{0,2}")
 _REFERENCE = re.compile(r"(\d+)|g\{?(-?\d+)\}?|g\{(\w+)\}|k(?:\{(\w+)\}|<(\w+)>|'(\w+)')")
 _PROPERTY = re.compile(r"[pP](?:\{\^?\w+\}|\w)")
 _VERB_START = re.compile(r"\(\*[a-zA-Z]")
-_CASES = frozenset(f"{letter}{{{case}}}" for letter in "pP" for case in ("Lu", "Ll", "Lt", "^Lu", "^Ll", "^Lt"))
+_CASES = frozenset(
+    f"{letter}{{{case}}}" for letter in "pP" for case in ("Lu", "Ll", "Lt", "^Lu", "^Ll", "^Lt")
+)
 """Properties that tell letters by their case, also where that is ignored."""
 _VERB = re.compile(r"\(\*(?:UTF8?|UCP|LIMIT_\w+=\d+|NO_\w+|CRLF|LF|ANYCRLF|ANY|CR|BSR_\w+)\)")
 
@@ -85,9 +94,10 @@ def compile_perl(
 ) -> PerlRegex:
     """Compile a pattern of Perl's kind; raises `RegexError`.
 
-    `newline_safe`, `line_anchors` and `bytewise` are `newline_safe`, `newline_anchors` and `bytewise` of `compile_posix`.
-    With `utf8` \\D, \\S and \\W outside brackets match ASCII only, and nothing matches what is no UTF-8, as with the PCRE2 10.42
-    that grep -P runs on. With `repeats_places` ^, $, \\b and the like may be repeated, as in Rust.
+    `newline_safe`, `line_anchors` and `bytewise` are `newline_safe`, `newline_anchors` and
+    `bytewise` of `compile_posix`. With `utf8` \\D, \\S and \\W outside brackets match ASCII only,
+    and nothing matches what is no UTF-8, as with the PCRE2 10.42 that grep -P runs on. With
+    `repeats_places` ^, $, \\b and the like may be repeated, as in Rust.
 
     A pattern that names a newline cannot be made safe for blocks: its `safe_length` is 0.
     """
@@ -95,13 +105,27 @@ def compile_perl(
 
     if len(pattern) > _MAX_LENGTH:
         raise RegexError("regular expression is too large")
-    translator = _Translator(pattern, newline_safe=newline_safe, line_anchors=line_anchors, utf8=utf8, bytewise=bytewise)
+    translator = _Translator(
+        pattern, newline_safe=newline_safe, line_anchors=line_anchors, utf8=utf8, bytewise=bytewise
+    )
     translator.repeats_places = repeats_places
     source = translator.translate()
-    flags = regex.V1 | (regex.I if ignore_case else 0) | (regex.M if newline_safe or line_anchors else 0)
+    flags = (
+        regex.V1
+        | (regex.I if ignore_case else 0)
+        | (regex.M if newline_safe or line_anchors else 0)
+    )
     try:
         compiled = regex.compile(source, flags, cache_pattern=False)
-    except (regex.error, RecursionError, MemoryError, OverflowError, ValueError, KeyError, IndexError) as error:
+    except (
+        regex.error,
+        RecursionError,
+        MemoryError,
+        OverflowError,
+        ValueError,
+        KeyError,
+        IndexError,
+    ) as error:
         raise RegexError(_describe(error)) from None
     tree = read_perl(pattern, ignore_case=ignore_case) if newline_safe else None
     return PerlRegex(pattern, compiled, 0 if translator.names_newline else _SAFE_LENGTH, tree)
@@ -153,7 +177,9 @@ class _Frame:
 
 
 class _Meter:
-    """Follows a pattern's groups and repeats, and refuses what would grow without bound when compiled or run."""
+    """Follows a pattern's groups and repeats, and refuses what would grow without bound when
+    compiled or run.
+    """
 
     def __init__(self) -> None:
         self.frames = [_Frame(is_atom=True)]
@@ -210,7 +236,9 @@ class _Meter:
 class _Translator:
     """Rewrites what the two syntaxes spell differently, and leaves the rest."""
 
-    def __init__(self, pattern: str, *, newline_safe: bool, line_anchors: bool, utf8: bool, bytewise: bool) -> None:
+    def __init__(
+        self, pattern: str, *, newline_safe: bool, line_anchors: bool, utf8: bool, bytewise: bool
+    ) -> None:
         self.utf8 = utf8
         self.bytewise = bytewise
         self.never = ("\\n" if newline_safe else "") + (_INVALID if utf8 else "")
@@ -239,10 +267,15 @@ class _Translator:
             counts = _COUNTS.match(pattern, self.position) if character == "{" else None
             if (counts or character in "*+?") and not self.repeatable:
                 raise RegexError("quantifier does not follow a repeatable item")
-            self.repeatable = character not in "(|^$" or _VERB_START.match(pattern, self.position) is not None
+            self.repeatable = (
+                character not in "(|^$" or _VERB_START.match(pattern, self.position) is not None
+            )
             self.repeatable |= self.repeats_places and character in "^$"
             if character == "\\":
-                self.repeatable = pattern[self.position + 1 : self.position + 2] not in _PLACES or self.repeats_places
+                self.repeatable = (
+                    pattern[self.position + 1 : self.position + 2] not in _PLACES
+                    or self.repeats_places
+                )
                 self._measure_atom(self.position + 2)
                 self._escape()
             elif character == "[":
@@ -276,7 +309,9 @@ class _Translator:
                     self._measure_atom(self.position)
                 self.out.append("\\{" if character == "{" else character)
         if self.misplaced:
-            raise RegexError("\\K is not allowed in lookarounds (but see PCRE2_EXTRA_ALLOW_LOOKAROUND_BSK)")
+            raise RegexError(
+                "\\K is not allowed in lookarounds (but see PCRE2_EXTRA_ALLOW_LOOKAROUND_BSK)"
+            )
         return "".join(self.out)
 
     def _is_optional(self, position: int) -> bool:
@@ -286,7 +321,9 @@ class _Translator:
     def _measure_atom(self, position: int) -> None:
         """Count the character or escape that ends at `position`."""
         escaped = self.pattern[position - 2 : position]
-        empty = escaped[:1] == "\\" and (escaped[1:] in "bBAzZGKEQ" or escaped[1:].isdigit() or escaped[1:] in "gk")
+        empty = escaped[:1] == "\\" and (
+            escaped[1:] in "bBAzZGKEQ" or escaped[1:].isdigit() or escaped[1:] in "gk"
+        )
         self.meter.atom(consumes=not empty and not self._is_optional(position))
 
     def _group(self) -> None:
@@ -363,10 +400,16 @@ class _Translator:
         elif character == "K" and self.meter.looks_around():
             self.misplaced = True
         elif character in _PLAIN:
-            if character == "N" and pattern.startswith("{", start + 1) and not _COUNTS.match(pattern, start + 1):
+            if (
+                character == "N"
+                and pattern.startswith("{", start + 1)
+                and not _COUNTS.match(pattern, start + 1)
+            ):
                 raise RegexError(_NO_CASE)
             self.names_newline |= character in "RXG"
-            self.out.append(self._valid(_PLAIN[character]) if character in "NX" else _PLAIN[character])
+            self.out.append(
+                self._valid(_PLAIN[character]) if character in "NX" else _PLAIN[character]
+            )
         elif character.lower() in _SHORTHANDS:
             self.out.append(self._shorthand(character))
         else:
@@ -388,9 +431,13 @@ class _Translator:
         character = pattern[start]
         if found := _PROPERTY.match(pattern, start):
             self.names_newline |= character == "P"
-            self.out.append(self._valid(f"(?-i:\\{found[0]})" if found[0] in _CASES else "\\" + found[0]))
+            self.out.append(
+                self._valid(f"(?-i:\\{found[0]})" if found[0] in _CASES else "\\" + found[0])
+            )
         elif pattern.startswith(("x{", "o{"), start) and not _CODE_IN_BRACES.match(pattern, start):
-            raise RegexError(f"non-{'hex' if character == 'x' else 'octal'} character in \\{character}{{}} (closing brace missing?)")
+            raise RegexError(
+                f"non-{'hex' if character == 'x' else 'octal'} character in \\{character}{{}} (closing brace missing?)"
+            )
         elif found := _CODE.match(pattern, start):
             piece = _coded(found, bytewise=self.bytewise)
             self.names_newline |= piece == _NEWLINE
@@ -443,7 +490,9 @@ class _Translator:
             first = False
             if character == "[":
                 _refuse_posix(pattern, position, named=True)
-            if character == "[" and (found := re.compile(r"\[:(\^?)(\w+):\]").match(pattern, position)):
+            if character == "[" and (
+                found := re.compile(r"\[:(\^?)(\w+):\]").match(pattern, position)
+            ):
                 pieces.append(_posix_class(found))
                 position = found.end()
             elif character == "\\" and position + 1 < len(pattern):
@@ -452,7 +501,11 @@ class _Translator:
                     raise RegexError("invalid range in character class")
                 piece, position = _set_escape(pattern, position + 1, bytewise=self.bytewise)
                 pieces.append(piece)
-                if shorthand and pattern.startswith("-", position) and not pattern.startswith("-]", position):
+                if (
+                    shorthand
+                    and pattern.startswith("-", position)
+                    and not pattern.startswith("-]", position)
+                ):
                     raise RegexError("invalid range in character class")
             else:
                 pieces.append("\\" + character if character in "[]&|~^\\" else character)

@@ -1,6 +1,8 @@
-"""Reads the Perl patterns that people write every day as a tree, so that `re` can run those that cannot explode.
+"""Reads the Perl patterns that people write every day as a tree, so that `re` can run those that
+cannot explode.
 
-What is not known here (recursion, back-references, possessive repeats, options inside …) is left to the `regex` package.
+What is not known here (recursion, back-references, possessive repeats, options inside …) is left to
+the `regex` package.
 """
 
 from __future__ import annotations
@@ -9,9 +11,16 @@ import re
 
 from agentsandbox.kernel.regexps.analysis import analyze
 from agentsandbox.kernel.regexps.translate import set_source, top_parts
-from agentsandbox.kernel.regexps.tree import Alternation, Assertion, CharSet, Concatenation, Group, LookAround, Node, Repeat
-
-__all__ = ["PerlTree", "read_perl"]
+from agentsandbox.kernel.regexps.tree import (
+    Alternation,
+    Assertion,
+    CharSet,
+    Concatenation,
+    Group,
+    LookAround,
+    Node,
+    Repeat,
+)
 
 _MAX_NESTING = 50
 _SHORTHANDS: dict[str, tuple[tuple[int, int], ...]] = {
@@ -57,7 +66,9 @@ class _Unknown(Exception):
 
 
 def read_perl(pattern: str, *, ignore_case: bool) -> PerlTree | None:
-    """The tree of a pattern that may be matched in a block of ASCII lines; None for what is not known here."""
+    """The tree of a pattern that may be matched in a block of ASCII lines; None for what is not
+    known here.
+    """
     if not pattern.isascii() or not pattern.isprintable() or len(pattern) > 1000:
         return None
     if pattern.startswith("(?i)"):
@@ -71,12 +82,18 @@ def read_perl(pattern: str, *, ignore_case: bool) -> PerlTree | None:
         return None
     if reader.keep is None:
         return PerlTree(root, source, _text_behind(root, source), ignore_case=ignore_case)
-    return PerlTree(root, f"{source[: reader.keep]}({source[reader.keep :]})", "", ignore_case=ignore_case)
+    return PerlTree(
+        root, f"{source[: reader.keep]}({source[reader.keep :]})", "", ignore_case=ignore_case
+    )
 
 
 def _text_behind(root: Node, source: str) -> str:
     first = top_parts(root)[0]
-    if not isinstance(first, LookAround) or not first.source.startswith("(?<=") or not source.startswith(first.source):
+    if (
+        not isinstance(first, LookAround)
+        or not first.source.startswith("(?<=")
+        or not source.startswith(first.source)
+    ):
         return ""
     text = first.source[4:-1]
     plain = re.sub(r"\\(.)", r"\1", text)
@@ -149,14 +166,20 @@ class _Reader:
             self.position += 1
         else:
             return node, source
-        if isinstance(node, Assertion) or pattern[self.position : self.position + 1] in ("+", "*", "{"):
+        if isinstance(node, Assertion) or pattern[self.position : self.position + 1] in (
+            "+",
+            "*",
+            "{",
+        ):
             raise _Unknown
         lazy = "?" if pattern.startswith("?", self.position) else ""
         self.position += len(lazy)
         if pattern[self.position : self.position + 1] in ("+", "*", "?", "{"):
             raise _Unknown
         counts_source = f"{{{least},{'' if most is None else most}}}"
-        return Repeat(node, least, most), f"(?:{source}){counts_source}{lazy}" if len(source) > 1 else source + counts_source + lazy
+        return Repeat(node, least, most), f"(?:{source}){counts_source}{lazy}" if len(
+            source
+        ) > 1 else source + counts_source + lazy
 
     def _atom(self, depth: int) -> tuple[Node, str]:
         pattern = self.pattern
@@ -196,7 +219,12 @@ class _Reader:
             raise _Unknown
         self.position += 1
         if look:
-            if self.ignore_case or body.high is None or body.high > 100 or (opening[1] == "<" and not body.fixed):
+            if (
+                self.ignore_case
+                or body.high is None
+                or body.high > 100
+                or (opening[1] == "<" and not body.fixed)
+            ):
                 raise _Unknown
             source = f"({opening}{source})"
             return LookAround(source), source
@@ -208,11 +236,15 @@ class _Reader:
         character = pattern[self.position : self.position + 1]
         self.position += 1
         if character in ("b", "B"):
-            return Assertion(character), "\\b" if character == "b" else "(?:(?<=\\w)(?=\\w)|(?<!\\w)(?!\\w))"
+            return Assertion(
+                character
+            ), "\\b" if character == "b" else "(?:(?<=\\w)(?=\\w)|(?<!\\w)(?!\\w))"
         if character in _CONTROLS:
             return self._written(self._literal(_CONTROLS[character]))
         if character and character in "dwsDWS":
-            return self._written(CharSet(_SHORTHANDS[character.lower()], negated=character.isupper(), newline=False))
+            return self._written(
+                CharSet(_SHORTHANDS[character.lower()], negated=character.isupper(), newline=False)
+            )
         if not character or character.isalnum():
             raise _Unknown
         return self._written(self._literal(ord(character)))
@@ -242,7 +274,9 @@ class _Reader:
                 continue
             low = self._code()
             high = low
-            if pattern.startswith("-", self.position) and not pattern.startswith("-]", self.position):
+            if pattern.startswith("-", self.position) and not pattern.startswith(
+                "-]", self.position
+            ):
                 self.position += 1
                 if self._member() is not None:
                     raise _Unknown

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import re
 
-from agentsandbox.kernel.regexps.tree import Alternation, Assertion, BackReference, CharSet, Concatenation, Group, LookAround, Node, Repeat
+from agentsandbox.kernel.regexps.tree import (
+    Alternation,
+    Assertion,
+    BackReference,
+    CharSet,
+    Concatenation,
+    Group,
+    LookAround,
+    Node,
+    Repeat,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-__all__ = ["alternative_texts", "leading_text", "literal_text", "required_text", "set_source", "top_parts", "translate"]
 
 INVALID = "\udc80-\udcff"
 """Bytes that are not UTF-8, as `streams.decode` writes them: they are not characters."""
@@ -59,7 +67,9 @@ _CASED_BLOCKS = ((0, 0x590), (0x10A0, 0x1400), (0x1C80, 0x2190), (0x2C00, 0x2E00
 
 
 def _ranges_of(name: str) -> str:
-    """The upper- or lower-case letters of the scripts that have case, as ranges; computed when first asked for."""
+    """The upper- or lower-case letters of the scripts that have case, as ranges; computed when
+    first asked for.
+    """
     if name not in _case_ranges:
         test = str.isupper if name == "upper" else str.islower
         pieces: list[str] = []
@@ -70,7 +80,9 @@ def _ranges_of(name: str) -> str:
                     start = code if start is None else start
                     last = code
                 elif start is not None:
-                    pieces.append(f"\\u{start:04x}-\\u{last:04x}" if last > start else f"\\u{start:04x}")
+                    pieces.append(
+                        f"\\u{start:04x}-\\u{last:04x}" if last > start else f"\\u{start:04x}"
+                    )
                     start = None
         _case_ranges[name] = "".join(pieces)
     return _case_ranges[name]
@@ -90,7 +102,10 @@ def set_source(node: CharSet, *, ascii_only: bool) -> str:
     literal = node.literal
     if literal is not None:
         return re.escape(literal)
-    pieces = [_range_source(low, high) for low, high in (node.ranges if node.newline else _without_newline(node.ranges))]
+    pieces = [
+        _range_source(low, high)
+        for low, high in (node.ranges if node.newline else _without_newline(node.ranges))
+    ]
     beside: list[str] = []
     for name in node.classes:
         if not node.newline and name in _WITH_NEWLINE:
@@ -106,7 +121,11 @@ def set_source(node: CharSet, *, ascii_only: bool) -> str:
                 pieces.append(other)
             elif other is not None:
                 beside.append(other)
-    return _negated_set(node, pieces, beside, ascii_only) if node.negated else _positive_set(pieces, beside)
+    return (
+        _negated_set(node, pieces, beside, ascii_only)
+        if node.negated
+        else _positive_set(pieces, beside)
+    )
 
 
 def _range_source(low: int, high: int) -> str:
@@ -180,12 +199,23 @@ class _Writer:
         return self.edges[node.kind]
 
     def _sequence(self, parts: Sequence[Node]) -> str:
-        """The parts in turn; a word's beginning is looked for behind plain text, which `re` finds faster than an assertion."""
-        text = leading_text(parts[1:]) if parts and isinstance(parts[0], Assertion) and parts[0].kind in "(<b" else ""
+        """The parts in turn; a word's beginning is looked for behind plain text, which `re` finds
+        faster than an assertion.
+        """
+        text = (
+            leading_text(parts[1:])
+            if parts and isinstance(parts[0], Assertion) and parts[0].kind in "(<b"
+            else ""
+        )
         if text and (parts[0].kind == "(" or text[0].isalnum() or text[0] == "_"):  # type: ignore[attr-defined]
             plain = re.escape(text)
             return f"{plain}(?<!\\w{plain}){self._sequence(parts[1 + len(text) :])}"
-        return "".join([f"(?:{self.write(part)})" if isinstance(part, Alternation) else self.write(part) for part in parts])
+        return "".join(
+            [
+                f"(?:{self.write(part)})" if isinstance(part, Alternation) else self.write(part)
+                for part in parts
+            ]
+        )
 
     def _repeat(self, node: Repeat) -> str:
         body = self.write(node.body)
@@ -204,14 +234,18 @@ class _Writer:
 
 
 def sort_branches(node: Alternation) -> list[Node]:
-    """The branches, the longest first where all are plain text: POSIX takes the longest match, `re` the first."""
+    """The branches, the longest first where all are plain text: POSIX takes the longest match, `re`
+    the first.
+    """
     branches = list(node.branches)
     if all(branch.fixed for branch in branches):
         branches.sort(key=lambda branch: -branch.low)
     return branches
 
 
-def translate(root: Node, *, ascii_only: bool, multiline: bool, newline_safe: bool, not_bol: bool = False) -> str:
+def translate(
+    root: Node, *, ascii_only: bool, multiline: bool, newline_safe: bool, not_bol: bool = False
+) -> str:
     """The source of a pattern for `re` (with `re.M` when `multiline` or `newline_safe`)."""
     edges = _LINE_EDGES if newline_safe else _MIXED_EDGES if multiline else _TEXT_EDGES
     if not_bol:
@@ -253,7 +287,9 @@ def alternative_texts(root: Node) -> list[str]:
 
 
 def required_text(root: Node) -> str:
-    """The longest text that every match contains, as far as the top level of the tree tells; "" for none."""
+    """The longest text that every match contains, as far as the top level of the tree tells; "" for
+    none.
+    """
     best = ""
     run: list[str] = []
     for part in [*top_parts(root), Assertion("^")]:
@@ -264,7 +300,13 @@ def required_text(root: Node) -> str:
         if len(run) > len(best):
             best = "".join(run)
         run = []
-        if isinstance(part, Repeat) and part.least >= 1 and isinstance(part.body, CharSet) and part.body.literal and not best:
+        if (
+            isinstance(part, Repeat)
+            and part.least >= 1
+            and isinstance(part.body, CharSet)
+            and part.body.literal
+            and not best
+        ):
             best = part.body.literal
     return best
 

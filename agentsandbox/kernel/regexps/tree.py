@@ -1,4 +1,5 @@
-"""The tree of a POSIX regular expression. Every node knows its size, its lengths and what it may begin with.
+"""The tree of a POSIX regular expression. Every node knows its size, its lengths and what it may
+begin with.
 
 First sets are bit masks: bit N for the ASCII character N, bit 128 for every other character.
 """
@@ -8,20 +9,6 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-__all__ = [
-    "ANY_MASK",
-    "Alternation",
-    "Assertion",
-    "BackReference",
-    "CharSet",
-    "Concatenation",
-    "Group",
-    "LookAround",
-    "Node",
-    "Repeat",
-    "class_mask",
-]
 
 ANY_MASK = (1 << 129) - 1
 _OTHER = 1 << 128
@@ -91,7 +78,9 @@ class Node:
 
 
 class CharSet(Node):
-    """One character: of `ranges` (pairs of code points) and `classes`, or none of them when `negated`."""
+    """One character: of `ranges` (pairs of code points) and `classes`, or none of them when
+    `negated`.
+    """
 
     __slots__ = ("classes", "negated", "newline", "ranges")
 
@@ -134,7 +123,9 @@ class CharSet(Node):
 
 
 class Assertion(Node):
-    """An empty place. `kind` is one of ^ $ ` ' b B < >, "(" (no word character before) and ")" (none after)."""
+    """An empty place. `kind` is one of ^ $ ` ' b B < >, "(" (no word character before) and ")"
+    (none after).
+    """
 
     __slots__ = ("kind",)
 
@@ -144,7 +135,9 @@ class Assertion(Node):
 
 
 class LookAround(Assertion):
-    """What must or must not stand before or after a place, of a bounded length, as `re` writes it."""
+    """What must or must not stand before or after a place, of a bounded length, as `re` writes
+    it.
+    """
 
     __slots__ = ("source",)
 
@@ -224,4 +217,9 @@ class Repeat(Node):
             high: int | None = 0
         else:
             high = None if most is None or body.high is None else body.high * most
-        super().__init__(body.low * least, high, body.first if most != 0 else 0, body.size * max(least, most or 0, 1) + 1)
+        super().__init__(
+            body.low * least,
+            high,
+            body.first if most != 0 else 0,
+            body.size * max(least, most or 0, 1) + 1,
+        )

@@ -1,6 +1,8 @@
-"""The shell's builtins: what changes variables, directory, options, functions or flow, and what a shell must do itself.
+"""The shell's builtins: what changes variables, directory, options, functions or flow, and what a
+shell must do itself.
 
-`builtins/<name>.py` is the builtin `<name>`; `_MODULES` says where the others are whose name is no module's.
+`builtins/<name>.py` is the builtin `<name>`; `_MODULES` says where the others are whose name is no
+module's.
 """
 
 from __future__ import annotations
@@ -20,8 +22,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from agentsandbox.shell.interpreter.shell import Shell
-
-__all__ = ["NAMES", "PURE", "SPECIAL", "Builtin", "UsageFailure", "define", "find_builtin", "is_number", "parse_letters"]
 
 _MODULES = {
     ".": ("source", "dot"),
@@ -58,7 +58,9 @@ PURE = frozenset(("echo", "printf", "pwd"))
 _WITHOUT_HELP = frozenset((":", "[", "bind", "echo", "false", "test", "true"))
 _UNCHECKED = frozenset(("caller", "command", "compgen", "complete", "kill", "ulimit"))
 """Those that bash lets write without a look at what became of it."""
-SPECIAL = frozenset("break : . continue eval exec exit export readonly return set shift source times trap unset".split())
+SPECIAL = frozenset(
+    "break : . continue eval exec exit export readonly return set shift source times trap unset".split()
+)
 """POSIX's special builtins."""
 
 
@@ -81,7 +83,9 @@ class Builtin:
 
     __slots__ = ("declares", "function", "name", "usage")
 
-    def __init__(self, name: str, function: Callable[[Shell, Any], int], usage: str, declares: bool) -> None:
+    def __init__(
+        self, name: str, function: Callable[[Shell, Any], int], usage: str, declares: bool
+    ) -> None:
         self.name = name
         self.function = function
         self.usage = usage
@@ -119,14 +123,25 @@ class Builtin:
             if error.filename == "-":  # its standard input
                 shell.complain(f"{words[0]}: read error: 0: {reason}")
                 return 1
-            writing = error.filename is None or error.errno in (errno.EBADF, errno.ENOSPC, errno.EFBIG, errno.EIO)
+            writing = error.filename is None or error.errno in (
+                errno.EBADF,
+                errno.ENOSPC,
+                errno.EFBIG,
+                errno.EIO,
+            )
             if writing and self.name in _UNCHECKED:
                 return 0
-            shell.complain(f"{words[0]}: write error: {reason}" if writing else f"{words[0]}: {error.filename}: {reason}")
+            shell.complain(
+                f"{words[0]}: write error: {reason}"
+                if writing
+                else f"{words[0]}: {error.filename}: {reason}"
+            )
             return 1
 
 
-def define(name: str, usage: str = "", *, declares: bool = False) -> Callable[[Callable[[Shell, Any], int]], Builtin]:
+def define(
+    name: str, usage: str = "", *, declares: bool = False
+) -> Callable[[Callable[[Shell, Any], int]], Builtin]:
     """Make a function the builtin `name`; `usage` is what follows "name: usage: "."""
 
     def decorate(function: Callable[[Shell, Any], int]) -> Builtin:
@@ -149,22 +164,36 @@ def find_builtin(name: str) -> Builtin | None:
 
 
 def is_number(text: str) -> bool:
-    """Whether it is all ASCII digits: `str.isdigit` alone accepts "²", of which `int` makes an error."""
+    """Whether it is all ASCII digits: `str.isdigit` alone accepts "²", of which `int` makes an
+    error.
+    """
     return text.isdigit() and text.isascii()
 
 
 def invalid_number(text: str) -> str:
     """What bash calls a text that should be a number."""
-    kind = "octal " if text[:1] == "0" and is_number(text[1:2]) else "hex " if text.startswith("0x") else ""
+    kind = (
+        "octal "
+        if text[:1] == "0" and is_number(text[1:2])
+        else "hex "
+        if text.startswith("0x")
+        else ""
+    )
     return f"{text}: invalid {kind}number"
 
 
 def parse_letters(
-    words: Sequence[str], letters: str, *, plus: bool = False, check: Callable[[str, str], None] | None = None
+    words: Sequence[str],
+    letters: str,
+    *,
+    plus: bool = False,
+    check: Callable[[str, str], None] | None = None,
 ) -> tuple[dict[str, str], int]:
-    """Options in front of a builtin's operands: letters given ("x:" takes a value), and where the operands begin.
+    """Options in front of a builtin's operands: letters given ("x:" takes a value), and where the
+    operands begin.
 
-    With `plus`, "+x" is reported as "+x". An unknown letter raises `UsageFailure`, a value what `check` raises of (letter, value).
+    With `plus`, "+x" is reported as "+x". An unknown letter raises `UsageFailure`, a value what
+    `check` raises of (letter, value).
     """
     found: dict[str, str] = {}
     position = 1

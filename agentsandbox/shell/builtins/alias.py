@@ -27,7 +27,9 @@ def alias(shell: Shell, words: list[str]) -> int:
                 shell.complain(f"alias: `{name}': invalid alias name")
                 status = 1
                 continue
-            definitions = shell.definitions = definitions.replace(aliases={**definitions.aliases, name: value})
+            definitions = shell.definitions = definitions.replace(
+                aliases={**definitions.aliases, name: value}
+            )
         elif word in definitions.aliases:
             shell.write(f"alias {word}={single_quote(definitions.aliases[word])}\n")
         else:

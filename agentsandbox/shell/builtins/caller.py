@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from agentsandbox.shell.builtins import UsageFailure, define, invalid_number, is_number, parse_letters
+from agentsandbox.shell.builtins import (
+    UsageFailure,
+    define,
+    invalid_number,
+    is_number,
+    parse_letters,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -46,7 +46,11 @@ def cd(shell: Shell, words: list[str]) -> int:
     try:
         change(shell, target, physical)
     except CommandError:
-        named = shell.variables.get(target) if shell.options.shopt["cdable_vars"] and target.isidentifier() else None
+        named = (
+            shell.variables.get(target)
+            if shell.options.shopt["cdable_vars"] and target.isidentifier()
+            else None
+        )
         if named is None or not shell.fs.is_dir(shell.path(named)):
             raise
         change(shell, named, physical)

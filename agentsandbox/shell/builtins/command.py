@@ -38,5 +38,7 @@ def command(shell: Shell, words: list[Any]) -> int:
         refused = refusal_of(shell, texts[position:])
         if refused is not None:
             return refused
-        return run_external(shell, texts[position:], shell.variables.environment(), path=DEFAULT_PATH)
+        return run_external(
+            shell, texts[position:], shell.variables.environment(), path=DEFAULT_PATH
+        )
     return run_words(shell, texts[position:], functions=False, traced=True)

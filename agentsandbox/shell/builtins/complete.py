@@ -1,11 +1,18 @@
-"""`compgen`, `complete` and `compopt`: completions are generated and remembered; there is no line editor to use them."""
+"""`compgen`, `complete` and `compopt`: completions are generated and remembered; there is no line
+editor to use them.
+"""
 
 from __future__ import annotations
 
 from agentsandbox.errors import CommandError
 from agentsandbox.kernel.patterns.matchers import compile_shell_pattern
 from agentsandbox.kernel.processes import SIGNALS
-from agentsandbox.kernel.quoting import quote_glob, quote_if_needed, shell_quote_single, single_quote
+from agentsandbox.kernel.quoting import (
+    quote_glob,
+    quote_if_needed,
+    shell_quote_single,
+    single_quote,
+)
 from agentsandbox.shell.builtins import NAMES, UsageFailure, define
 from agentsandbox.shell.builtins.declare import array_from_text
 from agentsandbox.shell.expansion.globbing import glob_paths
@@ -38,7 +45,13 @@ _ACTIONS = {
 
 
 def _commands(shell: Shell) -> Iterable[str]:
-    return {*NAMES, *RESERVED, *shell.definitions.functions, *shell.definitions.aliases, *shell.machine.host.commands()}
+    return {
+        *NAMES,
+        *RESERVED,
+        *shell.definitions.functions,
+        *shell.definitions.aliases,
+        *shell.machine.host.commands(),
+    }
 
 
 def _files(shell: Shell, prefix: str, *, directories: bool) -> list[str]:
@@ -49,7 +62,9 @@ def _files(shell: Shell, prefix: str, *, directories: bool) -> list[str]:
 _KEYWORDS = "if then else elif fi case esac for select while until do done in function time { } ! [[ ]] coproc".split()
 _SOURCES: dict[str, Callable[[Shell], Iterable[str]]] = {
     "alias": lambda shell: shell.definitions.aliases,
-    "arrayvar": lambda shell: [name for name, value in shell.values.items() if isinstance(value, IndexedArray)],
+    "arrayvar": lambda shell: [
+        name for name, value in shell.values.items() if isinstance(value, IndexedArray)
+    ],
     "builtin": lambda shell: NAMES,
     "command": _commands,
     "export": lambda shell: [name for name, flags in shell.attributes.items() if flags & EXPORT],
@@ -92,17 +107,29 @@ def _words(shell: Shell, text: str) -> list[str]:
     if shell.variables.ifs != " \t\n":
         from agentsandbox.shell.expansion.splitting import split_fields
 
-        return [word for field in split_fields(text, shell.variables.ifs) for word in _words_of_field(shell, field)]
+        return [
+            word
+            for field in split_fields(text, shell.variables.ifs)
+            for word in _words_of_field(shell, field)
+        ]
     return _words_of_field(shell, text)
 
 
 def _words_of_field(shell: Shell, text: str) -> list[str]:
-    bound = shell.without_globbing(lambda: array_from_text(shell, "COMPREPLY", f"({text})", False, ARRAY))
-    return [word for _, _, word in bound.value] if bound is not None and isinstance(bound.value, list) else text.split()
+    bound = shell.without_globbing(
+        lambda: array_from_text(shell, "COMPREPLY", f"({text})", False, ARRAY)
+    )
+    return (
+        [word for _, _, word in bound.value]
+        if bound is not None and isinstance(bound.value, list)
+        else text.split()
+    )
 
 
 def _read_options(words: list[str], flags: str) -> tuple[list[tuple[str, str]], list[str]]:
-    """(letter, value) as given, and the operands; a letter may come more than once. `flags` are the letters without a value."""
+    """(letter, value) as given, and the operands; a letter may come more than once. `flags` are the
+    letters without a value.
+    """
     found: list[tuple[str, str]] = []
     position = 1
     while position < len(words) and len(words[position]) > 1 and words[position][0] == "-":
@@ -147,21 +174,37 @@ def compgen(shell: Shell, words: list[str]) -> int:
         return 0
     options = dict(given)
     found: list[str] = []
-    for action in [_ACTIONS.get(letter, value) for letter, value in given if letter in _ACTIONS or letter == "A"]:
+    for action in [
+        _ACTIONS.get(letter, value)
+        for letter, value in given
+        if letter in _ACTIONS or letter == "A"
+    ]:
         if action in ("file", "directory"):
             found.extend(_files(shell, prefix, directories=action == "directory"))
         else:
             names = _SOURCES[action](shell)
-            found.extend(name for name in (names if isinstance(names, list) else sorted(names)) if name.startswith(prefix))
+            found.extend(
+                name
+                for name in (names if isinstance(names, list) else sorted(names))
+                if name.startswith(prefix)
+            )
     if "G" in options:
-        found.extend(glob_paths(options["G"], shell.fs, shell.cwd, shell.budget, extglob=shell.options.extglob))
+        found.extend(
+            glob_paths(
+                options["G"], shell.fs, shell.cwd, shell.budget, extglob=shell.options.extglob
+            )
+        )
     if "W" in options:
         found.extend(word for word in _words(shell, options["W"]) if word.startswith(prefix))
     if "F" in options:
         found.extend(_call(shell, options["F"], prefix))
     if "C" in options:
         shell.complain("compgen: warning: -C option may not work as you expect")
-        found.extend(shell.expand_text(f"$({options['C']} compgen {shell_quote_single(prefix)} '')").split("\n"))
+        found.extend(
+            shell.expand_text(f"$({options['C']} compgen {shell_quote_single(prefix)} '')").split(
+                "\n"
+            )
+        )
     if "X" in options:
         pattern = options["X"].replace("&", prefix)
         negated = pattern.startswith("!")
@@ -234,17 +277,25 @@ def complete(shell: Shell, words: list[str]) -> int:
 
 
 def _shown(name: str) -> str:
-    return next((f"-{letter}" for letter, kept in _DEFAULTS.items() if kept == name), "") or quote_if_needed(name)
+    return next(
+        (f"-{letter}" for letter, kept in _DEFAULTS.items() if kept == name), ""
+    ) or quote_if_needed(name)
 
 
 def _describe(given: list[tuple[str, str]]) -> str:
     """The options of a specification in the order in which bash prints them."""
     options = dict(given)
     shown = [f"-o {name}" for name in _OPTIONS if ("o", name) in given]
-    letters = {_ACTIONS.get(letter, value) for letter, value in given if letter in _ACTIONS or letter == "A"}
+    letters = {
+        _ACTIONS.get(letter, value)
+        for letter, value in given
+        if letter in _ACTIONS or letter == "A"
+    }
     shown += [f"-{letter}" for letter, action in _ACTIONS.items() if action in letters]
     shown += [f"-A {action}" for action in sorted(letters - set(_ACTIONS.values()))]
-    shown += [f"-{letter} {single_quote(options[letter])}" for letter in "GWPSX" if letter in options]
+    shown += [
+        f"-{letter} {single_quote(options[letter])}" for letter in "GWPSX" if letter in options
+    ]
     if "F" in options:
         shown.append(f"-F {quote_if_needed(options['F'])}")
     if "C" in options:

@@ -51,14 +51,19 @@ _FLAGS = {
 _USAGE = "declare [-aAfFgiIlnrtux] [name[=value] ...] or declare -p [-aAfFilnrtux] [name ...]"
 
 
-def parse_argument(shell: Shell, argument: Argument, on: int = 0, *, local: bool = False) -> tuple[str, BoundAssignment | None]:
-    """(name, assignment): an argument that was expanded from a word may be an assignment too, of a `local` name or another.
+def parse_argument(
+    shell: Shell, argument: Argument, on: int = 0, *, local: bool = False
+) -> tuple[str, BoundAssignment | None]:
+    """(name, assignment): an argument that was expanded from a word may be an assignment too, of a
+    `local` name or another.
 
     Such a text is read again: its subscript is expanded, and for an array (…) is an array literal.
     """
     if isinstance(argument, BoundAssignment):
         if argument.subscript is not None:
-            argument.subscript = shell.key(argument.name, argument.subscript, associative=on & ASSOCIATIVE != 0)
+            argument.subscript = shell.key(
+                argument.name, argument.subscript, associative=on & ASSOCIATIVE != 0
+            )
         return argument.name, argument
     parts = split_assignment(argument)
     if parts is None:
@@ -79,8 +84,12 @@ def parse_argument(shell: Shell, argument: Argument, on: int = 0, *, local: bool
     return name, BoundAssignment(name, value, subscript, operator == "+=", argument, raw)
 
 
-def array_from_text(shell: Shell, name: str, value: str, append: bool, on: int, fresh: bool = False) -> BoundAssignment | None:
-    """declare "a=(1 2)": a text that looks like an array literal is read as one when the name is an array."""
+def array_from_text(
+    shell: Shell, name: str, value: str, append: bool, on: int, fresh: bool = False
+) -> BoundAssignment | None:
+    """declare "a=(1 2)": a text that looks like an array literal is read as one when the name is an
+    array.
+    """
     if not (on if fresh else shell.attributes.get(name, 0) | on) & (ARRAY | ASSOCIATIVE):
         return None
     from agentsandbox.errors import ShellSyntaxError
@@ -103,7 +112,11 @@ def declare(shell: Shell, words: list[Argument]) -> int:
     return _declare(shell, words, local=is_local(shell))
 
 
-@define("typeset", "typeset [-aAfFgiIlnrtux] name[=value] ... or typeset -p [-aAfFilnrtux] [name ...]", declares=True)
+@define(
+    "typeset",
+    "typeset [-aAfFgiIlnrtux] name[=value] ... or typeset -p [-aAfFilnrtux] [name ...]",
+    declares=True,
+)
 def typeset(shell: Shell, words: list[Argument]) -> int:
     return _declare(shell, words, local=is_local(shell))
 
@@ -119,7 +132,13 @@ def local(shell: Shell, words: list[Argument]) -> int:
 
 
 def read_options(
-    shell: Shell, words: list[Argument], texts: list[str], letters: str, *, local: bool = False, plus: bool = False
+    shell: Shell,
+    words: list[Argument],
+    texts: list[str],
+    letters: str,
+    *,
+    local: bool = False,
+    plus: bool = False,
 ) -> tuple[dict[str, str], int]:
     """As `parse_letters`; array literals are assigned even when an option is wrong."""
     try:
@@ -130,23 +149,34 @@ def read_options(
 
 
 def assign_lists(shell: Shell, words: list[Argument], *, local: bool) -> None:
-    """Make the array literals among the arguments of a command whose options are wrong: bash does so before it looks at them."""
-    letters = "".join([word for word in words[1:] if isinstance(word, str) and word.startswith("-")])
+    """Make the array literals among the arguments of a command whose options are wrong: bash does
+    so before it looks at them.
+    """
+    letters = "".join(
+        [word for word in words[1:] if isinstance(word, str) and word.startswith("-")]
+    )
     on = 0
     for letter in "aAiluc":
         on |= _FLAGS[letter] if letter in letters else 0
     for word in words[1:]:
         if isinstance(word, BoundAssignment) and isinstance(word.value, list):
-            declare_one(shell, word, on, local=local and "g" not in letters, to_global="g" in letters)
+            declare_one(
+                shell, word, on, local=local and "g" not in letters, to_global="g" in letters
+            )
 
 
-def _names(shell: Shell, words: list[Argument], arguments: list[Argument], *, local: bool) -> list[Argument]:
+def _names(
+    shell: Shell, words: list[Argument], arguments: list[Argument], *, local: bool
+) -> list[Argument]:
     """The arguments of a command that only shows things: array literals are assigned even there."""
     if all(isinstance(argument, str) for argument in arguments):
         return arguments
     assign_lists(shell, words, local=local)
     return [
-        argument.name if isinstance(argument, BoundAssignment) and isinstance(argument.value, list) else argument for argument in arguments
+        argument.name
+        if isinstance(argument, BoundAssignment) and isinstance(argument.value, list)
+        else argument
+        for argument in arguments
     ]
 
 
@@ -182,14 +212,27 @@ def _declare(shell: Shell, words: list[Argument], *, local: bool) -> int:
         if name == "local" and argument == "-":
             shell.keep_options()
             continue
-        if on & NAMEREF and on & INTEGER and not (isinstance(argument, str) and "=" not in argument):
+        if (
+            on & NAMEREF
+            and on & INTEGER
+            and not (isinstance(argument, str) and "=" not in argument)
+        ):
             target = argument.partition("=")[2] if isinstance(argument, str) else argument.value
             if isinstance(target, str) and split_reference(target) is None:
                 shell.complain(f"{name}: `{target}': invalid variable name for name reference")
             status = 1  # bash declares nothing then, and does not say so where the target is a name
             continue
         try:
-            declare_one(shell, argument, on, off, local=local, to_global="g" in options, inherit="I" in options, command=name)
+            declare_one(
+                shell,
+                argument,
+                on,
+                off,
+                local=local,
+                to_global="g" in options,
+                inherit="I" in options,
+                command=name,
+            )
         except ExpansionError as error:
             if error.ends:
                 raise
@@ -229,24 +272,46 @@ def declare_one(
         known = not local or name in shell.variables.scopes[-1]
         on |= 0 if on & ASSOCIATIVE or (known and shell.variables.is_associative(name)) else ARRAY
     if NAME.fullmatch(name) is None:
-        raise CommandError(f"`{argument if isinstance(argument, str) else argument.source}': not a valid identifier")
+        raise CommandError(
+            f"`{argument if isinstance(argument, str) else argument.source}': not a valid identifier"
+        )
     variables = shell.variables
     is_new_local = local and name not in variables.scopes[-1]
-    if assignment is not None and isinstance(assignment.value, str) and assignment.subscript is None:
+    if (
+        assignment is not None
+        and isinstance(assignment.value, str)
+        and assignment.subscript is None
+    ):
         value = assignment.value
-        if value.startswith("(") and value.endswith(")"):  # declare -a a="$text" reads an expanded text as an array literal too
-            assignment = array_from_text(shell, name, value, assignment.append, on, is_new_local) or assignment
+        if value.startswith("(") and value.endswith(
+            ")"
+        ):  # declare -a a="$text" reads an expanded text as an array literal too
+            assignment = (
+                array_from_text(shell, name, value, assignment.append, on, is_new_local)
+                or assignment
+            )
     if local:
-        if shell.attributes.get(name, 0) & NAMEREF and name in variables.scopes[-1] and not (on | off) & NAMEREF:
+        if (
+            shell.attributes.get(name, 0) & NAMEREF
+            and name in variables.scopes[-1]
+            and not (on | off) & NAMEREF
+        ):
             name = variables.resolve(name) or name  # of this very function: what it names is meant
             if assignment is not None:
                 assignment.name = name
         _make_local(shell, name, inherit, on)
         as_array = on & (ARRAY | ASSOCIATIVE) or (
-            assignment is not None and (isinstance(assignment.value, list) or assignment.subscript is not None)
+            assignment is not None
+            and (isinstance(assignment.value, list) or assignment.subscript is not None)
         )
-        if as_array and isinstance(shell.values.get(name), (str, int)) and not shell.attributes.get(name, 0) & READONLY:
-            shell.values[name] = AssociativeArray() if on & ASSOCIATIVE else IndexedArray()  # it loses its value
+        if (
+            as_array
+            and isinstance(shell.values.get(name), (str, int))
+            and not shell.attributes.get(name, 0) & READONLY
+        ):
+            shell.values[name] = (
+                AssociativeArray() if on & ASSOCIATIVE else IndexedArray()
+            )  # it loses its value
             variables.add(name, ASSOCIATIVE if on & ASSOCIATIVE else ARRAY)
     elif to_global and _declare_global(shell, name, argument, on, off):
         return
@@ -266,11 +331,18 @@ def declare_one(
         flags = shell.attributes.get(name, 0)
     if off & READONLY and flags & READONLY:
         raise CommandError(f"{name}: readonly variable")
-    if off & ARRAY and assignment is not None and not isinstance(argument, str) and isinstance(argument.value, list):
+    if (
+        off & ARRAY
+        and assignment is not None
+        and not isinstance(argument, str)
+        and isinstance(argument.value, list)
+    ):
         assignment.apply(shell)
         flags = shell.attributes.get(name, 0)
     has_subscript = assignment is not None and assignment.subscript is not None
-    if off & (ARRAY | ASSOCIATIVE) and (flags & off & (ARRAY | ASSOCIATIVE) or (has_subscript and off & ARRAY)):
+    if off & (ARRAY | ASSOCIATIVE) and (
+        flags & off & (ARRAY | ASSOCIATIVE) or (has_subscript and off & ARRAY)
+    ):
         raise CommandError(f"{name}: cannot destroy array variables in this way")
     if on & ASSOCIATIVE and flags & ARRAY:
         raise CommandError(f"{name}: cannot convert indexed to associative array")
@@ -302,7 +374,9 @@ def declare_one(
     if off:
         variables.drop(name, off)
     if assignment is not None:
-        if assignment.subscript == "" and (not assignment.raw or variables.is_associative(name) or on & ASSOCIATIVE):
+        if assignment.subscript == "" and (
+            not assignment.raw or variables.is_associative(name) or on & ASSOCIATIVE
+        ):
             if is_new or variables.get(name) is not None:
                 variables.array_for_writing(name, associative=bool(on & ASSOCIATIVE))
             elif not shell.attributes.get(name, 0) & (ARRAY | ASSOCIATIVE):
@@ -320,7 +394,11 @@ def declare_one(
         variables.add(name, READONLY)
     if on & ARRAY and on & ASSOCIATIVE:
         raise CommandError(f"{name}: cannot convert associative to indexed array")
-    if shell.options.allexport and assignment is not None and not shell.attributes.get(name, 0) & (ARRAY | ASSOCIATIVE):
+    if (
+        shell.options.allexport
+        and assignment is not None
+        and not shell.attributes.get(name, 0) & (ARRAY | ASSOCIATIVE)
+    ):
         variables.add(name, EXPORT)
 
 
@@ -344,7 +422,9 @@ def _make_local(shell: Shell, name: str, inherit: bool, on: int) -> None:
     value = shell.values.get(name)
     if not variables.make_local(name):
         return
-    if temporary and depth == len(variables.scopes):  # the assignment in front of `local` itself: the local takes its place
+    if temporary and depth == len(
+        variables.scopes
+    ):  # the assignment in front of `local` itself: the local takes its place
         variables.scopes[-1][name] = scope.pop(name)
     if inherit or shell.options.shopt["localvar_inherit"]:
         if isinstance(value, (IndexedArray, AssociativeArray)):
@@ -388,7 +468,9 @@ def _declare_global(shell: Shell, name: str, argument: Argument, on: int, off: i
     return True
 
 
-def _reference(shell: Shell, name: str, assignment: BoundAssignment | None, on: int, off: int, command: str) -> None:
+def _reference(
+    shell: Shell, name: str, assignment: BoundAssignment | None, on: int, off: int, command: str
+) -> None:
     variables = shell.variables
     if off & NAMEREF:
         value = shell.values.get(name)
@@ -398,18 +480,28 @@ def _reference(shell: Shell, name: str, assignment: BoundAssignment | None, on: 
         if isinstance(value, NameReference):
             shell.values[name] = value.shown or UNSET
         return
-    if assignment is not None and (isinstance(assignment.value, list) or assignment.subscript is not None):
+    if assignment is not None and (
+        isinstance(assignment.value, list) or assignment.subscript is not None
+    ):
         if assignment.subscript is None:
             assignment.apply(shell)
         shown = name if assignment.subscript is None else f"{name}[{assignment.subscript}]"
         raise CommandError(f"{shown}: reference variable cannot be an array")
-    target = str(assignment.value) if assignment is not None and not isinstance(assignment.value, list) else None
+    target = (
+        str(assignment.value)
+        if assignment is not None and not isinstance(assignment.value, list)
+        else None
+    )
     is_array = isinstance(variables.values.get(name), (IndexedArray, AssociativeArray))
     if target is None:
         if is_array:
             raise CommandError(f"{name}: reference variable cannot be an array")
         current = shell.values.get(name)
-        target = str(current) if isinstance(current, (str, int)) else (current.target if isinstance(current, NameReference) else "")
+        target = (
+            str(current)
+            if isinstance(current, (str, int))
+            else (current.target if isinstance(current, NameReference) else "")
+        )
         if not target and isinstance(current, str):
             raise CommandError("`': invalid variable name for name reference")
         if not target:
@@ -443,7 +535,9 @@ def _reference(shell: Shell, name: str, assignment: BoundAssignment | None, on: 
 
 
 def describe(shell: Shell, name: str, *, listing: bool = False) -> str | None:
-    """A variable as `declare -p` shows it, by its name or in a `listing` of all; None when there is none."""
+    """A variable as `declare -p` shows it, by its name or in a `listing` of all; None when there is
+    none.
+    """
     shell.variables.settle_exports()
     if name not in shell.values and name not in shell.variables.readers:
         return None
@@ -456,11 +550,19 @@ def describe(shell: Shell, name: str, *, listing: bool = False) -> str | None:
     if isinstance(value, (IndexedArray, AssociativeArray)):
         return f"declare -{letters} {name}={format_array(value)}"
     if isinstance(value, NameReference):
-        return f"declare -{letters} {name}" + (f"={declare_quote_double(value.shown)}" if value.target else "")
+        return f"declare -{letters} {name}" + (
+            f"={declare_quote_double(value.shown)}" if value.target else ""
+        )
     return f"declare -{letters} {name}={declare_quote_double(shell.seen(str(value)))}"
 
 
-def _print(shell: Shell, arguments: list[Argument], options: dict[str, str], local_only: bool, command: str = "declare") -> int:
+def _print(
+    shell: Shell,
+    arguments: list[Argument],
+    options: dict[str, str],
+    local_only: bool,
+    command: str = "declare",
+) -> int:
     status = 0
     if not arguments:
         wanted = 0
@@ -509,8 +611,14 @@ def _functions(shell: Shell, arguments: list[Argument], options: dict[str, str])
     if names and "t" in options:
         return 0 if all(name in shell.definitions.functions for name in names) else 1
     known = shell.definitions
-    marked = [kept for letter, kept in (("r", known.readonly_functions), ("x", known.exported_functions)) if letter in options]
-    for name in names or [name for name in shell.function_names() if all(name in kept for kept in marked)]:
+    marked = [
+        kept
+        for letter, kept in (("r", known.readonly_functions), ("x", known.exported_functions))
+        if letter in options
+    ]
+    for name in names or [
+        name for name in shell.function_names() if all(name in kept for kept in marked)
+    ]:
         function = shell.definitions.functions.get(name)
         if function is None:
             if names:
@@ -524,7 +632,9 @@ def _functions(shell: Shell, arguments: list[Argument], options: dict[str, str])
             continue
         if names_only:
             if names and "p" not in options:
-                extra = f" {function.line} {function.source}" if shell.options.shopt["extdebug"] else ""
+                extra = (
+                    f" {function.line} {function.source}" if shell.options.shopt["extdebug"] else ""
+                )
                 shell.write(f"{name}{extra}\n")
             else:
                 shell.write(f"declare -f{shell.definitions.letters(name)} {name}\n")

@@ -25,7 +25,9 @@ def enable(shell: Shell, words: list[str]) -> int:
     for name in names:
         if "f" in options:
             text = options["f"]
-            shell.complain(f"enable: cannot open shared object {text}: {text}: cannot open shared object file: No such file or directory")
+            shell.complain(
+                f"enable: cannot open shared object {text}: {text}: cannot open shared object file: No such file or directory"
+            )
             return 1
         if "d" in options and name in NAMES:
             shell.complain(f"enable: {name}: not dynamically loaded")
@@ -34,8 +36,12 @@ def enable(shell: Shell, words: list[str]) -> int:
             shell.complain(f"enable: {name}: not a shell builtin")
             status = 1
         elif "n" in options:
-            shell.definitions = shell.definitions.replace(disabled=shell.definitions.disabled | {name})
+            shell.definitions = shell.definitions.replace(
+                disabled=shell.definitions.disabled | {name}
+            )
         else:
-            shell.definitions = shell.definitions.replace(disabled=shell.definitions.disabled - {name})
+            shell.definitions = shell.definitions.replace(
+                disabled=shell.definitions.disabled - {name}
+            )
     shell.update_flags()
     return status

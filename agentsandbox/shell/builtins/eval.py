@@ -20,7 +20,9 @@ def eval(shell: Shell, words: list[str]) -> int:
     shell.control.trace_level += 1
     line = shell.line
     try:
-        status = shell.budget.nested(lambda: run_commands(shell, text, first_line=line, origin="eval: "))
+        status = shell.budget.nested(
+            lambda: run_commands(shell, text, first_line=line, origin="eval: ")
+        )
     finally:
         shell.control.trace_level -= 1
         shell.line = line

@@ -24,7 +24,9 @@ def exec(shell: Shell, words: list[str]) -> int:
 
 
 def _replace(shell: Shell, words: list[str]) -> int:
-    """End with the command in the place of the shell; the status where there is none, or it cannot run and the shell goes on."""
+    """End with the command in the place of the shell; the status where there is none, or it cannot
+    run and the shell goes on.
+    """
     options, position = parse_letters(words, "cla:")
     argv = words[position:]
     if not argv:
@@ -38,7 +40,9 @@ def _replace(shell: Shell, words: list[str]) -> int:
     located = locate(shell, argv[0])
     if located is None:
         is_dir = bool(argv[0]) and shell.fs.is_dir(shell.path(argv[0]))
-        shell.complain(f"exec: {argv[0]}: {'cannot execute: Is a directory' if is_dir else 'not found'}")
+        shell.complain(
+            f"exec: {argv[0]}: {'cannot execute: Is a directory' if is_dir else 'not found'}"
+        )
         status = 126 if is_dir else 127
         if not shell.options.shopt["execfail"] or shell.process.level:
             raise Exit(status)
@@ -60,7 +64,9 @@ def _replace(shell: Shell, words: list[str]) -> int:
 
 
 def _environment(shell: Shell) -> dict[str, str]:
-    """What the command gets: it takes the place of the shell, and of its SHLVL unless that is a subshell's."""
+    """What the command gets: it takes the place of the shell, and of its SHLVL unless that is a
+    subshell's.
+    """
     environment = dict(shell.variables.environment())
     level = environment.get("SHLVL", "")
     if not shell.process.level and level.isdigit() and level.isascii():
@@ -81,7 +87,9 @@ def _tell(shell: Shell, located: str, error: CommandError | OSError) -> int:
 
 
 def _keep_redirections(shell: Shell) -> None:
-    """The redirections of an `exec` that the shell survives become its own: it holds the streams from now on."""
+    """The redirections of an `exec` that the shell survives become its own: it holds the streams
+    from now on.
+    """
     shell.descriptors.keep = True
     owned = dict(shell.descriptors.owned)
     for number, stream in list(owned.items()):

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 def exit(shell: Shell, words: list[str]) -> int:
     operands = words[2:] if words[1:2] == ["--"] else words[1:]
     if not operands:
-        raise _end(shell, int(shell.status) if shell.traps.exit_status is None else shell.traps.exit_status)
+        raise _end(
+            shell, int(shell.status) if shell.traps.exit_status is None else shell.traps.exit_status
+        )
     number = parse_test_integer(operands[0])
     if number is None:
         shell.complain(f"exit: {operands[0]}: numeric argument required")
@@ -27,8 +29,12 @@ def exit(shell: Shell, words: list[str]) -> int:
 
 
 def _end(shell: Shell, status: int) -> Exit:
-    """In a function or subshell the EXIT trap runs where `exit` stands: with the locals and the redirections there."""
-    if shell.traps.handlers and (shell.process.level or any(frame.is_function for frame in shell.stack.frames)):
+    """In a function or subshell the EXIT trap runs where `exit` stands: with the locals and the
+    redirections there.
+    """
+    if shell.traps.handlers and (
+        shell.process.level or any(frame.is_function for frame in shell.stack.frames)
+    ):
         from agentsandbox.shell.interpreter.traps import run_exit_trap
 
         status = run_exit_trap(shell, status)

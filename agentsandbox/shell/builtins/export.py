@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from agentsandbox.errors import CommandError
 from agentsandbox.shell.builtins import define
-from agentsandbox.shell.builtins.declare import assign_lists, declare_one, describe, export_function, read_options
+from agentsandbox.shell.builtins.declare import (
+    assign_lists,
+    declare_one,
+    describe,
+    export_function,
+    read_options,
+)
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.expansion.variables import ARRAY, ASSOCIATIVE, EXPORT, READONLY
 from agentsandbox.shell.syntax.braced import NAME
@@ -26,7 +32,9 @@ def export(shell: Shell, words: list[Argument]) -> int:
         assign_lists(shell, words, local=False)
     kind = (ARRAY if "a" in options else 0) | (ASSOCIATIVE if "A" in options else 0)
     if not arguments:
-        _print_functions(shell, shell.definitions.exported_functions) if "f" in options else _print(shell, EXPORT | kind, "export")
+        _print_functions(shell, shell.definitions.exported_functions) if "f" in options else _print(
+            shell, EXPORT | kind, "export"
+        )
         return 0
     status = 0
     for argument in arguments:
@@ -55,7 +63,9 @@ def readonly(shell: Shell, words: list[Argument]) -> int:
         assign_lists(shell, words, local=False)
     kind = (ARRAY if "a" in options else 0) | (ASSOCIATIVE if "A" in options else 0)
     if not arguments:
-        _print_functions(shell, shell.definitions.readonly_functions) if "f" in options else _print(shell, READONLY | kind, "readonly")
+        _print_functions(shell, shell.definitions.readonly_functions) if "f" in options else _print(
+            shell, READONLY | kind, "readonly"
+        )
         return 0
     status = 0
     for argument in arguments:
@@ -109,7 +119,11 @@ def _print(shell: Shell, flags: int, command: str) -> None:
             if described is not None:
                 letters, shown = described.removeprefix("declare -").split(" ", 1)
                 arrays = "".join(letter for letter in letters if letter in "aA")
-                shell.write(f"{command}{' -' if arrays else ''}{arrays} {shown}\n" if shell.options.posix else described + "\n")
+                shell.write(
+                    f"{command}{' -' if arrays else ''}{arrays} {shown}\n"
+                    if shell.options.posix
+                    else described + "\n"
+                )
 
 
 def _print_functions(shell: Shell, names: frozenset[str]) -> None:
@@ -118,4 +132,6 @@ def _print_functions(shell: Shell, names: frozenset[str]) -> None:
     for name in shell.function_names():
         if name in names:
             letters = shell.definitions.letters(name)
-            shell.write(f"{print_function(shell.definitions.functions[name].node)}\ndeclare -f{letters} {name}\n")
+            shell.write(
+                f"{print_function(shell.definitions.functions[name].node)}\ndeclare -f{letters} {name}\n"
+            )

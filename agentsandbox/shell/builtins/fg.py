@@ -42,11 +42,17 @@ def disown(shell: Shell, words: list[str]) -> int:
     table = shell.jobs
     table.reap()
     if "a" in options or ("r" in options and position >= len(words)):
-        table.jobs = [job for job in table.jobs if "r" in options and job.process.status is not None]
+        table.jobs = [
+            job for job in table.jobs if "r" in options and job.process.status is not None
+        ]
         return 0
     status = 0
     for spec in words[position:] or ["%+"]:
-        job = table.find(spec) if spec.startswith("%") else next((each for each in table.jobs if str(each.process.pid) == spec), None)
+        job = (
+            table.find(spec)
+            if spec.startswith("%")
+            else next((each for each in table.jobs if str(each.process.pid) == spec), None)
+        )
         if job is None:
             shell.complain(f"disown: {spec if position < len(words) else 'current'}: no such job")
             status = 1

@@ -34,7 +34,12 @@ def getopts(shell: Shell, words: list[str]) -> int:
     argument: str | None = None
 
     def finish(option: str, status: int) -> int:
-        if argument is None and status == 0 and option != "?" and shell.attributes.get("OPTARG", 0) & READONLY:
+        if (
+            argument is None
+            and status == 0
+            and option != "?"
+            and shell.attributes.get("OPTARG", 0) & READONLY
+        ):
             shell.complain("OPTARG: readonly variable")
         _set_argument(shell, argument)
         if shell.attributes.get("OPTIND", 0) & READONLY:

@@ -70,4 +70,8 @@ def _print(shell: Shell, reusable: bool) -> None:
         shell.write("hits\tcommand\n")
     for name in AssociativeArray(dict.fromkeys(shell.specials.hashed, "")).keys(buckets=256):
         path, hits = shell.specials.hashed[name]
-        shell.write(f"builtin hash -p {quote_if_needed(path)} {quote_if_needed(name)}\n" if reusable else f"{hits:4}\t{path}\n")
+        shell.write(
+            f"builtin hash -p {quote_if_needed(path)} {quote_if_needed(name)}\n"
+            if reusable
+            else f"{hits:4}\t{path}\n"
+        )

@@ -78,13 +78,28 @@ _GRAMMAR = {
     "%": ("job_spec [&]", "Continue a job in the foreground, with & in the background."),
     "(( ... ))": ("(( expression ))", "Evaluate arithmetic; 0 is false."),
     "[[ ... ]]": ("[[ expression ]]", "Evaluate a condition; words are not split in it."),
-    "case": ("case WORD in [PATTERN [| PATTERN]...) COMMANDS ;;]... esac", "Run the commands of the first pattern that matches."),
-    "coproc": ("coproc [NAME] command [redirections]", "Run a command in the background, its input and output in an array."),
+    "case": (
+        "case WORD in [PATTERN [| PATTERN]...) COMMANDS ;;]... esac",
+        "Run the commands of the first pattern that matches.",
+    ),
+    "coproc": (
+        "coproc [NAME] command [redirections]",
+        "Run a command in the background, its input and output in an array.",
+    ),
     "for": ("for NAME [in WORDS ... ] ; do COMMANDS; done", "Run commands once for each word."),
-    "for ((": ("for (( exp1; exp2; exp3 )); do COMMANDS; done", "Run commands while arithmetic says so."),
+    "for ((": (
+        "for (( exp1; exp2; exp3 )); do COMMANDS; done",
+        "Run commands while arithmetic says so.",
+    ),
     "function": ("function name { COMMANDS ; } or name () { COMMANDS ; }", "Define a function."),
-    "if": ("if COMMANDS; then COMMANDS; [ elif COMMANDS; then COMMANDS; ]... [ else COMMANDS; ] fi", "Run commands if others succeed."),
-    "select": ("select NAME [in WORDS ... ;] do COMMANDS; done", "Run commands for words chosen from a menu."),
+    "if": (
+        "if COMMANDS; then COMMANDS; [ elif COMMANDS; then COMMANDS; ]... [ else COMMANDS; ] fi",
+        "Run commands if others succeed.",
+    ),
+    "select": (
+        "select NAME [in WORDS ... ;] do COMMANDS; done",
+        "Run commands for words chosen from a menu.",
+    ),
     "time": ("time [-p] pipeline", "Tell how long a pipeline took."),
     "until": ("until COMMANDS; do COMMANDS-2; done", "Run commands until others succeed."),
     "variables": ("variables - Names and meanings of some shell variables", "See `set`."),
@@ -116,12 +131,18 @@ def help(shell: Shell, words: list[str]) -> int:
             continue
         found = True
         if "d" in options or "s" in options:
-            shell.write(f"{pattern} - {command.summary}\n" if "d" in options else command.usage.partition("\n")[0] + "\n")
+            shell.write(
+                f"{pattern} - {command.summary}\n"
+                if "d" in options
+                else command.usage.partition("\n")[0] + "\n"
+            )
         else:
             shell.write(command.usage)
     if not found:
         last = patterns[-1]
-        shell.complain(f"help: no help topics match `{last}'.  Try `help help' or `man -k {last}' or `info {last}'.")
+        shell.complain(
+            f"help: no help topics match `{last}'.  Try `help help' or `man -k {last}' or `info {last}'."
+        )
     return 0 if found else 1
 
 
@@ -131,7 +152,9 @@ def _topics(pattern: str) -> list[str]:
     if pattern in topics:
         return [pattern]
     test = compile_shell_pattern(pattern)
-    return [name for name in topics if test.match(name)] or [name for name in topics if name.startswith(pattern)]
+    return [name for name in topics if test.match(name)] or [
+        name for name in topics if name.startswith(pattern)
+    ]
 
 
 def _summary(name: str) -> str:
@@ -157,7 +180,12 @@ def _print_one(shell: Shell, name: str, options: dict[str, str]) -> None:
         shell.write(f"{name}: {_usage(name)}\n")
     elif "m" in options:
         summary = _summary(name)
-        sections = ("NAME", f"{name} - {summary}"), ("SYNOPSIS", _usage(name)), ("DESCRIPTION", summary), ("SEE ALSO", "bash(1)")
+        sections = (
+            ("NAME", f"{name} - {summary}"),
+            ("SYNOPSIS", _usage(name)),
+            ("DESCRIPTION", summary),
+            ("SEE ALSO", "bash(1)"),
+        )
         shell.write("".join([f"{title}\n    {text}\n\n" for title, text in sections]))
     else:
         explain(shell, name)

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 _EVENT = re.compile(r"!(!|-?\d+|\?[^?\n]*\??|[A-Za-z_./][^ \t\n:]*)")
 
 
-@define("history", "history [-c] [-d offset] [n] or history -anrw [filename] or history -ps arg [arg...]")
+@define(
+    "history",
+    "history [-c] [-d offset] [n] or history -anrw [filename] or history -ps arg [arg...]",
+)
 def history(shell: Shell, words: list[str]) -> int:
     options, position = parse_letters(words, "cd:spanrw")
     entries = shell.machine.history
@@ -33,7 +36,9 @@ def history(shell: Shell, words: list[str]) -> int:
     elif files := [letter for letter in "anrw" if letter in options]:
         if len(files) > 1:
             raise CommandError("cannot use more than one of -anrw", 1)
-        return _use_file(shell, operands[0] if operands else shell.variables.get("HISTFILE") or "", files[0])
+        return _use_file(
+            shell, operands[0] if operands else shell.variables.get("HISTFILE") or "", files[0]
+        )
     elif "c" not in options:
         _show(shell, entries, operands)
     return 0
@@ -98,7 +103,9 @@ _OPERATORS = {"a": ">>", "n": "<", "r": "<", "w": ">"}
 
 
 def _use_file(shell: Shell, name: str, letter: str) -> int:
-    """Append the entries that no file has yet (`a`), read more (`n`, `r`) or write all (`w`); nothing is said of a file that fails."""
+    """Append the entries that no file has yet (`a`), read more (`n`, `r`) or write all (`w`);
+    nothing is said of a file that fails.
+    """
     from agentsandbox.shell.interpreter.redirections import open_file
 
     machine = shell.machine
@@ -133,7 +140,9 @@ def fc(shell: Shell, words: list[str]) -> int:
     if "s" in options or options.get("e") == "-":
         return _run_again(shell, entries, operands)
     if "l" not in options:
-        raise CommandError("there is no editor in the sandbox: use 'fc -l' to list, 'fc -s' to run again", 1)
+        raise CommandError(
+            "there is no editor in the sandbox: use 'fc -l' to list, 'fc -s' to run again", 1
+        )
     if not entries:
         return 0
     first = _index(entries, operands[0]) if operands else max(0, len(entries) - 16)
@@ -150,7 +159,10 @@ def _index(entries: list[str], text: str) -> int:
     if is_number(text.removeprefix("-")):
         number = int(text[:9])
         return max(0, min(len(entries) - 1, number - 1 if number > 0 else len(entries) + number))
-    found = next((index for index in range(len(entries) - 1, -1, -1) if entries[index].startswith(text)), None)
+    found = next(
+        (index for index in range(len(entries) - 1, -1, -1) if entries[index].startswith(text)),
+        None,
+    )
     if found is None:
         raise CommandError("no command found", 1)
     return found

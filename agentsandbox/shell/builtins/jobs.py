@@ -18,7 +18,10 @@ def jobs(shell: Shell, words: list[str]) -> int:
     if "x" in options:
         from agentsandbox.shell.interpreter.simple import run_words
 
-        argv = [str(job.process.pid) if word.startswith("%") and (job := table.find(word)) else word for word in words[position:]]
+        argv = [
+            str(job.process.pid) if word.startswith("%") and (job := table.find(word)) else word
+            for word in words[position:]
+        ]
         return run_words(shell, argv) if argv else 0
     chosen: list[Job] = []
     status = 0

@@ -11,7 +11,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.shell.interpreter.shell import Shell
 
-_USAGE = "kill: usage: kill [-s sigspec | -n signum | -sigspec] pid | jobspec ... or kill -l [sigspec]\n"
+_USAGE = (
+    "kill: usage: kill [-s sigspec | -n signum | -sigspec] pid | jobspec ... or kill -l [sigspec]\n"
+)
 
 
 @define("kill", "kill [-s sigspec | -n signum | -sigspec] pid | jobspec ... or kill -l [sigspec]")
@@ -59,7 +61,11 @@ def _send(shell: Shell, operand: str, signal: str) -> bool:
             job.process.kill(number)
         return True
     if not is_number(operand.removeprefix("-")) or len(operand) > 18:
-        shell.complain(f"kill: {operand}: arguments must be process or job IDs" if operand else "kill: `': not a pid or valid job spec")
+        shell.complain(
+            f"kill: {operand}: arguments must be process or job IDs"
+            if operand
+            else "kill: `': not a pid or valid job spec"
+        )
         return False
     pid = int(operand) if len(operand) < 10 else -1
     if pid in (0, -shell.process.top_pid):
@@ -111,7 +117,11 @@ def _list(shell: Shell, operands: list[str]) -> int:
             name = "EXIT" if number == 0 else SIGNALS.get(number)
         else:
             found = condition_name(operand)
-            name = str(SIGNAL_NUMBERS[found]) if found in SIGNAL_NUMBERS else ("0" if found == "EXIT" else None)
+            name = (
+                str(SIGNAL_NUMBERS[found])
+                if found in SIGNAL_NUMBERS
+                else ("0" if found == "EXIT" else None)
+            )
         if name is None:
             shell.complain(f"kill: {operand}: invalid signal specification")
             status = 1

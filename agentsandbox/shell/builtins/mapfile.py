@@ -6,7 +6,13 @@ from agentsandbox.errors import CommandError
 from agentsandbox.kernel.streams import decode, encode
 from agentsandbox.shell.builtins import define, is_number, parse_letters
 from agentsandbox.shell.builtins.read import check_descriptor
-from agentsandbox.shell.expansion.variables import ASSOCIATIVE, READONLY, AssociativeArray, IndexedArray, is_name
+from agentsandbox.shell.expansion.variables import (
+    ASSOCIATIVE,
+    READONLY,
+    AssociativeArray,
+    IndexedArray,
+    is_name,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,13 +25,18 @@ _USAGE = "{} [-d delim] [-n count] [-O origin] [-s count] [-t] [-u fd] [-C callb
 
 
 def _mapfile(shell: Shell, words: list[str]) -> int:
-    options, position = parse_letters(words, "d:n:O:s:tu:C:c:", check=lambda letter, text: _check(shell, letter, text))
+    options, position = parse_letters(
+        words, "d:n:O:s:tu:C:c:", check=lambda letter, text: _check(shell, letter, text)
+    )
     name = words[position] if position < len(words) else "MAPFILE"
     if not name:
         raise CommandError("empty array variable name", 2)
     if not is_name(name):
         raise CommandError(f"`{name}': not a valid identifier", 1)
-    count, origin, skip, quantum = (int(options.get(letter, default)) for letter, default in (("n", 0), ("O", 0), ("s", 0), ("c", 5000)))
+    count, origin, skip, quantum = (
+        int(options.get(letter, default))
+        for letter, default in (("n", 0), ("O", 0), ("s", 0), ("c", 5000))
+    )
     stream = shell.fds.get(int(options.get("u", 0)))
     if stream is None:
         return 0
@@ -89,7 +100,9 @@ def _all_lines(shell: Shell, stream: Stream, skip: int, strip: bool) -> Iterator
         return
 
 
-def _lines(shell: Shell, stream: Stream, end: bytes, skip: int, count: int, strip: bool) -> Iterator[str]:
+def _lines(
+    shell: Shell, stream: Stream, end: bytes, skip: int, count: int, strip: bool
+) -> Iterator[str]:
     """`count` lines (all for 0), one by one: what is behind them stays for the next reader."""
     budget = shell.budget
     read = 0
@@ -118,7 +131,9 @@ _NUMBERS = {"n": "line count", "O": "array origin", "s": "line count", "c": "cal
 def _check(shell: Shell, letter: str, text: str) -> None:
     if letter == "u":
         check_descriptor(shell, text)
-    elif letter in _NUMBERS and (not is_number(text) or len(text) > 9 or (letter == "c" and not int(text))):
+    elif letter in _NUMBERS and (
+        not is_number(text) or len(text) > 9 or (letter == "c" and not int(text))
+    ):
         raise CommandError(f"{text}: invalid {_NUMBERS[letter]}", 1)
 
 

@@ -19,7 +19,10 @@ def _index(text: str, size: int, command: str) -> int | None:
     index = number if text[0] == "+" else size - 1 - number
     if not 0 <= index < size:
         shown = text[1:] if command == "dirs" else text
-        raise CommandError(f"{shown}: directory stack index out of range" if size > 1 else "directory stack empty", 1)
+        raise CommandError(
+            f"{shown}: directory stack index out of range" if size > 1 else "directory stack empty",
+            1,
+        )
     return index
 
 
@@ -89,7 +92,9 @@ def popd(shell: Shell, words: list[str]) -> int:
     if operands and operands[0] and "--" not in words:
         index = _index(operands[0], len(stack), words[0])
         if index is None:
-            raise UsageFailure(f"{operands[0]}: invalid {'number' if operands[0][:1] in ('-', '+') else 'argument'}")
+            raise UsageFailure(
+                f"{operands[0]}: invalid {'number' if operands[0][:1] in ('-', '+') else 'argument'}"
+            )
     if not shell.directories:
         raise CommandError("directory stack empty", 1)
     if index == 0:
@@ -124,7 +129,9 @@ def dirs(shell: Shell, words: list[str]) -> int:
     if operands:
         index = _index(operands[0], len(stack), words[0])
         if index is None:
-            raise UsageFailure(f"{operands[0]}: invalid {'number' if operands[0][:1] in ('-', '+') else 'option'}")
+            raise UsageFailure(
+                f"{operands[0]}: invalid {'number' if operands[0][:1] in ('-', '+') else 'option'}"
+            )
         shell.write(f"{index:2}  {shown[index]}\n" if "v" in letters else f"{shown[index]}\n")
     elif "v" in letters:
         shell.write("".join(f"{number:2}  {path}\n" for number, path in enumerate(shown)))

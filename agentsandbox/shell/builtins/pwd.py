@@ -20,7 +20,9 @@ def pwd(shell: Shell, words: list[str]) -> int:
     here = shell.cwd
     if physical:
         here = shell.fs.realpath(here)
-        if shell.cwd.startswith("//"):  # POSIX leaves the meaning of two slashes open, and bash keeps them
+        if shell.cwd.startswith(
+            "//"
+        ):  # POSIX leaves the meaning of two slashes open, and bash keeps them
             here = "/" + here
     shell.write(here + "\n")
     return 0

@@ -29,9 +29,13 @@ def read(shell: Shell, words: list[str]) -> int:
         options: dict[str, str] = {} if len(words) == 1 else {"r": ""}
         position = len(options) + 1
         if len(words) > position and words[position].startswith("-"):
-            options, position = parse_letters(words, _LETTERS, check=functools.partial(_check_value, shell))
+            options, position = parse_letters(
+                words, _LETTERS, check=functools.partial(_check_value, shell)
+            )
     else:
-        options, position = parse_letters(words, _LETTERS, check=functools.partial(_check_value, shell))
+        options, position = parse_letters(
+            words, _LETTERS, check=functools.partial(_check_value, shell)
+        )
     names = words[position:]
     stream = shell.fds.get(int(options.get("u", 0)))
     timeout = _seconds(options["t"]) if "t" in options else None
@@ -109,7 +113,9 @@ def _wait_input(shell: Shell, stream: Stream, timeout: float) -> bool:
     return shell.machine.scheduler.block(ready, timeout)
 
 
-def _read_line(shell: Shell, stream: Stream, delimiter: str | None, raw: bool) -> tuple[str, set[int], bool]:
+def _read_line(
+    shell: Shell, stream: Stream, delimiter: str | None, raw: bool
+) -> tuple[str, set[int], bool]:
     """(text, positions of escaped characters, whether the delimiter was found)."""
     end = b"\n" if delimiter is None else (encode(delimiter[:1]) or b"\0")[:1]
     line = stream.readline(end)
@@ -160,7 +166,9 @@ def unescape(text: str) -> tuple[str, set[int]]:
     return "".join(out), escaped
 
 
-def _read_characters(shell: Shell, stream: Stream, options: dict[str, str], raw: bool) -> tuple[str, set[int], bool]:
+def _read_characters(
+    shell: Shell, stream: Stream, options: dict[str, str], raw: bool
+) -> tuple[str, set[int], bool]:
     """-n and -N: so many characters; -n ends at the delimiter too."""
     exact = "N" in options
     count = _count(options["N"] if exact else options["n"])
@@ -178,7 +186,9 @@ def _read_characters(shell: Shell, stream: Stream, options: dict[str, str], raw:
         if not byte:
             return "".join(characters) + decode(pending), escaped, False
         pending += byte
-        if pending[0] >= 0xC0 and len(pending) < (2 if pending[0] < 0xE0 else 3 if pending[0] < 0xF0 else 4):
+        if pending[0] >= 0xC0 and len(pending) < (
+            2 if pending[0] < 0xE0 else 3 if pending[0] < 0xF0 else 4
+        ):
             continue
         char = decode(pending)
         pending = b""
@@ -226,7 +236,9 @@ _LONG = 65536
 """Characters from which on fields are counted before they are made."""
 
 
-def _assign(shell: Shell, options: dict[str, str], names: list[str], text: str, escaped: set[int]) -> None:
+def _assign(
+    shell: Shell, options: dict[str, str], names: list[str], text: str, escaped: set[int]
+) -> None:
     ifs = shell.variables.ifs
     if "a" in options:
         if not is_name(options["a"]):
@@ -239,7 +251,9 @@ def _assign(shell: Shell, options: dict[str, str], names: list[str], text: str, 
         if shell.variables.is_associative(name):
             raise CommandError(f"{name}: not an indexed array", 1)
         try:
-            shell.variables.replace(name, IndexedArray.of([shell.variables.converted(name, field) for field in fields]))
+            shell.variables.replace(
+                name, IndexedArray.of([shell.variables.converted(name, field) for field in fields])
+            )
         except ExpansionError as error:
             raise ExpansionError(error.message, fatal=False, readonly=error.readonly) from None
         return

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 
 
 class Shifted(list[str]):
-    """Positional parameters after `shift`; `whole` is the list that was given before the first one."""
+    """Positional parameters after `shift`; `whole` is the list that was given before the first
+    one.
+    """
 
     __slots__ = ("whole",)
 
@@ -42,7 +44,12 @@ def shift(shell: Shell, words: list[str]) -> int:
         raise CommandError(f"{operands[0]}: shift count out of range", 1)
     if count > len(shell.stack.positional):
         if shell.options.shopt["shift_verbose"] or shell.options.posix:
-            raise CommandError(f"{operands[0]}: shift count out of range" if operands else "shift count out of range", 1)
+            raise CommandError(
+                f"{operands[0]}: shift count out of range"
+                if operands
+                else "shift count out of range",
+                1,
+            )
         return 1
     shell.budget.step(len(shell.stack.positional) >> 8)
     shell.stack.positional = Shifted(shell.stack.positional[count:], given(shell.stack.positional))

@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from agentsandbox.shell.interpreter.shell import Shell
 
 
-_WITHOUT_EFFECT = frozenset("assoc_expand_once checkhash compat31 compat32 compat40 compat41 compat42 compat43 compat44 gnu_errfmt".split())
+_WITHOUT_EFFECT = frozenset(
+    "assoc_expand_once checkhash compat31 compat32 compat40 compat41 compat42 compat43 compat44 gnu_errfmt".split()
+)
 """Options that change something in bash and nothing here, which is said when one is set."""
 
 
@@ -27,7 +29,9 @@ def shopt(shell: Shell, words: list[str]) -> int:
     status = 0
     if not names:
         wanted = None if not changing else "s" in options
-        for name in sorted(known, key=lambda name: (name != "autocd", name)):  # bash lists autocd first
+        for name in sorted(
+            known, key=lambda name: (name != "autocd", name)
+        ):  # bash lists autocd first
             on = _is_on(shell, name, of_set)
             if wanted is None or on is wanted:
                 if "q" not in options:

@@ -39,17 +39,25 @@ def source(shell: Shell, words: list[str]) -> int:
         if content.startswith(COMMAND_MARK):
             raise CommandError(f"{shown}: cannot execute binary file", 126)
     except (CommandError, OSError) as error:
-        shell.complain(f"{words[0]}: {error.message}" if isinstance(error, CommandError) else f"{name}: {os.strerror(error.errno or 5)}")
+        shell.complain(
+            f"{words[0]}: {error.message}"
+            if isinstance(error, CommandError)
+            else f"{name}: {os.strerror(error.errno or 5)}"
+        )
         if "RETURN" in shell.traps.handlers:
             _trap(shell)
         status = error.status if isinstance(error, CommandError) else 1
-        if isinstance(error, OSError) and shell.options.errexit and not shell.control.ignore:  # at once: the trap for ERR does not run
+        if (
+            isinstance(error, OSError) and shell.options.errexit and not shell.control.ignore
+        ):  # at once: the trap for ERR does not run
             raise Exit(status) from None
         return status
     saved = shell.stack.positional
     if arguments:
         shell.stack.positional = arguments
-    shell.stack.frames.append(Frame("source", name, shell.line, is_function=False, has_arguments=bool(arguments)))
+    shell.stack.frames.append(
+        Frame("source", name, shell.line, is_function=False, has_arguments=bool(arguments))
+    )
     line = shell.line
     recorded = shell.stack.recorded
     if arguments and shell.options.shopt["extdebug"]:
@@ -61,7 +69,9 @@ def source(shell: Shell, words: list[str]) -> int:
         shell.update_flags()
     try:
         shell.budget.charge(len(content))
-        status = shell.budget.nested(lambda: run_commands(shell, decode(content.replace(b"\0", b""))))
+        status = shell.budget.nested(
+            lambda: run_commands(shell, decode(content.replace(b"\0", b"")))
+        )
         if shell.traps.handlers and "RETURN" in shell.traps.handlers:
             _trap(shell)
         return status
@@ -101,7 +111,9 @@ def _read(shell: Shell, path: str) -> bytes:
 
 
 def _find(shell: Shell, name: str) -> str | None:
-    """Where the file is: a name without a slash is looked for in PATH, then in the working directory."""
+    """Where the file is: a name without a slash is looked for in PATH, then in the working
+    directory.
+    """
     if "/" in name:
         return name
     if shell.options.shopt["sourcepath"]:

@@ -16,16 +16,24 @@ _CONDITIONS = ("EXIT", "ERR", "DEBUG", "RETURN")
 def signal_table() -> str:
     """What `trap -l` and `kill -l` print."""
     shown = [f"{number:2}) SIG{name}" for number, name in SIGNALS.items()]
-    return "".join(name + ("\n" if at % 5 == 0 else "\t") for at, name in enumerate(shown, 1)) + "\n"
+    return (
+        "".join(name + ("\n" if at % 5 == 0 else "\t") for at, name in enumerate(shown, 1)) + "\n"
+    )
 
 
 def condition_name(text: str) -> str | None:
-    """The name of a signal or condition given by number or name, with or without SIG; None if there is none."""
+    """The name of a signal or condition given by number or name, with or without SIG; None if there
+    is none.
+    """
     if is_number(text):
         number = int(text) if len(text) < 4 else -1
         return "EXIT" if number == 0 else SIGNALS.get(number)
     name = text.upper().removeprefix("SIG")
-    return name if name in SIGNAL_NUMBERS or (name in _CONDITIONS and not text.upper().startswith("SIG")) else None
+    return (
+        name
+        if name in SIGNAL_NUMBERS or (name in _CONDITIONS and not text.upper().startswith("SIG"))
+        else None
+    )
 
 
 @define("trap", "trap [-lp] [[arg] signal_spec ...]")
@@ -74,7 +82,11 @@ def _set(shell: Shell, name: str, commands: str) -> None:
         shell.traps.of_functions = others if commands == "-" else others | {depth}
     elif name == "ERR" and shell.stack.frames:
         shell.traps.of_functions |= {-len(shell.stack.frames)}
-    if shell.process.task is shell.machine.scheduler.main and shell.process.level == 0 and shell.process.task.on_signal is None:
+    if (
+        shell.process.task is shell.machine.scheduler.main
+        and shell.process.level == 0
+        and shell.process.task.on_signal is None
+    ):
         from agentsandbox.shell.interpreter.traps import SignalHandler
 
         shell.process.task.on_signal = SignalHandler(shell)
@@ -90,7 +102,11 @@ def _order(name: str) -> int:
 def _print(shell: Shell, operands: list[str]) -> int:
     from agentsandbox.shell.interpreter.traps import inherited
 
-    traps = {name: text for name, text in {**shell.traps.outer, **shell.traps.handlers}.items() if inherited(shell, name)}
+    traps = {
+        name: text
+        for name, text in {**shell.traps.outer, **shell.traps.handlers}.items()
+        if inherited(shell, name)
+    }
     status = 0
     names = sorted(traps, key=_order)
     if operands:

@@ -24,7 +24,9 @@ def type(shell: Shell, words: list[str]) -> int:
 
 
 def paths_of(shell: Shell, name: str, *, every: bool) -> list[str]:
-    """The files that a name means by PATH, the first or all; the first may be one that cannot be executed if there is no other."""
+    """The files that a name means by PATH, the first or all; the first may be one that cannot be
+    executed if there is no other.
+    """
     if "/" in name:
         path = shell.path(name)
         return [name] if shell.fs.is_file(path) and shell.fs.stat(path).mode & 0o111 else []
@@ -49,9 +51,18 @@ def paths_of(shell: Shell, name: str, *, every: bool) -> list[str]:
 def _tell(shell: Shell, name: str, options: dict[str, str]) -> bool:
     every = "a" in options
     if "P" in options or "p" in options:
-        if "p" in options and not every and "P" not in options and _kind(shell, name, options) not in (None, "file"):
+        if (
+            "p" in options
+            and not every
+            and "P" not in options
+            and _kind(shell, name, options) not in (None, "file")
+        ):
             return True
-        found = paths_of(shell, name, every=every) if every or name not in shell.specials.hashed else [shell.specials.hashed[name][0]]
+        found = (
+            paths_of(shell, name, every=every)
+            if every or name not in shell.specials.hashed
+            else [shell.specials.hashed[name][0]]
+        )
         for path in found:
             shell.write(path + "\n")
         return bool(found) or ("P" not in options and _kind(shell, name, options) is not None)
@@ -61,7 +72,9 @@ def _tell(shell: Shell, name: str, options: dict[str, str]) -> bool:
             return False
         shell.write(kind + "\n")
         return True
-    return describe(shell, name, every=every, skip_functions="f" in options, kinds_only="t" in options)
+    return describe(
+        shell, name, every=every, skip_functions="f" in options, kinds_only="t" in options
+    )
 
 
 def _kind(shell: Shell, name: str, options: dict[str, str]) -> str | None:
@@ -86,7 +99,9 @@ def describe(
     kinds_only: bool = False,
     origin: str = "type",
 ) -> bool:
-    """Say what a name means, as `type` or (with `short`) as `command -v` does; whether it means anything."""
+    """Say what a name means, as `type` or (with `short`) as `command -v` does; whether it means
+    anything.
+    """
     from agentsandbox.shell.syntax.printer import print_function
 
     found = False
@@ -107,7 +122,11 @@ def describe(
         text = print_function(shell.definitions.functions[name].node)
         if tell("function", f"{name} is a function\n{text}", name):
             return True
-    if name in NAMES and name not in shell.definitions.disabled and tell("builtin", f"{name} is a shell builtin", name):
+    if (
+        name in NAMES
+        and name not in shell.definitions.disabled
+        and tell("builtin", f"{name} is a shell builtin", name)
+    ):
         return True
     hashed = shell.specials.hashed.get(name)
     if hashed is not None and not every and "/" not in name:

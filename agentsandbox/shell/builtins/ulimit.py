@@ -1,4 +1,6 @@
-"""`ulimit`: the limits of a process. They are kept and shown as a kernel does; what stops a script are the sandbox's own (D-ulimit)."""
+"""`ulimit`: the limits of a process. They are kept and shown as a kernel does; what stops a script
+are the sandbox's own (D-ulimit).
+"""
 
 from __future__ import annotations
 
@@ -49,14 +51,24 @@ def ulimit(shell: Shell, words: list[str]) -> int:
     for letter, text in asked:
         if text is None:
             title = _title(letter) if len(asked) > 1 else ""
-            shell.write(f"{title}{_shown(_limit(shell, letter, 'H' in flags and 'S' not in flags))}\n")
+            shell.write(
+                f"{title}{_shown(_limit(shell, letter, 'H' in flags and 'S' not in flags))}\n"
+            )
         else:
-            _change(shell, letter, text, "S" in flags or "H" not in flags, "H" in flags or "S" not in flags)
+            _change(
+                shell,
+                letter,
+                text,
+                "S" in flags or "H" not in flags,
+                "H" in flags or "S" not in flags,
+            )
     return 0
 
 
 def _parse(words: list[str]) -> tuple[str, list[tuple[str, str | None]], list[str]]:
-    """The letters that say which limits, the resources with their values, and what follows the options."""
+    """The letters that say which limits, the resources with their values, and what follows the
+    options.
+    """
     flags = ""
     asked: list[tuple[str, str | None]] = []
     position = 1
@@ -109,8 +121,13 @@ def _change(shell: Shell, letter: str, text: str, soft: bool, hard: bool) -> Non
     if _exceeds(value if soft else now, value if hard else highest):
         raise _refused(letter, errno.EINVAL)
     if letter in _COUNTED and value != now:
-        shell.complain(f"ulimit: {_RESOURCES[letter][0]}: only the sandbox's own limits count (D-ulimit)")
-    shell.process.ceilings = {**shell.process.ceilings, letter: (value if soft else now, value if hard else highest)}
+        shell.complain(
+            f"ulimit: {_RESOURCES[letter][0]}: only the sandbox's own limits count (D-ulimit)"
+        )
+    shell.process.ceilings = {
+        **shell.process.ceilings,
+        letter: (value if soft else now, value if hard else highest),
+    }
 
 
 def _value(text: str, soft: int | None, hard: int | None) -> int | None:

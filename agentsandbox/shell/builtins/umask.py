@@ -21,7 +21,9 @@ def umask(shell: Shell, words: list[str]) -> int:
     options, position = parse_letters(words, "pS")
     if position < len(words):
         text = words[position]
-        shell.process.umask = _octal(text) if is_number(text[:1]) else _symbolic(text, shell.process.umask)
+        shell.process.umask = (
+            _octal(text) if is_number(text[:1]) else _symbolic(text, shell.process.umask)
+        )
         if "S" in options:
             shell.write(_letters(shell.process.umask) + "\n")
         return 0

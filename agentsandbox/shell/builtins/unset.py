@@ -6,7 +6,15 @@ from agentsandbox.errors import CommandError
 from agentsandbox.shell.builtins import define, parse_letters
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.expansion.references import split_reference
-from agentsandbox.shell.expansion.variables import ARRAY, ASSOCIATIVE, READONLY, UNSET, AssociativeArray, IndexedArray, NameReference
+from agentsandbox.shell.expansion.variables import (
+    ARRAY,
+    ASSOCIATIVE,
+    READONLY,
+    UNSET,
+    AssociativeArray,
+    IndexedArray,
+    NameReference,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,12 +66,18 @@ def _unset(shell: Shell, name: str, options: dict[str, str]) -> None:
         _unset_element(shell, inner, inner_subscript[:-1])
         return
     target = target or name
-    known = target in shell.values or target in shell.variables.readers or target in shell.attributes
+    known = (
+        target in shell.values or target in shell.variables.readers or target in shell.attributes
+    )
     if not known and "v" not in options and name in shell.definitions.functions:
         _unset_function(shell, name)
         return
-    if shell.options.shopt["localvar_unset"] and any(target in scope for scope in shell.variables.scopes[:-1]):
-        shell.values[target] = UNSET  # it stays the local variable of the function that called this one
+    if shell.options.shopt["localvar_unset"] and any(
+        target in scope for scope in shell.variables.scopes[:-1]
+    ):
+        shell.values[target] = (
+            UNSET  # it stays the local variable of the function that called this one
+        )
         return
     shell.variables.unset(target)
 
@@ -85,7 +99,11 @@ def _unset_element(shell: Shell, name: str, subscript: str) -> None:
     name = shell.variables.resolve(name) or name
     value = shell.variables.lookup(name)
     if value is None:
-        declared = shell.variables.scopes and name in shell.values and not shell.attributes.get(name, 0) & (ARRAY | ASSOCIATIVE)
+        declared = (
+            shell.variables.scopes
+            and name in shell.values
+            and not shell.attributes.get(name, 0) & (ARRAY | ASSOCIATIVE)
+        )
         if declared and subscript not in ("0", "@", "*"):
             raise CommandError(f"{name}: not an array variable")
         return

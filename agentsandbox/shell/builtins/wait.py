@@ -72,7 +72,9 @@ def _is_elsewhere(shell: Shell, process: Process) -> bool:
     """Whether only a call from another thread can go on with it; a message if so."""
     if process not in shell.machine.scheduler.elsewhere:
         return False
-    shell.complain(f"wait: pid {process.pid} goes on only in the thread that started it (D-threads)")
+    shell.complain(
+        f"wait: pid {process.pid} goes on only in the thread that started it (D-threads)"
+    )
     return True
 
 
@@ -111,7 +113,11 @@ def _wait_next(shell: Shell, operands: list[str], variable: str | None) -> int:
     processes = [process for process in processes if not _is_elsewhere(shell, process)]
     if not processes:
         return 127
-    shell.machine.scheduler.block(lambda: bool(shell.traps.pending) or any(process.status is not None for process in processes))
+    shell.machine.scheduler.block(
+        lambda: (
+            bool(shell.traps.pending) or any(process.status is not None for process in processes)
+        )
+    )
     if shell.traps.pending:
         return _interrupted(shell)
     ended = next(process for process in processes if process.status is not None)
@@ -119,7 +125,9 @@ def _wait_next(shell: Shell, operands: list[str], variable: str | None) -> int:
     if variable is not None:
         shell.variables.assign(variable, str(ended.pid))
     _forget(shell, ended)
-    shell.jobs.kept = frozenset([job.process.pid for job in shell.jobs.jobs if job.process.status is not None])
+    shell.jobs.kept = frozenset(
+        [job.process.pid for job in shell.jobs.jobs if job.process.status is not None]
+    )
     return ended.status or 0
 
 

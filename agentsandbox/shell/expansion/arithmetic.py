@@ -1,7 +1,7 @@
 """Arithmetic trees compiled to closures over 64-bit integers.
 
-A closure takes the shell and the values of the expansions in the text. Variables that hold numbers cost one look-up;
-text is evaluated as an expression of its own, as bash does.
+A closure takes the shell and the values of the expansions in the text. Variables that hold numbers
+cost one look-up; text is evaluated as an expression of its own, as bash does.
 """
 
 from __future__ import annotations
@@ -12,7 +12,12 @@ import re
 from agentsandbox.errors import LimitReached
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.expansion.variables import ASSOCIATIVE, AssociativeArray, IndexedArray
-from agentsandbox.shell.syntax.arithmetic import FIRST_OPERAND, OPERAND, ArithmeticSyntaxError, parse_arithmetic
+from agentsandbox.shell.syntax.arithmetic import (
+    FIRST_OPERAND,
+    OPERAND,
+    ArithmeticSyntaxError,
+    parse_arithmetic,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,8 +27,6 @@ if TYPE_CHECKING:
     from agentsandbox.shell.syntax.arithmetic import Tree
 
     Evaluator = Callable[[ExpansionHost, Sequence[int]], int]
-
-__all__ = ["compile_operation", "compile_text", "compile_tree", "evaluate_text", "read_variable", "wrap"]
 
 MAX_RECURSION = 1024
 """Variables whose values are expressions that name further variables: as deep as bash goes."""
@@ -63,7 +66,9 @@ def evaluate_text(host: ExpansionHost, text: str) -> int:
     host.control.expressions += 1
     try:
         if host.control.expressions > MAX_RECURSION:
-            raise ExpansionError(f'{text}: expression recursion level exceeded (error token is "{text}")')
+            raise ExpansionError(
+                f'{text}: expression recursion level exceeded (error token is "{text}")'
+            )
         if host.control.expressions % _ON_A_STACK == 0:
             return budget.on_fresh_stack(lambda: compile_text(text)(host, ()))
         return compile_text(text)(host, ())
@@ -161,7 +166,9 @@ def _key(subscript: str) -> Callable[[Sequence[int | str]], str]:
     texts, indices = pieces[::2], [ord(char) - FIRST_OPERAND for char in pieces[1::2]]
 
     def key(operands: Sequence[int | str]) -> str:
-        return texts[0] + "".join([f"{operands[index]}{text}" for index, text in zip(indices, texts[1:], strict=True)])
+        return texts[0] + "".join(
+            [f"{operands[index]}{text}" for index, text in zip(indices, texts[1:], strict=True)]
+        )
 
     return key
 
@@ -201,7 +208,9 @@ def write_variable(host: ExpansionHost, name: str, value: int) -> None:
         host.values[name] = value
 
 
-def write_element(host: ExpansionHost, name: str, subscript: str, value: int, *, expanded: bool = False) -> None:
+def write_element(
+    host: ExpansionHost, name: str, subscript: str, value: int, *, expanded: bool = False
+) -> None:
     """Assign a number to an array element."""
     key = subscript if expanded else host.key(name, subscript)
     if not key.strip():
@@ -213,7 +222,9 @@ def write_element(host: ExpansionHost, name: str, subscript: str, value: int, *,
             host.complain(f"{name}[{key}]: bad array subscript")
             return
         index = host.variables.evaluate(key)
-        if index < -(array.end() if isinstance(array, IndexedArray) else 1 if array is not None else 0):
+        if index < -(
+            array.end() if isinstance(array, IndexedArray) else 1 if array is not None else 0
+        ):
             host.fault(f"{name}[{subscript}]: bad array subscript")
             return
         key = str(index)
@@ -226,7 +237,9 @@ def _writer(target: Tree) -> Callable[[ExpansionHost, Sequence[int], int], None]
         return lambda host, operands, value: write_variable(host, name, value)
     if OPERAND in subscript:
         key = _key(subscript)
-        return lambda host, operands, value: write_element(host, name, key(operands), value, expanded=True)
+        return lambda host, operands, value: write_element(
+            host, name, key(operands), value, expanded=True
+        )
     return lambda host, operands, value: write_element(host, name, subscript, value)
 
 
@@ -448,7 +461,9 @@ def _or(tree: Tree, text: str) -> Evaluator:
 
 def _choose(tree: Tree, text: str) -> Evaluator:
     condition, yes, no = (compile_tree(branch, text) for branch in tree[1:])
-    return lambda host, operands: yes(host, operands) if condition(host, operands) else no(host, operands)
+    return lambda host, operands: (
+        yes(host, operands) if condition(host, operands) else no(host, operands)
+    )
 
 
 def _comma(tree: Tree, text: str) -> Evaluator:
@@ -477,8 +492,15 @@ _COMPILERS: dict[str, Callable[[Tree, str], Evaluator]] = {
 
 
 def compile_operation(tree: Tree) -> Callable[[ExpansionHost], int] | None:
-    """A sum, difference or product of a variable and a number or variable, as one closure; None for anything else."""
-    if tree[0] != "binary" or tree[1] not in ("+", "-", "*") or tree[2][0] != "variable" or tree[2][2] is not None:
+    """A sum, difference or product of a variable and a number or variable, as one closure; None for
+    anything else.
+    """
+    if (
+        tree[0] != "binary"
+        or tree[1] not in ("+", "-", "*")
+        or tree[2][0] != "variable"
+        or tree[2][2] is not None
+    ):
         return None
     _, operator, left, right = tree
     name: str = left[1]

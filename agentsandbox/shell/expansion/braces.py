@@ -16,16 +16,17 @@ if TYPE_CHECKING:
     from agentsandbox.shell.expansion.compiling import Fields, Words
     from agentsandbox.shell.expansion.host import ExpansionHost
 
-    Items = TypeVar("Items", str, list[str | Part])  # characters of unquoted text and other parts whole; a plain word is a text
-
-__all__ = ["brace_fields", "expand_braces"]
+    Items = TypeVar(
+        "Items", str, list[str | Part]
+    )  # characters of unquoted text and other parts whole; a plain word is a text
 
 _LONG = 65536
 """Characters from which on a word is weighed with the others."""
 _FEW = 256
 """Words that are compiled beforehand; more are made one by one."""
 _SHORT = 1024
-"""Characters up to which a word is looked at beforehand, where no limit of the sandbox counts yet."""
+"""Characters up to which a word is looked at beforehand, where no limit of the sandbox counts
+yet."""
 _BLOCK = 16384
 """Characters of words between two looks at what all of them take."""
 _WORD = 24
@@ -33,7 +34,9 @@ _WORD = 24
 _DEPTH = 100
 """Braces in a row, or in one another, that are expanded."""
 _BACKSLASH = 92
-_SEQUENCE = re.compile(r"(?:([-+]?[0-9]+)\.\.([-+]?[0-9]+)|([A-Za-z])\.\.([A-Za-z]))(?:\.\.([-+]?[0-9]+))?")
+_SEQUENCE = re.compile(
+    r"(?:([-+]?[0-9]+)\.\.([-+]?[0-9]+)|([A-Za-z])\.\.([A-Za-z]))(?:\.\.([-+]?[0-9]+))?"
+)
 _PADDED = re.compile(r"-?0[0-9]")
 _NOT_PLAIN = re.compile(r"[*?\[(~\\]|[A-Z]\.\.[a-z]|[a-z]\.\.[A-Z]")
 """What may make more of a word than its text: patterns, homes, and the letters between Z and a."""
@@ -67,7 +70,9 @@ def brace_fields(parts: tuple[Part, ...], words: Words) -> Fields:
 
 
 def _plain_text(parts: tuple[Part, ...]) -> str | None:
-    """The text of a word whose expansions are nothing but their texts, None where more may come of them."""
+    """The text of a word whose expansions are nothing but their texts, None where more may come of
+    them.
+    """
     if len(parts) != 1 or not isinstance(parts[0], Literal):
         return None
     text = parts[0].text
@@ -86,7 +91,9 @@ def _many_texts(plain: str, host: ExpansionHost, out: list[str]) -> None:
         out.extend(filter(None, block))
 
 
-def _many_fields(parts: tuple[Part, ...], words: Words, host: ExpansionHost, out: list[str]) -> None:
+def _many_fields(
+    parts: tuple[Part, ...], words: Words, host: ExpansionHost, out: list[str]
+) -> None:
     budget = host.budget
     size = charged = 0
     for alternative in expand_braces(parts, budget):
@@ -118,7 +125,9 @@ def expand_braces(parts: tuple[Part, ...], budget: Budget) -> Iterator[tuple[Par
             items.extend(part.text)
         else:
             items.append(part)
-    budget.charge(8 * len(items) * min(items.count("{"), _DEPTH))  # every brace keeps what is behind it
+    budget.charge(
+        8 * len(items) * min(items.count("{"), _DEPTH)
+    )  # every brace keeps what is behind it
     for expanded in _expand(items, budget, 0):
         budget.step(1 + (len(expanded) >> 4))
         yield _join(expanded)
@@ -146,7 +155,9 @@ def _join(items: list[str | Part]) -> tuple[Part, ...]:
 
 
 def _longer_name(part: Part, char: str) -> Part | None:
-    """`$a` with a character of a brace expansion behind it: bash puts texts together, so that the name goes on."""
+    """`$a` with a character of a brace expansion behind it: bash puts texts together, so that the
+    name goes on.
+    """
     if isinstance(part, Parameter) and part.source == "$" + part.name and part.name.isidentifier():
         return Parameter(part.name + char, source=part.source + char)
     return None
@@ -210,7 +221,9 @@ def _closing(items: str | list[str | Part], opening: int, budget: Budget) -> int
         elif item == "{":
             level += 1
         elif not level and not separated:
-            separated = item == "," or (item == "." == _at(items, position + 1) and _at(items, position + 2) != "}")
+            separated = item == "," or (
+                item == "." == _at(items, position + 1) and _at(items, position + 2) != "}"
+            )
     budget.step(len(items) - opening >> 4)
     return None
 
@@ -242,16 +255,22 @@ def _alternatives(inside: Items, budget: Budget, depth: int) -> Iterator[Items]:
 
 def _text(items: str | list[str | Part]) -> str:
     """The characters, a NUL in place of what is no character."""
-    return items if isinstance(items, str) else "".join([item if isinstance(item, str) else "\0" for item in items])
+    return (
+        items
+        if isinstance(items, str)
+        else "".join([item if isinstance(item, str) else "\0" for item in items])
+    )
 
 
 def _valid_sequence(text: str) -> bool:
     match = _SEQUENCE.fullmatch(text)
     if match is None:
         return False
-    return all(abs(int(number)) <= 1 << 63 for number in (match[1], match[2], match[5]) if number and len(number) < 25) and not any(
-        number and len(number) >= 25 for number in (match[1], match[2], match[5])
-    )
+    return all(
+        abs(int(number)) <= 1 << 63
+        for number in (match[1], match[2], match[5])
+        if number and len(number) < 25
+    ) and not any(number and len(number) >= 25 for number in (match[1], match[2], match[5]))
 
 
 def _sequence(text: str) -> Iterator[str]:
@@ -265,7 +284,9 @@ def _sequence(text: str) -> Iterator[str]:
         width = 0
         if any(_PADDED.match(number) for number in (first_number, last_number)):
             width = max(len(first_number), len(last_number))
-        for value in range(first, last + 1, step) if first <= last else range(first, last - 1, -step):
+        for value in (
+            range(first, last + 1, step) if first <= last else range(first, last - 1, -step)
+        ):
             yield str(value).zfill(width) if width else str(value)
         return
     first, last = ord(first_letter), ord(last_letter)

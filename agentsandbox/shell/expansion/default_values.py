@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from agentsandbox.shell.expansion.splitting import FieldBuilder
     from agentsandbox.shell.syntax.nodes import Parameter
 
-__all__ = ["choice_emitter", "choice_text"]
-
 
 def choice_text(node: Parameter, words: Words, assignment: bool) -> Text:
     """The expansion as one text."""
@@ -63,8 +61,12 @@ def choice_emitter(node: Parameter, words: Words, *, quoted: bool) -> Emit:
     return choose_quoted if quoted else choose
 
 
-def _choice(node: Parameter, reader: ParameterReader) -> Callable[[ExpansionHost], str | list[str] | None]:
-    """The parameter's value when the operator takes it, None when the operand counts. For +: "" when nothing does."""
+def _choice(
+    node: Parameter, reader: ParameterReader
+) -> Callable[[ExpansionHost], str | list[str] | None]:
+    """The parameter's value when the operator takes it, None when the operand counts. For +: ""
+    when nothing does.
+    """
     operator = node.operator
     empty_counts = operator[0] == ":"
     single, many = reader.single, reader.many
@@ -101,7 +103,9 @@ def _choice(node: Parameter, reader: ParameterReader) -> Callable[[ExpansionHost
 def _operand_emitter(node: Parameter, words: Words, *, quoted: bool) -> Emit:
     if node.operator in ("-", ":-", "+", ":+"):
         parts = words.tildes(node.operands[0].parts, False)
-        emitters = [words.emit_quoted(part) if quoted else words.emit_operand(part) for part in parts]
+        emitters = [
+            words.emit_quoted(part) if quoted else words.emit_operand(part) for part in parts
+        ]
         if quoted and not emitters:
             return lambda host, builder: builder.quoted("")
 
@@ -117,7 +121,9 @@ def _operand_emitter(node: Parameter, words: Words, *, quoted: bool) -> Emit:
 
 
 def _operand(node: Parameter, words: Words, assignment: bool = False) -> Text:
-    """The operand as one text, assigned or reported where the operator says so; "" for + with an unset parameter."""
+    """The operand as one text, assigned or reported where the operator says so; "" for + with an
+    unset parameter.
+    """
     operator = node.operator
     word = node.operands[0]
     text = words.string(word, assignment=assignment)
@@ -133,7 +139,9 @@ def _operand(node: Parameter, words: Words, assignment: bool = False) -> Text:
             return assign(host, value)
 
         return assigned
-    shown = node.prefix + (node.name if node.subscript is None else f"{node.name}[{node.subscript.source}]")
+    shown = node.prefix + (
+        node.name if node.subscript is None else f"{node.name}[{node.subscript.source}]"
+    )
     default = "parameter null or not set" if operator == ":?" else "parameter not set"
 
     fields = words.fields_of(word.parts)

@@ -1,4 +1,6 @@
-"""Pathname expansion (POSIX 2.13.3): the names in the filesystem that a pattern matches, sorted by code point."""
+"""Pathname expansion (POSIX 2.13.3): the names in the filesystem that a pattern matches, sorted by
+code point.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,6 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.fs.base import FileSystem
     from agentsandbox.shell.expansion.host import ExpansionHost
 
-__all__ = ["expand_glob", "glob_paths"]
-
 _MAGIC = re.compile(r"[*?\[]|[?*+@!]\(")
 _BASIC_MAGIC = re.compile(r"[*?\[]")
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
@@ -25,7 +25,8 @@ _CLOSED_MAGIC = re.compile(r"[*?]|(?:^|/)[^/\[]*+\[[^/\]]*+\]|[+@!]\(")
 """What makes a word a pattern of pathname expansion: a bracket only when it is closed."""
 _CLOSED_BASIC_MAGIC = re.compile(r"[*?]|(?:^|/)[^/\[]*+\[[^/\]]*+\]")
 _GLOBIGNORE = re.compile(r"(?:\\.|\[[!^]?\]?(?:\[:\w*:\]|[^\]])*+(?:\]|\Z)|[^:\[\\]+)++", re.DOTALL)
-"""One pattern of GLOBIGNORE: a colon inside a bracket expression, even one without its end, does not end it."""
+"""One pattern of GLOBIGNORE: a colon inside a bracket expression, even one without its end, does
+not end it."""
 _LONGEST_GLOBIGNORE = 65_536
 """Characters of GLOBIGNORE."""
 
@@ -52,7 +53,10 @@ def expand_glob(host: ExpansionHost, pattern: str) -> list[str] | None:
         extglob=host.options.extglob,
     )
     if ignored:
-        is_ignored = [_ignoring(piece, shopt["nocaseglob"], host.options.extglob) for piece in _GLOBIGNORE.findall(ignored)]
+        is_ignored = [
+            _ignoring(piece, shopt["nocaseglob"], host.options.extglob)
+            for piece in _GLOBIGNORE.findall(ignored)
+        ]
         found = [name for name in found if not any(test(name) for test in is_ignored)]
     if found:
         return found
@@ -66,8 +70,12 @@ def _ignoring(pattern: str, ignore_case: bool, extglob: bool) -> Callable[[str],
     compiled = compile_glob(pattern, pathname=True, ignore_case=ignore_case, extglob=extglob)
     if not pattern.endswith("*") or pattern.endswith("\\*"):
         return compiled.match
-    start = compile_glob(pattern.rstrip("*"), pathname=True, ignore_case=ignore_case, extglob=extglob)
-    return lambda name: compiled.match(name) or any(start.match(name[:at]) for at in range(len(name) + 1))
+    start = compile_glob(
+        pattern.rstrip("*"), pathname=True, ignore_case=ignore_case, extglob=extglob
+    )
+    return lambda name: (
+        compiled.match(name) or any(start.match(name[:at]) for at in range(len(name) + 1))
+    )
 
 
 def glob_paths(
@@ -82,11 +90,14 @@ def glob_paths(
     skipdots: bool = True,
     extglob: bool = True,
 ) -> list[str]:
-    """Every path that the pattern matches, as it would be written from `cwd`; `.` and `..` only without `skipdots`."""
+    """Every path that the pattern matches, as it would be written from `cwd`; `.` and `..` only
+    without `skipdots`.
+    """
     root = pattern[: len(pattern) - len(pattern.lstrip("/"))]
     found = [(root, "/" if root else cwd)]
     matched = False
-    """Whether a component before was a pattern: from there on paths are written anew, with one slash between names."""
+    """Whether a component before was a pattern: from there on paths are written anew, with one
+    slash between names."""
     components = _components(pattern[len(root) :], extglob)
     magic = _MAGIC if extglob else _BASIC_MAGIC
     for number, (component, slashes) in enumerate(components):
@@ -98,12 +109,16 @@ def glob_paths(
             if not last and components[number + 1][0] == "**":
                 matched = True
                 continue  # the next one means the same
-            found = _descend(found, fs, budget, dotglob, "/" if slashes else "", bare=matched, links=last)
+            found = _descend(
+                found, fs, budget, dotglob, "/" if slashes else "", bare=matched, links=last
+            )
             matched = True
         elif magic.search(component):
             matches = glob_matcher(component, ignore_case=ignore_case, extglob=extglob)
             dots = component.startswith((".", "\\."))
-            entered = _entered(found, matches, fs, budget, hidden=dots or dotglob, dots=dots and not skipdots)
+            entered = _entered(
+                found, matches, fs, budget, hidden=dots or dotglob, dots=dots and not skipdots
+            )
             if last and not slashes:
                 shown = [before + name for before, _, names in entered for name in names]
                 return sorted(set(shown) if globstar else shown)
@@ -119,13 +134,23 @@ def glob_paths(
             found = [
                 (shown + name + separator, f"{real.rstrip('/')}/{name}")
                 for shown, real in found
-                if (fs.is_dir(f"{real.rstrip('/')}/{name}") if slashes else fs.exists(f"{real.rstrip('/')}/{name}", follow=False))
+                if (
+                    fs.is_dir(f"{real.rstrip('/')}/{name}")
+                    if slashes
+                    else fs.exists(f"{real.rstrip('/')}/{name}", follow=False)
+                )
             ]
-    return sorted({shown for shown, _ in found if shown}) if globstar else sorted(shown for shown, _ in found)
+    return (
+        sorted({shown for shown, _ in found if shown})
+        if globstar
+        else sorted(shown for shown, _ in found)
+    )
 
 
 def _components(pattern: str, extglob: bool) -> list[tuple[str, str]]:
-    """The names and the slashes behind each, which no bracket expression or extended pattern holds."""
+    """The names and the slashes behind each, which no bracket expression or extended pattern
+    holds.
+    """
     if not extglob or "(" not in pattern:
         return re.findall(r"([^/]+)(/*)", pattern)
     parts: list[tuple[str, str]] = []
@@ -133,7 +158,9 @@ def _components(pattern: str, extglob: bool) -> list[tuple[str, str]]:
     start = position = 0
     while position < len(pattern):
         char = pattern[position]
-        depth += (char == "(" and position > 0 and pattern[position - 1] in "?*+@!") - (char == ")" and depth > 0)
+        depth += (char == "(" and position > 0 and pattern[position - 1] in "?*+@!") - (
+            char == ")" and depth > 0
+        )
         end = position
         position += 1
         if char == "/" and not depth:
@@ -147,9 +174,17 @@ def _components(pattern: str, extglob: bool) -> list[tuple[str, str]]:
 
 
 def _entered(
-    found: list[tuple[str, str]], matches: Callable[[str], object], fs: FileSystem, budget: Budget, *, hidden: bool, dots: bool
+    found: list[tuple[str, str]],
+    matches: Callable[[str], object],
+    fs: FileSystem,
+    budget: Budget,
+    *,
+    hidden: bool,
+    dots: bool,
 ) -> list[tuple[str, str, list[str]]]:
-    """The directories found so far, each with the names in it that match: what is before them as shown, the directory's path, they."""
+    """The directories found so far, each with the names in it that match: what is before them as
+    shown, the directory's path, they.
+    """
     entered: list[tuple[str, str, list[str]]] = []
     for shown, real in found:
         try:
@@ -158,14 +193,24 @@ def _entered(
             continue
         budget.step(1 + len(names) // 64)
         matching = list(filter(matches, [".", "..", *names] if dots else names))
-        entered.append((shown, real, matching if hidden else [name for name in matching if name[0] != "."]))
+        entered.append(
+            (shown, real, matching if hidden else [name for name in matching if name[0] != "."])
+        )
     return entered
 
 
 def _descend(
-    found: list[tuple[str, str]], fs: FileSystem, budget: Budget, dotglob: bool, separator: str, *, bare: bool, links: bool
+    found: list[tuple[str, str]],
+    fs: FileSystem,
+    budget: Budget,
+    dotglob: bool,
+    separator: str,
+    *,
+    bare: bool,
+    links: bool,
 ) -> list[tuple[str, str]]:
-    """`**`: every directory below, and every file too without a separator. The directory itself comes `bare` of its slash or with it.
+    """`**`: every directory below, and every file too without a separator. The directory itself
+    comes `bare` of its slash or with it.
 
     With a separator `links` to directories count too, but nothing below them.
     """

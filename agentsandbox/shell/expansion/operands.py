@@ -1,7 +1,8 @@
 """Arithmetic with expansions in it: `$((x + $y * ${#z}))`.
 
-$x in an expression is text in bash. Where each expansion is a whole operand and turns out to be an integer, its value is
-put into the tree that was compiled once; anything else is expanded and parsed anew.
+$x in an expression is text in bash. Where each expansion is a whole operand and turns out to be an
+integer, its value is put into the tree that was compiled once; anything else is expanded and parsed
+anew.
 """
 
 from __future__ import annotations
@@ -9,9 +10,19 @@ from __future__ import annotations
 import re
 
 from agentsandbox.kernel.caching import cache_short
-from agentsandbox.shell.expansion.arithmetic import compile_operation, compile_tree, evaluate_text, read_variable
+from agentsandbox.shell.expansion.arithmetic import (
+    compile_operation,
+    compile_tree,
+    evaluate_text,
+    read_variable,
+)
 from agentsandbox.shell.expansion.errors import ExpansionError
-from agentsandbox.shell.syntax.arithmetic import FIRST_OPERAND, OPERAND, ArithmeticSyntaxError, parse_arithmetic
+from agentsandbox.shell.syntax.arithmetic import (
+    FIRST_OPERAND,
+    OPERAND,
+    ArithmeticSyntaxError,
+    parse_arithmetic,
+)
 from agentsandbox.shell.syntax.nodes import Literal, Parameter, Part, Quoted, Word
 
 TYPE_CHECKING = False
@@ -22,8 +33,6 @@ if TYPE_CHECKING:
     from agentsandbox.shell.expansion.host import ExpansionHost
 
     Number = Callable[[ExpansionHost], int]
-
-__all__ = ["compile_expression"]
 
 _CHANGES = re.compile(r"\+\+|--|(?<![=<>!])=(?!=)|<<=|>>=")
 _IDENTIFIER_EDGE = re.compile(r"[A-Za-z0-9_#@.]")
@@ -53,10 +62,16 @@ def _operand_expression(word: Word, as_text: Text, words: Words) -> Number | Non
         evaluate = compile_tree(parse_arithmetic(source), source)
     except (ArithmeticSyntaxError, ExpansionError):
         return None
-    again = not keys and not _CHANGES.search(source)  # an error shows the text with the values in it
+    again = not keys and not _CHANGES.search(
+        source
+    )  # an error shows the text with the values in it
     texts = [words.text(part) for part in operands]
     readers = [
-        _operand_reader(part, words) if number not in keys else text if isinstance(part, Parameter) and not part.operator else None
+        _operand_reader(part, words)
+        if number not in keys
+        else text
+        if isinstance(part, Parameter) and not part.operator
+        else None
         for number, (part, text) in enumerate(zip(operands, texts, strict=True))
     ]
     if len(readers) == 1 and readers[0] is not None:
@@ -93,7 +108,10 @@ def _operand_expression(word: Word, as_text: Text, words: Words) -> Number | Non
 
     def operands_once(host: ExpansionHost) -> int:
         expanded = [text(host) for text in texts]
-        values = [text if number in keys else int(text) if _INTEGER.fullmatch(text) else None for number, text in enumerate(expanded)]
+        values = [
+            text if number in keys else int(text) if _INTEGER.fullmatch(text) else None
+            for number, text in enumerate(expanded)
+        ]
         if None in values:
             return evaluate_text(host, _filled(word.parts, expanded))
         try:
@@ -195,7 +213,9 @@ def _constant_expression(source: str) -> Number:
 def _filled(parts: tuple[Part, ...], values: Sequence[object]) -> str:
     """An expression with the values of its expansions."""
     rest = iter(values)
-    return "".join(part.text if isinstance(part, (Literal, Quoted)) else str(next(rest)) for part in parts)
+    return "".join(
+        part.text if isinstance(part, (Literal, Quoted)) else str(next(rest)) for part in parts
+    )
 
 
 def _with_values(message: str, values: Sequence[object]) -> str:

@@ -1,6 +1,7 @@
 """Parameter expansion (POSIX 2.6.2 and bash): $name and every ${…}, compiled to closures.
 
-A parameter is single (one text or unset) or a list ("$@", "${a[*]}", "${!prefix@}"); operators work on either.
+A parameter is single (one text or unset) or a list ("$@", "${a[*]}", "${!prefix@}"); operators work
+on either.
 """
 
 from __future__ import annotations
@@ -12,8 +13,20 @@ from agentsandbox.kernel.caching import cache_short
 from agentsandbox.kernel.quoting import shell_quote_single
 from agentsandbox.kernel.streams import bytewise, decode, encode
 from agentsandbox.shell.expansion.errors import ExpansionError, unbound
-from agentsandbox.shell.expansion.transformations import OPERATORS, slice_list, slice_text, transform
-from agentsandbox.shell.expansion.variables import ASSOCIATIVE, HIDDEN, AssociativeArray, IndexedArray, NameReference, is_name
+from agentsandbox.shell.expansion.transformations import (
+    OPERATORS,
+    slice_list,
+    slice_text,
+    transform,
+)
+from agentsandbox.shell.expansion.variables import (
+    ASSOCIATIVE,
+    HIDDEN,
+    AssociativeArray,
+    IndexedArray,
+    NameReference,
+    is_name,
+)
 from agentsandbox.shell.syntax.braced import NAME
 from agentsandbox.shell.syntax.nodes import CHOICES, TRANSFORMATIONS, Literal, Parameter, Word
 
@@ -26,8 +39,6 @@ if TYPE_CHECKING:
 
     MaybeText = Callable[[ExpansionHost], str | None]
     Texts = Callable[[ExpansionHost], list[str]]
-
-__all__ = ["ParameterReader", "compile_parameter", "join", "reader_for"]
 
 _SPECIAL_READERS: dict[str, MaybeText] = {
     "?": lambda host: str(host.status),
@@ -53,13 +64,16 @@ _TURN = 4096
 class ParameterReader:
     """How to read a parameter.
 
-    shown   its name for messages           star    joins with the first character of IFS, as "$*" does
+    shown   its name for messages           star    joins with the first character of IFS, as "$*"
+            does
     single  the text, None when unset       many    the list; None for a single parameter
     """
 
     __slots__ = ("keys", "many", "shown", "single", "star")
 
-    def __init__(self, shown: str, single: MaybeText, many: Texts | None = None, star: bool = False) -> None:
+    def __init__(
+        self, shown: str, single: MaybeText, many: Texts | None = None, star: bool = False
+    ) -> None:
         self.shown = shown
         self.single = single
         self.many = many
@@ -116,7 +130,11 @@ def _element(name: str, subscript: Word, words: Words) -> MaybeText:
             if blank and not subscript.source:
                 raise ExpansionError(f"${{{name}[]}}: bad substitution")
             text = index_text(host)
-            index = int(text) if text.isdigit() and len(text) < 10 and text.isascii() and text[0] != "0" else host.variables.evaluate(text)
+            index = (
+                int(text)
+                if text.isdigit() and len(text) < 10 and text.isascii() and text[0] != "0"
+                else host.variables.evaluate(text)
+            )
             if index < 0 and -index > value.end():
                 host.fault(f"{name}: bad array subscript")
                 return None
@@ -155,7 +173,11 @@ def reader_for(name: str, subscript: Word | None, words: Words) -> ParameterRead
     if every:
         reader = ParameterReader(
             f"{name}[{every}]",
-            lambda host: join(host, host.variables.elements(name), every == "*") if host.variables.elements(name) else None,
+            lambda host: (
+                join(host, host.variables.elements(name), every == "*")
+                if host.variables.elements(name)
+                else None
+            ),
             lambda host: host.variables.elements(name),
             every == "*",
         )
@@ -180,7 +202,9 @@ def reader_for(name: str, subscript: Word | None, words: Words) -> ParameterRead
 
 
 def compile_parameter(node: Parameter, words: Words) -> ParameterReader:
-    """The whole expansion as a reader; its `single` and `many` raise under `set -u` where bash does."""
+    """The whole expansion as a reader; its `single` and `many` raise under `set -u` where bash
+    does.
+    """
     operator = node.operator
     if operator == "bad":
         return _bad(node)
@@ -231,8 +255,16 @@ def _length(reader: ParameterReader) -> ParameterReader:
         name = reader.shown.partition("[")[0]
 
         def count(host: ExpansionHost) -> str:
-            value = host.variables.lookup(name) if host.options.nounset and name.isidentifier() else None
-            if host.options.nounset and name.isidentifier() and not isinstance(value, (IndexedArray, AssociativeArray, NameReference)):
+            value = (
+                host.variables.lookup(name)
+                if host.options.nounset and name.isidentifier()
+                else None
+            )
+            if (
+                host.options.nounset
+                and name.isidentifier()
+                and not isinstance(value, (IndexedArray, AssociativeArray, NameReference))
+            ):
                 raise ExpansionError(f"{name}: unbound variable")
             return str(len(many(host)))
 
@@ -242,10 +274,14 @@ def _length(reader: ParameterReader) -> ParameterReader:
 
     def length(host: ExpansionHost) -> str:
         text = single(host)
-        if array and host.options.nounset and isinstance(host.values.get(array), (str, int)):  # bash wants an array there
+        if (
+            array and host.options.nounset and isinstance(host.values.get(array), (str, int))
+        ):  # bash wants an array there
             raise ExpansionError(f"{array}: unbound variable")
         if text is None:
-            if host.options.nounset and not (array and isinstance(host.values.get(array), (IndexedArray, AssociativeArray))):
+            if host.options.nounset and not (
+                array and isinstance(host.values.get(array), (IndexedArray, AssociativeArray))
+            ):
                 raise unbound(shown)
             return "0"
         return str(len(bytewise(text) if host.variables.bytewise else text))
@@ -273,7 +309,9 @@ def _operated(node: Parameter, reader: ParameterReader, words: Words) -> Paramet
             if host.options.nounset:
                 raise unbound(shown)
             return None
-        return apply(host, text, pattern(host), replacement(host) if replacement is not None else "")
+        return apply(
+            host, text, pattern(host), replacement(host) if replacement is not None else ""
+        )
 
     if many is None:
         return ParameterReader(shown, operate)
@@ -289,7 +327,9 @@ def _operated(node: Parameter, reader: ParameterReader, words: Words) -> Paramet
             operated += [apply(host, item, by, to) for item in items[start : start + _TURN]]
         return operated
 
-    return ParameterReader(shown, lambda host: join(host, operate_all(host), reader.star), operate_all, reader.star)
+    return ParameterReader(
+        shown, lambda host: join(host, operate_all(host), reader.star), operate_all, reader.star
+    )
 
 
 def _no_transformation(node: Parameter, reader: ParameterReader) -> ParameterReader:
@@ -307,7 +347,9 @@ def _no_transformation(node: Parameter, reader: ParameterReader) -> ParameterRea
         fail(host)
         return []
 
-    return ParameterReader(reader.shown, fail, fail_for_all if reader.many is not None else None, reader.star)
+    return ParameterReader(
+        reader.shown, fail, fail_for_all if reader.many is not None else None, reader.star
+    )
 
 
 def _named(number: Callable[[ExpansionHost], int], shown: str) -> Callable[[ExpansionHost], int]:
@@ -326,7 +368,11 @@ def _named(number: Callable[[ExpansionHost], int], shown: str) -> Callable[[Expa
 def _slice(node: Parameter, reader: ParameterReader, words: Words) -> ParameterReader:
     shown = node.name if node.subscript is None else f"{node.name}[{node.subscript.source}]"
     offset = _named(words.arithmetic(node.operands[0]), node.prefix + shown)
-    length = _named(words.arithmetic(node.operands[1]), node.prefix + shown) if len(node.operands) > 1 else None
+    length = (
+        _named(words.arithmetic(node.operands[1]), node.prefix + shown)
+        if len(node.operands) > 1
+        else None
+    )
     single, many, shown = reader.single, reader.many, reader.shown
     length_source = node.operands[1].source if length is not None else ""
 
@@ -349,7 +395,9 @@ def _slice(node: Parameter, reader: ParameterReader, words: Words) -> ParameterR
 
     def slice_many(host: ExpansionHost) -> list[str]:
         value = None if node.name in ("@", "*") else host.variables.lookup(node.name)
-        if isinstance(value, (str, int)):  # no array: its text is cut, and nothing is left of it beyond its ends
+        if isinstance(
+            value, (str, int)
+        ):  # no array: its text is cut, and nothing is left of it beyond its ends
             start, text = cut(host, str(value))
             return [text] if abs(start) <= len(str(value)) else []
         start, count = offset(host), length(host) if length is not None else None
@@ -362,7 +410,12 @@ def _slice(node: Parameter, reader: ParameterReader, words: Words) -> ParameterR
                 return []
             raise ExpansionError(f"{length_source.strip()}: substring expression < 0")
         if node.name in ("@", "*"):
-            return slice_list([host.invocation.name, *host.stack.positional], start, count, len(host.stack.positional) + 1)
+            return slice_list(
+                [host.invocation.name, *host.stack.positional],
+                start,
+                count,
+                len(host.stack.positional) + 1,
+            )
         if isinstance(value, IndexedArray):
             end = value.end()
             start = start + end if start < 0 else start
@@ -371,13 +424,17 @@ def _slice(node: Parameter, reader: ParameterReader, words: Words) -> ParameterR
             kept = [text for index, text in value.pairs() if int(index) >= start]
             return kept if count is None else kept[:count]
         items = many(host)
-        if isinstance(value, AssociativeArray):  # bash counts its elements from 1, and gives one at least
+        if isinstance(
+            value, AssociativeArray
+        ):  # bash counts its elements from 1, and gives one at least
             first = start + len(items) if start < 0 else max(start - 1, 0)
             taken = items[max(first, 0) :] if first >= -1 else []
             return taken if count is None else taken[: max(count, 1)]
         return slice_list(items, start, count, len(items))
 
-    return ParameterReader(shown, lambda host: join(host, slice_many(host), reader.star), slice_many, reader.star)
+    return ParameterReader(
+        shown, lambda host: join(host, slice_many(host), reader.star), slice_many, reader.star
+    )
 
 
 def _transformed(node: Parameter, reader: ParameterReader, letter: str) -> ParameterReader:
@@ -386,7 +443,10 @@ def _transformed(node: Parameter, reader: ParameterReader, letter: str) -> Param
     def one(host: ExpansionHost) -> str | None:
         text = single(host)
         if text is None:
-            if host.options.nounset and not (letter in ("a", "A") and isinstance(host.values.get(name), (IndexedArray, AssociativeArray))):
+            if host.options.nounset and not (
+                letter in ("a", "A")
+                and isinstance(host.values.get(name), (IndexedArray, AssociativeArray))
+            ):
                 raise unbound(shown)
             if letter not in ("a", "A"):
                 return None
@@ -407,7 +467,9 @@ def _transformed(node: Parameter, reader: ParameterReader, letter: str) -> Param
             whole = transform(host, name, host.variables.text_of(name, value), "A", whole=True)
             if not whole:
                 return []
-            return whole.split(" ", 2) if whole.startswith(("declare -a", "declare -A")) else [whole]
+            return (
+                whole.split(" ", 2) if whole.startswith(("declare -a", "declare -A")) else [whole]
+            )
         if letter in ("K", "k") and isinstance(value, (IndexedArray, AssociativeArray)):
             pairs = value.pairs()
             if letter == "k":
@@ -417,7 +479,10 @@ def _transformed(node: Parameter, reader: ParameterReader, letter: str) -> Param
 
             associative = isinstance(value, AssociativeArray)
             return [
-                " ".join(f"{quote_key(key) if associative else key} {declare_quote_double(text)}" for key, text in pairs)
+                " ".join(
+                    f"{quote_key(key) if associative else key} {declare_quote_double(text)}"
+                    for key, text in pairs
+                )
                 + (" " if associative and pairs else "")
             ]
         items = many(host)
@@ -457,7 +522,9 @@ def _indirect(node: Parameter, words: Words) -> ParameterReader:
     pointer = reader_for(node.name, node.subscript, words)
     if pointer.keys is not None and not node.operator:
         keys = pointer.keys
-        return ParameterReader(pointer.shown, lambda host: join(host, keys(host), pointer.star), keys, pointer.star)
+        return ParameterReader(
+            pointer.shown, lambda host: join(host, keys(host), pointer.star), keys, pointer.star
+        )
     cache: dict[str, ParameterReader] = {}
 
     def target(host: ExpansionHost) -> ParameterReader:

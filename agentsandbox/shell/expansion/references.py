@@ -7,8 +7,6 @@ import re
 from agentsandbox.kernel.caching import cache_short
 from agentsandbox.shell.syntax.braced import NAME
 
-__all__ = ["split_assignment", "split_reference"]
-
 _PLAIN = re.compile(r"""\[([^][$`"'\\]+)\]""")
 _OPERATOR = re.compile(r"\+?=")
 
@@ -30,7 +28,9 @@ def split_reference(text: str) -> tuple[str, str | None] | None:
 
 
 def split_assignment(text: str) -> tuple[str, str | None, str, str] | None:
-    """(name, subscript, "=" or "+=", value) of a text that is an assignment, None for any other; here a subscript may be empty."""
+    """(name, subscript, "=" or "+=", value) of a text that is an assignment, None for any other;
+    here a subscript may be empty.
+    """
     name = NAME.match(text)
     if name is None:
         return None

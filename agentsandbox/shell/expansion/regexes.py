@@ -8,8 +8,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["join_regex", "quote_regex"]
-
 _SPECIAL = re.compile(r"[.\[{()\\*+?^$|]")
 
 
@@ -19,7 +17,9 @@ def quote_regex(text: str) -> str:
 
 
 def join_regex(pieces: Sequence[tuple[str, bool]]) -> str:
-    """The expression of these (text, whether it is quoted). In brackets quotes keep a character from closing them, and no more."""
+    """The expression of these (text, whether it is quoted). In brackets quotes keep a character
+    from closing them, and no more.
+    """
     if not any("[" in text for text, quoted in pieces if not quoted):
         return "".join([quote_regex(text) if quoted else text for text, quoted in pieces])
     text = "".join([text for text, _ in pieces])

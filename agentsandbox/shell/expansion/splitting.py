@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.accounts import Scale
     from agentsandbox.shell.expansion.host import ExpansionHost
 
-__all__ = ["FieldBuilder", "split_fields", "split_read"]
-
 _DEFAULT_FIELDS = re.compile(r"[^ \t\n]+").findall
 _MAGIC = re.compile(r"[*?\[]|[?*+@!]\(")
 
@@ -44,7 +42,11 @@ def split_fields(text: str, ifs: str) -> list[str]:
     fields: list[str] = []
     start = 0
     for match in _delimiters(ifs).finditer(text):
-        if match.lastgroup or match.start() > start or (match.start() > 0 and fields and start < match.start()):
+        if (
+            match.lastgroup
+            or match.start() > start
+            or (match.start() > 0 and fields and start < match.start())
+        ):
             if match.lastgroup or match.start() > start:
                 fields.append(text[start : match.start()])
         start = match.end()
@@ -54,7 +56,9 @@ def split_fields(text: str, ifs: str) -> list[str]:
 
 
 class _ReadFields:
-    """How `read` splits by one value of IFS where no backslash stands: blanks around at most one other character."""
+    """How `read` splits by one value of IFS where no backslash stands: blanks around at most one
+    other character.
+    """
 
     __slots__ = ("all", "blank", "blanks", "first", "ifs", "others")
 
@@ -71,7 +75,9 @@ class _ReadFields:
     def split(self, text: str, count: int) -> list[str]:
         """As `split_read`, but always `count` fields."""
         if count < 0:
-            fields: list[str] = self.all(text.lstrip(self.blanks)) if self.blanks else self.all(text)
+            fields: list[str] = (
+                self.all(text.lstrip(self.blanks)) if self.blanks else self.all(text)
+            )
             fields.pop()  # behind the last character
             return fields
         found = self.first(text)
@@ -87,7 +93,8 @@ _read_fields = cache_short(256)(_ReadFields)
 
 
 def split_read(text: str, ifs: str, count: int, escaped: set[int]) -> list[str]:
-    """The fields for `read` into `count` names (-1: no bound): the last takes the rest. `escaped` positions never split.
+    """The fields for `read` into `count` names (-1: no bound): the last takes the rest. `escaped`
+    positions never split.
 
     There may be fewer of them than names.
     """
@@ -118,8 +125,12 @@ def split_read(text: str, ifs: str, count: int, escaped: set[int]) -> list[str]:
     return fields
 
 
-def _last_field(text: str, start: int, blanks: set[str], others: set[str], escaped: set[int]) -> str:
-    """The rest of a line: trailing blanks go, and one trailing delimiter if it ends the only field left."""
+def _last_field(
+    text: str, start: int, blanks: set[str], others: set[str], escaped: set[int]
+) -> str:
+    """The rest of a line: trailing blanks go, and one trailing delimiter if it ends the only field
+    left.
+    """
     end = len(text)
     while end > start and text[end - 1] in blanks and end - 1 not in escaped:
         end -= 1
@@ -129,7 +140,10 @@ def _last_field(text: str, start: int, blanks: set[str], others: set[str], escap
             before = end - 1
             while before > start and text[before - 1] in blanks and before - 1 not in escaped:
                 before -= 1
-            if not any(char in blanks and start + at not in escaped for at, char in enumerate(text[start:before])):
+            if not any(
+                char in blanks and start + at not in escaped
+                for at, char in enumerate(text[start:before])
+            ):
                 return text[start:before]
     return text[start:end]
 
@@ -169,7 +183,9 @@ class FieldBuilder:
             self.quoted(item)
 
     def expanded_elements(self, items: list[str]) -> None:
-        """$@ or $* without quotes: each element splits again; a first character of IFS that is no blank also keeps empty ones."""
+        """$@ or $* without quotes: each element splits again; a first character of IFS that is no
+        blank also keeps empty ones.
+        """
         keeps_empty = self.host.variables.ifs[:1].strip(" \t\n") != ""
         for number, item in enumerate(items):
             if number:
@@ -216,7 +232,9 @@ class FieldBuilder:
         self.opened = True
         self.text.append(text)
         if "\\" in text:
-            self.pattern.append(text if self._active_backslash(text) else text.replace("\\", "\\\\"))
+            self.pattern.append(
+                text if self._active_backslash(text) else text.replace("\\", "\\\\")
+            )
         else:
             self.pattern.append(text)
         if not self.magic and _MAGIC.search(text):

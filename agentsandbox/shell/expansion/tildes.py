@@ -10,14 +10,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.shell.expansion.host import ExpansionHost
 
-__all__ = ["Home", "assigned_name", "split_tildes"]
-
 _ASSIGNED = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^\]]*\])?\+?=")
 _TILDE = re.compile(r"~[^/:\\\"'$`]*")
 
 
 class Home(Part):
-    """A tilde prefix; `in_word`: of a word that only looks like an assignment, which counts for nothing in POSIX mode."""
+    """A tilde prefix; `in_word`: of a word that only looks like an assignment, which counts for
+    nothing in POSIX mode.
+    """
 
     __slots__ = ("in_word", "prefix")
 
@@ -47,12 +47,15 @@ def assigned_name(part: Part) -> int:
     return match.end() if match is not None else 0
 
 
-def split_tildes(text: str, first: bool, last: bool, assignment: bool, value: int, in_word: bool) -> list[Part]:
+def split_tildes(
+    text: str, first: bool, last: bool, assignment: bool, value: int, in_word: bool
+) -> list[Part]:
     """Unquoted text as literals and tilde prefixes.
 
     first, last  whether it begins or ends the word
     assignment   a tilde may stand behind each ":"
-    value        where one may stand because the value of a word like an assignment begins there, 0 for nowhere
+    value        where one may stand because the value of a word like an assignment begins there, 0
+                 for nowhere
     in_word      that the word only looks like an assignment
     """
     parts: list[Part] = []

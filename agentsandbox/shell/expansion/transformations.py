@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from agentsandbox.kernel.patterns.matchers import compile_shell_pattern
-from agentsandbox.kernel.quoting import declare_quote_double, has_metacharacters, needs_ansi, shell_quote_single
+from agentsandbox.kernel.quoting import (
+    declare_quote_double,
+    has_metacharacters,
+    needs_ansi,
+    shell_quote_single,
+)
 from agentsandbox.kernel.streams import bytewise, decode, encode
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.expansion.variables import (
@@ -33,8 +38,6 @@ if TYPE_CHECKING:
 
     Operator = Callable[[ExpansionHost, str, str, str], str]
 
-__all__ = ["OPERATORS", "attribute_letters", "format_array", "quote_key", "slice_list", "slice_text", "transform"]
-
 
 def _compiled(host: ExpansionHost, pattern: str) -> ShellPattern:
     return compile_shell_pattern(pattern, host.options.shopt["nocasematch"], host.options.extglob)
@@ -42,7 +45,9 @@ def _compiled(host: ExpansionHost, pattern: str) -> ShellPattern:
 
 def _prefix(longest: bool) -> Operator:
     def cut(host: ExpansionHost, text: str, pattern: str, _: str) -> str:
-        end = compile_shell_pattern(pattern, False, host.options.extglob).prefix_end(text, longest=longest, step=host.budget.step)
+        end = compile_shell_pattern(pattern, False, host.options.extglob).prefix_end(
+            text, longest=longest, step=host.budget.step
+        )
         return text[end:] if end > 0 else text
 
     return cut
@@ -50,14 +55,18 @@ def _prefix(longest: bool) -> Operator:
 
 def _suffix(longest: bool) -> Operator:
     def cut(host: ExpansionHost, text: str, pattern: str, _: str) -> str:
-        start = compile_shell_pattern(pattern, False, host.options.extglob).suffix_start(text, longest=longest, step=host.budget.step)
+        start = compile_shell_pattern(pattern, False, host.options.extglob).suffix_start(
+            text, longest=longest, step=host.budget.step
+        )
         return text[:start] if start >= 0 else text
 
     return cut
 
 
 def _template(host: ExpansionHost, template: str) -> str:
-    """The replacement as `_replacement` reads it: without the option patsub_replacement every & is an ampersand."""
+    """The replacement as `_replacement` reads it: without the option patsub_replacement every & is
+    an ampersand.
+    """
     if host.options.shopt["patsub_replacement"] or "&" not in template:
         return template
     return template.replace("\\&", "&").replace("&", "\\&")
@@ -118,13 +127,21 @@ def _substitute(everywhere: bool) -> Operator:
 def _substitute_prefix(host: ExpansionHost, text: str, pattern: str, template: str) -> str:
     compiled = _compiled(host, pattern)
     end = compiled.prefix_end(text, longest=True, step=host.budget.step)
-    return text if end < 0 or compiled.is_miscounted() else _replacement(template, text[:end]) + text[end:]
+    return (
+        text
+        if end < 0 or compiled.is_miscounted()
+        else _replacement(template, text[:end]) + text[end:]
+    )
 
 
 def _substitute_suffix(host: ExpansionHost, text: str, pattern: str, template: str) -> str:
     compiled = _compiled(host, pattern)
     start = compiled.suffix_start(text, longest=True, step=host.budget.step)
-    return text if start < 0 or compiled.is_miscounted() else text[:start] + _replacement(template, text[start:])
+    return (
+        text
+        if start < 0 or compiled.is_miscounted()
+        else text[:start] + _replacement(template, text[start:])
+    )
 
 
 def _case(change: Callable[[str], str], first_only: bool) -> Operator:
@@ -137,7 +154,14 @@ def _case(change: Callable[[str], str], first_only: bool) -> Operator:
         pieces = []
         for start in range(0, len(text), _PIECE):
             host.budget.step(_PIECE >> 3)
-            pieces.append("".join([change(char) if compiled.match(char) else char for char in text[start : start + _PIECE]]))
+            pieces.append(
+                "".join(
+                    [
+                        change(char) if compiled.match(char) else char
+                        for char in text[start : start + _PIECE]
+                    ]
+                )
+            )
         return "".join(pieces)
 
     return convert
@@ -151,7 +175,9 @@ def _all_changed(host: ExpansionHost, change: Callable[[str], str], text: str) -
     pieces = []
     for start in range(0, len(text), _PIECE):
         piece = text[start : start + _PIECE]
-        changed = piece if "Σ" in piece else change(piece)  # the only letter whose lower case depends on its neighbours
+        changed = (
+            piece if "Σ" in piece else change(piece)
+        )  # the only letter whose lower case depends on its neighbours
         if changed == piece and not piece.isascii():
             host.budget.step(_PIECE >> 3)
             changed = "".join(map(change, piece))
@@ -180,7 +206,9 @@ def _in_locale(operator: Operator) -> Operator:
     def apply(host: ExpansionHost, text: str, pattern: str, replacement: str) -> str:
         if not host.variables.bytewise or text.isascii():
             return operator(host, text, pattern, replacement)
-        return decode(encode(operator(host, bytewise(text), bytewise(pattern), bytewise(replacement))))
+        return decode(
+            encode(operator(host, bytewise(text), bytewise(pattern), bytewise(replacement)))
+        )
 
     return apply
 
@@ -249,7 +277,9 @@ def attribute_letters(flags: int) -> str:
     return "".join(letter for flag, letter in letters if flags & flag)
 
 
-def transform(host: ExpansionHost, name: str, text: str | None, letter: str, *, whole: bool = False) -> str | None:
+def transform(
+    host: ExpansionHost, name: str, text: str | None, letter: str, *, whole: bool = False
+) -> str | None:
     """${name@letter}"""
     if letter in "aA":
         host.variables.settle_exports()
@@ -257,7 +287,11 @@ def transform(host: ExpansionHost, name: str, text: str | None, letter: str, *, 
         return _assignment(host, name, text, whole)
     if letter == "a":
         resolved = host.variables.resolve(name) or name
-        return "" if isinstance(host.values.get(resolved), NameReference) else attribute_letters(host.attributes.get(resolved, 0))
+        return (
+            ""
+            if isinstance(host.values.get(resolved), NameReference)
+            else attribute_letters(host.attributes.get(resolved, 0))
+        )
     if text is None:
         return None
     if len(text) > 65536:
@@ -280,7 +314,11 @@ _TRANSFORMATIONS: dict[str, Callable[[ExpansionHost, str], str]] = {
 
 def _assignment(host: ExpansionHost, name: str, text: str | None, whole: bool) -> str | None:
     if name in ("@", "*"):
-        return "set -- " + " ".join(map(shell_quote_single, host.stack.positional)) if host.stack.positional else ""
+        return (
+            "set -- " + " ".join(map(shell_quote_single, host.stack.positional))
+            if host.stack.positional
+            else ""
+        )
     if not is_name(name):
         return ""
     resolved = host.variables.resolve(name) or name
@@ -293,16 +331,30 @@ def _assignment(host: ExpansionHost, name: str, text: str | None, whole: bool) -
         return None
     if text is None:
         return f"declare -{letters} {resolved}" if letters else None
-    return (f"declare -{letters} " if letters else "") + f"{resolved}={shell_quote_single(host.seen(text))}"
+    return (
+        f"declare -{letters} " if letters else ""
+    ) + f"{resolved}={shell_quote_single(host.seen(text))}"
 
 
 def quote_key(key: str) -> str:
     """The subscript of an associative array as `declare -p` shows it."""
-    return declare_quote_double(key) if key == "@" or has_metacharacters(key) or needs_ansi(key) else key
+    return (
+        declare_quote_double(key)
+        if key == "@" or has_metacharacters(key) or needs_ansi(key)
+        else key
+    )
 
 
 def format_array(value: IndexedArray | AssociativeArray) -> str:
     """An array as `declare -p` shows it."""
     if isinstance(value, AssociativeArray):
-        return "(" + "".join(f"[{quote_key(key)}]={declare_quote_double(text)} " for key, text in value.pairs()) + ")"
-    return "(" + " ".join(f"[{key}]={declare_quote_double(text)}" for key, text in value.pairs()) + ")"
+        return (
+            "("
+            + "".join(
+                f"[{quote_key(key)}]={declare_quote_double(text)} " for key, text in value.pairs()
+            )
+            + ")"
+        )
+    return (
+        "(" + " ".join(f"[{key}]={declare_quote_double(text)}" for key, text in value.pairs()) + ")"
+    )

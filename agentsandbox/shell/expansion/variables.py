@@ -1,8 +1,9 @@
 """Shell variables: values, attributes, arrays, name references, dynamic scope.
 
-`values` maps a name to a str, an int (arithmetic results stay numbers until somebody wants their text), an
-`IndexedArray`, an `AssociativeArray` or a `NameReference`. A name in `attributes` needs care when it is assigned to;
-any other name is assigned with `values[name] = value`, which is what compiled code does.
+`values` maps a name to a str, an int (arithmetic results stay numbers until somebody wants their
+text), an `IndexedArray`, an `AssociativeArray` or a `NameReference`. A name in `attributes` needs
+care when it is assigned to; any other name is assigned with `values[name] = value`, which is what
+compiled code does.
 """
 
 from __future__ import annotations
@@ -21,30 +22,9 @@ if TYPE_CHECKING:
 
     Value = "str | int | IndexedArray | AssociativeArray | NameReference | Unset"
 
-__all__ = [
-    "ARRAY",
-    "ASSOCIATIVE",
-    "CAPITALIZE",
-    "CASES",
-    "CONVERTING",
-    "EXPORT",
-    "HIDDEN",
-    "INTEGER",
-    "LOWER",
-    "NAMEREF",
-    "READONLY",
-    "SPECIAL",
-    "TRACE",
-    "UNSET",
-    "UPPER",
-    "AssociativeArray",
-    "IndexedArray",
-    "NameReference",
-    "Variables",
-    "is_name",
-]
-
-EXPORT, READONLY, INTEGER, LOWER, UPPER, CAPITALIZE, NAMEREF, ARRAY, ASSOCIATIVE, TRACE, SPECIAL = (1 << n for n in range(11))
+EXPORT, READONLY, INTEGER, LOWER, UPPER, CAPITALIZE, NAMEREF, ARRAY, ASSOCIATIVE, TRACE, SPECIAL = (
+    1 << n for n in range(11)
+)
 
 
 class Unset:
@@ -170,7 +150,9 @@ class IndexedArray:
 
 
 def _hash(key: str) -> int:
-    """bash's hash of a key (32-bit FNV-1 over signed bytes), which decides the order of associative arrays."""
+    """bash's hash of a key (32-bit FNV-1 over signed bytes), which decides the order of associative
+    arrays.
+    """
     number = 2166136261
     for byte in encode(key):
         number = ((number * 16777619) & 0xFFFFFFFF) ^ (byte if byte < 128 else byte | 0xFFFFFF00)
@@ -247,7 +229,11 @@ _MISSING = object()
 def _upper(text: str) -> str:
     """In capitals, character by character, as C does: what would become two stays."""
     upper = text.upper()
-    return upper if len(upper) == len(text) else "".join([char.upper() if len(char.upper()) == 1 else char for char in text])
+    return (
+        upper
+        if len(upper) == len(text)
+        else "".join([char.upper() if len(char.upper()) == 1 else char for char in text])
+    )
 
 
 def _lower(text: str) -> str:
@@ -262,8 +248,8 @@ class Variables:
     owner     the shell they belong to: evaluates arithmetic for integer variables and subscripts
     readers   names computed when read (RANDOM, SECONDS …), from the owner; replaced, never changed
     writers   names with a side effect when assigned (IFS, OPTIND …)
-    ifs       IFS as it splits; `default_ifs` whether it is space, tab and newline, `plain_ifs` whether no letter, digit
-              or "-" is in it
+    ifs       IFS as it splits; `default_ifs` whether it is space, tab and newline, `plain_ifs`
+              whether no letter, digit or "-" is in it
     bytewise  whether the locale is C, in which each byte is a character
     """
 
@@ -317,13 +303,23 @@ class Variables:
 
     def set_ifs(self, value: str | None) -> None:
         """Note a new IFS; None is the default."""
-        self.ifs = " \t\n" if value is None else value if len(value) < 256 else "".join(dict.fromkeys(value))
+        self.ifs = (
+            " \t\n"
+            if value is None
+            else value
+            if len(value) < 256
+            else "".join(dict.fromkeys(value))
+        )
         self.default_ifs = self.ifs == " \t\n"
         self.plain_ifs = not any(char.isalnum() or char == "-" for char in self.ifs)
 
     def choose_locale(self) -> None:
-        """Note LC_ALL, LC_CTYPE or LANG: characters are bytes in the locale C, UTF-8 in every other."""
-        locale = next((value for name in ("LC_ALL", "LC_CTYPE", "LANG") if (value := self.get(name))), "")
+        """Note LC_ALL, LC_CTYPE or LANG: characters are bytes in the locale C, UTF-8 in every
+        other.
+        """
+        locale = next(
+            (value for name in ("LC_ALL", "LC_CTYPE", "LANG") if (value := self.get(name))), ""
+        )
         self.bytewise = locale in ("C", "POSIX")
 
     def evaluate(self, text: str) -> int:
@@ -369,7 +365,9 @@ class Variables:
     # reading
 
     def resolve(self, name: str) -> str:
-        """Follow name references; the result may bear a subscript. A reference to itself is an error."""
+        """Follow name references; the result may bear a subscript. A reference to itself is an
+        error.
+        """
         value = self.values.get(name)
         hops = 0
         while isinstance(value, NameReference):
@@ -452,7 +450,10 @@ class Variables:
 
     def is_associative(self, name: str) -> bool:
         """Whether its subscripts are keys rather than numbers."""
-        return isinstance(self.lookup(name), AssociativeArray) or self.attributes.get(name, 0) & ASSOCIATIVE != 0
+        return (
+            isinstance(self.lookup(name), AssociativeArray)
+            or self.attributes.get(name, 0) & ASSOCIATIVE != 0
+        )
 
     def elements(self, name: str) -> list[str]:
         """All elements; a scalar is an array of one."""
@@ -495,7 +496,11 @@ class Variables:
             elif isinstance(current, IndexedArray):
                 current.set(0, str(value))
             else:
-                self.values[name] = AssociativeArray({"0": str(value)}) if flags & ASSOCIATIVE else IndexedArray.of([str(value)])
+                self.values[name] = (
+                    AssociativeArray({"0": str(value)})
+                    if flags & ASSOCIATIVE
+                    else IndexedArray.of([str(value)])
+                )
             return
         if flags & SPECIAL:
             writer = self.writers.get(name)
@@ -573,7 +578,9 @@ class Variables:
 
         raise LimitReached("value_bytes")
 
-    def array_for_writing(self, name: str, *, associative: bool = False) -> IndexedArray | AssociativeArray:
+    def array_for_writing(
+        self, name: str, *, associative: bool = False
+    ) -> IndexedArray | AssociativeArray:
         """The array of that name; a scalar becomes its element 0."""
         name = self.resolve(name) or name
         value = self.values.get(name)
@@ -720,7 +727,9 @@ class Variables:
             exported = {
                 name: text
                 for name, flags in self.attributes.items()
-                if flags & EXPORT and not flags & (ARRAY | ASSOCIATIVE) and (text := self._exported(name)) is not None
+                if flags & EXPORT
+                and not flags & (ARRAY | ASSOCIATIVE)
+                and (text := self._exported(name)) is not None
             }
             environment = {name: exported[name] for name in sorted(reversed(exported), key=_bucket)}
             if self.before_export_all is not None:
@@ -743,7 +752,9 @@ class Variables:
         if before is None:
             return
         for name, value in self.values.items():
-            if before.get(name, _MISSING) is not value and not self.attributes.get(name, 0) & (ARRAY | ASSOCIATIVE | NAMEREF):
+            if before.get(name, _MISSING) is not value and not self.attributes.get(name, 0) & (
+                ARRAY | ASSOCIATIVE | NAMEREF
+            ):
                 self.attributes[name] = self.attributes.get(name, 0) | EXPORT
 
     def _exported(self, name: str) -> str | None:
@@ -756,8 +767,14 @@ class Variables:
         self._environment = None
 
     def names(self, prefix: str = "") -> list[str]:
-        """The names of all variables that begin with `prefix`, sorted; declared ones without a value too."""
-        return sorted(name for name in {*self.values, *self.readers} if name.startswith(prefix) and name[0] != HIDDEN and name[-1] != "%")
+        """The names of all variables that begin with `prefix`, sorted; declared ones without a
+        value too.
+        """
+        return sorted(
+            name
+            for name in {*self.values, *self.readers}
+            if name.startswith(prefix) and name[0] != HIDDEN and name[-1] != "%"
+        )
 
     def names_with_value(self, prefix: str = "") -> list[str]:
         """As `names`, without those that are only declared."""
@@ -765,7 +782,8 @@ class Variables:
         return [
             name
             for name in self.names(prefix)
-            if (value := values.get(name)) is not UNSET and not (isinstance(value, NameReference) and not value.target)
+            if (value := values.get(name)) is not UNSET
+            and not (isinstance(value, NameReference) and not value.target)
         ]
 
     # scope
@@ -786,7 +804,9 @@ class Variables:
         self._restore(name, *self.scopes[-1].pop(name))
 
     def make_local(self, name: str) -> bool:
-        """Remember the name's present state in the current scope; whether it was not local before."""
+        """Remember the name's present state in the current scope; whether it was not local
+        before.
+        """
         return self.save_in(self.scopes[-1], name)
 
     def save_in(self, scope: dict[str, tuple[object, int]], name: str) -> bool:
@@ -799,7 +819,9 @@ class Variables:
     def hide_array(self, name: str) -> None:
         """Make room for a text of the same name, until the array is restored."""
         flags = self.attributes.get(name, 0)
-        is_array = isinstance(self.values.get(name), (IndexedArray, AssociativeArray)) or flags & (ARRAY | ASSOCIATIVE)
+        is_array = isinstance(self.values.get(name), (IndexedArray, AssociativeArray)) or flags & (
+            ARRAY | ASSOCIATIVE
+        )
         if is_array and not flags & (READONLY | SPECIAL):
             self.values.pop(name, None)
             self.attributes.pop(name, None)
@@ -838,10 +860,14 @@ class Variables:
             writer(self.owner, value if isinstance(value, str) else None)
 
     def refer_to_global(self, name: str) -> None:
-        """`local -n x=x`: the local name stands for the global one, which meanwhile has a hidden name."""
+        """`local -n x=x`: the local name stands for the global one, which meanwhile has a hidden
+        name.
+        """
         hidden = HIDDEN + name
         scope = self.globals_scope(name)
-        if scope is not None and not any(self._refers(saved.get(name), hidden) for saved in self.scopes):
+        if scope is not None and not any(
+            self._refers(saved.get(name), hidden) for saved in self.scopes
+        ):
             value, flags = scope[name]
             if value is not _MISSING:
                 self.values[hidden] = value
@@ -851,12 +877,18 @@ class Variables:
 
     @staticmethod
     def _refers(saved: tuple[object, int] | None, hidden: str) -> bool:
-        return saved is not None and isinstance(saved[0], NameReference) and saved[0].target == hidden
+        return (
+            saved is not None and isinstance(saved[0], NameReference) and saved[0].target == hidden
+        )
 
     def _uncovered(self, name: str, value: object, flags: int) -> tuple[object, int]:
-        """What a name becomes when its reference to the global of that name ends: its outer self, with what was assigned."""
+        """What a name becomes when its reference to the global of that name ends: its outer self,
+        with what was assigned.
+        """
         hidden = HIDDEN + name
-        if self._refers((value, flags), hidden) or any(self._refers(saved.get(name), hidden) for saved in self.scopes):
+        if self._refers((value, flags), hidden) or any(
+            self._refers(saved.get(name), hidden) for saved in self.scopes
+        ):
             return value, flags
         current = self.values.pop(hidden, _MISSING), self.attributes.pop(hidden, 0)
         scope = self.globals_scope(name)

@@ -1,6 +1,7 @@
 """Words compiled to closures: to one text, to fields, to a pattern.
 
-Plain words cost nothing at run time, `$name` one look-up; whatever else there is goes through a `FieldBuilder`.
+Plain words cost nothing at run time, `$name` one look-up; whatever else there is goes through a
+`FieldBuilder`.
 """
 
 from __future__ import annotations
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
     from agentsandbox.shell.expansion.compiling import Emit, Fields, Number, Text
     from agentsandbox.shell.expansion.host import ExpansionHost
 
-__all__ = ["WordCompiler", "has_braces"]
-
 _LONG = 65536
 """Characters from which on a text is weighed before it is split."""
 _MAGIC = re.compile(r"[*?\[]|[?*+@!]\(")
@@ -45,7 +44,9 @@ _PLAIN = re.compile(r"[A-Za-z0-9_/.,:%^=@+-]+")
 
 
 class WordCompiler:
-    """Compiles words. `substitution` and `process` compile what is inside $(…) and <(…), which only the interpreter can."""
+    """Compiles words. `substitution` and `process` compile what is inside $(…) and <(…), which only
+    the interpreter can.
+    """
 
     def __init__(
         self,
@@ -58,7 +59,9 @@ class WordCompiler:
     # one text
 
     def string(self, word: Word, *, assignment: bool = False, in_word: bool = False) -> Text:
-        """The word as one text: no splitting, no pathname or brace expansion. An assignment's value expands ~ after ":"."""
+        """The word as one text: no splitting, no pathname or brace expansion. An assignment's value
+        expands ~ after ":".
+        """
         if _is_plain(word.parts):
             plain: str = word.parts[0].text  # type: ignore[attr-defined]
             return lambda host: plain
@@ -70,7 +73,9 @@ class WordCompiler:
         return self.joined([self.text(part) for part in word.parts], word.parts)
 
     def index(self, word: Word) -> Text:
-        """As `subscript`, for an array that is not associative: the arithmetic gets single quotes and backslashes, and refuses them."""
+        """As `subscript`, for an array that is not associative: the arithmetic gets single quotes
+        and backslashes, and refuses them.
+        """
         if "'" not in word.source and "\\" not in word.source:
             return self.subscript(word)
         from agentsandbox.shell.syntax.parser import read_arithmetic
@@ -161,7 +166,9 @@ class WordCompiler:
         name = node.name
         if not (name[0].isalpha() or name[0] == "_"):
             if name.isdigit() and name != "0":
-                return _positional_text(int(name[:9]), name if node.source[1:2] == "{" else node.source or name)
+                return _positional_text(
+                    int(name[:9]), name if node.source[1:2] == "{" else node.source or name
+                )
             return None
 
         def read(host: ExpansionHost) -> str:
@@ -190,7 +197,9 @@ class WordCompiler:
     # fields
 
     def fields(self, word: Word, *, in_list: bool = False) -> Fields:
-        """The word as the fields it expands to, appended to a list; `in_list`: of an element of an array literal."""
+        """The word as the fields it expands to, appended to a list; `in_list`: of an element of an
+        array literal.
+        """
         if _is_plain(word.parts):
             plain: str = word.parts[0].text  # type: ignore[attr-defined]
             return lambda host, out: out.append(plain)
@@ -206,7 +215,10 @@ class WordCompiler:
             return self.fields_of(word.parts, in_word=not in_list)
         from agentsandbox.shell.expansion.braces import brace_fields
 
-        expanded, unexpanded = brace_fields(word.parts, self), self.fields_of(word.parts, in_word=not in_list)
+        expanded, unexpanded = (
+            brace_fields(word.parts, self),
+            self.fields_of(word.parts, in_word=not in_list),
+        )
 
         return lambda host, out: (expanded if host.options.braceexpand else unexpanded)(host, out)
 
@@ -214,7 +226,9 @@ class WordCompiler:
     def constant_field(parts: tuple[Part, ...]) -> str | None:
         """The one field that parts always are, None where that depends on anything."""
         constant = _constant(parts)
-        if constant is None or any(isinstance(part, Literal) and _MAGIC.search(part.text) for part in parts):
+        if constant is None or any(
+            isinstance(part, Literal) and _MAGIC.search(part.text) for part in parts
+        ):
             return None
         return constant
 
@@ -299,7 +313,11 @@ class WordCompiler:
             if len(value) > _LONG:
                 host.budget.make(len(value))
                 host.budget.charge(16 * sum(map(value.count, set(host.variables.ifs))))
-            fields = split_fields(value, host.variables.ifs) if len(value) <= _LONG else _split_in_turns(host, value)
+            fields = (
+                split_fields(value, host.variables.ifs)
+                if len(value) <= _LONG
+                else _split_in_turns(host, value)
+            )
             if host.options.noglob or not _MAGIC.search(value):
                 out.extend(fields)
                 return
@@ -340,7 +358,9 @@ class WordCompiler:
 
         def emit(host: ExpansionHost, builder: FieldBuilder) -> None:
             if not alone:
-                builder.opened = builder.opened or any(isinstance(part, Quoted) and part.text for part in node.parts)
+                builder.opened = builder.opened or any(
+                    isinstance(part, Quoted) and part.text for part in node.parts
+                )
             for each in emitters:
                 each(host, builder)
 
@@ -405,7 +425,9 @@ class WordCompiler:
 
     def traced_pattern(self, word: Word) -> Text:
         """The same pattern with each quoted character behind a backslash, as `set -x` shows it."""
-        return self._joined_patterns([self._pattern_part(part, _quote_all) for part in self.tildes(word.parts, False)])
+        return self._joined_patterns(
+            [self._pattern_part(part, _quote_all) for part in self.tildes(word.parts, False)]
+        )
 
     def regular_expression(self, word: Word) -> Text:
         """The word as an extended regular expression: what is quoted matches itself."""
@@ -415,12 +437,16 @@ class WordCompiler:
         if all(isinstance(part, (Literal, Quoted)) for part in parts):
             known = join_regex([(part.text, isinstance(part, Quoted)) for part in parts])  # type: ignore[attr-defined]  # both have one
             return lambda host: known
-        pieces = [(self.text(part), isinstance(part, (Quoted, DoubleQuoted, Home))) for part in parts]
+        pieces = [
+            (self.text(part), isinstance(part, (Quoted, DoubleQuoted, Home))) for part in parts
+        ]
         return lambda host: join_regex([(text(host), quoted) for text, quoted in pieces])
 
     def replacement(self, word: Word) -> Text:
         """The word as the replacement of ${x/y/z}: a quoted & or backslash is itself."""
-        return self._joined_patterns([self._pattern_part(part, _quote_ampersand) for part in self.tildes(word.parts, False)])
+        return self._joined_patterns(
+            [self._pattern_part(part, _quote_ampersand) for part in self.tildes(word.parts, False)]
+        )
 
     @staticmethod
     def _joined_patterns(texts: list[Text]) -> Text:
@@ -442,7 +468,9 @@ class WordCompiler:
 
     # tildes
 
-    def tildes(self, parts: tuple[Part, ...], assignment: bool, *, in_word: bool = False) -> tuple[Part, ...]:
+    def tildes(
+        self, parts: tuple[Part, ...], assignment: bool, *, in_word: bool = False
+    ) -> tuple[Part, ...]:
         """Replace ~ prefixes of unquoted text by parts that expand to a home directory.
 
         The words of commands (`in_word`) that look like assignments are expanded as these are.
@@ -459,12 +487,23 @@ class WordCompiler:
                 replaced.append(part)
                 continue
             first, last = number == 0, number == len(parts) - 1
-            replaced.extend(split_tildes(part.text, first, last, assignment or value > 0, value if first else 0, value > 0))
+            replaced.extend(
+                split_tildes(
+                    part.text,
+                    first,
+                    last,
+                    assignment or value > 0,
+                    value if first else 0,
+                    value > 0,
+                )
+            )
         return tuple(replaced)
 
 
 def _substitutes(parts: tuple[Part, ...]) -> bool:
-    """Whether commands of the script may run while these are expanded, and what was expanded before them waits."""
+    """Whether commands of the script may run while these are expanded, and what was expanded before
+    them waits.
+    """
     for part in parts:
         if isinstance(part, CommandSubstitution):
             return True
@@ -512,7 +551,9 @@ def _counting(fields: Fields) -> Fields:
 
 
 def _built_around_substitutions(emitters: list[Emit]) -> Fields:
-    """As a word of several parts is built; what is there of it counts while a command runs that is a later part."""
+    """As a word of several parts is built; what is there of it counts while a command runs that is
+    a later part.
+    """
 
     def build(host: ExpansionHost, out: list[str]) -> None:
         builder = FieldBuilder(host, out)
@@ -539,11 +580,17 @@ def has_braces(parts: tuple[Part, ...]) -> bool:
 
 def _is_plain(parts: tuple[Part, ...]) -> bool:
     """Whether a word is one literal of characters that mean nothing but themselves."""
-    return len(parts) == 1 and type(parts[0]) is Literal and _PLAIN.fullmatch(parts[0].text) is not None
+    return (
+        len(parts) == 1
+        and type(parts[0]) is Literal
+        and _PLAIN.fullmatch(parts[0].text) is not None
+    )
 
 
 def _split_variable(name: str, split: Fields) -> Fields:
-    """$name alone, the commonest word: a number or a plain text is one field without further ado."""
+    """$name alone, the commonest word: a number or a plain text is one field without further
+    ado.
+    """
 
     def fields(host: ExpansionHost, out: list[str]) -> None:
         value = host.values.get(name)
@@ -560,7 +607,9 @@ def _split_variable(name: str, split: Fields) -> Fields:
 
 
 def _split_in_turns(host: ExpansionHost, value: str) -> list[str]:
-    """As `split_fields`, piece by piece, with looks at the clock between; a piece ends at a blank of IFS."""
+    """As `split_fields`, piece by piece, with looks at the clock between; a piece ends at a blank
+    of IFS.
+    """
     ifs = host.variables.ifs
     if not ifs or ifs.strip(" \t\n"):
         return split_fields(value, ifs)

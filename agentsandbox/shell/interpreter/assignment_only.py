@@ -3,12 +3,29 @@
 from __future__ import annotations
 
 from agentsandbox.shell.expansion.errors import ExpansionError
-from agentsandbox.shell.interpreter.assignments import bind_assignment, compile_assignment, written_literal
+from agentsandbox.shell.interpreter.assignments import (
+    bind_assignment,
+    compile_assignment,
+    written_literal,
+)
 from agentsandbox.shell.interpreter.failures import command_failed, expansion_failed
-from agentsandbox.shell.interpreter.redirections import RedirectionError, compile_redirections, release_all
+from agentsandbox.shell.interpreter.redirections import (
+    RedirectionError,
+    compile_redirections,
+    release_all,
+)
 from agentsandbox.shell.interpreter.subshells import in_subshell, run_traps, text_of
 from agentsandbox.shell.interpreter.substitutions import finishing
-from agentsandbox.shell.syntax.nodes import ArithmeticSubstitution, DoubleQuoted, Literal, Node, Parameter, Quoted, SimpleCommand, Word
+from agentsandbox.shell.syntax.nodes import (
+    ArithmeticSubstitution,
+    DoubleQuoted,
+    Literal,
+    Node,
+    Parameter,
+    Quoted,
+    SimpleCommand,
+    Word,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,8 +35,6 @@ if TYPE_CHECKING:
     from agentsandbox.shell.interpreter.shell import Shell
 
     Run = Callable[[Shell], int]
-
-__all__ = ["compile_wordless"]
 
 
 def compile_wordless(node: SimpleCommand) -> Run:
@@ -65,14 +80,21 @@ def compile_wordless(node: SimpleCommand) -> Run:
             command_failed(shell, status, line)
         return status
 
-    words = [word for assignment in node.assignments for word in (assignment.value, assignment.subscript) if word is not None]
+    words = [
+        word
+        for assignment in node.assignments
+        for word in (assignment.value, assignment.subscript)
+        if word is not None
+    ]
     if only is not None and redirect is None and all(map(_runs_no_command, words)):
         return _one_assignment(only, line, assign)
     return finishing(assign, [word for word in words if isinstance(word, Word)])
 
 
 def _opened_and_closed(node: SimpleCommand) -> Callable[[Shell], object]:
-    """The redirections of a command without words. For `{fd}>file` bash makes a child, so that the variable is lost."""
+    """The redirections of a command without words. For `{fd}>file` bash makes a child, so that the
+    variable is lost.
+    """
     redirections = compile_redirections(node.redirections)
 
     def redirect(shell: Shell) -> int:
@@ -92,7 +114,9 @@ def _runs_no_command(value: Node) -> bool:
     if isinstance(value, ArithmeticSubstitution):
         return _runs_no_command(value.expression)
     if isinstance(value, Parameter):
-        return value.subscript is None and all(_runs_no_command(operand) for operand in value.operands)
+        return value.subscript is None and all(
+            _runs_no_command(operand) for operand in value.operands
+        )
     return isinstance(value, (Literal, Quoted))
 
 

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from agentsandbox.kernel.quoting import shell_quote_single
 from agentsandbox.shell.expansion.errors import ExpansionError
-from agentsandbox.shell.expansion.variables import ASSOCIATIVE, AssociativeArray, IndexedArray, NameReference
+from agentsandbox.shell.expansion.variables import (
+    ASSOCIATIVE,
+    AssociativeArray,
+    IndexedArray,
+    NameReference,
+)
 from agentsandbox.shell.interpreter.substitutions import WORDS
 from agentsandbox.shell.syntax.nodes import (
     ArithmeticSubstitution,
@@ -28,21 +33,28 @@ if TYPE_CHECKING:
     Element = tuple[str | None, bool, str]
 
     class Binder(Protocol):
-        """Expands the words of an assignment; `associative` says that its array will be, whatever it is now."""
+        """Expands the words of an assignment; `associative` says that its array will be, whatever
+        it is now.
+        """
 
         def __call__(self, shell: Shell, associative: bool = False, /) -> BoundAssignment: ...
 
 
-__all__ = ["BoundAssignment", "assign_array", "bind_assignment", "bind_prefix", "compile_assignment", "number_of", "written_literal"]
-
-
 class BoundAssignment:
-    """An assignment whose words are expanded; `apply` makes it. The value is a text, a number, or array elements."""
+    """An assignment whose words are expanded; `apply` makes it. The value is a text, a number, or
+    array elements.
+    """
 
     __slots__ = ("append", "name", "raw", "source", "subscript", "value", "written")
 
     def __init__(
-        self, name: str, value: str | int | list[Element], subscript: str | None, append: bool, source: str = "", raw: str | None = None
+        self,
+        name: str,
+        value: str | int | list[Element],
+        subscript: str | None,
+        append: bool,
+        source: str = "",
+        raw: str | None = None,
     ) -> None:
         self.name = name
         self.value = value
@@ -64,7 +76,9 @@ class BoundAssignment:
                 error.named = False
                 raise
         elif self.subscript is not None:
-            (variables.append_element if self.append else variables.assign_element)(self.name, self.subscript, str(value))
+            (variables.append_element if self.append else variables.assign_element)(
+                self.name, self.subscript, str(value)
+            )
         elif self.append:
             variables.append(self.name, value)
         else:
@@ -76,7 +90,11 @@ class BoundAssignment:
 
     def word(self) -> str:
         """As the argument it is; an array literal as it was written."""
-        return self.source if isinstance(self.value, list) else f"{self._target(self.subscript)}{self.value}"
+        return (
+            self.source
+            if isinstance(self.value, list)
+            else f"{self._target(self.subscript)}{self.value}"
+        )
 
     def text(self) -> str:
         """As `set -x` shows an assignment."""
@@ -93,8 +111,12 @@ class BoundAssignment:
         return f"{self._target(None)}({' '.join([_quoted(element) for element in self.value])})"
 
 
-def assign_array(shell: Shell, name: str, elements: list[Element], append: bool, written: Sequence[str] = ()) -> None:
-    """name=(…) or name+=(…); `written` are the elements as errors show those of an associative array."""
+def assign_array(
+    shell: Shell, name: str, elements: list[Element], append: bool, written: Sequence[str] = ()
+) -> None:
+    """name=(…) or name+=(…); `written` are the elements as errors show those of an associative
+    array.
+    """
     variables = shell.variables
     value = shell.values.get(name)
     if isinstance(value, NameReference):
@@ -106,7 +128,9 @@ def assign_array(shell: Shell, name: str, elements: list[Element], append: bool,
     size = len(value) if append and isinstance(value, (IndexedArray, AssociativeArray)) else 0
     shell.budget.charge(32 * (size + len(elements)))
     if isinstance(value, AssociativeArray) or flags & ASSOCIATIVE:
-        _assign_associative(shell, name, elements, append, written or [_quoted(element) for element in elements])
+        _assign_associative(
+            shell, name, elements, append, written or [_quoted(element) for element in elements]
+        )
         return
     if append:
         array = variables.array_for_writing(name)
@@ -152,7 +176,9 @@ def _quoted(element: Element) -> str:
     return subscript + shell_quote_single(text)
 
 
-def _assign_associative(shell: Shell, name: str, elements: list[Element], append: bool, written: Sequence[str]) -> None:
+def _assign_associative(
+    shell: Shell, name: str, elements: list[Element], append: bool, written: Sequence[str]
+) -> None:
     variables = shell.variables
     if append:
         array = variables.array_for_writing(name, associative=True)
@@ -160,13 +186,18 @@ def _assign_associative(shell: Shell, name: str, elements: list[Element], append
         array = AssociativeArray()
         variables.replace(name, array)
     assert isinstance(array, AssociativeArray)
-    if elements and elements[0][0] is None and not written[0].startswith("["):  # (key value key value …)
+    if (
+        elements and elements[0][0] is None and not written[0].startswith("[")
+    ):  # (key value key value …)
         texts = [text for _, _, text in elements]
         for position in range(0, len(texts), 2):
             if not texts[position]:
                 shell.fault(f"{written[position]}: bad array subscript")
                 continue
-            array.set(texts[position], variables.converted(name, texts[position + 1] if position + 1 < len(texts) else ""))
+            array.set(
+                texts[position],
+                variables.converted(name, texts[position + 1] if position + 1 < len(texts) else ""),
+            )
         return
     for (key, adds, text), shown in zip(elements, written, strict=True):
         if key is None:
@@ -183,19 +214,32 @@ def _assign_associative(shell: Shell, name: str, elements: list[Element], append
             array.set(key, text)
 
 
-def _compile_elements(literal: ArrayLiteral, *, argument: bool) -> Callable[[Shell, bool], list[Element]]:
+def _compile_elements(
+    literal: ArrayLiteral, *, argument: bool
+) -> Callable[[Shell, bool], list[Element]]:
     first = literal.elements[0] if literal.elements else None
-    pairs = first is not None and first.subscript is None and (argument or not first.value.source.startswith("["))
-    """Whether an associative array gets (key value key value …), where [key]=value is a text as any other."""
+    pairs = (
+        first is not None
+        and first.subscript is None
+        and (argument or not first.value.source.startswith("["))
+    )
+    """Whether an associative array gets (key value key value …), where [key]=value is a text as any
+    other."""
 
     def compile_one(element: ArrayElement) -> Callable[[Shell, bool, list[Element]], None]:
         if element.subscript is not None:
-            key, text, append = WORDS.subscript(element.subscript), WORDS.string(element.value, assignment=True), element.append
+            key, text, append = (
+                WORDS.subscript(element.subscript),
+                WORDS.string(element.value, assignment=True),
+                element.append,
+            )
             untilded = WORDS.subscript(element.value)
 
             def keyed(shell: Shell, associative: bool, out: list[Element]) -> None:
                 if pairs and associative:
-                    out.append((None, False, f"[{key(shell)}]{'+' if append else ''}={untilded(shell)}"))
+                    out.append(
+                        (None, False, f"[{key(shell)}]{'+' if append else ''}={untilded(shell)}")
+                    )
                 else:
                     out.append((key(shell), append, (untilded if associative else text)(shell)))
 
@@ -213,7 +257,9 @@ def _compile_elements(literal: ArrayLiteral, *, argument: bool) -> Callable[[She
         return bare
 
     compiled = [compile_one(element) for element in literal.elements]
-    runs_commands = any("(" in element.value.source or "`" in element.value.source for element in literal.elements)
+    runs_commands = any(
+        "(" in element.value.source or "`" in element.value.source for element in literal.elements
+    )
 
     def elements(shell: Shell, associative: bool) -> list[Element]:
         out: list[Element] = []
@@ -239,7 +285,9 @@ def _refuse_list(shown: str) -> Binder:
 
 
 def bind_assignment(node: Assignment, *, argument: bool = False) -> Binder:
-    """Expands the words of an assignment without making it. As an argument of `declare` and its kin it loses all quotes."""
+    """Expands the words of an assignment without making it. As an argument of `declare` and its kin
+    it loses all quotes.
+    """
     name, append, source = node.name, node.append, node.source
     if isinstance(node.value, ArrayLiteral):
         if node.subscript is not None:
@@ -250,7 +298,9 @@ def bind_assignment(node: Assignment, *, argument: bool = False) -> Binder:
 
         def bind_list(shell: Shell, associative: bool = False) -> BoundAssignment:
             if not argument and isinstance(shell.values.get(name), (str, int)):
-                shell.variables.array_for_writing(name)  # which it already is for the words of the list
+                shell.variables.array_for_writing(
+                    name
+                )  # which it already is for the words of the list
             associative = associative or shell.variables.is_associative(name)
             bound = BoundAssignment(name, elements(shell, associative), None, append, source)
             if associative:
@@ -260,7 +310,9 @@ def bind_assignment(node: Assignment, *, argument: bool = False) -> Binder:
         return bind_list
     text = WORDS.string(node.value, assignment=True)
     if node.subscript is None:
-        return lambda shell, associative=False: BoundAssignment(name, text(shell), None, append, source)
+        return lambda shell, associative=False: BoundAssignment(
+            name, text(shell), None, append, source
+        )
     subscript, index = WORDS.subscript(node.subscript), WORDS.index(node.subscript)
     raw = node.subscript.source
 
@@ -276,19 +328,29 @@ def bind_assignment(node: Assignment, *, argument: bool = False) -> Binder:
 
 
 def bind_prefix(node: Assignment) -> Binder | None:
-    """As `bind_assignment`, of an array literal in front of a command: there it is a text; None for any other assignment."""
+    """As `bind_assignment`, of an array literal in front of a command: there it is a text; None for
+    any other assignment.
+    """
     if not isinstance(node.value, ArrayLiteral):
         return None
     parts: list[Part] = []
     for element in node.value.elements:
         parts.append(Literal(" " if parts else "("))
         if element.subscript is not None:
-            parts.extend((Literal("["), *element.subscript.parts, Literal(f"]{'+' if element.append else ''}=")))
+            parts.extend(
+                (
+                    Literal("["),
+                    *element.subscript.parts,
+                    Literal(f"]{'+' if element.append else ''}="),
+                )
+            )
         parts.extend(element.value.parts)
     text = WORDS.string(Word((*parts, Literal(")" if parts else "()")), node.value.written))
     name, append = node.name, node.append
     subscript = None if node.subscript is None else node.subscript.source
-    return lambda shell, associative=False: BoundAssignment(name, text(shell), subscript, append, node.source)
+    return lambda shell, associative=False: BoundAssignment(
+        name, text(shell), subscript, append, node.source
+    )
 
 
 def compile_assignment(node: Assignment) -> Callable[[Shell], None]:
@@ -372,7 +434,10 @@ def _grows(name: str, value: Word) -> Callable[[Shell], None] | None:
     rest = parts[1:]
     if any(not isinstance(part, Parameter) and not hasattr(part, "text") for part in rest):
         return None
-    if any(isinstance(part, Parameter) and (part.operator or part.prefix or part.name == name) for part in rest):
+    if any(
+        isinstance(part, Parameter) and (part.operator or part.prefix or part.name == name)
+        for part in rest
+    ):
         return None
     rest_word = Word((DoubleQuoted(rest),) if quoted else rest, "")
     append = _append(name, rest_word)

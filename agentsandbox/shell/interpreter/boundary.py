@@ -29,19 +29,24 @@ if TYPE_CHECKING:
 
     Jobs = Literal["detach", "wait", "kill"]
 
-__all__ = ["run_guarded"]
-
 _STATUSES = {"timeout": 124, CANCELLED: 130}
 
-def run_guarded(shell: Shell, script: str, jobs: Jobs, log: OutputLog, *, goes_on: bool) -> tuple[int, LimitName | None]:
-    """Run a script and return its status, and the limit that ended it. `log` is that of the execution."""
+
+def run_guarded(
+    shell: Shell, script: str, jobs: Jobs, log: OutputLog, *, goes_on: bool
+) -> tuple[int, LimitName | None]:
+    """Run a script and return its status, and the limit that ended it. `log` is that of the
+    execution.
+    """
     scheduler = shell.machine.scheduler
     limit: LimitName | None = None
     status = 1
     try:
         if "BASH_EXECUTION_STRING" in script:
             shell.values["BASH_EXECUTION_STRING"] = script
-        status = run_in_shell(shell, lambda inner: run_commands(inner, script, origin="-c: "), goes_on=goes_on)
+        status = run_in_shell(
+            shell, lambda inner: run_commands(inner, script, origin="-c: "), goes_on=goes_on
+        )
         if scheduler.processes:
             _settle(shell, jobs)
     except LimitReached as reached:
@@ -73,13 +78,17 @@ def _report(error: BaseException) -> None:
     import logging
 
     try:
-        logging.getLogger("agentsandbox").error("internal error while executing a script", exc_info=error)
+        logging.getLogger("agentsandbox").error(
+            "internal error while executing a script", exc_info=error
+        )
     except Exception:  # noqa: BLE001 - there is nowhere left to tell it
         pass
 
 
 def _forget_trace(error: BaseException) -> None:
-    """Take a long traceback apart from its inner end: freed in one go it would use up the stack of a small thread."""
+    """Take a long traceback apart from its inner end: freed in one go it would use up the stack of
+    a small thread.
+    """
     chain = []
     link = error.__traceback__
     while link is not None:

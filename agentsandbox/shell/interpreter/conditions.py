@@ -44,8 +44,6 @@ if TYPE_CHECKING:
     Test = Callable[[Shell], bool]
     Sign = tuple[str, ...]
 
-__all__ = ["ShellTests", "traced_number"]
-
 
 class ShellTests:
     """What `test` and [[ ]] ask of a shell."""
@@ -68,7 +66,9 @@ class ShellTests:
         return stream is not None and stream.is_terminal
 
     def is_set(self, name: str, *, expanded: bool = False) -> bool:
-        """`-v`: a variable, or name[subscript], whose subscript is a text to be expanded unless it has been."""
+        """`-v`: a variable, or name[subscript], whose subscript is a text to be expanded unless it
+        has been.
+        """
         variables = self.shell.variables
         found: tuple[str, str | None] | None = (name, None)
         if "[" in name:
@@ -191,7 +191,12 @@ _ELEMENT = re.compile(r'"?[A-Za-z_][A-Za-z0-9_]*\[')
 
 
 def _expands(parts: tuple[Part, ...]) -> bool:
-    return any(_expands(part.parts) if isinstance(part, DoubleQuoted) else not isinstance(part, (Literal, Quoted)) for part in parts)
+    return any(
+        _expands(part.parts)
+        if isinstance(part, DoubleQuoted)
+        else not isinstance(part, (Literal, Quoted))
+        for part in parts
+    )
 
 
 def _unary(node: CondUnary, sign: Sign) -> Test:
@@ -241,7 +246,11 @@ def _binary(node: CondBinary, sign: Sign) -> Test:
         return _regular(node, left, sign)
     if operator in NUMERIC:
         compare = NUMERIC[operator]
-        left_number, right_number, right_text = _number(node.left), _number(node.right), WORDS.string(node.right)
+        left_number, right_number, right_text = (
+            _number(node.left),
+            _number(node.right),
+            WORDS.string(node.right),
+        )
 
         def compare_numbers(shell: Shell) -> bool:
             try:
@@ -280,7 +289,9 @@ def _binary(node: CondBinary, sign: Sign) -> Test:
     return files
 
 
-def _in_turn(shell: Shell, left: Callable[[Shell], str], right: Callable[[Shell], str]) -> tuple[str, str]:
+def _in_turn(
+    shell: Shell, left: Callable[[Shell], str], right: Callable[[Shell], str]
+) -> tuple[str, str]:
     """Both texts; a large one counts while the other is made."""
     first = left(shell)
     kept = shell.budget.keep(first) if len(first) > LARGE else None
@@ -296,7 +307,12 @@ def _number(word: Word) -> Callable[[Shell], int]:
 
 
 def _evaluate(shell: Shell, value: str) -> int:
-    if value.isdigit() and len(value) < 19 and value.isascii() and (value[0] != "0" or value == "0"):
+    if (
+        value.isdigit()
+        and len(value) < 19
+        and value.isascii()
+        and (value[0] != "0" or value == "0")
+    ):
         return int(value)
     return shell.arithmetic(value) if value else 0
 
@@ -316,7 +332,12 @@ def _matches(node: CondBinary, left: Callable[[Shell], str], sign: Sign) -> Test
         del kept
         if shell.variables.bytewise:
             text, source = bytewise(text), bytewise(source)
-        return compile_shell_pattern(source, shell.options.shopt["nocasematch"]).match(text, shell.budget.step) is wanted
+        return (
+            compile_shell_pattern(source, shell.options.shopt["nocasematch"]).match(
+                text, shell.budget.step
+            )
+            is wanted
+        )
 
     return matches
 
@@ -335,7 +356,9 @@ def _regular(node: CondBinary, left: Callable[[Shell], str], sign: Sign) -> Test
             _traced(shell, *sign, _shown(text), "=~", source)
         shell.budget.step(1 + (len(source) >> 3))
         try:
-            regex = compile_posix(source, extended=True, ignore_case=shell.options.shopt["nocasematch"])
+            regex = compile_posix(
+                source, extended=True, ignore_case=shell.options.shopt["nocasematch"]
+            )
         except RegexError:
             raise ExpansionError("", fatal=False, status=2) from None
         match = regex.search(text, 0, shell.budget)
@@ -369,7 +392,13 @@ def _arithmetic(node: ArithmeticCommand) -> Run:
         try:
             if shell.slow:
                 _before_arithmetic(shell, node)
-            status = 0 if (number(shell) if not shell.options.xtrace else traced_number(shell, text(shell))) else 1
+            status = (
+                0
+                if (
+                    number(shell) if not shell.options.xtrace else traced_number(shell, text(shell))
+                )
+                else 1
+            )
         except ExpansionError as error:
             if error.status == 127 or error.ends:
                 raise

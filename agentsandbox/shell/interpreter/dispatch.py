@@ -1,4 +1,6 @@
-"""Compilation by node type: each kind of command has one function, registered by the module that knows it."""
+"""Compilation by node type: each kind of command has one function, registered by the module that
+knows it.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,6 @@ if TYPE_CHECKING:
     from agentsandbox.shell.syntax.nodes import Command
 
     Run = Callable[[Shell], int]
-
-__all__ = ["compile_command", "compiles"]
 
 _COMPILERS: dict[type, Callable[[Any], Run]] = {}
 _MODULES = ("simple", "flow", "pipelines", "conditions", "subshells", "functions")
@@ -37,7 +37,9 @@ def compile_command(node: Command) -> Run:
 
 
 def _load_compiler(node_type: type) -> Callable[[Any], Run]:
-    """Import the modules one after another until one has registered the type: a script of simple commands needs the first."""
+    """Import the modules one after another until one has registered the type: a script of simple
+    commands needs the first.
+    """
     for module in _MODULES:
         importlib.import_module(f"agentsandbox.shell.interpreter.{module}")
         if node_type in _COMPILERS:

@@ -1,4 +1,6 @@
-"""What happens after a command failed (`set -e`, the ERR trap), and how errors of words end a command or a shell."""
+"""What happens after a command failed (`set -e`, the ERR trap), and how errors of words end a
+command or a shell.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +13,14 @@ if TYPE_CHECKING:
 
     from agentsandbox.shell.interpreter.shell import Shell
 
-__all__ = ["command_failed", "expansion_failed"]
 
-
-def command_failed(shell: Shell, status: int, line: int | None = None, traps: Mapping[str, str] | None = None) -> None:
+def command_failed(
+    shell: Shell, status: int, line: int | None = None, traps: Mapping[str, str] | None = None
+) -> None:
     """Called where a command that counts returned non-zero and `shell.check` is on.
 
-    An ERR trap counts only if it was set before the command: `traps` are those from then, where the command may have set one.
+    An ERR trap counts only if it was set before the command: `traps` are those from then, where the
+    command may have set one.
     """
     if shell.control.ignore or shell.control.own_depth == shell.budget.depth:
         return
@@ -27,7 +30,9 @@ def command_failed(shell: Shell, status: int, line: int | None = None, traps: Ma
         if inherited(shell, "ERR"):
             run_trap(shell, "ERR", line)
     if shell.options.errexit:
-        if shell.process.level and "EXIT" in shell.traps.handlers:  # in a subshell it still sees the locals
+        if (
+            shell.process.level and "EXIT" in shell.traps.handlers
+        ):  # in a subshell it still sees the locals
             from agentsandbox.shell.interpreter.traps import run_exit_trap
 
             status = run_exit_trap(shell, status)
@@ -35,7 +40,9 @@ def command_failed(shell: Shell, status: int, line: int | None = None, traps: Ma
 
 
 def expansion_failed(shell: Shell, error: ExpansionError) -> int:
-    """Report it; the status of the command if only that fails, else the error goes on to the top level."""
+    """Report it; the status of the command if only that fails, else the error goes on to the top
+    level.
+    """
     shell.report(error)
     if error.fatal:
         error.message = ""

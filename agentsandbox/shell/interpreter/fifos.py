@@ -1,4 +1,6 @@
-"""Named pipes: every open end of one fifo shares a pipe; opening waits for the other side, as on Unix."""
+"""Named pipes: every open end of one fifo shares a pipe; opening waits for the other side, as on
+Unix.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,6 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.fs.base import Mode
     from agentsandbox.kernel.processes import Scheduler
     from agentsandbox.kernel.streams import Stream
-
-__all__ = ["Fifos"]
 
 
 class _End(File):

@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 
     Run = Callable[[Shell], int]
 
-__all__ = ["compile_condition", "leave_loop", "refuse_name", "trace_loop"]
-
 
 @compiles(CommandList)
 def _list(node: CommandList) -> Run:
@@ -76,12 +74,26 @@ _UNCHECKED = frozenset(("[", "test", ":", "true", "false", "read", "kill", "type
 
 
 def _is_plain_test(node: Command) -> bool:
-    """Whether a condition runs no other code of the script, so that `set -e` need not be told to look away."""
+    """Whether a condition runs no other code of the script, so that `set -e` need not be told to
+    look away.
+    """
     if isinstance(node, (ArithmeticCommand, Conditional)):
         return False
-    if isinstance(node, SimpleCommand) and node.words and not node.redirections and not node.assignments:
+    if (
+        isinstance(node, SimpleCommand)
+        and node.words
+        and not node.redirections
+        and not node.assignments
+    ):
         first = node.words[0]
-        return isinstance(first, Word) and first.source in ("[", "test", ":", "true", "false", "read")
+        return isinstance(first, Word) and first.source in (
+            "[",
+            "test",
+            ":",
+            "true",
+            "false",
+            "read",
+        )
     return False
 
 
@@ -118,7 +130,10 @@ def _and_or(node: AndOr) -> Run:
     last = len(node.rest) - 1
     first = compile_condition(node.first)
     rest = [
-        (operator == "&&", compile_command(command) if number == last else compile_condition(command))
+        (
+            operator == "&&",
+            compile_command(command) if number == last else compile_condition(command),
+        )
         for number, (operator, command) in enumerate(node.rest)
     ]
     if len(rest) == 1:
@@ -154,7 +169,9 @@ def _group(node: Group) -> Run:
 
 @compiles(If)
 def _if(node: If) -> Run:
-    clauses = [(compile_condition(condition), compile_command(body)) for condition, body in node.clauses]
+    clauses = [
+        (compile_condition(condition), compile_command(body)) for condition, body in node.clauses
+    ]
     otherwise = compile_command(node.otherwise) if node.otherwise is not None else None
     if len(clauses) == 1:
         condition, body = clauses[0]
@@ -328,7 +345,9 @@ def trace_loop(shell: Shell, keyword: str, node: For) -> None:
     from agentsandbox.shell.interpreter.traps import before_command
     from agentsandbox.shell.syntax.printer import shown_word
 
-    text = f"{keyword} {node.name} in " + (" ".join(map(shown_word, node.words)) if node.words is not None else '"$@"')
+    text = f"{keyword} {node.name} in " + (
+        " ".join(map(shown_word, node.words)) if node.words is not None else '"$@"'
+    )
     if shell.options.xtrace:
         from agentsandbox.shell.interpreter.tracing import trace_text
 
@@ -346,7 +365,9 @@ def _select(node: Select) -> Run:
 @compiles(ArithmeticFor)
 def _arithmetic_for(node: ArithmeticFor) -> Run:
     start, condition, step = map(_number, (node.start, node.condition, node.step))
-    told_start, told_condition, told_step = (_told(word, node.line) for word in (node.start, node.condition, node.step))
+    told_start, told_condition, told_step = (
+        _told(word, node.line) for word in (node.start, node.condition, node.step)
+    )
     body = compile_command(node.body)
     line = node.line
 
@@ -411,7 +432,9 @@ def _told(word: Word, line: int) -> Callable[[Shell], int]:
 
         expanded = text(shell)
         before_command(shell, f"(({expanded}))", line)
-        return traced_number(shell, expanded) if shell.options.xtrace else shell.arithmetic(expanded)
+        return (
+            traced_number(shell, expanded) if shell.options.xtrace else shell.arithmetic(expanded)
+        )
 
     return evaluate
 
@@ -443,7 +466,9 @@ def _case(node: Case) -> Run:
         )
         for clause in node.clauses
     ]
-    constants: list[list[str | None]] = [[_constant_pattern(pattern) for pattern in clause.patterns] for clause in node.clauses]
+    constants: list[list[str | None]] = [
+        [_constant_pattern(pattern) for pattern in clause.patterns] for clause in node.clauses
+    ]
 
     def run_case(shell: Shell) -> int:
         shell.line = line
@@ -465,7 +490,9 @@ def _case(node: Case) -> Run:
                             source = pattern(shell)
                         if shell.variables.bytewise:
                             source = bytewise(source)
-                        if compile_shell_pattern(source, ignore_case, shell.options.extglob).match(text, shell.budget.step):
+                        if compile_shell_pattern(source, ignore_case, shell.options.extglob).match(
+                            text, shell.budget.step
+                        ):
                             break
                     else:
                         continue

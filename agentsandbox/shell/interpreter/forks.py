@@ -1,12 +1,15 @@
-"""The state of a shell apart from its machine: what `Sandbox.fork` takes along, and a store will save.
+"""The state of a shell apart from its machine: what `Sandbox.fork` takes along, and a store will
+save.
 
-`kept_of` makes a copy of a shell that stands still and belongs to no machine: of its slots (`state`) only the KEPT ones
-and what is DERIVED from them count. `resume` makes a shell of it on another machine, which gives the HOST slots.
+`kept_of` makes a copy of a shell that stands still and belongs to no machine: of its slots
+(`state`) only the KEPT ones and what is DERIVED from them count. `resume` makes a shell of it on
+another machine, which gives the HOST slots.
 
-Descriptors have a rule of their own, as streams belong to a machine. The fork opens files of the filesystem on its own,
-at the same position; here-documents go on where they were read; the three standard streams become the fork's. Pipes,
-fifos, coprocesses and process substitutions cannot be forked, since somebody else holds their other end: their
-descriptors are closed in the fork, and a script that uses one there gets "Bad file descriptor".
+Descriptors have a rule of their own, as streams belong to a machine. The fork opens files of the
+filesystem on its own, at the same position; here-documents go on where they were read; the three
+standard streams become the fork's. Pipes, fifos, coprocesses and process substitutions cannot be
+forked, since somebody else holds their other end: their descriptors are closed in the fork, and a
+script that uses one there gets "Bad file descriptor".
 """
 
 from __future__ import annotations
@@ -29,8 +32,6 @@ if TYPE_CHECKING:
 
     Table = Mapping[int, Stream | int]
 
-__all__ = ["Kept", "kept_of", "resume"]
-
 
 def _named(owner: type[Shell | Machine | ProcessState | Variables], kind: str) -> list[str]:
     return [name for name, each in owner.SLOTS.items() if each == kind]
@@ -44,7 +45,8 @@ _STANDARD = {0: 0, 1: 1, 2: 2}
 
 
 class Kept:
-    """The state of a sandbox's shell at one moment; many shells may be made of it, so nothing in it changes.
+    """The state of a sandbox's shell at one moment; many shells may be made of it, so nothing in it
+    changes.
 
     shell         a copy of the shell, without a machine
     machine       KEPT slots of its machine
@@ -72,10 +74,14 @@ class Kept:
         self.chance = chance
 
     def on(self, fs: MemoryFileSystem, origin: MemoryFileSystem) -> Kept:
-        """The same for the filesystem `fs`, which was forked from `origin` just now: files that are open are so there."""
+        """The same for the filesystem `fs`, which was forked from `origin` just now: files that are
+        open are so there.
+        """
         if not self.has_streams:
             return self
-        return Kept(self.shell, self.machine, _reopened(self.table, fs, origin), self.last_pid, self.chance)
+        return Kept(
+            self.shell, self.machine, _reopened(self.table, fs, origin), self.last_pid, self.chance
+        )
 
 
 def kept_of(shell: Shell, standard: Mapping[int, Stream], *, running: bool, seeded: bool) -> Kept:
@@ -139,20 +145,29 @@ def resume(kept: Kept, machine: Machine, standard: dict[int, Stream]) -> Shell:
 def _take_descriptors(shell: Shell, table: Table) -> None:
     """Give a shell these descriptors beside the standard ones, and hold their streams."""
     standard = shell.fds
-    shell.fds = {number: standard[stream] if isinstance(stream, int) else stream for number, stream in table.items()}
-    owned = {number: stream for number, stream in shell.fds.items() if standard.get(number) is not stream}
+    shell.fds = {
+        number: standard[stream] if isinstance(stream, int) else stream
+        for number, stream in table.items()
+    }
+    owned = {
+        number: stream for number, stream in shell.fds.items() if standard.get(number) is not stream
+    }
     for stream in owned.values():
         stream.acquire()
     shell.descriptors.owned = owned
 
 
 def _copied(value: object) -> object:
-    """A list of its own for another machine; all else is replaced and never changed, so it is shared."""
+    """A list of its own for another machine; all else is replaced and never changed, so it is
+    shared.
+    """
     return value.copy() if isinstance(value, list) else value
 
 
 def _reopened(table: Table, fs: MemoryFileSystem, origin: MemoryFileSystem) -> Table:
-    """What a fork's descriptors refer to, on its own filesystem; those that cannot be forked are left out."""
+    """What a fork's descriptors refer to, on its own filesystem; those that cannot be forked are
+    left out.
+    """
     twins: dict[int, Stream | None] = {}
     found: dict[int, Stream | int] = {}
     for number, stream in table.items():

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     Run = Callable[[Shell], int]
 
-__all__ = ["call_function", "call_recorded"]
-
-_SPECIAL_BUILTINS = frozenset("break : . continue eval exec exit export readonly return set shift source times trap unset".split())
+_SPECIAL_BUILTINS = frozenset(
+    "break : . continue eval exec exit export readonly return set shift source times trap unset".split()
+)
 
 
 @compiles(FunctionDefinition)
@@ -161,7 +161,9 @@ def _trapped_body(shell: Shell, body: Run) -> int:
 
 
 def _leave_traps(shell: Shell, depth: int) -> None:
-    """A RETURN trap ends with the function that set it, an ERR trap (negative depths) goes on in its caller."""
+    """A RETURN trap ends with the function that set it, an ERR trap (negative depths) goes on in
+    its caller.
+    """
     depths = shell.traps.of_functions
     if -depth in depths:
         depths = depths | {1 - depth}
@@ -170,7 +172,9 @@ def _leave_traps(shell: Shell, depth: int) -> None:
 
 def _return_trap(shell: Shell) -> None:
     """The RETURN trap, where it was set in this function or functions inherit it."""
-    if "RETURN" in shell.traps.handlers and (shell.options.functrace or len(shell.stack.frames) in shell.traps.of_functions):
+    if "RETURN" in shell.traps.handlers and (
+        shell.options.functrace or len(shell.stack.frames) in shell.traps.of_functions
+    ):
         from agentsandbox.shell.interpreter.traps import run_trap
 
         run_trap(shell, "RETURN")

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     from agentsandbox.kernel.processes import Process
 
-__all__ = ["Job", "JobTable"]
-
 _NO_PIDS: frozenset[int] = frozenset()
 
 
@@ -42,15 +40,22 @@ class Job:
 
 
 class JobTable:
-    """The background jobs of a shell. A copy on another machine has none: their processes stay where they run.
+    """The background jobs of a shell. A copy on another machine has none: their processes stay
+    where they run.
 
     jobs         jobs by number
     processes    children of this shell by pid, running or ended, for `wait PID`
-    kept         children that ended while `wait -n` waited for another: the next `wait -n` reports them
+    kept         children that ended while `wait -n` waited for another: the next `wait -n` reports
+                 them
     latest_pid   $!: the process started last in the background
     """
 
-    SLOTS: ClassVar[Mapping[str, str]] = {"jobs": RUNNING, "processes": RUNNING, "kept": RUNNING, "latest_pid": KEPT}
+    SLOTS: ClassVar[Mapping[str, str]] = {
+        "jobs": RUNNING,
+        "processes": RUNNING,
+        "kept": RUNNING,
+        "latest_pid": KEPT,
+    }
     __slots__ = tuple(SLOTS)
 
     def __init__(self) -> None:
@@ -64,7 +69,9 @@ class JobTable:
         self.kept: frozenset[int] = _NO_PIDS
 
     def fork(self, *, subshell: bool = False) -> JobTable:
-        """A copy for another shell. A subshell can show the jobs of its parent, but not wait for what are no children of its."""
+        """A copy for another shell. A subshell can show the jobs of its parent, but not wait for
+        what are no children of its.
+        """
         twin = JobTable.__new__(JobTable)
         twin.jobs = self.jobs.copy()
         twin.processes = {} if subshell else self.processes.copy()
@@ -111,8 +118,12 @@ class JobTable:
             self.jobs.remove(job)
 
     def reap(self) -> None:
-        """Forget the jobs that have ended, as a shell that runs a script does after each command: only `wait PID` knows them still."""
-        self.jobs = [job for job in self.jobs if job.process.status is None or job.process.pid in self.kept]
+        """Forget the jobs that have ended, as a shell that runs a script does after each command:
+        only `wait PID` knows them still.
+        """
+        self.jobs = [
+            job for job in self.jobs if job.process.status is None or job.process.pid in self.kept
+        ]
 
     def running(self) -> list[Process]:
         """Children that have not ended."""

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.processes import Scheduler
     from agentsandbox.kernel.streams import Stream
 
-__all__ = ["Machine"]
-
 _STANDARD = {"stdin": 0, "stdout": 1, "stderr": 2}
 
 
@@ -111,7 +109,9 @@ class Machine:
         return self.available.find(name) if found is None else found
 
     def open_descriptor(self, path: str) -> Borrowed | None:
-        """/dev/fd/N, /dev/stdin … of the process that runs; None for another path. ENOENT for one that is closed."""
+        """/dev/fd/N, /dev/stdin … of the process that runs; None for another path. ENOENT for one
+        that is closed.
+        """
         name = path.rpartition("/")[2]
         number = _STANDARD.get(name)
         if number is None:

@@ -6,8 +6,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.shell.interpreter.shell import Shell
 
-__all__ = ["signal_words", "tell_jobs", "tell_killed"]
-
 _WORDS = (
     "Hangup,Interrupt,Quit,Illegal instruction,Trace/breakpoint trap,Aborted,Bus error,Floating point exception,Killed,"
     "User defined signal 1,Segmentation fault,User defined signal 2,Broken pipe,Alarm clock,Terminated,Stack fault,Child exited,"
@@ -25,7 +23,9 @@ def signal_words(number: int) -> str:
 
 
 def tell_killed(shell: Shell, signal: int, pid: int, text: str, *, foreground: bool) -> None:
-    """Tell that a signal ended a child, whose command is `text`; nothing about the signals that users and pipes send."""
+    """Tell that a signal ended a child, whose command is `text`; nothing about the signals that
+    users and pipes send.
+    """
     from agentsandbox.kernel.processes import SIGNALS
 
     if not shell.control.tells_signals or signal in (_SIGINT, _SIGPIPE):
@@ -38,13 +38,19 @@ def tell_killed(shell: Shell, signal: int, pid: int, text: str, *, foreground: b
 
 
 def tell_jobs(shell: Shell) -> None:
-    """Tell of the background jobs that signals have ended since the last time, under `set -m` of all; forget what has ended."""
+    """Tell of the background jobs that signals have ended since the last time, under `set -m` of
+    all; forget what has ended.
+    """
     table = shell.jobs
-    current, previous = (table.current(), table.previous()) if shell.options.monitor else (None, None)
+    current, previous = (
+        (table.current(), table.previous()) if shell.options.monitor else (None, None)
+    )
     for job in table.jobs:
         process = job.process
         if shell.options.monitor and process.status is not None and process.pid not in table.kept:
-            mark = "+" if job is current else "-" if job is previous and len(table.running()) else " "
+            mark = (
+                "+" if job is current else "-" if job is previous and len(table.running()) else " "
+            )
             shell.show(f"[{job.number}]{mark}  {job.state:<24}{job.text}\n")
             process.killed_by = 0
         elif process.killed_by:

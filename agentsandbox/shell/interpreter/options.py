@@ -1,7 +1,7 @@
 """The options of a shell: those of `set -o`, those of `shopt`, and what follows from them.
 
-`Options` is a value. `set` and `shopt` put another value in its place, so a subshell, a fork and a saved state share
-theirs with the shell they came from, at the cost of one reference.
+`Options` is a value. `set` and `shopt` put another value in its place, so a subshell, a fork and a
+saved state share theirs with the shell they came from, at the cost of one reference.
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ from types import MappingProxyType
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-__all__ = ["DEFAULT_OPTIONS", "OPTIONS", "SHOPT_DEFAULTS", "Options"]
 
 OPTIONS: dict[str, tuple[str, str]] = {
     "allexport": ("a", "allexport"),
@@ -60,7 +58,9 @@ histreedit histverify huponexit inherit_errexit lastpipe lithist localvar_inheri
 no_empty_cmd_completion nocaseglob nocasematch noexpand_translation nullglob progcomp_alias restricted_shell
 shift_verbose varredir_close xpg_echo
 """.split()
-SHOPT_DEFAULTS: Mapping[str, bool] = MappingProxyType({**dict.fromkeys(_SHOPT_ON, True), **dict.fromkeys(_SHOPT_OFF, False)})
+SHOPT_DEFAULTS: Mapping[str, bool] = MappingProxyType(
+    {**dict.fromkeys(_SHOPT_ON, True), **dict.fromkeys(_SHOPT_OFF, False)}
+)
 """Options of `shopt` in a shell that runs a script."""
 
 
@@ -68,13 +68,21 @@ class Options:
     """All options of a shell; immutable.
 
     shopt                the options of `shopt`, by name
-    extglob              whether patterns may be extended: `shopt["extglob"]`, which the parser asks for often
-    errexit_is_default   whether errexit is on only because the sandbox runs script files so, not because a script asked
+    extglob              whether patterns may be extended: `shopt["extglob"]`, which the parser asks
+                         for often
+    errexit_is_default   whether errexit is on only because the sandbox runs script files so, not
+                         because a script asked
     """
 
     __slots__ = ("_without", "errexit_is_default", "extglob", "shopt", *_FLAGS)
 
-    def __init__(self, flags: Mapping[str, bool], shopt: Mapping[str, bool], *, errexit_is_default: bool = False) -> None:
+    def __init__(
+        self,
+        flags: Mapping[str, bool],
+        shopt: Mapping[str, bool],
+        *,
+        errexit_is_default: bool = False,
+    ) -> None:
         put = object.__setattr__
         for name in _FLAGS:
             put(self, name, flags[name])
@@ -130,10 +138,14 @@ class Options:
 
     def with_shopt(self, name: str, on: bool) -> Options:
         """The same options but for one of `shopt`."""
-        return Options(self.flags(), {**self.shopt, name: on}, errexit_is_default=self.errexit_is_default)
+        return Options(
+            self.flags(), {**self.shopt, name: on}, errexit_is_default=self.errexit_is_default
+        )
 
     def without(self, flag: str) -> Options:
-        """The same options, but one of `set -o` off, named by attribute. Made once: each command substitution asks."""
+        """The same options, but one of `set -o` off, named by attribute. Made once: each command
+        substitution asks.
+        """
         if not getattr(self, flag):
             return self
         other = self._without.get(flag)
@@ -147,7 +159,9 @@ class Options:
 
     def letters(self) -> str:
         """The letters of the options that are on, as `$-` begins."""
-        on = [letter for letter, attribute in OPTIONS.values() if letter and getattr(self, attribute)]
+        on = [
+            letter for letter, attribute in OPTIONS.values() if letter and getattr(self, attribute)
+        ]
         return "".join(sorted(on, key=lambda letter: (letter.isupper(), letter)))
 
 

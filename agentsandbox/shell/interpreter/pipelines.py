@@ -1,4 +1,6 @@
-"""Pipelines: stage after stage on the caller's stack; the reading side becomes a process only when somebody must wait."""
+"""Pipelines: stage after stage on the caller's stack; the reading side becomes a process only when
+somebody must wait.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +13,24 @@ from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.interpreter.dispatch import compile_command, compiles
 from agentsandbox.shell.interpreter.failures import command_failed
 from agentsandbox.shell.interpreter.special_variables import PipelineStatus
-from agentsandbox.shell.interpreter.subshells import announced, child_killed, compile_stage, run_subshell, run_traps, text_of
+from agentsandbox.shell.interpreter.subshells import (
+    announced,
+    child_killed,
+    compile_stage,
+    run_subshell,
+    run_traps,
+    text_of,
+)
 from agentsandbox.shell.interpreter.substitutions import harmless_name, leaves_no_trace
 from agentsandbox.shell.interpreter.traps import before_command
-from agentsandbox.shell.syntax.nodes import ArithmeticCommand, Command, Conditional, Pipeline, SimpleCommand, Subshell
+from agentsandbox.shell.syntax.nodes import (
+    ArithmeticCommand,
+    Command,
+    Conditional,
+    Pipeline,
+    SimpleCommand,
+    Subshell,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +45,9 @@ __all__: list[str] = []
 
 
 def _name_in_place(command: Command) -> str:
-    """Return the name of a stage that changes nothing in the shell, unless the command does; "" for others."""
+    """Return the name of a stage that changes nothing in the shell, unless the command does; "" for
+    others.
+    """
     name = harmless_name(command)
     for redirection in command.redirections if isinstance(command, SimpleCommand) and name else ():
         if redirection.variable is not None or "(" in getattr(redirection.target, "source", ""):
@@ -42,7 +60,14 @@ class _Run:
 
     __slots__ = ("children", "fds", "in_place", "last", "node", "shell", "stages", "statuses")
 
-    def __init__(self, shell: Shell, node: Pipeline, stages: Sequence[Run], children: Sequence[Run], in_place: list[str]) -> None:
+    def __init__(
+        self,
+        shell: Shell,
+        node: Pipeline,
+        stages: Sequence[Run],
+        children: Sequence[Run],
+        in_place: list[str],
+    ) -> None:
         self.shell = shell
         self.node = node
         self.stages = stages
@@ -53,7 +78,9 @@ class _Run:
         self.statuses = [0] * len(stages)
 
     def run_last_here(self) -> None:
-        """As `lastpipe` says: the stages before the last are a process, the last one runs in this shell."""
+        """As `lastpipe` says: the stages before the last are a process, the last one runs in this
+        shell.
+        """
         shell, scheduler = self.shell, self.shell.machine.scheduler
         pipe = Pipe(scheduler)
         reader = PipeReader(pipe)
@@ -93,7 +120,9 @@ class _Run:
             reader = PipeReader(pipe)
             fds = {**fds, 1: pipe}
             following = number + 1
-            rest = scheduler.defer(lambda n=following, r=reader: self.run(n, r, started=True), "pipeline")  # type: ignore[misc]
+            rest = scheduler.defer(
+                lambda n=following, r=reader: self.run(n, r, started=True), "pipeline"
+            )  # type: ignore[misc]
             try:
                 self.statuses[number] = self._stage(number, fds, started)
             finally:
@@ -122,7 +151,11 @@ class _Run:
             except ExpansionError as error:  # it would have ended the stage's own shell, no more
                 shell.fds = saved
                 shell.report(error)
-                return error.status if shell.invocation.source == "environment" and not shell.process.level else 1
+                return (
+                    error.status
+                    if shell.invocation.source == "environment" and not shell.process.level
+                    else 1
+                )
             finally:
                 shell.fds, specials.hashed, specials.last_argument = saved, hashed, last_argument
         try:
@@ -142,7 +175,9 @@ def _pipeline(node: Pipeline) -> Run:
     else:
         run = _stages(node)
     if node.negated:
-        stands_alone = len(node.commands) > 1 or isinstance(node.commands[0], (ArithmeticCommand, Conditional, SimpleCommand, Subshell))
+        stands_alone = len(node.commands) > 1 or isinstance(
+            node.commands[0], (ArithmeticCommand, Conditional, SimpleCommand, Subshell)
+        )
         run = _negated(run, stands_alone=stands_alone)
     if node.timed:
         run = _timed(run, node.timed)
@@ -150,7 +185,9 @@ def _pipeline(node: Pipeline) -> Run:
 
 
 def _is_empty(command: Command) -> bool:
-    return isinstance(command, SimpleCommand) and not (command.words or command.assignments or command.redirections)
+    return isinstance(command, SimpleCommand) and not (
+        command.words or command.assignments or command.redirections
+    )
 
 
 def _nothing(shell: Shell) -> int:
@@ -163,7 +200,11 @@ def _stages(node: Pipeline) -> Run:
     for number, command in enumerate(node.commands):
         if isinstance(command, SimpleCommand):
             names_job = bool(command.words) and command.words[0].source.startswith("%")
-            children[number] = _not_found(command.words[0].source) if names_job else announced(children[number], command)
+            children[number] = (
+                _not_found(command.words[0].source)
+                if names_job
+                else announced(children[number], command)
+            )
     in_place = [_name_in_place(command) for command in node.commands]
     last = node.commands[-1]
     line = last.line if isinstance(last, SimpleCommand) else node.line
@@ -209,14 +250,18 @@ def _not_found(name: str) -> Run:
 
 
 def _announce(shell: Shell, node: Pipeline) -> None:
-    """Run the DEBUG trap for the simple commands among the stages, in this shell, before any of them starts."""
+    """Run the DEBUG trap for the simple commands among the stages, in this shell, before any of
+    them starts.
+    """
     for command in node.commands:
         if isinstance(command, SimpleCommand):
             before_command(shell, text_of(command), node.line)
 
 
 def _negated(run: Run, *, stands_alone: bool) -> Run:
-    """The opposite of a status. What `stands_alone` fails on its own account, other commands only by what is in them."""
+    """The opposite of a status. What `stands_alone` fails on its own account, other commands only
+    by what is in them.
+    """
 
     def run_negated(shell: Shell) -> int:
         if shell.options.errexit:  # for bash only this makes failures inside count for nothing
@@ -267,7 +312,11 @@ def report(shell: Shell, form: str, real: float, user: float) -> None:
         shell.show(f"\nreal\t{_minutes(real)}\nuser\t{_minutes(user)}\nsys\t{_minutes(0.0)}\n")
         return
     if template:
-        wrong = re.sub(r"%(?:%|[0-9]?l?[RUS]|P)", "", template).partition("%")[2].lstrip("0123456789l")[:1]
+        wrong = (
+            re.sub(r"%(?:%|[0-9]?l?[RUS]|P)", "", template)
+            .partition("%")[2]
+            .lstrip("0123456789l")[:1]
+        )
         if wrong:
             shell.complain(f"TIMEFORMAT: `{wrong}': invalid format character")
             return

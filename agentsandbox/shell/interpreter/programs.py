@@ -1,4 +1,6 @@
-"""Commands of the PATH: the sandbox's own tools, scripts by their shebang, and `sh`/`bash` as commands."""
+"""Commands of the PATH: the sandbox's own tools, scripts by their shebang, and `sh`/`bash` as
+commands.
+"""
 
 from __future__ import annotations
 
@@ -25,15 +27,15 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.streams import ByteReader, ByteWriter
     from agentsandbox.shell.interpreter.shell import Shell
 
-__all__ = ["DEFAULT_PATH", "POSIX_SHELLS", "SHELL_NAMES", "find_on_path", "locate", "refusal_of", "run_external", "run_file", "skill_hint"]
-
 SHELL_NAMES = frozenset(("sh", "bash", "dash", "ash", "rbash"))
 POSIX_SHELLS = ("sh", "dash")
 DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
 def find_on_path(shell: Shell, name: str, path: str | None) -> str | None:
-    """The first file of that name in a directory of PATH that can be executed, else the first that is there."""
+    """The first file of that name in a directory of PATH that can be executed, else the first that
+    is there.
+    """
     fs = shell.fs
     found: str | None = None
     for directory in (DEFAULT_PATH if path is None else path).split(":"):
@@ -57,7 +59,9 @@ def find_on_path(shell: Shell, name: str, path: str | None) -> str | None:
 
 
 def locate(shell: Shell, name: str, path: str | None = None) -> str | None:
-    """The path of a command, remembered as `hash` shows it. `path` overrides PATH and is not remembered."""
+    """The path of a command, remembered as `hash` shows it. `path` overrides PATH and is not
+    remembered.
+    """
     if "/" in name:
         return name
     if path is None:
@@ -71,7 +75,9 @@ def locate(shell: Shell, name: str, path: str | None = None) -> str | None:
     return found
 
 
-def run_external(shell: Shell, argv: Sequence[str], environment: Mapping[str, str], *, path: str | None = None) -> int:
+def run_external(
+    shell: Shell, argv: Sequence[str], environment: Mapping[str, str], *, path: str | None = None
+) -> int:
     """Run a command that is neither function nor builtin."""
     name = argv[0]
     budget = shell.budget
@@ -95,7 +101,9 @@ def _not_found(shell: Shell, argv: Sequence[str], path: str | None) -> int:
         from agentsandbox.shell.interpreter.functions import call_function
         from agentsandbox.shell.interpreter.subshells import run_subshell
 
-        return run_subshell(shell, lambda child: call_function(child, handler, list(argv)), shell.fds)
+        return run_subshell(
+            shell, lambda child: call_function(child, handler, list(argv)), shell.fds
+        )
     if name.startswith("%"):
         from agentsandbox.shell.builtins.fg import fg
 
@@ -119,7 +127,9 @@ def run_file(shell: Shell, path: str, argv: Sequence[str], environment: Mapping[
     """Run the file at a path by what it holds: one of our commands, or a script."""
     full = shell.path(path)
     fs = shell.fs
-    if full.startswith("/dev/fd/") and any(f"/dev/fd/{number}" == full for number, _, _ in shell.descriptors.process_files):
+    if full.startswith("/dev/fd/") and any(
+        f"/dev/fd/{number}" == full for number, _, _ in shell.descriptors.process_files
+    ):
         raise CommandError(f"{path}: Permission denied", 126)
     content = fs.program(full)
     if content is None:
@@ -150,7 +160,9 @@ def run_file(shell: Shell, path: str, argv: Sequence[str], environment: Mapping[
 
 
 def _read_program(shell: Shell, path: str, full: str) -> bytes:
-    """What a file holds that may be executed. Raises `OSError`, and `CommandError` for what cannot be executed."""
+    """What a file holds that may be executed. Raises `OSError`, and `CommandError` for what cannot
+    be executed.
+    """
     fs = shell.fs
     info = fs.stat(full)
     if info.is_dir:
@@ -171,7 +183,11 @@ LONGEST_LIST = 2_097_152
 
 def _is_too_long(argv: Sequence[str], environment: Mapping[str, str]) -> bool:
     """Whether the kernel would not start a program with these words and variables."""
-    names, values, words = sum(map(len, environment)), sum(map(len, environment.values())), sum(map(len, argv))
+    names, values, words = (
+        sum(map(len, environment)),
+        sum(map(len, environment.values())),
+        sum(map(len, argv)),
+    )
     if names + values + words < LONGEST_WORD // 4:
         return False
     sizes = [len(encode(word)) + 1 for word in argv]
@@ -191,7 +207,9 @@ def skill_hint(shell: Shell, path: str) -> str | None:
     return f"bash: did you mean {found[0]}/{relative} ?" if len(found) == 1 else None
 
 
-def _run_builtin_tool(shell: Shell, name: str, argv: Sequence[str], environment: Mapping[str, str]) -> int:
+def _run_builtin_tool(
+    shell: Shell, name: str, argv: Sequence[str], environment: Mapping[str, str]
+) -> int:
     """/usr/bin/[ and other files whose command is a builtin of the shell."""
     from agentsandbox.shell.builtins import find_builtin
     from agentsandbox.shell.interpreter.subshells import run_subshell
@@ -231,15 +249,29 @@ def context_for(
     )
 
 
-def _run_tool(shell: Shell, tool: Command, argv: Sequence[str], environment: Mapping[str, str]) -> int:
-    if shell.policy is not None and argv[0] != tool.name:  # a path, a link, a copy, an entry of `hash`
+def _run_tool(
+    shell: Shell, tool: Command, argv: Sequence[str], environment: Mapping[str, str]
+) -> int:
+    if (
+        shell.policy is not None and argv[0] != tool.name
+    ):  # a path, a link, a copy, an entry of `hash`
         refused = refusal_of(shell, [tool.name, *argv[1:]])
         if refused is not None:
             return refused
-    shell.budget.step(1 + (sum(map(len, argv)) >> 3))  # what a tool does with a word may take as long as the word is
+    shell.budget.step(
+        1 + (sum(map(len, argv)) >> 3)
+    )  # what a tool does with a word may take as long as the word is
     fds = shell.fds
     closed = Closed()
-    context = context_for(shell, argv[0], argv[1:], environment, fds.get(0) or closed, fds.get(1) or closed, fds.get(2) or closed)
+    context = context_for(
+        shell,
+        argv[0],
+        argv[1:],
+        environment,
+        fds.get(0) or closed,
+        fds.get(1) or closed,
+        fds.get(2) or closed,
+    )
     process = shell.machine.scheduler.current
     table, process.descriptors = process.descriptors, fds
     try:
@@ -255,11 +287,20 @@ def _run_tool(shell: Shell, tool: Command, argv: Sequence[str], environment: Map
 
 
 class _Runner:
-    """`CommandContext.run`: another command with the caller's streams, environment and directory unless it says others."""
+    """`CommandContext.run`: another command with the caller's streams, environment and directory
+    unless it says others.
+    """
 
     __slots__ = ("environment", "shell", "stderr", "stdin", "stdout")
 
-    def __init__(self, shell: Shell, environment: Mapping[str, str], stdin: ByteReader, stdout: ByteWriter, stderr: ByteWriter) -> None:
+    def __init__(
+        self,
+        shell: Shell,
+        environment: Mapping[str, str],
+        stdin: ByteReader,
+        stdout: ByteWriter,
+        stderr: ByteWriter,
+    ) -> None:
         self.shell = shell
         self.environment = environment
         self.stdin = stdin
@@ -283,7 +324,11 @@ class _Runner:
         child.options = child.options.without("errexit")
         child.update_flags()
         fds: dict[int, Stream] = {**self.shell.fds}
-        for number, stream in ((0, stdin or self.stdin), (1, stdout or self.stdout), (2, stderr or self.stderr)):
+        for number, stream in (
+            (0, stdin or self.stdin),
+            (1, stdout or self.stdout),
+            (2, stderr or self.stderr),
+        ):
             fds[number] = stream  # type: ignore[assignment]
         child.fds = fds
         if cwd is not None:
@@ -353,7 +398,9 @@ class _Starter(_Runner):
 
 
 def refusal_of(shell: Shell, argv: Sequence[str]) -> int | None:
-    """The status of a command that the shell's policy refuses, with the reason on stderr; None for one it allows."""
+    """The status of a command that the shell's policy refuses, with the reason on stderr; None for
+    one it allows.
+    """
     message = None if shell.policy is None else shell.policy(shell, argv, shell.line)
     if message is None:
         return None
@@ -362,7 +409,9 @@ def refusal_of(shell: Shell, argv: Sequence[str]) -> int | None:
 
 
 def _run_for_command(child: Shell, argv: list[str], environment: Mapping[str, str]) -> int:
-    """Run on behalf of a command: not found and not executable are worded as a command words them."""
+    """Run on behalf of a command: not found and not executable are worded as a command words
+    them.
+    """
     refused = refusal_of(child, argv)
     if refused is not None:
         return refused
@@ -380,8 +429,17 @@ def _run_for_command(child: Shell, argv: list[str], environment: Mapping[str, st
         return 141
 
 
-def _run_script(shell: Shell, shown: str, full: str, content: bytes, argv: Sequence[str], environment: Mapping[str, str]) -> int:
-    """A file that is not one of our commands: by its shebang, then by its extension, else as a shell script."""
+def _run_script(
+    shell: Shell,
+    shown: str,
+    full: str,
+    content: bytes,
+    argv: Sequence[str],
+    environment: Mapping[str, str],
+) -> int:
+    """A file that is not one of our commands: by its shebang, then by its extension, else as a
+    shell script.
+    """
     line = shebang_of(content)
     if line is not None:
         return _run_interpreted(shell, line, shown, full, content, argv, environment)
@@ -396,23 +454,38 @@ def _run_script(shell: Shell, shown: str, full: str, content: bytes, argv: Seque
 
 
 def _run_interpreted(
-    shell: Shell, line: tuple[str, str], shown: str, full: str, content: bytes, argv: Sequence[str], environment: Mapping[str, str]
+    shell: Shell,
+    line: tuple[str, str],
+    shown: str,
+    full: str,
+    content: bytes,
+    argv: Sequence[str],
+    environment: Mapping[str, str],
 ) -> int:
-    """A script whose first line names what runs it. `env` and the shells are looked through where nothing but a name stands there."""
+    """A script whose first line names what runs it. `env` and the shells are looked through where
+    nothing but a name stands there.
+    """
     interpreter, argument = line
     try:
         program = _program_at(shell, interpreter)
     except OSError as error:
         if error.errno == errno.ENOENT:
             return _no_interpreter(shell, shown, interpreter.rpartition("/")[2])
-        shell.write(f"{shell.error_name}: {shown}: {interpreter}: bad interpreter: {os.strerror(error.errno or errno.EIO)}\n", 2)
+        shell.write(
+            f"{shell.error_name}: {shown}: {interpreter}: bad interpreter: {os.strerror(error.errno or errno.EIO)}\n",
+            2,
+        )
         return 126
     if program == "env" and argument in SHELL_NAMES and locate(shell, argument) is not None:
         program, argument = argument, ""
     if program in SHELL_NAMES and _LETTERS.fullmatch(argument):
         posix = program in POSIX_SHELLS
-        return _run_shell_script(shell, shown, full, content, argv, environment, options=argument, posix=posix)
-    words = [interpreter, argument, shown, *argv[1:]] if argument else [interpreter, shown, *argv[1:]]
+        return _run_shell_script(
+            shell, shown, full, content, argv, environment, options=argument, posix=posix
+        )
+    words = (
+        [interpreter, argument, shown, *argv[1:]] if argument else [interpreter, shown, *argv[1:]]
+    )
     status = run_file(shell, interpreter, words, environment)
     if status == 127 and program == "env" and locate(shell, argument) is None:
         _hint_at(shell, argument)

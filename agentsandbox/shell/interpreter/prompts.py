@@ -8,8 +8,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.shell.interpreter.shell import Shell
 
-__all__ = ["expand_prompt"]
-
 _ESCAPE = re.compile(r"\\(?:([0-7]{1,3})|D\{([^}]*)\}|(.))", re.DOTALL)
 _PLAIN = {
     "a": "\a",

@@ -1,7 +1,7 @@
 """Redirections: what a command's descriptors refer to while it runs.
 
-A table of descriptors is never changed, only replaced, so a subshell shares its parent's at no cost. Whoever opened a
-stream gives it back.
+A table of descriptors is never changed, only replaced, so a subshell shares its parent's at no
+cost. Whoever opened a stream gives it back.
 """
 
 from __future__ import annotations
@@ -16,7 +16,12 @@ from agentsandbox.kernel.streams import BytesReader, Null, Stream, encode
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.interpreter.failures import command_failed, expansion_failed
 from agentsandbox.shell.interpreter.substitutions import WORDS, finish_process_substitutions
-from agentsandbox.shell.syntax.nodes import CommandSubstitution, HereDocument, Redirection, Unreadable
+from agentsandbox.shell.syntax.nodes import (
+    CommandSubstitution,
+    HereDocument,
+    Redirection,
+    Unreadable,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,8 +34,6 @@ if TYPE_CHECKING:
     Run = Callable[[Shell], int]
     Table = dict[int, Stream]
     Apply = Callable[[Shell, Table, list[Stream]], None]
-
-__all__ = ["Directory", "RedirectionError", "compile_redirections", "open_file", "redirected", "release_all", "restored"]
 
 _MODES: dict[str, tuple[Mode, int]] = {
     "<": ("r", 0), ">": ("w", 1), ">|": ("w", 1), ">>": ("a", 1), "<>": ("r+", 0), "&>": ("w", 1), "&>>": ("a", 1), ">&": ("w", 1),
@@ -54,7 +57,9 @@ class RedirectionError(Exception):
 
 
 class _TargetError(RedirectionError):
-    """What is wrong with the word behind the operator, in whose place the variable of {variable}> is named."""
+    """What is wrong with the word behind the operator, in whose place the variable of {variable}>
+    is named.
+    """
 
     def __init__(self, target: str, problem: str) -> None:
         self.problem = problem
@@ -68,7 +73,9 @@ def release_all(streams: list[Stream]) -> None:
 
 
 def open_file(shell: Shell, name: str, operator: str) -> Stream:
-    """Open a file for a redirection operator; /dev/fd/N and the standard streams are descriptors of the shell."""
+    """Open a file for a redirection operator; /dev/fd/N and the standard streams are descriptors of
+    the shell.
+    """
     if name.startswith(("/dev/", "/proc/self/fd/")):
         special = _open_device(shell, name, operator)
         if special is not None:
@@ -79,7 +86,12 @@ def open_file(shell: Shell, name: str, operator: str) -> Stream:
     if operator == "<>":
         if not fs.exists(path):
             fs.open(path, "a", permissions=0o666 & ~shell.process.umask).release()
-    elif mode == "w" and shell.options.noclobber and operator != ">|" and (fs.is_file(path) or _dangles(fs, path)):
+    elif (
+        mode == "w"
+        and shell.options.noclobber
+        and operator != ">|"
+        and (fs.is_file(path) or _dangles(fs, path))
+    ):
         raise _TargetError(name, "cannot overwrite existing file")
     try:
         return fs.open(path, mode, permissions=0o666 & ~shell.process.umask)
@@ -112,8 +124,12 @@ def _open_device(shell: Shell, name: str, operator: str) -> Stream | None:
     return stream.reopened(_MODES[operator][0])
 
 
-def compile_redirections(nodes: tuple[Redirection, ...]) -> Callable[[Shell], tuple[Table, list[Stream]]]:
-    """Makes the new table of descriptors and the streams to give back afterwards; `RedirectionError` when one fails."""
+def compile_redirections(
+    nodes: tuple[Redirection, ...],
+) -> Callable[[Shell], tuple[Table, list[Stream]]]:
+    """Makes the new table of descriptors and the streams to give back afterwards;
+    `RedirectionError` when one fails.
+    """
     steps = [_compile(node) for node in nodes]
 
     def apply(shell: Shell) -> tuple[Table, list[Stream]]:
@@ -153,10 +169,16 @@ def _tell(shell: Shell, message: str, table: Table) -> None:
 
 
 def restored(shell: Shell, table: Table, saved: Table) -> Table:
-    """The descriptors after a command with redirections: as they were, but for those of `exec` and of {name}> in it."""
+    """The descriptors after a command with redirections: as they were, but for those of `exec` and
+    of {name}> in it.
+    """
     if shell.descriptors.owned:
         owned = shell.descriptors.owned.items()
-        saved = saved | {number: stream for number, stream in owned if number not in saved and table.get(number) is stream}
+        saved = saved | {
+            number: stream
+            for number, stream in owned
+            if number not in saved and table.get(number) is stream
+        }
     if shell.fds is table:
         return saved
     merged = dict(shell.fds)
@@ -225,7 +247,9 @@ def _place(node: Redirection, default: int) -> Callable[[Shell, Table, Stream], 
                 number += 1
             _hold(shell, variable, str(number))
             table[number] = stream
-            if not shell.options.shopt["varredir_close"]:  # such a descriptor outlives the command: the shell itself owns it
+            if not shell.options.shopt[
+                "varredir_close"
+            ]:  # such a descriptor outlives the command: the shell itself owns it
                 stream.acquire()
                 shell.descriptors.owned = {**shell.descriptors.owned, number: stream}
 
@@ -253,7 +277,11 @@ def _hold(shell: Shell, variable: str, number: str) -> None:
 
 def _held(shell: Shell, variable: str) -> str | None:
     name, bracket, subscript = variable.partition("[")
-    return shell.variables.element(name, shell.key(name, subscript[:-1])) if bracket else shell.variables.get(name)
+    return (
+        shell.variables.element(name, shell.key(name, subscript[:-1]))
+        if bracket
+        else shell.variables.get(name)
+    )
 
 
 def _opened(shell: Shell, name: str, operator: str, opened: list[Stream]) -> Stream:
@@ -318,9 +346,14 @@ def _duplicate(node: Redirection) -> Apply:
             if stream is None and digits == str(number) and node.variable is None:
                 return
             if stream is None:
-                shown = digits if source.removesuffix("-").isdigit() and source.isascii() else source
+                shown = (
+                    digits if source.removesuffix("-").isdigit() and source.isascii() else source
+                )
                 if node.variable is not None:
-                    shell.write(f"{shell.error_name}: redirection error: cannot duplicate fd: Bad file descriptor\n", 2)
+                    shell.write(
+                        f"{shell.error_name}: redirection error: cannot duplicate fd: Bad file descriptor\n",
+                        2,
+                    )
                 raise RedirectionError(f"{shown}: Bad file descriptor")
             stream.acquire()
             opened.append(stream)
@@ -358,7 +391,9 @@ def _here_document(node: Redirection, document: HereDocument) -> Apply:
     text = WORDS.string(document.body)
     place = _place(node, 0)
     is_unreadable = any(
-        isinstance(part, CommandSubstitution) and isinstance(part.body, Unreadable) and not part.source.startswith("$((")
+        isinstance(part, CommandSubstitution)
+        and isinstance(part.body, Unreadable)
+        and not part.source.startswith("$((")
         for part in document.body.parts
     )
 

@@ -1,7 +1,8 @@
 """Line numbers in the substitutions of a command that spans several lines.
 
-Bash keeps a substitution as text, printed from what it read, and counts the lines of that text from the line of the
-command it stands in. So the commands inside are read again here from how they are printed.
+Bash keeps a substitution as text, printed from what it read, and counts the lines of that text from
+the line of the command it stands in. So the commands inside are read again here from how they are
+printed.
 """
 
 from __future__ import annotations
@@ -21,16 +22,20 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["relocate"]
-
 
 def relocate(node: SimpleCommand) -> SimpleCommand:
     """The command with the lines of its substitutions counted as bash does."""
     sources = [word.source for word in (*node.assignments, *node.words)]
-    sources += [redirection.target.body.source for redirection in node.redirections if isinstance(redirection.target, HereDocument)]
+    sources += [
+        redirection.target.body.source
+        for redirection in node.redirections
+        if isinstance(redirection.target, HereDocument)
+    ]
     if not any("$(" in source or "`" in source or "<(" in source for source in sources):
         return node
-    assignments, words, redirections = (_moved(each, node.line) for each in (node.assignments, node.words, node.redirections))
+    assignments, words, redirections = (
+        _moved(each, node.line) for each in (node.assignments, node.words, node.redirections)
+    )
     return SimpleCommand(assignments, words, redirections, node.line)
 
 
@@ -56,7 +61,13 @@ def _moved(value: Any, line: int) -> Any:
         for number, command in enumerate(commands):
             if number:
                 if not text.endswith("\n"):  # as behind a here-document
-                    text += "\n" if _line(command) != _line(commands[number - 1]) else " " if text.endswith("&") else "; "
+                    text += (
+                        "\n"
+                        if _line(command) != _line(commands[number - 1])
+                        else " "
+                        if text.endswith("&")
+                        else "; "
+                    )
             text += print_command(command)
         body = Parser("", extglob=True).parse_text(text, line)
         if isinstance(value, ProcessSubstitution):

@@ -1,4 +1,6 @@
-"""Scripts: files and texts run by a shell of their own (`sh FILE`, `bash -c`, ./x.sh), and the loop over their commands."""
+"""Scripts: files and texts run by a shell of their own (`sh FILE`, `bash -c`, ./x.sh), and the loop
+over their commands.
+"""
 
 from __future__ import annotations
 
@@ -26,18 +28,22 @@ if TYPE_CHECKING:
 
     Run = Callable[[Shell], int]
 
-__all__ = ["expand_escapes", "run_commands", "run_script_text", "run_shell_command"]
-
-_CHANGES_GRAMMAR = re.compile(r"\b(?:alias|unalias|extglob|expand_aliases|set -v|verbose|posix)\b|-[a-zA-Z]*v")
+_CHANGES_GRAMMAR = re.compile(
+    r"\b(?:alias|unalias|extglob|expand_aliases|set -v|verbose|posix)\b|-[a-zA-Z]*v"
+)
 MAX_CACHED = 4096
 
 
 class Program:
-    """A compiled script: the closure of each complete command, and the syntax error that ends it, if there is one."""
+    """A compiled script: the closure of each complete command, and the syntax error that ends it,
+    if there is one.
+    """
 
     __slots__ = ("error", "units", "warnings")
 
-    def __init__(self, units: list[Run], error: ShellSyntaxError | None, warnings: list[tuple[int, str]]) -> None:
+    def __init__(
+        self, units: list[Run], error: ShellSyntaxError | None, warnings: list[tuple[int, str]]
+    ) -> None:
         self.units = units
         self.error = error
         self.warnings = warnings
@@ -64,7 +70,9 @@ def _skipped(error: ShellSyntaxError) -> Run:
     """A line that was left out."""
 
     def report(shell: Shell) -> int:
-        return _syntax_error(shell, error, "-c: " if shell.invocation.source == "environment" else "", True)
+        return _syntax_error(
+            shell, error, "-c: " if shell.invocation.source == "environment" else "", True
+        )
 
     return report
 
@@ -75,13 +83,20 @@ _PARSED = 3
 _cached_program = functools.lru_cache(maxsize=256)(_compile_program)
 
 
-def run_commands(shell: Shell, text: str, *, first_line: int = 1, origin: str = "", main: bool = False) -> int:
+def run_commands(
+    shell: Shell, text: str, *, first_line: int = 1, origin: str = "", main: bool = False
+) -> int:
     """Run a text command by command, as bash does: what stands before a syntax error runs.
 
     origin  how a syntax error names the text: "-c: ", "eval: " or "" for a file.
     main    whether the text is the file or the input that the shell itself reads.
     """
-    if len(text) > MAX_CACHED or _CHANGES_GRAMMAR.search(text) or shell.options.verbose or shell.active_aliases():
+    if (
+        len(text) > MAX_CACHED
+        or _CHANGES_GRAMMAR.search(text)
+        or shell.options.verbose
+        or shell.active_aliases()
+    ):
         return _run_incrementally(shell, text, first_line, origin, main)
     shell.budget.step(len(text) >> 6)
     program = _cached_program(text, shell.options.extglob, _pairs_quotes(shell), first_line)
@@ -99,7 +114,9 @@ def run_commands(shell: Shell, text: str, *, first_line: int = 1, origin: str = 
 
 
 def _pairs_quotes(shell: Shell) -> bool:
-    """Whether "${x-it's}" is unfinished: it is not in POSIX mode, nor for what is called as `sh`."""
+    """Whether "${x-it's}" is unfinished: it is not in POSIX mode, nor for what is called as
+    `sh`.
+    """
     return not (shell.options.posix or shell.options.shopt["xpg_echo"])
 
 
@@ -109,7 +126,9 @@ def _run_unit(shell: Shell, unit: Run, main: bool) -> int:
         return 0
     try:
         return unit(shell)
-    except OSError as error:  # a descriptor that the shell itself writes to or reads from is of no use
+    except (
+        OSError
+    ) as error:  # a descriptor that the shell itself writes to or reads from is of no use
         shell.complain(os.strerror(error.errno or 5))
         shell.status = 1
         return 1
@@ -127,7 +146,9 @@ def _run_unit(shell: Shell, unit: Run, main: bool) -> int:
 
 
 def _run_incrementally(shell: Shell, text: str, first_line: int, origin: str, main: bool) -> int:
-    """Parse each command only when those before it have run: they may change aliases and the grammar, or be many."""
+    """Parse each command only when those before it have run: they may change aliases and the
+    grammar, or be many.
+    """
     shell.budget.step(len(text) >> 6)
     shell.budget.charge(len(text))
     held = shell.budget.hold(_PARSED * len(text)) if len(text) > LARGE else None
@@ -164,8 +185,12 @@ def _run_incrementally(shell: Shell, text: str, first_line: int, origin: str, ma
             raise Exit(status)
 
 
-def _without_substitutions(text: str, start: int, end: int, substitutions: list[tuple[int, int]]) -> str:
-    """The lines of a command as `set -v` shows them: those that begin in a substitution are not told."""
+def _without_substitutions(
+    text: str, start: int, end: int, substitutions: list[tuple[int, int]]
+) -> str:
+    """The lines of a command as `set -v` shows them: those that begin in a substitution are not
+    told.
+    """
     shown: list[str] = []
     for opened, closed in sorted(substitutions):
         first = text.find("\n", opened, closed) + 1
@@ -198,10 +223,16 @@ def _syntax_error(shell: Shell, error: ShellSyntaxError, origin: str, main: bool
     stream = shell.fds.get(2)
     if stream is not None:
         stream.write(encode("".join(lines[:1] if shell.options.errexit else lines)))
-    if shell.options.errexit and (error.source_line is not None or origin != "eval: "):  # bash ends at once
+    if shell.options.errexit and (
+        error.source_line is not None or origin != "eval: "
+    ):  # bash ends at once
         raise Exit(2)
-    if error.in_substitution and not main:  # bash reads it with a parser of its own, whose errors end the shell
-        raise Exit(127 if shell.invocation.source == "environment" and not shell.process.level else 1)
+    if (
+        error.in_substitution and not main
+    ):  # bash reads it with a parser of its own, whose errors end the shell
+        raise Exit(
+            127 if shell.invocation.source == "environment" and not shell.process.level else 1
+        )
     if error.is_quote and shell.status and origin != "eval: ":
         return shell.status
     if error.status is not None or origin == "eval: ":
@@ -210,7 +241,9 @@ def _syntax_error(shell: Shell, error: ShellSyntaxError, origin: str, main: bool
 
 
 def child_shell(shell: Shell, environment: Mapping[str, str], name: str) -> Shell:
-    """A shell that starts afresh, as a new process of `bash` does: it has the environment, nothing else."""
+    """A shell that starts afresh, as a new process of `bash` does: it has the environment, nothing
+    else.
+    """
     child = Shell(shell.machine, environment, shell.cwd, shell.fds, name)
     child.policy = shell.policy
     child.process.umask = shell.process.umask
@@ -245,7 +278,12 @@ def run_script_text(
     """Run the text of a script file in a shell of its own."""
     skill = shell.machine.skill_at(full_path) if full_path else None
     if skill is not None:
-        environment = {**environment, "SKILL_ROOT": skill[0], "SKILL_NAME": skill[1], "CLAUDE_SKILL_DIR": skill[0]}
+        environment = {
+            **environment,
+            "SKILL_ROOT": skill[0],
+            "SKILL_NAME": skill[1],
+            "CLAUDE_SKILL_DIR": skill[0],
+        }
     child = child_shell(shell, environment, name)
     child.invocation = Invocation(name, name, name, tuple(arguments))
     child.stack.positional = list(arguments)
@@ -268,7 +306,9 @@ def _run_script_commands(shell: Shell, text: str) -> int:
         return run_commands(shell, text, main=True)
     except Stopped as end:
         if shell.options.errexit_is_default and end.line < _last_line(text):
-            shell.complain(f"stopped by status {end.status}; set +e goes on (D-script-errexit)", end.line)
+            shell.complain(
+                f"stopped by status {end.status}; set +e goes on (D-script-errexit)", end.line
+            )
         raise
 
 
@@ -335,13 +375,23 @@ _LONG_OPTIONS = (
 
 def _usage(name: str) -> str:
     """What follows the message about an option that is none."""
-    lines = [f"Usage:\t{name} [GNU long option] [option] ...", f"\t{name} [GNU long option] [option] script-file ...", "GNU long options:"]
+    lines = [
+        f"Usage:\t{name} [GNU long option] [option] ...",
+        f"\t{name} [GNU long option] [option] script-file ...",
+        "GNU long options:",
+    ]
     lines += [f"\t--{option}" for option in _LONG_OPTIONS]
-    lines += ["Shell options:", "\t-ilrsD or -c command or -O shopt_option\t\t(invocation only)", "\t-abefhkmnptuvxBCEHPT or -o option"]
+    lines += [
+        "Shell options:",
+        "\t-ilrsD or -c command or -O shopt_option\t\t(invocation only)",
+        "\t-abefhkmnptuvxBCEHPT or -o option",
+    ]
     return "\n".join(lines) + "\n"
 
 
-_IGNORED_LONG = frozenset("--norc --noprofile --login --noediting --debugger --dump-strings --dump-po-strings".split())
+_IGNORED_LONG = frozenset(
+    "--norc --noprofile --login --noediting --debugger --dump-strings --dump-po-strings".split()
+)
 
 
 def _parse_invocation(name: str, words: Sequence[str]) -> _Invocation:
@@ -391,7 +441,9 @@ def _parse_invocation(name: str, words: Sequence[str]) -> _Invocation:
                 (parsed.options if letter == "o" else parsed.shopts).append((chosen, on))
                 position += 1
             else:
-                option = next((full for full, (short, _) in OPTIONS.items() if short == letter), None)
+                option = next(
+                    (full for full, (short, _) in OPTIONS.items() if short == letter), None
+                )
                 if option is None:
                     raise CommandError(f"{word[0]}{letter}: invalid option", 2)
                 parsed.options.append((option, on))
@@ -409,7 +461,9 @@ def run_shell_command(shell: Shell, argv: Sequence[str], environment: Mapping[st
         shell.write("GNU bash, version 5.2.15(1)-release (x86_64-pc-linux-gnu)\n")
         return 0
     if "--help" in words[:1]:
-        shell.write(f"Usage: {name} [-abefhkmnptuvxBCEHPT] [-o option] [-O option] [-c command | -s | file] [argument ...]\n")
+        shell.write(
+            f"Usage: {name} [-abefhkmnptuvxBCEHPT] [-o option] [-O option] [-c command | -s | file] [argument ...]\n"
+        )
         return 0
     try:
         parsed = _parse_invocation(name, words)
@@ -440,7 +494,11 @@ def run_shell_command(shell: Shell, argv: Sequence[str], environment: Mapping[st
 
 
 def _run_command_string(
-    shell: Shell, name: str, parsed: _Invocation, environment: Mapping[str, str], prepare: Callable[[Shell], None]
+    shell: Shell,
+    name: str,
+    parsed: _Invocation,
+    environment: Mapping[str, str],
+    prepare: Callable[[Shell], None],
 ) -> int:
     if not parsed.arguments:
         shell.write(f"{name}: -c: option requires an argument\n", 2)
@@ -455,7 +513,13 @@ def _run_command_string(
     return run_child(shell, child, lambda inner: run_commands(inner, text, origin="-c: "))
 
 
-def _run_script_file(shell: Shell, name: str, parsed: _Invocation, environment: Mapping[str, str], prepare: Callable[[Shell], None]) -> int:
+def _run_script_file(
+    shell: Shell,
+    name: str,
+    parsed: _Invocation,
+    environment: Mapping[str, str],
+    prepare: Callable[[Shell], None],
+) -> int:
     file, *arguments = parsed.arguments
     fs = shell.fs
     try:
@@ -477,7 +541,11 @@ def _run_script_file(shell: Shell, name: str, parsed: _Invocation, environment: 
         if called == "dash" and error.errno == errno.ENOENT:
             shell.write(f"{name}: 0: cannot open {file}: No such file\n", 2)
             return 2
-        message = "No such file" if called == "sh" and error.errno == errno.ENOENT else os.strerror(error.errno or 5)
+        message = (
+            "No such file"
+            if called == "sh" and error.errno == errno.ENOENT
+            else os.strerror(error.errno or 5)
+        )
         shell.write(f"{name}: {file}: {message}\n", 2)
         _hint(shell, file, error)
         if ("errexit", True) in parsed.options:
@@ -488,11 +556,25 @@ def _run_script_file(shell: Shell, name: str, parsed: _Invocation, environment: 
         return 126
     content = content.replace(b"\0", b"")
     errexit = name.rpartition("/")[2] == "sh" and shell.machine.script_errexit
-    return run_script_text(shell, decode(content), file, arguments, environment, full_path=path, errexit=errexit, prepare=prepare)
+    return run_script_text(
+        shell,
+        decode(content),
+        file,
+        arguments,
+        environment,
+        full_path=path,
+        errexit=errexit,
+        prepare=prepare,
+    )
 
 
 def _run_device(
-    shell: Shell, path: str, file: str, arguments: list[str], environment: Mapping[str, str], prepare: Callable[[Shell], None]
+    shell: Shell,
+    path: str,
+    file: str,
+    arguments: list[str],
+    environment: Mapping[str, str],
+    prepare: Callable[[Shell], None],
 ) -> int:
     """A script from a descriptor or a device."""
     from agentsandbox.shell.interpreter.redirections import open_file
@@ -502,7 +584,9 @@ def _run_device(
         content = stream.read()
     finally:
         stream.release()
-    return run_script_text(shell, decode(content), file, arguments, environment, full_path=path, prepare=prepare)
+    return run_script_text(
+        shell, decode(content), file, arguments, environment, full_path=path, prepare=prepare
+    )
 
 
 def _hint(shell: Shell, file: str, error: OSError) -> None:
@@ -513,8 +597,16 @@ def _hint(shell: Shell, file: str, error: OSError) -> None:
         shell.write(f"{hint}\n", 2)
 
 
-def _run_input(shell: Shell, name: str, parsed: _Invocation, environment: Mapping[str, str], prepare: Callable[[Shell], None]) -> int:
-    """Commands from standard input, read as they are needed so that they share it with the script."""
+def _run_input(
+    shell: Shell,
+    name: str,
+    parsed: _Invocation,
+    environment: Mapping[str, str],
+    prepare: Callable[[Shell], None],
+) -> int:
+    """Commands from standard input, read as they are needed so that they share it with the
+    script.
+    """
     stream = shell.fds.get(0)
     child = child_shell(shell, environment, name)
     child.invocation = Invocation(name, name, "main", tuple(parsed.arguments))
@@ -538,7 +630,10 @@ def _run_stream(shell: Shell) -> int:
         try:
             data = stream.readline() if stream is not None else b""
         except OSError as error:
-            shell.write(f"{shell.invocation.called}: error reading input file: {os.strerror(error.errno or errno.EIO)}\n", 2)
+            shell.write(
+                f"{shell.invocation.called}: error reading input file: {os.strerror(error.errno or errno.EIO)}\n",
+                2,
+            )
             return 2
         if not data:
             break
@@ -560,7 +655,9 @@ def _run_stream(shell: Shell) -> int:
 
 
 def _is_complete(shell: Shell, text: str) -> bool | None:
-    """Whether a text ends where a command ends, so that it can run before more is read: None if not, False for an error in it."""
+    """Whether a text ends where a command ends, so that it can run before more is read: None if
+    not, False for an error in it.
+    """
     if text.endswith("\\\n"):
         return None
     parser = Parser(text, extglob=shell.options.extglob, aliases=shell.active_aliases())
@@ -570,7 +667,11 @@ def _is_complete(shell: Shell, text: str) -> bool | None:
         while parser.next_command() is not None:
             pass
     except ShellSyntaxError as error:
-        if error.at_end or "unexpected end of file" in error.message or "unexpected EOF" in error.message:
+        if (
+            error.at_end
+            or "unexpected end of file" in error.message
+            or "unexpected EOF" in error.message
+        ):
             return None
         return error.in_array
     return None if parser.warnings else True

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from agentsandbox.shell.interpreter.shell import Shell
     from agentsandbox.shell.syntax.nodes import Select
 
-__all__ = ["compile_select"]
-
 
 def compile_select(node: Select) -> Callable[[Shell], int]:
     """The closure of a select loop."""
@@ -68,9 +66,13 @@ def compile_select(node: Select) -> Callable[[Shell], int]:
                 if show:
                     continue
                 chosen = reply.strip()
-                number = int(chosen) if chosen.isdigit() and chosen.isascii() and len(chosen) < 10 else 0
+                number = (
+                    int(chosen) if chosen.isdigit() and chosen.isascii() and len(chosen) < 10 else 0
+                )
                 try:
-                    shell.variables.assign(name, items[number - 1] if 1 <= number <= len(items) else "")
+                    shell.variables.assign(
+                        name, items[number - 1] if 1 <= number <= len(items) else ""
+                    )
                 except ExpansionError as error:
                     shell.report(error)
                     status = 1
@@ -94,7 +96,11 @@ def compile_select(node: Select) -> Callable[[Shell], int]:
 
 def _columns(shell: Shell) -> int:
     text = shell.variables.get("COLUMNS")
-    return int(text) if text and text.isdigit() and text.isascii() and len(text) < 6 else shell.machine.host.columns
+    return (
+        int(text)
+        if text and text.isdigit() and text.isascii() and len(text) < 6
+        else shell.machine.host.columns
+    )
 
 
 def _gap(at: int, to: int) -> str:
@@ -128,6 +134,10 @@ def _menu(items: list[str], width: int) -> str:
             used = first_digits if at < rows else digits
             entry = f"{at + 1:>{used}}) {items[at]}"
             place = at // rows * column
-            pieces.append(entry if at + rows >= len(items) else entry + _gap(place + len(entry), place + column))
+            pieces.append(
+                entry
+                if at + rows >= len(items)
+                else entry + _gap(place + len(entry), place + column)
+            )
         lines.append("".join(pieces))
     return "\n".join(lines) + "\n"

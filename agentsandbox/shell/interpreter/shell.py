@@ -10,7 +10,12 @@ from agentsandbox.kernel.streams import Stream, bytewise, encode
 from agentsandbox.shell.expansion.variables import EXPORT, UNSET, Variables, is_name
 from agentsandbox.shell.interpreter.jobs import JobTable
 from agentsandbox.shell.interpreter.options import DEFAULT_OPTIONS, OPTIONS
-from agentsandbox.shell.interpreter.special_variables import NOTHING_RUN, READERS, SPECIAL_ATTRIBUTES, WRITERS
+from agentsandbox.shell.interpreter.special_variables import (
+    NOTHING_RUN,
+    READERS,
+    SPECIAL_ATTRIBUTES,
+    WRITERS,
+)
 from agentsandbox.shell.interpreter.state import (
     DERIVED,
     HOST,
@@ -43,14 +48,14 @@ if TYPE_CHECKING:
     T = TypeVar("T")
     Policy = Callable[["Shell", Sequence[str], int], str | None]
 
-__all__ = ["Shell"]
-
 
 class Shell:
-    """One shell: the main one, a subshell, or a script's. Its parts and the kinds of slots are explained in `state`.
+    """One shell: the main one, a subshell, or a script's. Its parts and the kinds of slots are
+    explained in `state`.
 
     machine       what all shells of the sandbox share; `fs` and `budget` are its own, for speed
-    policy        asked before each simple command: None allows it, a text denies it. What this shell starts is asked too
+    policy        asked before each simple command: None allows it, a text denies it. What this
+                  shell starts is asked too
     options       options of `set -o` and `shopt`; replaced, never changed
     invocation    how it was started: $0, what errors begin with; replaced, never changed
     variables     variables, attributes and scopes; `values` and `attributes` are its own, for speed
@@ -98,7 +103,14 @@ class Shell:
     }
     __slots__ = tuple(SLOTS)
 
-    def __init__(self, machine: Machine, environment: Mapping[str, str], cwd: str, fds: dict[int, Stream], name: str = "bash") -> None:
+    def __init__(
+        self,
+        machine: Machine,
+        environment: Mapping[str, str],
+        cwd: str,
+        fds: dict[int, Stream],
+        name: str = "bash",
+    ) -> None:
         self.machine = machine
         self.fs = machine.fs
         self.budget = machine.budget
@@ -170,7 +182,10 @@ class Shell:
             return "1"
         level = int(text) + 1
         if level >= 1000:
-            self.write(f"{self.invocation.name}: warning: shell level ({level}) too high, resetting to 1\n", 2)
+            self.write(
+                f"{self.invocation.name}: warning: shell level ({level}) too high, resetting to 1\n",
+                2,
+            )
             return "1"
         return str(max(level, 0))
 
@@ -203,8 +218,8 @@ class Shell:
     def fork(self, *, subshell: bool = False) -> Shell:
         """A copy: each part copies what is changed in place and shares what is replaced.
 
-        It is exact, but for a subshell's, which is a process of its own (POSIX 2.12). Descriptors are shared: what the
-        copy opens with `exec` it owns alone.
+        It is exact, but for a subshell's, which is a process of its own (POSIX 2.12). Descriptors
+        are shared: what the copy opens with `exec` it owns alone.
         """
         twin = Shell.__new__(Shell)
         twin.machine = self.machine
@@ -253,7 +268,9 @@ class Shell:
             self.update_flags()
 
     def _inherited_traps(self) -> dict[str, str]:
-        """The traps of a subshell: signals stay ignored, and options pass on what functions inherit too."""
+        """The traps of a subshell: signals stay ignored, and options pass on what functions inherit
+        too.
+        """
         handlers, options = self.traps.handlers, self.options
         kept = self.traps.ignored()
         if options.errtrace and "ERR" in handlers:
@@ -323,7 +340,9 @@ class Shell:
         changes = {entry[1]: on}
         if on and name in ("vi", "emacs"):  # one editor at a time
             changes["emacs" if name == "vi" else "vi"] = False
-        self.options = self.options.replace(errexit_is_default=False if name == "errexit" else None, **changes)
+        self.options = self.options.replace(
+            errexit_is_default=False if name == "errexit" else None, **changes
+        )
         if name == "posix":
             self.options = self.options.with_shopt("expand_aliases", on)
             if on:
@@ -351,7 +370,8 @@ class Shell:
         return evaluate_text(self, text)
 
     def key(self, name: str, text: str, *, associative: bool = False) -> str:
-        """What is between the brackets of a name that a builtin was given as text, or that a name reference holds.
+        """What is between the brackets of a name that a builtin was given as text, or that a name
+        reference holds.
 
         It is a word for an associative array, as in arithmetic for any other.
         """
@@ -359,10 +379,14 @@ class Shell:
             return text
         from agentsandbox.shell.interpreter.substitutions import expand_index, expand_key
 
-        return (expand_key if associative or self.variables.is_associative(name) else expand_index)(self, text)
+        return (expand_key if associative or self.variables.is_associative(name) else expand_index)(
+            self, text
+        )
 
     def expand_text(self, text: str) -> str:
-        """A text expanded as inside double quotes: subscripts, PS4, here-documents built at run time."""
+        """A text expanded as inside double quotes: subscripts, PS4, here-documents built at run
+        time.
+        """
         from agentsandbox.shell.interpreter.substitutions import expand_quoted_text
 
         return expand_quoted_text(self, text)
@@ -422,7 +446,9 @@ class Shell:
         return f"{self.cwd}/{name}" if self.cwd != "/" else f"/{name}"
 
     def seen(self, text: str) -> str:
-        """The text as the locale sees it: in C every byte is a character, and those that are not ASCII are not printable."""
+        """The text as the locale sees it: in C every byte is a character, and those that are not
+        ASCII are not printable.
+        """
         return bytewise(text) if self.variables.bytewise else text
 
     # output
@@ -435,7 +461,9 @@ class Shell:
         stream.write(encode(text))
 
     def show(self, text: str, descriptor: int = 2) -> None:
-        """Write what is nobody's output, as menus and times: that it cannot be written counts for nothing."""
+        """Write what is nobody's output, as menus and times: that it cannot be written counts for
+        nothing.
+        """
         try:
             self.write(text, descriptor)
         except OSError:
@@ -451,13 +479,17 @@ class Shell:
                 return
 
     def fault(self, message: str) -> None:
-        """Report an error of the shell itself: `set -e` ends with it, whatever the command stands in."""
+        """Report an error of the shell itself: `set -e` ends with it, whatever the command stands
+        in.
+        """
         self.complain(message)
         if self.options.errexit:
             raise Exit(1)
 
     def report(self, error: ExpansionError) -> None:
-        """Report an error of an expansion at the place where it happened, unless that has been done."""
+        """Report an error of an expansion at the place where it happened, unless that has been
+        done.
+        """
         if not error.message:
             return
         if error.place is None:
@@ -497,4 +529,6 @@ class Shell:
         return posixpath.normpath(joined)
 
 
-_INLINED = frozenset((":", "true", "false", "echo", "[", "test", "local", "break", "continue", "return", "read"))
+_INLINED = frozenset(
+    (":", "true", "false", "echo", "[", "test", "local", "break", "continue", "return", "read")
+)

@@ -1,7 +1,8 @@
-"""Shortcuts for the commands that scripts run most: no list of words, no look-up, no table of descriptors.
+"""Shortcuts for the commands that scripts run most: no list of words, no look-up, no table of
+descriptors.
 
-Each is guarded by `shell.slow`, which is set as soon as anything could make a difference: a trace, a DEBUG trap, a policy,
-a function that bears a builtin's name. The general way is then taken.
+Each is guarded by `shell.slow`, which is set as soon as anything could make a difference: a trace,
+a DEBUG trap, a policy, a function that bears a builtin's name. The general way is then taken.
 """
 
 from __future__ import annotations
@@ -18,7 +19,15 @@ from agentsandbox.shell.expansion.words import has_braces
 from agentsandbox.shell.interpreter.failures import command_failed, expansion_failed
 from agentsandbox.shell.interpreter.redirections import open_file
 from agentsandbox.shell.interpreter.substitutions import WORDS
-from agentsandbox.shell.syntax.nodes import Assignment, DoubleQuoted, Literal, Parameter, Quoted, SimpleCommand, Word
+from agentsandbox.shell.syntax.nodes import (
+    Assignment,
+    DoubleQuoted,
+    Literal,
+    Parameter,
+    Quoted,
+    SimpleCommand,
+    Word,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,8 +38,6 @@ if TYPE_CHECKING:
 
     Run = Callable[[Shell], int]
 
-__all__ = ["finish", "inline_command", "makes_one_field"]
-
 
 def inline_command(node: SimpleCommand, general: Run) -> Run | None:
     """The shortcut for a command without assignments before it; None where there is none."""
@@ -38,7 +45,11 @@ def inline_command(node: SimpleCommand, general: Run) -> Run | None:
     if not isinstance(first, Word):
         return None
     if node.redirections:
-        return _echo_to_file(node, general) if first.source == "echo" and not node.assignments else None
+        return (
+            _echo_to_file(node, general)
+            if first.source == "echo" and not node.assignments
+            else None
+        )
     if first.source == "read":
         return _read(node, general)
     if node.assignments:
@@ -76,7 +87,10 @@ def makes_one_field(word: Word) -> bool:
 
 def _nothing(status: int) -> Callable[[SimpleCommand, Run], Run | None]:
     def make(node: SimpleCommand, general: Run) -> Run | None:
-        if not all(isinstance(word, Word) and makes_one_field(word) and "$" not in word.source for word in node.words[1:]):
+        if not all(
+            isinstance(word, Word) and makes_one_field(word) and "$" not in word.source
+            for word in node.words[1:]
+        ):
             return None
         line = node.line
         final = node.words[-1]
@@ -171,7 +185,11 @@ def _echo_line(words: list[Word], line: int, general: Run) -> Run:
         constant = " ".join("".join(_plain(part) for part in word.parts) for word in words)
     data = encode(constant + "\n") if constant is not None else b""
     escaped = constant is not None and "\\" in constant
-    last = "".join(_plain(part) for part in words[-1].parts) if words and constant is not None else "echo"
+    last = (
+        "".join(_plain(part) for part in words[-1].parts)
+        if words and constant is not None
+        else "echo"
+    )
 
     def run(shell: Shell) -> int:
         if shell.slow:
@@ -205,7 +223,12 @@ def _echo_to_file(node: SimpleCommand, general: Run) -> Run | None:
     words = [word for word in node.words[1:] if isinstance(word, Word)]
     name = redirection.target.source if isinstance(redirection.target, Word) else ""
     operator = redirection.operator
-    if len(node.redirections) > 1 or operator not in (">", ">>") or redirection.descriptor not in (None, 1) or redirection.variable:
+    if (
+        len(node.redirections) > 1
+        or operator not in (">", ">>")
+        or redirection.descriptor not in (None, 1)
+        or redirection.variable
+    ):
         return None
     if not _PLAIN_WORD.fullmatch(name) or name.startswith("/dev/") or not words:
         return None
@@ -274,13 +297,20 @@ def _local(node: SimpleCommand, general: Run) -> Run | None:
     """local name=value …, the names being plain variables."""
     assignments: list[tuple[str, Callable[[Shell], object]]] = []
     for word in node.words[1:]:
-        if not isinstance(word, Assignment) or word.append or word.subscript is not None or not isinstance(word.value, Word):
+        if (
+            not isinstance(word, Assignment)
+            or word.append
+            or word.subscript is not None
+            or not isinstance(word.value, Word)
+        ):
             return None
         if "{" in word.value.source and has_braces(word.value.parts):
             return None
         from agentsandbox.shell.interpreter.assignments import number_of
 
-        value: Callable[[Shell], object] = number_of(word.value) or WORDS.string(word.value, assignment=True)
+        value: Callable[[Shell], object] = number_of(word.value) or WORDS.string(
+            word.value, assignment=True
+        )
         assignments.append((word.name, value))
     if not assignments:
         return None
@@ -289,7 +319,11 @@ def _local(node: SimpleCommand, general: Run) -> Run | None:
         only = node.words[1]
         assert isinstance(only, Assignment)
         number = _positional(only.value)
-        return _local_argument(only.name, number, line, general) if number else _one_local(*assignments[0], line, general)
+        return (
+            _local_argument(only.name, number, line, general)
+            if number
+            else _one_local(*assignments[0], line, general)
+        )
 
     def run(shell: Shell) -> int:
         variables = shell.variables
@@ -318,14 +352,18 @@ def _local(node: SimpleCommand, general: Run) -> Run | None:
 
 
 def _positional(value: object) -> int:
-    """The number of the positional parameter that a word is, bare or in double quotes; 0 for any other."""
+    """The number of the positional parameter that a word is, bare or in double quotes; 0 for any
+    other.
+    """
     parts = value.parts if isinstance(value, Word) else ()
     if len(parts) == 1 and isinstance(parts[0], DoubleQuoted):
         parts = parts[0].parts
     if len(parts) != 1 or not isinstance(parts[0], Parameter):
         return 0
     name = parts[0].name
-    return int(name) if len(name) == 1 and "1" <= name <= "9" and parts[0].source == "$" + name else 0
+    return (
+        int(name) if len(name) == 1 and "1" <= name <= "9" and parts[0].source == "$" + name else 0
+    )
 
 
 def _local_argument(name: str, number: int, line: int, general: Run) -> Run:
@@ -336,7 +374,13 @@ def _local_argument(name: str, number: int, line: int, general: Run) -> Run:
     def run(shell: Shell) -> int:
         variables = shell.variables
         positional = shell.stack.positional
-        if shell.slow or len(positional) < number or not variables.scopes or name in shell.attributes or variables.temporary:
+        if (
+            shell.slow
+            or len(positional) < number
+            or not variables.scopes
+            or name in shell.attributes
+            or variables.temporary
+        ):
             return general(shell)
         shell.line = line
         scope = variables.scopes[-1]
@@ -417,7 +461,13 @@ def _read(node: SimpleCommand, general: Run) -> Run | None:
     separators: str | None = None
     if node.assignments:
         only = node.assignments[0]
-        if len(node.assignments) > 1 or only.name != "IFS" or only.append or only.subscript is not None or not isinstance(only.value, Word):
+        if (
+            len(node.assignments) > 1
+            or only.name != "IFS"
+            or only.append
+            or only.subscript is not None
+            or not isinstance(only.value, Word)
+        ):
             return None
         separators = WORDS.constant_field(only.value.parts)
         if separators is None or "~" in separators:
@@ -451,7 +501,9 @@ def _read(node: SimpleCommand, general: Run) -> Run | None:
     return run
 
 
-def _read_fields(names: list[str], raw: bool, separators: str | None, line: int, general: Run) -> Run:
+def _read_fields(
+    names: list[str], raw: bool, separators: str | None, line: int, general: Run
+) -> Run:
     """[IFS=…] read [-r] name…, with something to split."""
     count = len(names)
     plain = set(names).isdisjoint
@@ -488,7 +540,9 @@ _NONE: set[int] = set()
 
 
 def _careful_line(shell: Shell, stream: Stream, data: bytes, raw: bool) -> tuple[str, set[int]]:
-    """A line with NULs removed and, without -r, its backslashes: (text with its newline, positions of quoted characters)."""
+    """A line with NULs removed and, without -r, its backslashes: (text with its newline, positions
+    of quoted characters).
+    """
     data = data.replace(b"\0", b"")
     if raw:
         return decode(data), set()

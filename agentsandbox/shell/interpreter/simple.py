@@ -1,4 +1,6 @@
-"""Simple commands (POSIX 2.9.1): expansion, redirection, assignment, and the search for what a name means."""
+"""Simple commands (POSIX 2.9.1): expansion, redirection, assignment, and the search for what a name
+means.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +14,25 @@ from agentsandbox.shell.interpreter.dispatch import compiles
 from agentsandbox.shell.interpreter.failures import command_failed, expansion_failed
 from agentsandbox.shell.interpreter.functions import call_function, call_recorded
 from agentsandbox.shell.interpreter.programs import run_external
-from agentsandbox.shell.interpreter.redirections import RedirectionError, compile_redirections, release_all, restored
+from agentsandbox.shell.interpreter.redirections import (
+    RedirectionError,
+    compile_redirections,
+    release_all,
+    restored,
+)
 from agentsandbox.shell.interpreter.shortcuts import inline_command
 from agentsandbox.shell.interpreter.subshells import child_killed, text_of
 from agentsandbox.shell.interpreter.substitutions import WORDS, finish_process_substitutions
-from agentsandbox.shell.syntax.nodes import ArrayLiteral, Assignment, HereDocument, Literal, Quoted, Redirection, SimpleCommand, Word
+from agentsandbox.shell.syntax.nodes import (
+    ArrayLiteral,
+    Assignment,
+    HereDocument,
+    Literal,
+    Quoted,
+    Redirection,
+    SimpleCommand,
+    Word,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,8 +45,6 @@ if TYPE_CHECKING:
     Run = Callable[[Shell], int]
     ArgumentBinder = Callable[[Shell, bool], Iterable[BoundAssignment]]
 
-__all__ = ["run_words"]
-
 _FEW = 256
 """Assignments of one argument between two looks at what they take together."""
 _ARGUMENT = 256
@@ -39,7 +53,10 @@ _ARGUMENT = 256
 
 @compiles(SimpleCommand)
 def _simple(node: SimpleCommand) -> Run:
-    if node.spans or (node.redirections and any(isinstance(redirection.target, HereDocument) for redirection in node.redirections)):
+    if node.spans or (
+        node.redirections
+        and any(isinstance(redirection.target, HereDocument) for redirection in node.redirections)
+    ):
         from agentsandbox.shell.interpreter.relocation import relocate
 
         node = relocate(node)
@@ -54,7 +71,11 @@ def _simple(node: SimpleCommand) -> Run:
     inlined = inline_command(node, general)
     if inlined is not None:
         return inlined
-    if not node.assignments and not node.redirections and all(isinstance(word, Word) for word in node.words):
+    if (
+        not node.assignments
+        and not node.redirections
+        and all(isinstance(word, Word) for word in node.words)
+    ):
         return _call(node, general)
     return _general(node)
 
@@ -85,7 +106,9 @@ def _when_needed(node: SimpleCommand) -> Run:
 
 
 def _call(node: SimpleCommand, general: Run) -> Run:
-    """A command without assignments and redirections, whose name is plain: a function is called without further ado."""
+    """A command without assignments and redirections, whose name is plain: a function is called
+    without further ado.
+    """
     first = node.words[0]
     assert isinstance(first, Word)
     name = first.source
@@ -148,7 +171,10 @@ def _general(node: SimpleCommand) -> Run:
             order.append(None)
     declares = len(order) > len(words)
     alone = [bind_assignment(assignment) for assignment in node.assignments]
-    binders = [bind_prefix(assignment) or bind for assignment, bind in zip(node.assignments, alone, strict=True)]
+    binders = [
+        bind_prefix(assignment) or bind
+        for assignment, bind in zip(node.assignments, alone, strict=True)
+    ]
     redirections = compile_redirections(node.redirections) if node.redirections else None
     line = node.line
     text: list[str] = []
@@ -192,8 +218,15 @@ def _general(node: SimpleCommand) -> Run:
                 trace_words(shell, bound, declared or argv)
             if redirections is not None:
                 try:
-                    if assigns and argv and argv[0] not in shell.definitions.functions and find_builtin(argv[0]) is None:
-                        child = shell.fork(subshell=True)  # what is assigned there is lost with the child
+                    if (
+                        assigns
+                        and argv
+                        and argv[0] not in shell.definitions.functions
+                        and find_builtin(argv[0]) is None
+                    ):
+                        child = shell.fork(
+                            subshell=True
+                        )  # what is assigned there is lost with the child
                         table, opened = redirections(child)
                         opened.extend(child.descriptors.owned.values())
                     else:
@@ -201,11 +234,21 @@ def _general(node: SimpleCommand) -> Run:
                         table, opened = redirections(shell)
                     shell.fds = table
                 except ExpansionError as error:
-                    if not argv or argv[0] in shell.definitions.functions or find_builtin(argv[0]) is not None:
+                    if (
+                        not argv
+                        or argv[0] in shell.definitions.functions
+                        or find_builtin(argv[0]) is not None
+                    ):
                         raise
-                    ends = shell.process.level or shell.options.errexit or shell.invocation.source != "environment"
+                    ends = (
+                        shell.process.level
+                        or shell.options.errexit
+                        or shell.invocation.source != "environment"
+                    )
                     status = 1 if ends else error.status
-                    raise ExpansionError(error.message, fatal=False, status=status) from None  # only the child would have ended
+                    raise ExpansionError(
+                        error.message, fatal=False, status=status
+                    ) from None  # only the child would have ended
             if not argv:
                 for bind in alone:
                     bind(shell).apply(shell)
@@ -247,17 +290,27 @@ _KEYWORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^]]*\])?\+?=")
 
 
 def _keywords_moved(node: SimpleCommand) -> SimpleCommand:
-    """The command as `set -k` reads it: what looks like an assignment is one, wherever it stands."""
+    """The command as `set -k` reads it: what looks like an assignment is one, wherever it
+    stands.
+    """
     from agentsandbox.shell.syntax.parser import parse
 
     assignments, words = list(node.assignments), []
     for word in node.words:
-        read = parse(word.source).commands[0] if isinstance(word, Word) and _KEYWORD.match(word.source) else None
+        read = (
+            parse(word.source).commands[0]
+            if isinstance(word, Word) and _KEYWORD.match(word.source)
+            else None
+        )
         if isinstance(read, SimpleCommand) and read.assignments:
             assignments += read.assignments
         else:
             words.append(word)
-    return SimpleCommand(tuple(assignments), tuple(words), node.redirections, node.line) if len(words) < len(node.words) else node
+    return (
+        SimpleCommand(tuple(assignments), tuple(words), node.redirections, node.line)
+        if len(words) < len(node.words)
+        else node
+    )
 
 
 def _may_assign(node: Redirection) -> bool:
@@ -268,7 +321,9 @@ def _may_assign(node: Redirection) -> bool:
 
 
 def _bind_argument(node: Assignment) -> ArgumentBinder:
-    """An argument of `declare` and its kin; by its braces it may be many: `local x={a,b}` is `local x=a x=b`."""
+    """An argument of `declare` and its kin; by its braces it may be many: `local x={a,b}` is `local
+    x=a x=b`.
+    """
     from agentsandbox.shell.interpreter.assignments import bind_assignment
 
     bind = bind_assignment(node, argument=True)
@@ -285,8 +340,15 @@ def _bind_argument(node: Assignment) -> ArgumentBinder:
         for number, parts in enumerate(expand_braces(value.parts, shell.budget)):
             if number % _FEW == 0:
                 shell.budget.charge(number * _ARGUMENT)
-            tildes_stay = tuple([Quoted(part.text) if isinstance(part, Literal) and "~" in part.text else part for part in parts])
-            alternative = Assignment(node.name, Word(tildes_stay, value.source), node.subscript, node.append, node.source)
+            tildes_stay = tuple(
+                [
+                    Quoted(part.text) if isinstance(part, Literal) and "~" in part.text else part
+                    for part in parts
+                ]
+            )
+            alternative = Assignment(
+                node.name, Word(tildes_stay, value.source), node.subscript, node.append, node.source
+            )
             yield bind_assignment(alternative, argument=True)(shell, associative)
 
     return bind_all
@@ -317,19 +379,29 @@ def _bind_in_turn(shell: Shell, binders: list[Binder]) -> list[BoundAssignment]:
 
 
 def _declared_words(
-    shell: Shell, order: list[ArgumentBinder | None], words: list[Callable[[Shell, list[str]], None]]
+    shell: Shell,
+    order: list[ArgumentBinder | None],
+    words: list[Callable[[Shell, list[str]], None]],
 ) -> list[str | BoundAssignment]:
     """The words of `declare` and its kin: assignments stay whole, other words expand to fields."""
     declared: list[str | BoundAssignment] = []
     plain = iter(words)
     for number, bind in enumerate(order):
         if bind is not None:
-            options = "".join([word for word in declared[1:] if isinstance(word, str) and word.startswith("-")])
+            options = "".join(
+                [word for word in declared[1:] if isinstance(word, str) and word.startswith("-")]
+            )
             for assignment in bind(shell, "A" in options):
                 if isinstance(assignment.value, list):
                     _check_list(shell, assignment.name, options)
-                early = isinstance(assignment.value, list) and any(order[number + 1 :]) and not shell.options.xtrace
-                declared.append(_declare_early(shell, declared, assignment) if early else assignment)
+                early = (
+                    isinstance(assignment.value, list)
+                    and any(order[number + 1 :])
+                    and not shell.options.xtrace
+                )
+                declared.append(
+                    _declare_early(shell, declared, assignment) if early else assignment
+                )
             continue
         fields: list[str] = []
         next(plain)(shell, fields)
@@ -338,16 +410,25 @@ def _declared_words(
 
 
 def _check_list(shell: Shell, name: str, options: str) -> None:
-    """An array literal that a variable cannot take ends the shell; in a function only `declare` itself fails."""
+    """An array literal that a variable cannot take ends the shell; in a function only `declare`
+    itself fails.
+    """
     from agentsandbox.shell.expansion.variables import ARRAY, ASSOCIATIVE, READONLY
 
-    function = next((frame.name for frame in reversed(shell.stack.frames) if frame.is_function), None)
+    function = next(
+        (frame.name for frame in reversed(shell.stack.frames) if frame.is_function), None
+    )
     flags = shell.attributes.get(name, 0)
     if flags & READONLY:
         message = f"{name}: readonly variable"
     elif flags & ARRAY and "A" in options and (function is None or "g" in options):
         message = f"{name}: cannot convert indexed to associative array"
-    elif flags & ASSOCIATIVE and "a" in options and "A" not in options and (function is None or "g" in options):
+    elif (
+        flags & ASSOCIATIVE
+        and "a" in options
+        and "A" not in options
+        and (function is None or "g" in options)
+    ):
         message = f"{name}: cannot convert associative to indexed array"
     else:
         return
@@ -356,16 +437,29 @@ def _check_list(shell: Shell, name: str, options: str) -> None:
     shell.complain(f"{function}: {message}")
 
 
-def _declare_early(shell: Shell, declared: list[str | BoundAssignment], assignment: BoundAssignment) -> str | BoundAssignment:
-    """Bash assigns an array literal while the words are expanded, so that those behind it see the array; its name stays."""
+def _declare_early(
+    shell: Shell, declared: list[str | BoundAssignment], assignment: BoundAssignment
+) -> str | BoundAssignment:
+    """Bash assigns an array literal while the words are expanded, so that those behind it see the
+    array; its name stays.
+    """
     command = declared[0]
     builtin = find_builtin(command) if isinstance(command, str) else None
-    if builtin is None or not builtin.declares or command in shell.definitions.functions or (command == "local" and not shell.stack.frames):
+    if (
+        builtin is None
+        or not builtin.declares
+        or command in shell.definitions.functions
+        or (command == "local" and not shell.stack.frames)
+    ):
         return assignment
     from agentsandbox.shell.builtins.declare import assign_lists, is_local
 
     options = [word for word in declared[1:] if isinstance(word, str) and word.startswith("-")]
-    assign_lists(shell, [command, *options, assignment], local=command not in ("export", "readonly") and is_local(shell))
+    assign_lists(
+        shell,
+        [command, *options, assignment],
+        local=command not in ("export", "readonly") and is_local(shell),
+    )
     return assignment.name
 
 
@@ -389,7 +483,9 @@ def run_words(
         if not assignments:
             status = call(shell, shell.definitions.functions[name], argv[1:])
         else:
-            status = _with_assignments(shell, assignments, lambda: call(shell, shell.definitions.functions[name], argv[1:]))
+            status = _with_assignments(
+                shell, assignments, lambda: call(shell, shell.definitions.functions[name], argv[1:])
+            )
         shell.specials.last_argument = argv[-1]
         return status
     builtin = find_builtin(name) if name not in shell.definitions.disabled else None
@@ -407,12 +503,17 @@ def run_words(
     else:
         status = _with_assignments(shell, assignments, lambda: builtin.call(shell, arguments))
     last = arguments[-1]
-    shell.specials.last_argument = argv[-1] if isinstance(last, str) or not isinstance(last.value, list) else last.name
+    shell.specials.last_argument = (
+        argv[-1] if isinstance(last, str) or not isinstance(last.value, list) else last.name
+    )
     return status
 
 
 def _check_policy(
-    shell: Shell, argv: list[str], assignments: Sequence[BoundAssignment], shown: Sequence[str | BoundAssignment] | None
+    shell: Shell,
+    argv: list[str],
+    assignments: Sequence[BoundAssignment],
+    shown: Sequence[str | BoundAssignment] | None,
 ) -> int | None:
     """`set -x`, `set -n` and the host's policy; a status when the command must not run."""
     if shell.options.xtrace and shown is not None:
@@ -428,7 +529,9 @@ def _check_policy(
     return refusal_of(shell, argv)
 
 
-def _with_assignments(shell: Shell, assignments: Sequence[BoundAssignment], run: Callable[[], int]) -> int:
+def _with_assignments(
+    shell: Shell, assignments: Sequence[BoundAssignment], run: Callable[[], int]
+) -> int:
     """Run with variables that hold only meanwhile, exported."""
     from agentsandbox.shell.expansion.variables import CONVERTING, EXPORT, NameReference
 
@@ -461,7 +564,9 @@ def _with_assignments(shell: Shell, assignments: Sequence[BoundAssignment], run:
 
 
 def _temporary_value(shell: Shell, assignment: BoundAssignment, before: str | None) -> str:
-    """What a command sees of an assignment in front of it; `before` it may stand another one of the name."""
+    """What a command sees of an assignment in front of it; `before` it may stand another one of the
+    name.
+    """
     if not assignment.append:
         return str(assignment.value)
     from agentsandbox.shell.expansion.variables import INTEGER
@@ -474,7 +579,10 @@ def _temporary_value(shell: Shell, assignment: BoundAssignment, before: str | No
 
 def _run_external(shell: Shell, argv: list[str], assignments: Sequence[BoundAssignment]) -> int:
     name = argv[0]
-    environment = {**shell.variables.environment(), "_": name if "/" in name else f"/usr/bin/{name}"}
+    environment = {
+        **shell.variables.environment(),
+        "_": name if "/" in name else f"/usr/bin/{name}",
+    }
     if assignments:
         from agentsandbox.shell.expansion.variables import READONLY
 
@@ -483,12 +591,18 @@ def _run_external(shell: Shell, argv: list[str], assignments: Sequence[BoundAssi
             if shell.attributes.get(assignment.name, 0) & READONLY:
                 shell.complain(f"{assignment.name}: readonly variable")
             elif assignment.subscript is not None:
-                shell.complain(f"`{assignment.name}[{assignment.subscript}]': not a valid identifier")
+                shell.complain(
+                    f"`{assignment.name}[{assignment.subscript}]': not a valid identifier"
+                )
             else:
-                temporary[assignment.name] = _temporary_value(shell, assignment, temporary.get(assignment.name))
+                temporary[assignment.name] = _temporary_value(
+                    shell, assignment, temporary.get(assignment.name)
+                )
         environment = {**temporary, **environment, **temporary}
     try:
-        return run_external(shell, argv, environment, path=environment.get("PATH") if assignments else None)
+        return run_external(
+            shell, argv, environment, path=environment.get("PATH") if assignments else None
+        )
     except CommandError as error:
         shell.complain(error.message)
         return error.status

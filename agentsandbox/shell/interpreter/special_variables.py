@@ -1,8 +1,18 @@
-"""Variables that the shell itself computes or listens to: RANDOM, SECONDS, FUNCNAME, IFS, OPTIND …"""
+"""Variables that the shell itself computes or listens to: RANDOM, SECONDS, FUNCNAME, IFS, OPTIND
+…
+"""
 
 from __future__ import annotations
 
-from agentsandbox.shell.expansion.variables import ARRAY, ASSOCIATIVE, INTEGER, READONLY, SPECIAL, AssociativeArray, IndexedArray
+from agentsandbox.shell.expansion.variables import (
+    ARRAY,
+    ASSOCIATIVE,
+    INTEGER,
+    READONLY,
+    SPECIAL,
+    AssociativeArray,
+    IndexedArray,
+)
 from agentsandbox.shell.interpreter.state import UNSEEDED
 
 TYPE_CHECKING = False
@@ -10,8 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from agentsandbox.shell.interpreter.shell import Shell
-
-__all__ = ["NOTHING_RUN", "READERS", "SPECIAL_ATTRIBUTES", "WRITERS", "PipelineStatus", "listed_value"]
 
 
 class PipelineStatus(int):
@@ -44,7 +52,9 @@ def _pipestatus(shell: Shell) -> IndexedArray:
 
 
 def _is_file(shell: Shell) -> bool:
-    """Whether the shell runs a script file, which stands at the bottom of the call stack as "main"."""
+    """Whether the shell runs a script file, which stands at the bottom of the call stack as
+    "main".
+    """
     return shell.invocation.source not in ("environment", "main")
 
 
@@ -66,7 +76,9 @@ def _call_lines(shell: Shell) -> IndexedArray:
 
 
 def _argument_stack(shell: Shell) -> list[tuple[str, ...]]:
-    """The arguments of the script and, above them, what `extdebug` keeps of calls and the name of each file sourced without any."""
+    """The arguments of the script and, above them, what `extdebug` keeps of calls and the name of
+    each file sourced without any.
+    """
     recorded = dict(shell.stack.recorded)
     stack: list[tuple[str, ...]] = []
     for depth, frame in reversed(list(enumerate(shell.stack.frames, 1))):
@@ -157,7 +169,9 @@ READERS: dict[str, Callable[[Shell], object]] = {
     "HISTCMD": lambda shell: 0,
     "BASH_SUBSHELL": lambda shell: shell.process.level,
     "BASH_COMMAND": lambda shell: shell.specials.command_text,
-    "BASH_VERSINFO": lambda shell: IndexedArray.of(["5", "2", "15", "1", "release", "x86_64-pc-linux-gnu"]),
+    "BASH_VERSINFO": lambda shell: IndexedArray.of(
+        ["5", "2", "15", "1", "release", "x86_64-pc-linux-gnu"]
+    ),
     "PIPESTATUS": _pipestatus,
     "FUNCNAME": _functions,
     "BASH_SOURCE": _sources,
@@ -168,7 +182,9 @@ READERS: dict[str, Callable[[Shell], object]] = {
     "DIRSTACK": _DirectoryStack,
     "GROUPS": lambda shell: IndexedArray.of(["1000"]),
     "SHELLOPTS": _options,
-    "BASHOPTS": lambda shell: ":".join(sorted(name for name, on in shell.options.shopt.items() if on)),
+    "BASHOPTS": lambda shell: ":".join(
+        sorted(name for name, on in shell.options.shopt.items() if on)
+    ),
     "BASH_ALIASES": _Aliases,
     "BASH_CMDS": _HashedPaths,
     "COMP_WORDBREAKS": lambda shell: " \t\n\"'><=;|&(:",
@@ -183,7 +199,9 @@ _LISTED_EMPTY = frozenset(("BASH_ARGC", "BASH_ARGV", "DIRSTACK", "GROUPS"))
 
 
 def listed_value(shell: Shell, name: str) -> object:
-    """The value in a listing of all variables: some are computed only when a script asks for them by name."""
+    """The value in a listing of all variables: some are computed only when a script asks for them
+    by name.
+    """
     if name not in shell.values:
         if name in _UNLISTED:
             return None
@@ -198,12 +216,16 @@ def _seed(shell: Shell, value: str | None) -> None:
 
 
 def _reset_seconds(shell: Shell, value: str | None) -> None:
-    shell.specials.seconds_base = shell.machine.host.clock() - (shell.arithmetic(value) if value else 0)
+    shell.specials.seconds_base = shell.machine.host.clock() - (
+        shell.arithmetic(value) if value else 0
+    )
 
 
 def _reset_getopts(shell: Shell, value: str | None) -> None:
     number = (value or "").lstrip("0")
-    if number in ("", "1") or not (number.isdigit() and number.isascii()):  # else the word that was begun is gone on with
+    if number in ("", "1") or not (
+        number.isdigit() and number.isascii()
+    ):  # else the word that was begun is gone on with
         shell.specials.getopts_position = 0, 0
 
 
@@ -227,7 +249,9 @@ def _choose_locale(shell: Shell, value: str | None) -> None:
 
 def _check_trace(shell: Shell, value: str | None) -> None:
     """A trace descriptor that is none is refused; the trace goes on where standard error goes."""
-    if value and not (value.isdigit() and value.isascii() and len(value) < 10 and int(value) in shell.fds):
+    if value and not (
+        value.isdigit() and value.isascii() and len(value) < 10 and int(value) in shell.fds
+    ):
         shell.complain(f"BASH_XTRACEFD: {value}: invalid value for trace file descriptor")
 
 
@@ -250,7 +274,17 @@ for _name in ("PPID", "UID", "EUID", "SHELLOPTS", "BASHOPTS", "BASH_VERSINFO"):
     SPECIAL_ATTRIBUTES[_name] |= READONLY
 for _name in "PIPESTATUS FUNCNAME BASH_SOURCE BASH_LINENO BASH_ARGV BASH_ARGC BASH_VERSINFO DIRSTACK GROUPS".split():
     SPECIAL_ATTRIBUTES[_name] |= ARRAY
-for _name in ("PPID", "UID", "EUID", "RANDOM", "SRANDOM", "BASHPID", "HISTCMD", "OPTIND", "SECONDS"):
+for _name in (
+    "PPID",
+    "UID",
+    "EUID",
+    "RANDOM",
+    "SRANDOM",
+    "BASHPID",
+    "HISTCMD",
+    "OPTIND",
+    "SECONDS",
+):
     SPECIAL_ATTRIBUTES[_name] |= INTEGER
 for _name in ("BASH_ALIASES", "BASH_CMDS"):
     SPECIAL_ATTRIBUTES[_name] |= ASSOCIATIVE

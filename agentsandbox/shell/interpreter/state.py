@@ -1,25 +1,29 @@
 """The parts of a shell's state, and what becomes of each slot when a shell is copied.
 
-A `Shell` is a handful of parts and a few slots of its own. Every slot of every part stands in the `SLOTS` of its class
-with one of four kinds; `__slots__` is made of them, so a slot without a kind cannot exist:
+A `Shell` is a handful of parts and a few slots of its own. Every slot of every part stands in the
+`SLOTS` of its class with one of four kinds; `__slots__` is made of them, so a slot without a kind
+cannot exist:
 
-    KEPT      part of the state: what a terminal keeps between two lines, a fork takes along and a store will save
+    KEPT      part of the state: what a terminal keeps between two lines, a fork takes along and a
+              store will save
     DERIVED   computed from what is kept, and computed again after a copy
     HOST      given by the host program or its machine, and given again to a copy on another machine
-    RUNNING   holds only while commands run, and has its first value between two calls: a copy that is made for another
-              machine in the middle of a call drops it, a store will refuse to save then
+    RUNNING   holds only while commands run, and has its first value between two calls: a copy that
+              is made for another machine in the middle of a call drops it, a store will refuse to
+              save then
 
-A shell is copied on three occasions, all through `Shell.fork`, which asks each part for a copy of itself:
+A shell is copied on three occasions, all through `Shell.fork`, which asks each part for a copy of
+itself:
 
 * A subshell (POSIX 2.12) goes on in the middle of the work, so RUNNING slots are copied too. What a
   new process has of its own is changed then: its number, traps, jobs.
 * A call with `state="discard"` runs in an exact copy, which is dropped afterwards.
-* `Sandbox.fork` keeps a copy that stands still (`kept_of`), from which each fork makes its shell on a machine of its own
-  (`Shell.resume`).
+* `Sandbox.fork` keeps a copy that stands still (`kept_of`), from which each fork makes its shell on
+  a machine of its own (`Shell.resume`).
 
-To copy is cheap because most values are replaced and never changed in place, so that the copy shares them: `options`,
-`invocation`, `definitions`, the handlers of traps, tables of descriptors. What is changed in place is copied by the
-`fork` of its part.
+To copy is cheap because most values are replaced and never changed in place, so that the copy
+shares them: `options`, `invocation`, `definitions`, the handlers of traps, tables of descriptors.
+What is changed in place is copied by the `fork` of its part.
 """
 
 from __future__ import annotations
@@ -34,27 +38,6 @@ if TYPE_CHECKING:
     from agentsandbox.shell.interpreter.dispatch import Run
     from agentsandbox.shell.syntax.nodes import FunctionDefinition
 
-
-__all__ = [
-    "DERIVED",
-    "HOST",
-    "KEPT",
-    "NONE_OWNED",
-    "NOWHERE",
-    "NO_DEFINITIONS",
-    "RUNNING",
-    "UNSEEDED",
-    "CallStack",
-    "Control",
-    "Definitions",
-    "Descriptors",
-    "Frame",
-    "Function",
-    "Invocation",
-    "ProcessState",
-    "SpecialState",
-    "Traps",
-]
 
 KEPT, DERIVED, HOST, RUNNING = "kept", "derived", "host", "running"
 
@@ -73,12 +56,14 @@ class Invocation:
 
     name        $0
     called      what error messages begin with
-    source      where function definitions come from: a file, "environment" for the text of `execute`, "main" for
-                standard input
+    source      where function definitions come from: a file, "environment" for the text of
+                `execute`, "main" for standard input
     arguments   what BASH_ARGV shows: `set` and `shift` leave it alone
     """
 
-    SLOTS: ClassVar[Mapping[str, str]] = dict.fromkeys(("name", "called", "source", "arguments"), KEPT)
+    SLOTS: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        ("name", "called", "source", "arguments"), KEPT
+    )
     __slots__ = tuple(SLOTS)
 
     name: str
@@ -86,7 +71,13 @@ class Invocation:
     source: str
     arguments: tuple[str, ...]
 
-    def __init__(self, name: str, called: str = "bash", source: str = "environment", arguments: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        name: str,
+        called: str = "bash",
+        source: str = "environment",
+        arguments: tuple[str, ...] = (),
+    ) -> None:
         put = object.__setattr__
         put(self, "name", name)
         put(self, "called", called)
@@ -117,7 +108,15 @@ class Definitions:
     """
 
     SLOTS: ClassVar[Mapping[str, str]] = dict.fromkeys(
-        ("functions", "readonly_functions", "exported_functions", "aliases", "completions", "disabled"), KEPT
+        (
+            "functions",
+            "readonly_functions",
+            "exported_functions",
+            "aliases",
+            "completions",
+            "disabled",
+        ),
+        KEPT,
     )
     __slots__ = tuple(SLOTS)
 
@@ -170,7 +169,9 @@ class Definitions:
 
     def letters(self, name: str) -> str:
         """The attributes of a function, as `declare` shows them."""
-        return ("r" if name in self.readonly_functions else "") + ("x" if name in self.exported_functions else "")
+        return ("r" if name in self.readonly_functions else "") + (
+            "x" if name in self.exported_functions else ""
+        )
 
     def with_function(self, name: str, function: Function) -> Definitions:
         """The same definitions and one more function, or another one of that name."""
@@ -197,8 +198,10 @@ class Traps:
     """Traps, and the signals that wait for the end of a command.
 
     handlers       texts by signal or condition, "" for what is ignored; replaced, never changed
-    outer          the traps of the shell around a subshell, which `trap` shows until the subshell sets its own
-    of_functions   depths of the functions that set a RETURN trap themselves, negative ones for ERR; replaced as well
+    outer          the traps of the shell around a subshell, which `trap` shows until the subshell
+                   sets its own
+    of_functions   depths of the functions that set a RETURN trap themselves, negative ones for ERR;
+                   replaced as well
     pending        signals that arrived and whose trap has not run yet
     active         how many traps are at work, one inside the other
     exit_depth     how much deeper the EXIT trap is traced than the shell's commands
@@ -261,12 +264,14 @@ class Traps:
 
 
 class Descriptors:
-    """What a shell knows of its descriptors beside the table itself (`Shell.fds`); replaced, never changed, as that is.
+    """What a shell knows of its descriptors beside the table itself (`Shell.fds`); replaced, never
+    changed, as that is.
 
     base            the table that this shell began with
-    owned           streams that `exec` and {name}> opened in this shell, by descriptor: it releases them at its end, so
-                    a copy of the shell begins without any
-    keep            whether the redirections of the command at work are to stay, as those of `exec` are
+    owned           streams that `exec` and {name}> opened in this shell, by descriptor: it releases
+                    them at its end, so a copy of the shell begins without any
+    keep            whether the redirections of the command at work are to stay, as those of `exec`
+                    are
     process_files   process substitutions in use: descriptor, our end of the pipe, process
     """
 
@@ -305,10 +310,14 @@ class Function:
         """Bytes of the tree, once it was weighed."""
 
     def frame(self, call_line: int) -> Frame:
-        """What is on the call stack while it is called from that line; calls from one line share it."""
+        """What is on the call stack while it is called from that line; calls from one line share
+        it.
+        """
         frame = self.frames.get(call_line)
         if frame is None:
-            frame = self.frames[call_line] = Frame(self.name, self.source, call_line, is_function=True, function=self)
+            frame = self.frames[call_line] = Frame(
+                self.name, self.source, call_line, is_function=True, function=self
+            )
         return frame
 
     def body(self) -> Run:
@@ -352,7 +361,12 @@ class CallStack:
     recorded     the arguments of those that began under `extdebug`, by their depth
     """
 
-    SLOTS: ClassVar[Mapping[str, str]] = {"frames": RUNNING, "positional": KEPT, "outer": RUNNING, "recorded": RUNNING}
+    SLOTS: ClassVar[Mapping[str, str]] = {
+        "frames": RUNNING,
+        "positional": KEPT,
+        "outer": RUNNING,
+        "recorded": RUNNING,
+    }
     __slots__ = tuple(SLOTS)
 
     def __init__(self) -> None:
@@ -382,9 +396,12 @@ class Control:
 
     loops                 loops at work in the current function, for `break`
     break_levels          how many of them are being left
-    ignore                conditions around the command: where there is one, a failure ends nothing under `set -e`
-    own_depth             the nesting at which a failure is the command's own, not `set -e`'s; -1 for none
-    substitution_status   status of the last command substitution of the command, None if there was none
+    ignore                conditions around the command: where there is one, a failure ends nothing
+                          under `set -e`
+    own_depth             the nesting at which a failure is the command's own, not `set -e`'s; -1
+                          for none
+    substitution_status   status of the last command substitution of the command, None if there was
+                          none
     trace_level           substitutions, traps and files around the command, shown by `set -x`
     expressions           arithmetic expressions that are values of variables in one another
     killed                signal and pid of the child that ran last, when a signal ended it
@@ -487,14 +504,25 @@ class SpecialState:
     random             state of the generator of RANDOM
     last_random        what RANDOM was last: it is never the same twice in a row
     seconds_base       the time at which SECONDS was 0, by the sandbox's clock
-    getopts_position   the argument whose letters `getopts` is reading, and how far; zeros between arguments
+    getopts_position   the argument whose letters `getopts` is reading, and how far; zeros between
+                       arguments
     last_argument      $_
     command_text       BASH_COMMAND
-    hashed             BASH_CMDS: paths of commands, and how often each was used, as `hash` shows them
+    hashed             BASH_CMDS: paths of commands, and how often each was used, as `hash` shows
+                       them
     """
 
     SLOTS: ClassVar[Mapping[str, str]] = dict.fromkeys(
-        ("random", "last_random", "seconds_base", "getopts_position", "last_argument", "command_text", "hashed"), KEPT
+        (
+            "random",
+            "last_random",
+            "seconds_base",
+            "getopts_position",
+            "last_argument",
+            "command_text",
+            "hashed",
+        ),
+        KEPT,
     )
     __slots__ = tuple(SLOTS)
 

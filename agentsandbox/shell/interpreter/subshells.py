@@ -12,7 +12,17 @@ from agentsandbox.shell.expansion.variables import IndexedArray, is_name
 from agentsandbox.shell.interpreter.dispatch import compile_command, compiles
 from agentsandbox.shell.interpreter.failures import command_failed
 from agentsandbox.shell.interpreter.redirections import redirected
-from agentsandbox.shell.syntax.nodes import AndOr, Background, Coproc, Group, Pipeline, Redirection, SimpleCommand, Subshell, Unreadable
+from agentsandbox.shell.syntax.nodes import (
+    AndOr,
+    Background,
+    Coproc,
+    Group,
+    Pipeline,
+    Redirection,
+    SimpleCommand,
+    Subshell,
+    Unreadable,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,24 +34,12 @@ if TYPE_CHECKING:
 
     Run = Callable[[Shell], int]
 
-__all__ = [
-    "announced",
-    "child_ended",
-    "child_killed",
-    "compile_stage",
-    "in_subshell",
-    "run_in_shell",
-    "run_subshell",
-    "run_traps",
-    "start_subshell",
-    "text_of",
-]
-
 SIGKILL = 9
 
 
 def run_in_shell(shell: Shell, run: Run, *, goes_on: bool = False) -> int:
-    """Run something as all that a shell does: what unwinds to its top ends it, and its EXIT trap runs.
+    """Run something as all that a shell does: what unwinds to its top ends it, and its EXIT trap
+    runs.
 
     A shell that goes on, as a terminal does, keeps the descriptors that `exec` opened.
     """
@@ -57,9 +55,17 @@ def run_in_shell(shell: Shell, run: Run, *, goes_on: bool = False) -> int:
         status = 0
     except ExpansionError as error:
         shell.report(error)
-        status = error.status if shell.invocation.source == "environment" and not shell.process.level and not shell.options.errexit else 1
+        status = (
+            error.status
+            if shell.invocation.source == "environment"
+            and not shell.process.level
+            and not shell.options.errexit
+            else 1
+        )
     except (PipeClosed, Killed) as end:
-        is_own = isinstance(end, PipeClosed) or (end.signal != SIGKILL and end.target in (0, shell.process.pid))
+        is_own = isinstance(end, PipeClosed) or (
+            end.signal != SIGKILL and end.target in (0, shell.process.pid)
+        )
         if is_own and shell.traps.handlers.get("EXIT"):
             from agentsandbox.shell.interpreter.traps import run_exit_trap
 
@@ -80,7 +86,9 @@ def run_in_shell(shell: Shell, run: Run, *, goes_on: bool = False) -> int:
     return status & 255
 
 
-def run_subshell(shell: Shell, run: Run, fds: dict[int, Stream], *, substitution: bool = False) -> int:
+def run_subshell(
+    shell: Shell, run: Run, fds: dict[int, Stream], *, substitution: bool = False
+) -> int:
     """Run in a copy of the shell, on the caller's stack."""
     budget = shell.budget
     if budget.depth >= budget.stack_end:
@@ -93,7 +101,11 @@ def run_subshell(shell: Shell, run: Run, fds: dict[int, Stream], *, substitution
         child.options = child.options.without("verbose")
         child.control.loops = shell.control.loops  # `break` ends the substitution
         child.control.tells_signals = shell.invocation.source != "environment"
-        if child.options.errexit and not child.options.shopt["inherit_errexit"] and not child.options.posix:
+        if (
+            child.options.errexit
+            and not child.options.shopt["inherit_errexit"]
+            and not child.options.posix
+        ):
             child.use_options(child.options.without("errexit"))
     budget.depth += 1
     try:
@@ -136,7 +148,9 @@ def start_subshell(
     detach_input: bool = False,
     substitution: bool = False,
 ) -> Process:
-    """Run in a copy of the shell as a process of its own. It holds every stream of its table until it ends."""
+    """Run in a copy of the shell as a process of its own. It holds every stream of its table until
+    it ends.
+    """
     child = shell.fork(subshell=True)
     if substitution:
         child.control.trace_level += 1
@@ -179,16 +193,24 @@ def _subshell(node: Subshell) -> Run:
 
 
 def compile_stage(command: Command) -> tuple[Run, Run]:
-    """A command as a shell runs it, and as all that a process of its own runs: there ERR is for commands inside it, not for itself."""
+    """A command as a shell runs it, and as all that a process of its own runs: there ERR is for
+    commands inside it, not for itself.
+    """
     if isinstance(command, Subshell):
         child = redirected(command.redirections, compile_command(command.body))
         return in_subshell(child, command.line, command), child
     run = compile_command(command)
     if isinstance(command, Group):
         return run, run
-    if not isinstance(command, (SimpleCommand, Pipeline)) or (isinstance(command, Pipeline) and command.timed):
+    if not isinstance(command, (SimpleCommand, Pipeline)) or (
+        isinstance(command, Pipeline) and command.timed
+    ):
         return run, _without_exit_trap(run)
-    asks_nothing = isinstance(command, SimpleCommand) and not command.words and any(map(_makes_child, command.redirections))
+    asks_nothing = (
+        isinstance(command, SimpleCommand)
+        and not command.words
+        and any(map(_makes_child, command.redirections))
+    )
 
     def run_alone(shell: Shell) -> int:
         shell.control.own_depth = shell.budget.depth
@@ -199,13 +221,21 @@ def compile_stage(command: Command) -> tuple[Run, Run]:
 
 
 def _makes_child(redirection: Redirection) -> bool:
-    """Whether bash makes another process for this redirection where no command is; nothing waits for that of a pipeline's stage."""
-    number = redirection.descriptor if redirection.descriptor is not None else int(redirection.operator[0] != "<")
+    """Whether bash makes another process for this redirection where no command is; nothing waits
+    for that of a pipeline's stage.
+    """
+    number = (
+        redirection.descriptor
+        if redirection.descriptor is not None
+        else int(redirection.operator[0] != "<")
+    )
     return redirection.variable is not None or number == 0
 
 
 def _without_exit_trap(run: Run) -> Run:
-    """What bash runs in a process of its own without its EXIT trap: lists, loops and conditions that no group or subshell holds."""
+    """What bash runs in a process of its own without its EXIT trap: lists, loops and conditions
+    that no group or subshell holds.
+    """
 
     def run_untrapped(shell: Shell) -> int:
         try:
@@ -217,7 +247,9 @@ def _without_exit_trap(run: Run) -> Run:
 
 
 def announced(run: Run, node: SimpleCommand) -> Run:
-    """A simple command in a process of its own: its DEBUG trap has run before, and it is the process that a signal ends."""
+    """A simple command in a process of its own: its DEBUG trap has run before, and it is the
+    process that a signal ends.
+    """
     name = node.words[0].source if node.words else ""
 
     def run_announced(shell: Shell) -> int:
@@ -228,7 +260,11 @@ def announced(run: Run, node: SimpleCommand) -> Run:
             return run(shell)
         except ExpansionError as error:
             shell.report(error)
-            return error.status if shell.invocation.source == "environment" and shell.process.level == 1 else 1
+            return (
+                error.status
+                if shell.invocation.source == "environment" and shell.process.level == 1
+                else 1
+            )
 
     return run_announced
 
@@ -275,7 +311,9 @@ def text_of(node: Command) -> str:
 @compiles(Background)
 def _background(node: Background) -> Run:
     command = node.command
-    if isinstance(command, Pipeline) and command.negated:  # bash forgets the ! of an asynchronous pipeline
+    if (
+        isinstance(command, Pipeline) and command.negated
+    ):  # bash forgets the ! of an asynchronous pipeline
         command = Pipeline(command.commands, False, command.timed, command.line)
     run = compile_stage(command)[1]
     if isinstance(command, SimpleCommand):
@@ -306,7 +344,9 @@ def _unreadable(node: Unreadable) -> Run:
 
     def report(shell: Shell) -> int:
         stream = shell.fds.get(2)
-        prefix = shell.error_prefix(node.line).replace(": line ", ": command substitution: line ", 1)
+        prefix = shell.error_prefix(node.line).replace(
+            ": line ", ": command substitution: line ", 1
+        )
         if stream is not None:
             stream.write(encode("".join([f"{prefix}{line}\n" for line in lines])))
         shell.status = 2
@@ -331,7 +371,13 @@ def _coproc(node: Coproc) -> Run:
         to_child, from_child = Pipe(scheduler), Pipe(scheduler)
         child_input, our_input = PipeReader(to_child), PipeReader(from_child)
         text = text_of(node)
-        process = start_subshell(shell, run, {**shell.fds, 0: child_input, 1: from_child}, text, give_back=[child_input, from_child])
+        process = start_subshell(
+            shell,
+            run,
+            {**shell.fds, 0: child_input, 1: from_child},
+            text,
+            give_back=[child_input, from_child],
+        )
         reading, writing = 63, 60
         while reading in shell.fds or writing in shell.fds:
             reading -= 1

@@ -24,17 +24,6 @@ if TYPE_CHECKING:
 
     Run = Callable[[Shell], int]
 
-__all__ = [
-    "WORDS",
-    "expand_index",
-    "expand_key",
-    "expand_quoted_text",
-    "finish_process_substitutions",
-    "finishing",
-    "harmless_name",
-    "leaves_no_trace",
-]
-
 
 class _Output(Buffer):
     """What a substitution writes, without null bytes: they take no room, however many come."""
@@ -77,7 +66,9 @@ def substitute(shell: Shell, run: Run, *, in_place: bool) -> str:
             shell.fds, shell.specials.hashed = {**saved, 1: buffer}, hashed.copy()
             try:
                 status = run(shell)
-            except ExpansionError as error:  # it would have ended the substitution's own shell, no more
+            except (
+                ExpansionError
+            ) as error:  # it would have ended the substitution's own shell, no more
                 shell.report(error)
                 status = 1
             finally:
@@ -112,12 +103,16 @@ _IN_NAMES = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.+"
 
 
 def harmless_name(command: Command) -> str:
-    """Return the name of a simple command whose words change nothing in the shell; "" for other commands."""
+    """Return the name of a simple command whose words change nothing in the shell; "" for other
+    commands.
+    """
     if not isinstance(command, SimpleCommand) or command.assignments or not command.words:
         return ""
     name = command.words[0].source
     words = command.words[1:]
-    if name.strip(_IN_NAMES) or not all(isinstance(word, Word) and has_no_side_effects(word.source) for word in words):
+    if name.strip(_IN_NAMES) or not all(
+        isinstance(word, Word) and has_no_side_effects(word.source) for word in words
+    ):
         return ""
     if name == "printf" and words and words[0].source.lstrip("'\"\\")[:1] in ("-", "$", "`", "{"):
         return ""  # -v assigns
@@ -194,10 +189,19 @@ def _echoed(body: Command, general: Callable[[Shell], str]) -> Callable[[Shell],
 
 def _read_file(body: Command) -> Callable[[Shell], str] | None:
     """$(< file)"""
-    if not isinstance(body, SimpleCommand) or body.words or body.assignments or len(body.redirections) != 1:
+    if (
+        not isinstance(body, SimpleCommand)
+        or body.words
+        or body.assignments
+        or len(body.redirections) != 1
+    ):
         return None
     redirection = body.redirections[0]
-    if redirection.operator != "<" or isinstance(redirection.target, HereDocument) or redirection.descriptor not in (None, 0):
+    if (
+        redirection.operator != "<"
+        or isinstance(redirection.target, HereDocument)
+        or redirection.descriptor not in (None, 0)
+    ):
         return None
     name = WORDS.fields(redirection.target)
 
@@ -227,7 +231,9 @@ def _read_file(body: Command) -> Callable[[Shell], str] | None:
 
     def read(shell: Shell) -> str:
         text = substitute(shell, cat, in_place=False)
-        if shell.options.errexit and shell.control.substitution_status:  # for bash this is an error of the shell itself
+        if (
+            shell.options.errexit and shell.control.substitution_status
+        ):  # for bash this is an error of the shell itself
             raise Exit(1)
         return text
 
@@ -247,7 +253,9 @@ def _process_substitution(body: Command | None, direction: str) -> Callable[[She
         while number in shell.fds:
             number -= 1
         child_fds = {**shell.fds, (1 if direction == "<" else 0): theirs}
-        process = start_subshell(shell, run, child_fds, "process substitution", give_back=[theirs], substitution=True)
+        process = start_subshell(
+            shell, run, child_fds, "process substitution", give_back=[theirs], substitution=True
+        )
         shell.jobs.latest_pid = process.pid
         shell.jobs.processes[process.pid] = process
         shell.fds = {**shell.fds, number: ours}
@@ -258,7 +266,9 @@ def _process_substitution(body: Command | None, direction: str) -> Callable[[She
 
 
 def finish_process_substitutions(shell: Shell, mark: int) -> None:
-    """Close our ends of the pipes of a command that has ended, and wait for processes that it wrote to."""
+    """Close our ends of the pipes of a command that has ended, and wait for processes that it wrote
+    to.
+    """
     opened = shell.descriptors.process_files
     shell.descriptors.process_files, finished = opened[:mark], opened[mark:]
     numbers = {number for number, _, _ in finished}
@@ -299,7 +309,9 @@ def _quoted_text(text: str) -> Callable[[Shell], str]:
 
 
 def expand_quoted_text(shell: Shell, text: str, *, keep_quotes: bool = False) -> str:
-    """Expand a text as a here-document is expanded; it loses its quotes, as subscripts do, unless they are to stay."""
+    """Expand a text as a here-document is expanded; it loses its quotes, as subscripts do, unless
+    they are to stay.
+    """
     from agentsandbox.errors import ShellSyntaxError
     from agentsandbox.shell.expansion.errors import ExpansionError
 
@@ -317,7 +329,9 @@ def expand_index(shell: Shell, text: str) -> str:
 
 
 def expand_key(shell: Shell, text: str) -> str:
-    """Expand a text that stands between the brackets of an associative array: a word that is not split."""
+    """Expand a text that stands between the brackets of an associative array: a word that is not
+    split.
+    """
     from agentsandbox.errors import ShellSyntaxError
 
     try:

@@ -1,12 +1,12 @@
-"""The second line behind "command not found": that the sandbox has no such command, and what comes near."""
+"""The second line behind "command not found": that the sandbox has no such command, and what comes
+near.
+"""
 
 from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.shell.interpreter.shell import Shell
-
-__all__ = ["suggest"]
 
 
 def suggest(shell: Shell, name: str) -> str | None:
@@ -17,7 +17,11 @@ def suggest(shell: Shell, name: str) -> str | None:
     if hint is not None:
         return f"{name} is not available in this sandbox: {hint} (D-not-available)"
     near = _near(shell, name)
-    return f"{name} is not available in this sandbox; did you mean {near}? (D-not-available)" if near else None
+    return (
+        f"{name} is not available in this sandbox; did you mean {near}? (D-not-available)"
+        if near
+        else None
+    )
 
 
 def _near(shell: Shell, name: str) -> str | None:

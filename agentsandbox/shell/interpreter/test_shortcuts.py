@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     Run = Callable[[Shell], int]
 
-__all__ = ["compile_test"]
-
 
 def compile_test(node: SimpleCommand, general: Run) -> Run | None:
     """The shortcut for `[ … ]` or `test …`; None where there is none."""
@@ -69,19 +67,32 @@ def _number_reader(word: Word) -> Callable[[Shell], int | None] | None:
         part = part.parts[0]
     if not isinstance(part, Parameter):
         return None
-    if not part.operator and not part.prefix and part.subscript is None and part.name.isidentifier():
+    if (
+        not part.operator
+        and not part.prefix
+        and part.subscript is None
+        and part.name.isidentifier()
+    ):
         name = part.name
 
         def read(shell: Shell) -> int | None:
             value = shell.values.get(name)
             if type(value) is int:
                 return value
-            if type(value) is str and value.isdigit() and len(value) < 19 and value.isascii() and shell.variables.plain_ifs:
+            if (
+                type(value) is str
+                and value.isdigit()
+                and len(value) < 19
+                and value.isascii()
+                and shell.variables.plain_ifs
+            ):
                 return int(value)
             return None
 
         return read
-    if part.name in ("@", "*") or (part.subscript is not None and part.subscript.source in ("@", "*") and part.prefix != "#"):
+    if part.name in ("@", "*") or (
+        part.subscript is not None and part.subscript.source in ("@", "*") and part.prefix != "#"
+    ):
         return None
     if part.operator or part.prefix == "!":
         return None
@@ -89,7 +100,11 @@ def _number_reader(word: Word) -> Callable[[Shell], int | None] | None:
 
     def read_text(shell: Shell) -> int | None:
         value = text(shell)
-        return int(value) if value.isdigit() and len(value) < 19 and value.isascii() and shell.variables.plain_ifs else None
+        return (
+            int(value)
+            if value.isdigit() and len(value) < 19 and value.isascii() and shell.variables.plain_ifs
+            else None
+        )
 
     return read_text
 

@@ -14,13 +14,15 @@ if TYPE_CHECKING:
     from agentsandbox.shell.interpreter.assignments import BoundAssignment
     from agentsandbox.shell.interpreter.shell import Shell
 
-__all__ = ["trace_text", "trace_words"]
-
 
 def trace_text(shell: Shell, text: str) -> None:
-    """Write "+ text" to the trace descriptor; the first character of PS4 is repeated for each level of substitution."""
+    """Write "+ text" to the trace descriptor; the first character of PS4 is repeated for each level
+    of substitution.
+    """
     number = shell.variables.get("BASH_XTRACEFD")
-    chosen = int(number) if number and number.isdigit() and number.isascii() and len(number) < 10 else 2
+    chosen = (
+        int(number) if number and number.isdigit() and number.isascii() and len(number) < 10 else 2
+    )
     stream = shell.fds.get(chosen) or shell.fds.get(2)
     if stream is None:
         return
@@ -43,8 +45,12 @@ def trace_text(shell: Shell, text: str) -> None:
     stream.write(encode(f"{prefix}{text}\n"))
 
 
-def trace_words(shell: Shell, assignments: Sequence[BoundAssignment], argv: Sequence[str | BoundAssignment]) -> None:
-    """Trace a simple command. Array literals among its arguments go before it, what `export` and `readonly` assign behind it."""
+def trace_words(
+    shell: Shell, assignments: Sequence[BoundAssignment], argv: Sequence[str | BoundAssignment]
+) -> None:
+    """Trace a simple command. Array literals among its arguments go before it, what `export` and
+    `readonly` assign behind it.
+    """
     for assignment in assignments:
         trace_text(shell, assignment.text())
     words: list[str] = []

@@ -10,8 +10,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.shell.interpreter.shell import Shell
 
-__all__ = ["SignalHandler", "before_command", "inherited", "run_exit_trap", "run_pending_traps", "run_trap"]
-
 
 class _InProgress(str):
     """What stands for the commands of a trap while they run."""
@@ -40,7 +38,9 @@ def run_trap(shell: Shell, name: str, line: int | None = None) -> int:
         shell.update_flags()
     first_line, origin = saved_line if line is None else line, _ORIGINS.get(name, "trap: ")
     try:
-        return shell.budget.nested(lambda: run_commands(shell, text, first_line=first_line, origin=origin))
+        return shell.budget.nested(
+            lambda: run_commands(shell, text, first_line=first_line, origin=origin)
+        )
     finally:
         shell.traps.active -= 1
         shell.control.trace_level -= 1
@@ -81,9 +81,13 @@ def run_exit_trap(shell: Shell, status: int) -> int:
 
 
 def inherited(shell: Shell, name: str) -> bool:
-    """Whether a trap counts where the shell is: functions have ERR, DEBUG and RETURN traps only if they inherit or set them."""
+    """Whether a trap counts where the shell is: functions have ERR, DEBUG and RETURN traps only if
+    they inherit or set them.
+    """
     depth = len(shell.stack.frames)
-    if name not in ("ERR", "DEBUG", "RETURN") or not any(frame.is_function for frame in shell.stack.frames):
+    if name not in ("ERR", "DEBUG", "RETURN") or not any(
+        frame.is_function for frame in shell.stack.frames
+    ):
         return True
     if name == "ERR":
         return shell.options.errtrace or -depth in shell.traps.of_functions
@@ -93,11 +97,14 @@ def inherited(shell: Shell, name: str) -> bool:
 def before_command(shell: Shell, text: str, line: int) -> bool:
     """What is due before a command where `shell.slow` is set: the DEBUG trap, BASH_COMMAND.
 
-    Whether the command must not run: under `extdebug` the DEBUG trap decides by its status, and 2 returns from a function.
+    Whether the command must not run: under `extdebug` the DEBUG trap decides by its status, and 2
+    returns from a function.
     """
     if not shell.traps.active:
         shell.specials.command_text = text
-    if shell.traps.announced:  # the DEBUG trap of a stage of a pipeline has run before the stage was started
+    if (
+        shell.traps.announced
+    ):  # the DEBUG trap of a stage of a pipeline has run before the stage was started
         shell.traps.announced = False
         return False
     if not shell.traps.handlers.get("DEBUG"):
@@ -112,7 +119,9 @@ def before_command(shell: Shell, text: str, line: int) -> bool:
 
 
 class SignalHandler:
-    """What a process does with a signal: the commands that the shell has for it, "" to ignore it, None for the usual end."""
+    """What a process does with a signal: the commands that the shell has for it, "" to ignore it,
+    None for the usual end.
+    """
 
     __slots__ = ("shell",)
 

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from agentsandbox.shell.interpreter.shell import Shell
     from agentsandbox.shell.interpreter.state import Function
 
-__all__ = ["weigh_function", "weigh_shell"]
-
 _OBJECT = 64
 """Bytes of a node of a syntax tree without its texts."""
 _COMPILED = 3
@@ -21,7 +19,9 @@ _COMPILED = 3
 
 
 def weigh_shell(shell: Shell, scale: Scale) -> None:
-    """Put on the scale what a shell holds: variables, arguments, functions, traps, descriptors and the rest."""
+    """Put on the scale what a shell holds: variables, arguments, functions, traps, descriptors and
+    the rest.
+    """
     scale.add(shell.values)
     for scope in shell.variables.scopes:
         scale.add(scope)
@@ -48,7 +48,9 @@ def weigh_shell(shell: Shell, scale: Scale) -> None:
 
 
 def weigh_function(function: Function) -> int:
-    """Return the bytes of a function's tree, and of its compiled body; the tree never changes, so it is walked once."""
+    """Return the bytes of a function's tree, and of its compiled body; the tree never changes, so
+    it is walked once.
+    """
     if not function.weight:
         function.weight = _weigh_tree(function.node)
     return function.weight * (_COMPILED if function.compiled is not None else 1)
@@ -66,5 +68,11 @@ def _weigh_tree(root: object) -> int:
             pending.extend(here)
         elif isinstance(here, Node):
             total += _OBJECT
-            pending.extend([getattr(here, name, None) for base in type(here).__mro__ for name in base.__dict__.get("__slots__", ())])
+            pending.extend(
+                [
+                    getattr(here, name, None)
+                    for base in type(here).__mro__
+                    for name in base.__dict__.get("__slots__", ())
+                ]
+            )
     return total

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["decode_ansi_c"]
-
 _ANSI_C = re.compile(
     r"\\(?:([abeEfnrtv\\'\"?])|([0-7]{1,3})|x([0-9A-Fa-f]{1,2})|x\{([0-9A-Fa-f]*)\}?|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|c(\\\\|[\x00-\U0010ffff]))"
 )
@@ -32,14 +30,25 @@ def _byte(number: int) -> str:
 
 
 def _old_utf8(number: int) -> list[int]:
-    """The bytes of a number that is no character, by the rules of UTF-8 when it had up to six bytes."""
-    size = next((size for size, limit in ((3, 1 << 16), (4, 1 << 21), (5, 1 << 26), (6, 1 << 31)) if number < limit), 0)
+    """The bytes of a number that is no character, by the rules of UTF-8 when it had up to six
+    bytes.
+    """
+    size = next(
+        (
+            size
+            for size, limit in ((3, 1 << 16), (4, 1 << 21), (5, 1 << 26), (6, 1 << 31))
+            if number < limit
+        ),
+        0,
+    )
     tail = [0x80 | (number >> shift) & 0x3F for shift in range(6 * (size - 2), -1, -6)]
     return [(0xFF00 >> size) & 0xFF | (number >> 6 * (size - 1)), *tail] if size else []
 
 
 def decode_ansi_c(text: str) -> str:
-    """What $'text' stands for. Bytes above 127 come out as surrogates, as `streams.decode` gives them; NUL ends it."""
+    """What $'text' stands for. Bytes above 127 come out as surrogates, as `streams.decode` gives
+    them; NUL ends it.
+    """
 
     def replace(match: re.Match[str]) -> str:
         letter, octal, hexadecimal, braced, short, long, control = match.groups()
@@ -54,7 +63,11 @@ def decode_ansi_c(text: str) -> str:
         if control is not None:
             return chr(ord(control[0]) & 31) if control != "?" else "\x7f"
         number = int(short or long, 16)
-        return chr(number) if number < 0xD800 or 0xE000 <= number < 0x110000 else "".join(map(_byte, _old_utf8(number)))
+        return (
+            chr(number)
+            if number < 0xD800 or 0xE000 <= number < 0x110000
+            else "".join(map(_byte, _old_utf8(number)))
+        )
 
     decoded = _ANSI_C.sub(replace, text).partition("\0")[0]
     if any("\udc80" <= char <= "\udcff" for char in decoded):

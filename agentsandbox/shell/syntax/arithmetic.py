@@ -9,7 +9,8 @@ A tree is one of
     ("assign", operator, variable, tree)   ("step", "++x" "--x" "x++" "x--", variable)
 Those that can fail, "/", "%" and "**", end with the place of what bash shows of the text then.
 
-Bash evaluates while it reads. An error of the grammar thus says what comes `before` it: the tree of what has been evaluated.
+Bash evaluates while it reads. An error of the grammar thus says what comes `before` it: the tree of
+what has been evaluated.
 """
 
 from __future__ import annotations
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     Tree = tuple[Any, ...]
-
-__all__ = ["FIRST_OPERAND", "OPERAND", "ArithmeticSyntaxError", "parse_arithmetic"]
 
 OPERAND = "\ue000"
 """Stands in the text for an expansion, followed by its index as a character from U+E100 on."""
@@ -67,7 +66,9 @@ MAX_NESTING = 250
 
 
 class ArithmeticSyntaxError(Exception):
-    """An expression that is not arithmetic. `message` and `token` as bash words them; `text` is what it shows of the expression."""
+    """An expression that is not arithmetic. `message` and `token` as bash words them; `text` is
+    what it shows of the expression.
+    """
 
     def __init__(self, message: str, token: str, text: str, before: Tree | None = None) -> None:
         self.message = message
@@ -77,7 +78,9 @@ class ArithmeticSyntaxError(Exception):
         super().__init__(message)
 
     def after(self, tree: Tree, kind: str = "comma") -> None:
-        """Put `tree` in front of what was evaluated; with the kind "and" or "or" it decides whether the rest was."""
+        """Put `tree` in front of what was evaluated; with the kind "and" or "or" it decides whether
+        the rest was.
+        """
         self.before = tree if self.before is None else (kind, tree, self.before)
 
 
@@ -127,17 +130,25 @@ class _Parser:
         if self.kind == "number":
             self.value = self._number(self.token)
         elif self.kind == "name":
-            self.subscript = self._subscript() if self.text[self.position : self.position + 1] == "[" else None
+            self.subscript = (
+                self._subscript() if self.text[self.position : self.position + 1] == "[" else None
+            )
             if not _BEHIND_NAME.match(self.text, self.position):
                 self._look_behind_name()
-        elif self.token in ("++", "--") and not after_name and not _NAME_FOLLOWS.match(self.text, self.position):
+        elif (
+            self.token in ("++", "--")
+            and not after_name
+            and not _NAME_FOLLOWS.match(self.text, self.position)
+        ):
             self.token = self.token[0]  # two signs
             self.position -= 1
 
     def _end(self) -> None:
         self.start = _BLANK.match(self.text, self.position).end()  # type: ignore[union-attr]
         if self.start < len(self.text):
-            raise self.error(f"syntax error: {'operand expected' if self.kind in ('', 'operator') else 'invalid arithmetic operator'}")
+            raise self.error(
+                f"syntax error: {'operand expected' if self.kind in ('', 'operator') else 'invalid arithmetic operator'}"
+            )
         self.kind, self.token = "end", ""
 
     def _subscript(self) -> str:
@@ -164,9 +175,13 @@ class _Parser:
             self._number(self.token)
         self.kind, self.token, self.start, self.position = "name", name, start, position
 
-    def error(self, message: str, start: int | None = None, before: Tree | None = None) -> ArithmeticSyntaxError:
+    def error(
+        self, message: str, start: int | None = None, before: Tree | None = None
+    ) -> ArithmeticSyntaxError:
         """An error whose token begins at `start`, or is the one that was read last."""
-        return ArithmeticSyntaxError(message, self.text[self.start if start is None else start :], self.text, before)
+        return ArithmeticSyntaxError(
+            message, self.text[self.start if start is None else start :], self.text, before
+        )
 
     def number_error(self, message: str) -> ArithmeticSyntaxError:
         """The error for a number that is none: bash has cut the expression off behind it."""
@@ -209,7 +224,11 @@ class _Parser:
                 if operator:
                     error.after(tree)
                 raise
-            tree = ("assign", operator, tree, value, self.last_token()) if operator in _FAILING else ("assign", operator, tree, value)
+            tree = (
+                ("assign", operator, tree, value, self.last_token())
+                if operator in _FAILING
+                else ("assign", operator, tree, value)
+            )
         self.depth -= 1
         return tree
 
@@ -272,7 +291,11 @@ class _Parser:
         connective = _CONNECTIVES.get(operator)
         if connective is not None:
             return (connective, left, right)
-        return ("binary", operator, left, right, start) if operator in _FAILING else ("binary", operator, left, right)
+        return (
+            ("binary", operator, left, right, start)
+            if operator in _FAILING
+            else ("binary", operator, left, right)
+        )
 
     def unary(self) -> Tree:
         self.depth += 1

@@ -9,8 +9,6 @@ from agentsandbox.shell.syntax.contexts import BRACE, BRACE_H, BRACE_Q, ESCAPABL
 from agentsandbox.shell.syntax.lexer import Lexer
 from agentsandbox.shell.syntax.nodes import TRANSFORMATIONS, Literal, Parameter, Part, Quoted, Word
 
-__all__ = ["NAME", "SPECIAL", "BracedReader"]
-
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 """Of a variable."""
 SPECIAL = frozenset("@*#?-$!0123456789_")
@@ -44,7 +42,12 @@ class BracedReader(Lexer):
             self._skip_bad_braces(start)
             self.has_bad = True
             opened, self._open_bracket = self._open_bracket, False
-            return Parameter("", prefix="[" if opened else "", operator="bad", source=self.text[start : self.position])
+            return Parameter(
+                "",
+                prefix="[" if opened else "",
+                operator="bad",
+                source=self.text[start : self.position],
+            )
         part.source = self.text[start : self.position]
         return part
 
@@ -77,7 +80,9 @@ class BracedReader(Lexer):
         name = self._parameter_name()
         if name is None:
             return None
-        if name == "*" and mode == BRACE_H:  # bash joins with blanks in a here-document, whatever IFS is
+        if (
+            name == "*" and mode == BRACE_H
+        ):  # bash joins with blanks in a here-document, whatever IFS is
             name = "@"
         self._skip_joints()
         subscript: Word | None = None
@@ -87,7 +92,11 @@ class BracedReader(Lexer):
             except ShellSyntaxError:  # the brace may be closed all the same
                 self._open_bracket = not prefix
                 return None
-        if prefix == "!" and subscript is None and text[self.position : self.position + 2] in ("*}", "@}"):
+        if (
+            prefix == "!"
+            and subscript is None
+            and text[self.position : self.position + 2] in ("*}", "@}")
+        ):
             operator = "names" + text[self.position]
             self.position += 2
             return Parameter(name, None, "!", operator)
@@ -102,7 +111,9 @@ class BracedReader(Lexer):
             position += 2
         return position
 
-    def _operation(self, start: int, mode: int, name: str, subscript: Word | None, prefix: str) -> Parameter | None:
+    def _operation(
+        self, start: int, mode: int, name: str, subscript: Word | None, prefix: str
+    ) -> Parameter | None:
         text = self.text
         self._skip_joints()
         if text[self.position : self.position + 1] == "}":

@@ -1,19 +1,32 @@
-"""Compound commands that begin with a reserved word: each reader finds the cursor behind it and `start` where it stands."""
+"""Compound commands that begin with a reserved word: each reader finds the cursor behind it and
+`start` where it stands.
+"""
 
 from __future__ import annotations
 
 import re
 
 from agentsandbox.errors import ShellSyntaxError
-from agentsandbox.shell.syntax.nodes import ArithmeticFor, Case, CaseClause, Command, Coproc, For, Group, If, Literal, Select, While, Word
+from agentsandbox.shell.syntax.nodes import (
+    ArithmeticFor,
+    Case,
+    CaseClause,
+    Command,
+    Coproc,
+    For,
+    Group,
+    If,
+    Literal,
+    Select,
+    While,
+    Word,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from agentsandbox.shell.syntax.protocols import Parser
-
-__all__ = ["READERS"]
 
 _PARENTHESES = re.compile(r"[ \t]*\([ \t]*\)")
 
@@ -91,7 +104,9 @@ def _words_to_line_end(parser: Parser) -> list[Word]:
         if word is None:
             break
         words.append(word)
-    if parser.text[parser.position : parser.position + 1] == ";" and parser.text[parser.position + 1 : parser.position + 2] not in (
+    if parser.text[parser.position : parser.position + 1] == ";" and parser.text[
+        parser.position + 1 : parser.position + 2
+    ] not in (
         ";",
         "&",
     ):
@@ -129,7 +144,11 @@ def _arithmetic_for(parser: Parser, start: int) -> Command:
         position = stop + 1
     if len(pieces) != 3:
         about = "arithmetic expression required" if len(pieces) < 3 else "`;' unexpected"
-        error = ShellSyntaxError(f"syntax error: {about}", parser.line_at(opened), source_line=parser.text[opened : end + 2])
+        error = ShellSyntaxError(
+            f"syntax error: {about}",
+            parser.line_at(opened),
+            source_line=parser.text[opened : end + 2],
+        )
         error.before_source = "syntax error: "
         raise error
     parser.position = end + 2
@@ -210,7 +229,9 @@ def read_function(parser: Parser, start: int) -> Command:
     if word is None:
         raise parser.unexpected(parser.token() or "newline")
     match = _PARENTHESES.match(parser.text, parser.position)
-    return parser.function_definition(word.source, match.end() if match is not None else parser.position, start)
+    return parser.function_definition(
+        word.source, match.end() if match is not None else parser.position, start
+    )
 
 
 def read_coproc(parser: Parser, start: int) -> Command:

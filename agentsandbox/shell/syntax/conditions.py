@@ -26,15 +26,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.shell.syntax.protocols import Parser
 
-__all__ = ["read_condition"]
-
 _UNARY = re.compile(r"-[a-hknoprstuvwxzGLNORS]")
 _BINARY = frozenset("== != = =~ -eq -ne -lt -le -gt -ge -nt -ot -ef".split())
 _CLOSE = re.compile(r"\]\](?=[ \t\n;&|)<>]|\Z)")
 _UNCLOSED = "unexpected EOF while looking for matching"
 _UNFINISHED = "unexpected token `\udcff' in conditional command"
 """bash shows the end of its input as a byte."""
-_OPERATOR = re.compile(r"&&|\|\||;;&|;;|;&|\|&|&>>|&>|<<<|<<-|<<|>>|<&|>&|<>|>\||<(?!\()|>(?!\()|[|&;()]")
+_OPERATOR = re.compile(
+    r"&&|\|\||;;&|;;|;&|\|&|&>>|&>|<<<|<<-|<<|>>|<&|>&|<>|>\||<(?!\()|>(?!\()|[|&;()]"
+)
 
 
 def read_condition(parser: Parser, start: int) -> Command:
@@ -54,7 +54,9 @@ def read_condition(parser: Parser, start: int) -> Command:
 
 
 class _Reader:
-    """Looks one token ahead: an operator, `]]`, "newline", "" at the end, or "word" with the word itself."""
+    """Looks one token ahead: an operator, `]]`, "newline", "" at the end, or "word" with the word
+    itself.
+    """
 
     __slots__ = ("at", "parser", "start", "token", "wanted", "word")
 
@@ -71,7 +73,9 @@ class _Reader:
         """The test up to `]]`, which is passed over."""
         test = self.either()
         if self.token == "":
-            raise ShellSyntaxError("unexpected EOF while looking for `]]'", self.parser.line_at(self.start), 1)
+            raise ShellSyntaxError(
+                "unexpected EOF while looking for `]]'", self.parser.line_at(self.start), 1
+            )
         if self.token != "]]":
             about = "" if self.token == "word" else f": unexpected token `{self.token}'"
             raise self.parser.error(f"syntax error in conditional expression{about}", self.start)
@@ -126,12 +130,22 @@ class _Reader:
             inner = self.either()
             parser.nesting -= 1
             if self.token != ")":
-                about = "" if self.token == "word" else f"unexpected token `{self.token or 'newline'}', "
+                about = (
+                    ""
+                    if self.token == "word"
+                    else f"unexpected token `{self.token or 'newline'}', "
+                )
                 raise parser.error(f"{about}expected `)'", began)
             self.advance_line()
             return CondGroup(inner)
-        if self.token == "word" and self.word.source.isdigit() and parser.text[parser.position : parser.position + 1] in ("<", ">"):
-            raise self.error("unexpected token 284 in conditional command")  # for bash this is a descriptor
+        if (
+            self.token == "word"
+            and self.word.source.isdigit()
+            and parser.text[parser.position : parser.position + 1] in ("<", ">")
+        ):
+            raise self.error(
+                "unexpected token 284 in conditional command"
+            )  # for bash this is a descriptor
         if self.token == "word" and self.word.source == "!":
             parser.enter()
             inner = self.term()
@@ -142,7 +156,9 @@ class _Reader:
             self.wanted = "unexpected argument to conditional unary operator"
             self.advance()
             if self.token != "word":
-                raise self.error(f"unexpected argument `{self.token or 'newline'}' to conditional unary operator")
+                raise self.error(
+                    f"unexpected argument `{self.token or 'newline'}' to conditional unary operator"
+                )
             test = CondUnary(operator, self.word)
             self.advance_line()
             return test
@@ -151,7 +167,9 @@ class _Reader:
         if self.token == "]]":
             raise self.error("")
         if self.token == "":
-            raise ShellSyntaxError("unexpected token `EOF' in conditional command", parser.last_line())
+            raise ShellSyntaxError(
+                "unexpected token `EOF' in conditional command", parser.last_line()
+            )
         raise self.error(f"unexpected token `{self.token}' in conditional command")
 
     def comparison(self) -> CondTest:
@@ -162,8 +180,12 @@ class _Reader:
         if self.token in ("]]", "&&", "||", ")"):
             return CondWord(left)
         operator = self.token if self.token in ("<", ">") else self.word.source
-        if self.token not in ("word", "<", ">") or (self.token == "word" and operator not in _BINARY):
-            about = "" if self.token == "word" else f"unexpected token `{self.token or 'newline'}', "
+        if self.token not in ("word", "<", ">") or (
+            self.token == "word" and operator not in _BINARY
+        ):
+            about = (
+                "" if self.token == "word" else f"unexpected token `{self.token or 'newline'}', "
+            )
             raise self.error(f"{about}conditional binary operator expected")
         self.wanted = "unexpected argument to conditional binary operator"
         if operator == "=~":
@@ -174,12 +196,16 @@ class _Reader:
             parser.extglob = saved
             right = self.word if self.token == "word" else None
         if right is None:
-            raise self.error(f"unexpected argument `{self.token or 'newline'}' to conditional binary operator")
+            raise self.error(
+                f"unexpected argument `{self.token or 'newline'}' to conditional binary operator"
+            )
         self.advance_line()
         return CondBinary(operator, left, right)
 
     def regular_expression(self) -> Word | None:
-        """The word after =~: parentheses, | and < > are part of it; blanks inside parentheses too."""
+        """The word after =~: parentheses, | and < > are part of it; blanks inside parentheses
+        too.
+        """
         parser = self.parser
         parser.skip_blanks()
         text, start = parser.text, parser.position

@@ -3,17 +3,17 @@
 WORD        a command's word: ends at a metacharacter
 QUOTED      inside "…"
 BRACE       the operand of ${…}: ends at its closing character, quotes as in a word, blanks are text
-BRACE_Q     the same inside "…": single quotes are text, though what they enclose ends nothing; "…" inside is removed
+BRACE_Q     the same inside "…": single quotes are text, though what they enclose ends nothing; "…"
+            inside is removed
 BRACE_H     the same in the body of a here-document: no $'…'
 HERE        the body of a here-document: like QUOTED, but " is text
 SUBSCRIPT   inside [ ]: like BRACE, brackets nest
 ARITHMETIC  inside $(( )): like QUOTED, double quotes are dropped
-INNER       inside "…" within the operand of a "${…}": like QUOTED, but a backslash quotes whatever follows
+INNER       inside "…" within the operand of a "${…}": like QUOTED, but a backslash quotes whatever
+            follows
 """
 
 from __future__ import annotations
-
-__all__ = ["ARITHMETIC", "BRACE", "BRACE_H", "BRACE_Q", "ESCAPABLE", "HERE", "INNER", "QUOTED", "SUBSCRIPT", "WORD"]
 
 WORD, QUOTED, BRACE, BRACE_Q, HERE, SUBSCRIPT, ARITHMETIC, INNER, BRACE_H = range(9)
 

@@ -1,4 +1,6 @@
-"""The cursor over a script: position, line numbers, blanks and comments, here-documents that wait for the next newline."""
+"""The cursor over a script: position, line numbers, blanks and comments, here-documents that wait
+for the next newline.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,6 @@ from agentsandbox.shell.syntax.nodes import HereDocument
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.kernel.budget import Budget
-
-__all__ = ["MAX_NESTING", "Lexer"]
 
 MAX_NESTING = 300
 """Constructs inside one another before the limit `depth` is reached."""
@@ -37,11 +37,13 @@ class Lexer:
         self.nesting = 0
         self.joins = "\\\n" in text and _SPLIT_OPERATOR.search(text) is not None
         self.alias_texts: list[tuple[int, int]] = []
-        """From where to where the texts of several lines stand that replaced names: their newlines are no lines of the script."""
+        """From where to where the texts of several lines stand that replaced names: their newlines
+        are no lines of the script."""
         self.meter: Budget | None = None
         """Drawn on by each word and part of a word, where the text may be long."""
         self.substitutions: list[tuple[int, int]] | None = None
-        """Where $(…) begin and end in the text, if somebody asks: `set -v` does not show the lines that begin in them."""
+        """Where $(…) begin and end in the text, if somebody asks: `set -v` does not show the lines
+        that begin in them."""
         self.scanned = 0
         """Characters looked at more than once, in search of a closing ))."""
         self._counted = 0, 0
@@ -56,7 +58,11 @@ class Lexer:
         if self._counted_text is not text:
             self._counted_text, self._counted = text, (0, 0)
         known, newlines = self._counted
-        newlines += text.count("\n", known, position) if position >= known else -text.count("\n", position, known)
+        newlines += (
+            text.count("\n", known, position)
+            if position >= known
+            else -text.count("\n", position, known)
+        )
         self._counted = position, newlines
         done = 0
         for start, end in sorted(self.alias_texts):  # they may stand in one another
@@ -67,7 +73,9 @@ class Lexer:
         return newlines + self.first_line
 
     def line_text(self, position: int) -> str:
-        """The whole line that `position` is on, as it was written: aliases replace their names in `text`."""
+        """The whole line that `position` is on, as it was written: aliases replace their names in
+        `text`.
+        """
         if self.text is not self.written:
             return self.written.split("\n")[self.line_at(position) - self.first_line]
         start = self.text.rfind("\n", 0, position) + 1
@@ -76,11 +84,15 @@ class Lexer:
 
     # errors
 
-    def error(self, message: str, position: int | None = None, *, show_line: bool = False) -> ShellSyntaxError:
+    def error(
+        self, message: str, position: int | None = None, *, show_line: bool = False
+    ) -> ShellSyntaxError:
         """A syntax error at `position`, worded by the caller."""
         at = self.position if position is None else position
         column = at - (self.text.rfind("\n", 0, at) + 1) + 1
-        return ShellSyntaxError(message, self.line_at(at), column, source_line=self.line_text(at) if show_line else None)
+        return ShellSyntaxError(
+            message, self.line_at(at), column, source_line=self.line_text(at) if show_line else None
+        )
 
     def unexpected(self, token: str, position: int | None = None) -> ShellSyntaxError:
         """The error for a token that cannot stand here."""
@@ -125,7 +137,9 @@ class Lexer:
             self._join_operator()
 
     def _join_operator(self) -> None:
-        """Where lines are joined inside an operator, put the joint in front of it: && may be written over two lines."""
+        """Where lines are joined inside an operator, put the joint in front of it: && may be
+        written over two lines.
+        """
         while match := _SPLIT_OPERATOR.match(self.text, self.position):
             self.text = self.text[: self.position] + match[2] + match[1] + self.text[match.end() :]
             self.position += len(match[2])
@@ -133,7 +147,9 @@ class Lexer:
     def _skip_more(self) -> None:
         text = self.text
         position = _BLANKS.match(text, self.position).end()  # type: ignore[union-attr]
-        if text[position : position + 1] == "#" and (position == 0 or text[position - 1] in " \t\n;&|()<>"):
+        if text[position : position + 1] == "#" and (
+            position == 0 or text[position - 1] in " \t\n;&|()<>"
+        ):
             end = text.find("\n", position)
             position = end if end >= 0 else len(text)
         self.position = position
@@ -184,7 +200,9 @@ class Lexer:
             if not document.quoted:
                 while end >= 0 and _ends_in_backslash(line) and self.position < len(text):
                     end = text.find("\n", self.position)
-                    line = line[:-1] + (text[self.position : end] if end >= 0 else text[self.position :])
+                    line = line[:-1] + (
+                        text[self.position : end] if end >= 0 else text[self.position :]
+                    )
                     self.position = end + 1 if end >= 0 else len(text)
             if strip_tabs:
                 line = line.lstrip("\t")

@@ -1,6 +1,8 @@
-"""The syntax tree. Nodes are values: built once by the parser, compared by content, shared by every sandbox.
+"""The syntax tree. Nodes are values: built once by the parser, compared by content, shared by every
+sandbox.
 
-`line` (from 1) and `source` (the text a word was written as) are where a node came from; they do not count in comparisons.
+`line` (from 1) and `source` (the text a word was written as) are where a node came from; they do
+not count in comparisons.
 """
 
 from __future__ import annotations
@@ -8,54 +10,6 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-__all__ = [
-    "CHOICES",
-    "TRANSFORMATIONS",
-    "AndOr",
-    "ArithmeticCommand",
-    "ArithmeticFor",
-    "ArithmeticSubstitution",
-    "ArrayElement",
-    "ArrayLiteral",
-    "Assignment",
-    "Background",
-    "Case",
-    "CaseClause",
-    "Command",
-    "CommandList",
-    "CommandSubstitution",
-    "CondAnd",
-    "CondBinary",
-    "CondGroup",
-    "CondNot",
-    "CondOr",
-    "CondTest",
-    "CondUnary",
-    "CondWord",
-    "Conditional",
-    "Coproc",
-    "DoubleQuoted",
-    "For",
-    "FunctionDefinition",
-    "Group",
-    "HereDocument",
-    "If",
-    "Literal",
-    "Node",
-    "Parameter",
-    "Part",
-    "Pipeline",
-    "ProcessSubstitution",
-    "Quoted",
-    "Redirection",
-    "Select",
-    "SimpleCommand",
-    "Subshell",
-    "Unreadable",
-    "While",
-    "Word",
-]
 
 _PLACES = frozenset(("line", "source", "last_line", "spans"))
 
@@ -68,12 +22,18 @@ class Node:
     def __eq__(self, other: object) -> bool:
         if type(self) is not other.__class__:
             return False
-        return all(getattr(self, name) == getattr(other, name) for name in self.__slots__ if name not in _PLACES)
+        return all(
+            getattr(self, name) == getattr(other, name)
+            for name in self.__slots__
+            if name not in _PLACES
+        )
 
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        fields = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.__slots__ if name not in _PLACES)
+        fields = ", ".join(
+            f"{name}={getattr(self, name)!r}" for name in self.__slots__ if name not in _PLACES
+        )
         return f"{self.__class__.__name__}({fields})"
 
 
@@ -106,7 +66,9 @@ class Literal(Part):
 
 
 class Quoted(Part):
-    """Quoted text, the quotes removed: '…', $'…', a backslash and its character, plain text inside "…"."""
+    """Quoted text, the quotes removed: '…', $'…', a backslash and its character, plain text inside
+    "…".
+    """
 
     __slots__ = ("text",)
 
@@ -132,8 +94,9 @@ CHOICES = frozenset(("-", ":-", "=", ":=", "?", ":?", "+", ":+"))
 class Parameter(Part):
     """$name and every ${…}.
 
-    `prefix` is "" or "#" (length) or "!" (indirect; names with operator "*" or "@"; keys with subscript @ or *).
-    `operator` is one of "" - :- = := ? :? + :+ # ## % %% / // /# /% ^ ^^ , ,, ~ ~~ : @ and for ${!prefix*} "names*" "names@".
+    `prefix` is "" or "#" (length) or "!" (indirect; names with operator "*" or "@"; keys with
+    subscript @ or *). `operator` is one of "" - :- = := ? :? + :+ # ## % %% / // /# /% ^ ^^ , ,, ~
+    ~~ : @ and for ${!prefix*} "names*" "names@".
     """
 
     __slots__ = ("name", "operands", "operator", "prefix", "source", "subscript")
@@ -158,7 +121,8 @@ class Parameter(Part):
 class CommandSubstitution(Part):
     """$(…) or `…`; the body is None where there is no command.
 
-    `source` is how $(…) was written, "" for `…` and where bash prints it as it was written: in a pattern list.
+    `source` is how $(…) was written, "" for `…` and where bash prints it as it was written: in a
+    pattern list.
     """
 
     __slots__ = ("body", "source")
@@ -169,7 +133,9 @@ class CommandSubstitution(Part):
 
 
 class ArithmeticSubstitution(Part):
-    """$((…)): the expression as the words of a double-quoted string; it is parsed when the expansions are known."""
+    """$((…)): the expression as the words of a double-quoted string; it is parsed when the
+    expansions are known.
+    """
 
     __slots__ = ("expression",)
 
@@ -212,7 +178,11 @@ class ArrayElement(Node):
     @property
     def written(self) -> str:
         """Its text."""
-        return self.value.source if self.subscript is None else f"[{self.subscript.source}]{'+' if self.append else ''}={self.value.source}"
+        return (
+            self.value.source
+            if self.subscript is None
+            else f"[{self.subscript.source}]{'+' if self.append else ''}={self.value.source}"
+        )
 
 
 class ArrayLiteral(Node):
@@ -236,7 +206,12 @@ class Assignment(Node):
     __slots__ = ("append", "name", "source", "subscript", "value")
 
     def __init__(
-        self, name: str, value: Word | ArrayLiteral, subscript: Word | None = None, append: bool = False, source: str = ""
+        self,
+        name: str,
+        value: Word | ArrayLiteral,
+        subscript: Word | None = None,
+        append: bool = False,
+        source: str = "",
     ) -> None:
         self.name = name
         self.value = value
@@ -253,7 +228,9 @@ class Assignment(Node):
 
 
 class HereDocument(Node):
-    """The text after a << or <<- redirection. `quoted` when the delimiter was; `body` then is one quoted part."""
+    """The text after a << or <<- redirection. `quoted` when the delimiter was; `body` then is one
+    quoted part.
+    """
 
     __slots__ = ("body", "delimiter", "quoted")
 
@@ -269,7 +246,12 @@ class Redirection(Node):
     __slots__ = ("descriptor", "line", "operator", "target", "variable")
 
     def __init__(
-        self, operator: str, target: Word | HereDocument, descriptor: int | None = None, variable: str | None = None, line: int = 0
+        self,
+        operator: str,
+        target: Word | HereDocument,
+        descriptor: int | None = None,
+        variable: str | None = None,
+        line: int = 0,
     ) -> None:
         self.operator = operator
         self.target = target
@@ -279,9 +261,11 @@ class Redirection(Node):
 
 
 class SimpleCommand(Command):
-    """Assignments, words and redirections. An argument of `declare` and its kin may be an Assignment.
+    """Assignments, words and redirections. An argument of `declare` and its kin may be an
+    Assignment.
 
-    line   that on which its second word ends, as bash counts      spans  whether it begins on an earlier one or ends on a later
+    line   that on which its second word ends, as bash counts      spans  whether it begins on an
+           earlier one or ends on a later
     """
 
     __slots__ = ("assignments", "line", "redirections", "spans", "words")
@@ -302,11 +286,15 @@ class SimpleCommand(Command):
 
 
 class Pipeline(Command):
-    """Commands joined by |; `timed` is "", "time" or "time -p". What stands before |& has 2>&1 as its last redirection."""
+    """Commands joined by |; `timed` is "", "time" or "time -p". What stands before |& has 2>&1 as
+    its last redirection.
+    """
 
     __slots__ = ("commands", "line", "negated", "timed")
 
-    def __init__(self, commands: tuple[Command, ...], negated: bool = False, timed: str = "", line: int = 0) -> None:
+    def __init__(
+        self, commands: tuple[Command, ...], negated: bool = False, timed: str = "", line: int = 0
+    ) -> None:
         self.commands = commands
         self.negated = negated
         self.timed = timed
@@ -347,7 +335,9 @@ class Subshell(Command):
 
     __slots__ = ("body", "line", "redirections")
 
-    def __init__(self, body: Command, redirections: tuple[Redirection, ...] = (), line: int = 0) -> None:
+    def __init__(
+        self, body: Command, redirections: tuple[Redirection, ...] = (), line: int = 0
+    ) -> None:
         self.body = body
         self.redirections = redirections
         self.line = line
@@ -358,7 +348,9 @@ class Group(Command):
 
     __slots__ = ("body", "line", "redirections")
 
-    def __init__(self, body: Command, redirections: tuple[Redirection, ...] = (), line: int = 0) -> None:
+    def __init__(
+        self, body: Command, redirections: tuple[Redirection, ...] = (), line: int = 0
+    ) -> None:
         self.body = body
         self.redirections = redirections
         self.line = line
@@ -387,7 +379,14 @@ class While(Command):
 
     __slots__ = ("body", "condition", "line", "redirections", "until")
 
-    def __init__(self, condition: Command, body: Command, until: bool, redirections: tuple[Redirection, ...] = (), line: int = 0) -> None:
+    def __init__(
+        self,
+        condition: Command,
+        body: Command,
+        until: bool,
+        redirections: tuple[Redirection, ...] = (),
+        line: int = 0,
+    ) -> None:
         self.condition = condition
         self.body = body
         self.until = until
@@ -401,7 +400,12 @@ class For(Command):
     __slots__ = ("body", "line", "name", "redirections", "words")
 
     def __init__(
-        self, name: str, words: tuple[Word, ...] | None, body: Command, redirections: tuple[Redirection, ...] = (), line: int = 0
+        self,
+        name: str,
+        words: tuple[Word, ...] | None,
+        body: Command,
+        redirections: tuple[Redirection, ...] = (),
+        line: int = 0,
     ) -> None:
         self.name = name
         self.words = words
@@ -416,7 +420,11 @@ class Select(For):
     __slots__ = ()
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is Select and all(getattr(self, name) == getattr(other, name) for name in For.__slots__ if name not in _PLACES)
+        return type(other) is Select and all(
+            getattr(self, name) == getattr(other, name)
+            for name in For.__slots__
+            if name not in _PLACES
+        )
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -427,7 +435,13 @@ class ArithmeticFor(Command):
     __slots__ = ("body", "condition", "line", "redirections", "start", "step")
 
     def __init__(
-        self, start: Word, condition: Word, step: Word, body: Command, redirections: tuple[Redirection, ...] = (), line: int = 0
+        self,
+        start: Word,
+        condition: Word,
+        step: Word,
+        body: Command,
+        redirections: tuple[Redirection, ...] = (),
+        line: int = 0,
     ) -> None:
         self.start = start
         self.condition = condition
@@ -438,7 +452,9 @@ class ArithmeticFor(Command):
 
 
 class Unreadable(Command):
-    """The text between backquotes where it is not shell grammar: an error when it is expanded, not before."""
+    """The text between backquotes where it is not shell grammar: an error when it is expanded, not
+    before.
+    """
 
     __slots__ = ("line", "message", "source_line")
 
@@ -464,7 +480,13 @@ class Case(Command):
 
     __slots__ = ("clauses", "line", "redirections", "word")
 
-    def __init__(self, word: Word, clauses: tuple[CaseClause, ...], redirections: tuple[Redirection, ...] = (), line: int = 0) -> None:
+    def __init__(
+        self,
+        word: Word,
+        clauses: tuple[CaseClause, ...],
+        redirections: tuple[Redirection, ...] = (),
+        line: int = 0,
+    ) -> None:
         self.word = word
         self.clauses = clauses
         self.redirections = redirections
@@ -487,7 +509,9 @@ class ArithmeticCommand(Command):
 
     __slots__ = ("expression", "line", "redirections")
 
-    def __init__(self, expression: Word, redirections: tuple[Redirection, ...] = (), line: int = 0) -> None:
+    def __init__(
+        self, expression: Word, redirections: tuple[Redirection, ...] = (), line: int = 0
+    ) -> None:
         self.expression = expression
         self.redirections = redirections
         self.line = line
@@ -586,7 +610,9 @@ class Conditional(Command):
 
     __slots__ = ("line", "redirections", "test")
 
-    def __init__(self, test: CondTest, redirections: tuple[Redirection, ...] = (), line: int = 0) -> None:
+    def __init__(
+        self, test: CondTest, redirections: tuple[Redirection, ...] = (), line: int = 0
+    ) -> None:
         self.test = test
         self.redirections = redirections
         self.line = line

@@ -1,8 +1,8 @@
 """Recursive descent over bash's grammar, one complete command at a time.
 
-`Parser.next_command` reads what stands up to the next newline at the top level, as bash does before it runs it; so what
-comes before a syntax error still runs, and an alias or `shopt -s extglob` counts from the next line on. `parse` reads a
-whole script.
+`Parser.next_command` reads what stands up to the next newline at the top level, as bash does before
+it runs it; so what comes before a syntax error still runs, and an alias or `shopt -s extglob`
+counts from the next line on. `parse` reads a whole script.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["RESERVED", "Parser", "parse", "read_arithmetic"]
-
-RESERVED = frozenset("if then else elif fi do done case esac while until for select in function { } ! [[ time coproc".split())
+RESERVED = frozenset(
+    "if then else elif fi do done case esac while until for select in function { } ! [[ time coproc".split()
+)
 _BODIES = frozenset("{ if while until for select case [[".split())
 _CLOSERS = frozenset("then else elif fi do done esac }".split())
 _ASSIGNING = frozenset("declare typeset local export readonly".split())
@@ -53,7 +53,9 @@ _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*(?:\\\n[A-Za-z0-9_]*)*+)(\[|\+
 _ASSIGNED = re.compile(r"(?:\\\n)*\+?(?:\\\n)*=")
 """What stands between a subscript and the value; lines may be joined everywhere."""
 _CONTINUED_LIST = re.compile(r"(?:\\\n)*\(")
-_REDIRECTION = re.compile(r"(?:([0-9]+)|\{([A-Za-z_][A-Za-z0-9_]*(?:\[[^]{}\n]+\])?)\})?(<<<|<<-?|<>|<&|>>|>&|>\||&>>|&>|<(?!\()|>(?!\())")
+_REDIRECTION = re.compile(
+    r"(?:([0-9]+)|\{([A-Za-z_][A-Za-z0-9_]*(?:\[[^]{}\n]+\])?)\})?(<<<|<<-?|<>|<&|>>|>&|>\||&>>|&>|<(?!\()|>(?!\())"
+)
 _REDIRECTION_STARTS = frozenset("0123456789{<>&")
 _OPEN_SUBSCRIPT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\[[^]]*\Z")
 _FUNCTION = re.compile(r"([^\s|&;()<>$`\\\"'=]+)[ \t]*\([ \t]*\)")
@@ -63,9 +65,18 @@ _FD_WORD = re.compile(r"[0-9]+|[^\s|&;()<>]+")
 
 
 class Parser(WordReader):
-    """Parses a script. `aliases` maps names to texts where aliases are expanded; None where they are not."""
+    """Parses a script. `aliases` maps names to texts where aliases are expanded; None where they
+    are not.
+    """
 
-    def __init__(self, text: str, *, first_line: int = 1, extglob: bool = False, aliases: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        text: str,
+        *,
+        first_line: int = 1,
+        extglob: bool = False,
+        aliases: Mapping[str, str] | None = None,
+    ) -> None:
         super().__init__(text, first_line=first_line)
         self.extglob = extglob
         self.aliases = aliases
@@ -74,7 +85,9 @@ class Parser(WordReader):
         """A text, a place in it, and where the first opening parenthesis from there on is."""
 
     def skip_line(self) -> None:
-        """Go on with the next line, whatever was open, as after an error in the list of an array."""
+        """Go on with the next line, whatever was open, as after an error in the list of an
+        array.
+        """
         end = self.text.find("\n", self.position)
         self.position = len(self.text) if end < 0 else end + 1
         self.nesting = 0
@@ -206,7 +219,10 @@ class Parser(WordReader):
         while True:
             self.skip_blanks()
             text = self.text
-            if text[self.position : self.position + 1] != "|" or text[self.position + 1 : self.position + 2] == "|":
+            if (
+                text[self.position : self.position + 1] != "|"
+                or text[self.position + 1 : self.position + 2] == "|"
+            ):
                 break
             self.position += 1
             if text[self.position : self.position + 1] == "&":
@@ -273,10 +289,20 @@ class Parser(WordReader):
         return self._simple_command()
 
     def _parenthesis_ahead(self) -> bool:
-        """Whether an opening parenthesis is still to come: without one there is no function to be defined."""
+        """Whether an opening parenthesis is still to come: without one there is no function to be
+        defined.
+        """
         text, position = self.text, self.position
-        if self._searched is not text or position < self._searched_from or 0 <= self._opening < position:
-            self._searched, self._searched_from, self._opening = text, position, text.find("(", position)
+        if (
+            self._searched is not text
+            or position < self._searched_from
+            or 0 <= self._opening < position
+        ):
+            self._searched, self._searched_from, self._opening = (
+                text,
+                position,
+                text.find("(", position),
+            )
         return self._opening >= 0
 
     def _redirected(self, command: Command) -> Command:
@@ -290,7 +316,9 @@ class Parser(WordReader):
             redirections.append(redirection)
         if redirections:
             command.redirections = tuple(redirections)  # type: ignore[misc]
-            if self.position < len(self.text) and not self.at_operator():  # behind a redirection no word is reserved
+            if (
+                self.position < len(self.text) and not self.at_operator()
+            ):  # behind a redirection no word is reserved
                 raise self.unexpected(self.token())
         return command
 
@@ -302,9 +330,14 @@ class Parser(WordReader):
             if following == ")":
                 expression = self.arithmetic_word(start + 2, end, end + 2)
                 return ArithmeticCommand(expression, (), self.line_at(end))
-            if following in ("", "\n"):  # bash takes a second parenthesis in the next line for no subshell either
+            if following in (
+                "",
+                "\n",
+            ):  # bash takes a second parenthesis in the next line for no subshell either
                 line = self.text[self.text.rfind("\n", 0, end) + 1 : end + 1]
-                raise self.error(f"syntax error near `{_LAST.findall(line)[-1]}'", end, show_line=True)
+                raise self.error(
+                    f"syntax error near `{_LAST.findall(line)[-1]}'", end, show_line=True
+                )
         self.position += 1
         body = self.compound_list()
         self._close(")", start)
@@ -392,7 +425,11 @@ class Parser(WordReader):
             if char in _REDIRECTION_STARTS:
                 redirection = self._redirection()
                 if redirection is not None:
-                    second = position if second < 0 and (words or assignments or redirections) else second
+                    second = (
+                        position
+                        if second < 0 and (words or assignments or redirections)
+                        else second
+                    )
                     redirections.append(redirection)
                     continue
             if not words or declaring:
@@ -420,7 +457,9 @@ class Parser(WordReader):
                 self.position += 1
                 if (token := self.token()) != ")":
                     raise self.unexpected(token or "newline")
-                return self.function_definition(words[0].source, self.position + 1, start)  # no name of a function: refused when it runs
+                return self.function_definition(
+                    words[0].source, self.position + 1, start
+                )  # no name of a function: refused when it runs
             raise self.unexpected("(")
         line = self.line_at(start)
         if self.text.find("\n", start, self.position) < 0:
@@ -429,7 +468,9 @@ class Parser(WordReader):
         return SimpleCommand(tuple(assignments), tuple(words), tuple(redirections), line, True)
 
     def _assignment(self, *, first: bool) -> Assignment | Word | None:
-        """The assignment that begins here; a word where only its brackets keep blanks together, as in `test[ -f x ]`."""
+        """The assignment that begins here; a word where only its brackets keep blanks together, as
+        in `test[ -f x ]`.
+        """
         text, start = self.text, self.position
         match = _ASSIGNMENT.match(text, start)
         if match is None:
@@ -449,7 +490,10 @@ class Parser(WordReader):
             assigned = _ASSIGNED.match(self.text, self.position)
             if assigned is None and first and _has_blanks(subscript):
                 rest = self.read_word() or Word((), "")
-                return Word((Literal(f"{name}["), *subscript.parts, Literal("]"), *rest.parts), self.text[start : self.position])
+                return Word(
+                    (Literal(f"{name}["), *subscript.parts, Literal("]"), *rest.parts),
+                    self.text[start : self.position],
+                )
             if assigned is None or (not first and _has_blanks(subscript)):
                 self.position = start
                 return None
@@ -476,7 +520,9 @@ class Parser(WordReader):
         return None
 
     def _text_or_list(self, literal: ArrayLiteral) -> Word | ArrayLiteral:
-        """The list; but where the word goes on behind it, as in `a=(1 2)x`, bash takes all of it as text."""
+        """The list; but where the word goes on behind it, as in `a=(1 2)x`, bash takes all of it as
+        text.
+        """
         start = self.position - len(literal.source)
         rest = self.read_word()
         if rest is None:
@@ -522,12 +568,19 @@ class Parser(WordReader):
         return error
 
     def _bracketed_element(self) -> ArrayElement:
-        """An element that begins with a bracket: `[key]=value`, or a word in which blanks up to the other bracket are text."""
+        """An element that begins with a bracket: `[key]=value`, or a word in which blanks up to the
+        other bracket are text.
+        """
         subscript = self.read_subscript()
         operator = self.text[self.position : self.position + 2]
         if operator[:1] != "=" and operator != "+=":
             rest = self.read_word() or Word((), "")
-            return ArrayElement(Word((Literal("["), *subscript.parts, Literal("]"), *rest.parts), f"[{subscript.source}]{rest.source}"))
+            return ArrayElement(
+                Word(
+                    (Literal("["), *subscript.parts, Literal("]"), *rest.parts),
+                    f"[{subscript.source}]{rest.source}",
+                )
+            )
         append = operator == "+="
         self.position += 2 if append else 1
         return ArrayElement(self.read_word() or Word((), ""), subscript, append)
@@ -551,16 +604,30 @@ class Parser(WordReader):
             document = HereDocument(delimiter, quoted)
             self.pending.append((document, operator == "<<-"))
             return Redirection(operator, document, int(number) if number else None, variable, line)
-        if operator in (">&", "<&") and self.text.startswith("-", self.position):  # `>&-` is one token, whatever follows
+        if operator in (">&", "<&") and self.text.startswith(
+            "-", self.position
+        ):  # `>&-` is one token, whatever follows
             self.position += 1
-            return Redirection(operator, Word((Literal("-"),), "-"), int(number) if number else None, variable, line)
+            return Redirection(
+                operator,
+                Word((Literal("-"),), "-"),
+                int(number) if number else None,
+                variable,
+                line,
+            )
         target = self.read_word()
         if target is None:
             raise self.unexpected(self.token() or "newline")
         if number and len(number) > 9:
             raise self.unexpected(operator)
-        if target.source.isdigit() and operator not in (">&", "<&") and self.text[self.position : self.position + 1] in ("<", ">"):
-            raise self.unexpected(target.source)  # a number right before an operator is a token of its own
+        if (
+            target.source.isdigit()
+            and operator not in (">&", "<&")
+            and self.text[self.position : self.position + 1] in ("<", ">")
+        ):
+            raise self.unexpected(
+                target.source
+            )  # a number right before an operator is a token of its own
         return Redirection(operator, target, int(number) if number else None, variable, line)
 
     def finish_here_document(self, document: HereDocument, body: str, start: int) -> None:
@@ -616,7 +683,9 @@ class Parser(WordReader):
     # aliases
 
     def _expand_alias(self) -> bool:
-        """Put the text of an alias in the place of its name at the cursor; whether there was one."""
+        """Put the text of an alias in the place of its name at the cursor; whether there was
+        one.
+        """
         if not self.aliases:
             return False
         match = _FD_WORD.match(self.text, self.position)
@@ -629,7 +698,9 @@ class Parser(WordReader):
         value = self.aliases[name]
         growth = len(value) - (end - start)
         self.text = self.text[:start] + value + self.text[end:]
-        self.alias_texts = [(first, stop + growth if start < stop else stop) for first, stop in self.alias_texts]
+        self.alias_texts = [
+            (first, stop + growth if start < stop else stop) for first, stop in self.alias_texts
+        ]
         if "\n" in value:
             self.alias_texts.append((start, start + len(value)))
         self._alias_ends = [(stop + growth, used) for stop, used in self._alias_ends]
@@ -643,12 +714,18 @@ class Parser(WordReader):
         """Whether the text of an alias that ends in a blank ends right before the next word."""
         saved = self.position
         self.skip_blanks()
-        return any(saved <= stop <= self.position and self.text[stop - 1 : stop] in (" ", "\t") for stop, _ in self._alias_ends)
+        return any(
+            saved <= stop <= self.position and self.text[stop - 1 : stop] in (" ", "\t")
+            for stop, _ in self._alias_ends
+        )
 
 
 def _has_blanks(word: Word) -> bool:
     """Whether blanks stand in it that no quotes protect."""
-    return any(isinstance(part, Literal) and any(blank in part.text for blank in " \t\n") for part in word.parts)
+    return any(
+        isinstance(part, Literal) and any(blank in part.text for blank in " \t\n")
+        for part in word.parts
+    )
 
 
 def _reader_of(word: str) -> Callable[[Parser, int], Command] | None:
@@ -663,7 +740,8 @@ def _reader_of(word: str) -> Callable[[Parser, int], Command] | None:
 
 
 def _delimiter(source: str) -> tuple[str, bool]:
-    """The line that ends a here-document, by the word behind `<<`, and whether a part of it was quoted.
+    """The line that ends a here-document, by the word behind `<<`, and whether a part of it was
+    quoted.
 
     Expansions are text in it; what is quoted inside their parentheses does not count.
     """
@@ -689,7 +767,8 @@ def _delimiter(source: str) -> tuple[str, bool]:
 _TIME_OPTION = re.compile(r"(?:-p|--)(?=[ \t\n;]|\Z)[ \t]*")
 """Options of `time`: bash takes the end of options for -p too."""
 _DELIMITER = re.compile(
-    r"""\\(.)|'([^']*)'|\$?"((?:[^"\\]|\\.)*)"|\$'((?:[^'\\]|\\.)*)'|(\$\((?:[^()]|\([^()]*\))*\)|\$\{[^}]*\}|`[^`]*`)""", re.DOTALL
+    r"""\\(.)|'([^']*)'|\$?"((?:[^"\\]|\\.)*)"|\$'((?:[^'\\]|\\.)*)'|(\$\((?:[^()]|\([^()]*\))*\)|\$\{[^}]*\}|`[^`]*`)""",
+    re.DOTALL,
 )
 
 
@@ -701,7 +780,9 @@ def read_arithmetic(text: str) -> tuple[Part, ...]:
         return (Literal(text),)
 
 
-def parse(text: str, *, extglob: bool = False, aliases: Mapping[str, str] | None = None) -> CommandList:
+def parse(
+    text: str, *, extglob: bool = False, aliases: Mapping[str, str] | None = None
+) -> CommandList:
     """The whole script as a tree; `ShellSyntaxError` where it is not shell grammar."""
     parser = Parser(text, extglob=extglob, aliases=aliases)
     commands: list[Command] = []

@@ -1,4 +1,6 @@
-"""Trees back to text: as bash prints them for `declare -f` and `jobs`. Words appear as they were written."""
+"""Trees back to text: as bash prints them for `declare -f` and `jobs`. Words appear as they were
+written.
+"""
 
 from __future__ import annotations
 
@@ -50,19 +52,20 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["print_command", "print_function", "print_script", "shown_word"]
-
 INDENT = "    "
 
 
 class _Printer:
-    """Collects text; here-documents wait until their line ends. `exact` text parses to an equal tree, other text is bash's.
+    """Collects text; here-documents wait until their line ends. `exact` text parses to an equal
+    tree, other text is bash's.
 
-    `inline` is bash's other way of printing, outside of functions: lists and groups stay on one line. In a `substitution`
-    commands that stood on different lines do so again.
+    `inline` is bash's other way of printing, outside of functions: lists and groups stay on one
+    line. In a `substitution` commands that stood on different lines do so again.
     """
 
-    def __init__(self, *, exact: bool = False, inline: bool = False, substitution: bool = False) -> None:
+    def __init__(
+        self, *, exact: bool = False, inline: bool = False, substitution: bool = False
+    ) -> None:
         self.exact = exact
         self.inline = inline
         self.substitution = substitution
@@ -102,7 +105,9 @@ class _Printer:
     # lists
 
     def sequence(self, command: Command, *, last: str = ";", header: bool = False) -> None:
-        """The commands of a body, one a line, each ended; in a `header` the here-documents of the last one still wait."""
+        """The commands of a body, one a line, each ended; in a `header` the here-documents of the
+        last one still wait.
+        """
         commands = command.commands if isinstance(command, CommandList) else (command,)
         for number, each in enumerate(commands):
             if number:
@@ -114,7 +119,9 @@ class _Printer:
             final = number == len(commands) - 1
             if isinstance(each, Background) or (self.documents and not (final and header)):
                 continue
-            if self.documented and not self.exact and not final:  # bash leaves out one semicolon behind a here-document
+            if (
+                self.documented and not self.exact and not final
+            ):  # bash leaves out one semicolon behind a here-document
                 self.documented = False
                 continue
             self.write(last if final else ";")
@@ -172,7 +179,11 @@ class _Printer:
             self.write(" " + self.redirection(node))
 
     def redirection(self, node: Redirection) -> str:
-        prefix = f"{{{node.variable}}}" if node.variable is not None else ("" if node.descriptor is None else str(node.descriptor))
+        prefix = (
+            f"{{{node.variable}}}"
+            if node.variable is not None
+            else ("" if node.descriptor is None else str(node.descriptor))
+        )
         target = node.target
         if isinstance(target, HereDocument):
             self.documents.append(target)
@@ -186,9 +197,13 @@ class _Printer:
                 return f"{prefix}{node.operator}{target.source}"
             default = 1 if node.operator == ">&" else 0
             plain = target.source.removesuffix("-")
-            shown = prefix or (str(default) if not plain or (plain.isdigit() and plain.isascii()) else "")
+            shown = prefix or (
+                str(default) if not plain or (plain.isdigit() and plain.isascii()) else ""
+            )
             return f"{shown}{node.operator if plain else '>&'}{self.word(target)}"
-        if not self.exact and node.descriptor == (0 if node.operator[0] == "<" and node.operator != "<>" else 1):
+        if not self.exact and node.descriptor == (
+            0 if node.operator[0] == "<" and node.operator != "<>" else 1
+        ):
             prefix = ""
         elif node.operator == "<>" and not self.exact:
             prefix = prefix or "0"
@@ -206,7 +221,10 @@ class _Printer:
 
     def simple(self, node: SimpleCommand) -> None:
         pieces = [self.assignment(assignment) for assignment in node.assignments]
-        pieces.extend(self.word(word) if isinstance(word, Word) else self.assignment(word) for word in node.words)
+        pieces.extend(
+            self.word(word) if isinstance(word, Word) else self.assignment(word)
+            for word in node.words
+        )
         if node.redirections:
             self.documented = False
         pieces.extend(self.redirection(redirection) for redirection in node.redirections)
@@ -310,7 +328,11 @@ class _Printer:
 
     def for_(self, node: For) -> None:
         keyword = "select" if isinstance(node, Select) else "for"
-        words = ("" if self.exact else ' in "$@"') if node.words is None else " in " + " ".join(self.word(word) for word in node.words)
+        words = (
+            ("" if self.exact else ' in "$@"')
+            if node.words is None
+            else " in " + " ".join(self.word(word) for word in node.words)
+        )
         self.write(f"{keyword} {node.name}{words};")
         self.newline()
         self.write("do")
@@ -394,7 +416,9 @@ def _condition(node: CondTest, exact: bool) -> str:
     if isinstance(node, CondUnary):
         return f"{node.operator} {node.operand.source if exact else shown_word(node.operand)}"
     if isinstance(node, CondBinary):
-        left, right = (word.source if exact else shown_word(word) for word in (node.left, node.right))
+        left, right = (
+            word.source if exact else shown_word(word) for word in (node.left, node.right)
+        )
         return f"{left} {node.operator} {right}"
     if isinstance(node, CondGroup):
         return f"( {_condition(node.test, exact)} )"
@@ -410,7 +434,13 @@ def _condition(node: CondTest, exact: bool) -> str:
 def line_of(node: Command) -> int:
     """The line of a command, 0 if it does not know."""
     while isinstance(node, (AndOr, Pipeline, Background)):
-        node = node.first if isinstance(node, AndOr) else node.command if isinstance(node, Background) else node.commands[0]
+        node = (
+            node.first
+            if isinstance(node, AndOr)
+            else node.command
+            if isinstance(node, Background)
+            else node.commands[0]
+        )
     line: int = getattr(node, "line", 0)
     return line
 
@@ -420,17 +450,25 @@ def _value(value: Word | ArrayLiteral) -> str:
         return shown_word(value)
     shown = []
     for element in value.elements:
-        key = f"[{shown_word(element.subscript)}]{'+=' if element.append else '='}" if element.subscript is not None else ""
+        key = (
+            f"[{shown_word(element.subscript)}]{'+=' if element.append else '='}"
+            if element.subscript is not None
+            else ""
+        )
         shown.append(key + shown_word(element.value))
     return f"({' '.join(shown)})"
 
 
 _PATTERN_OPERATION = re.compile(r"\$\{!?(?:\w+|[@*?$!-]|#(?!\w))(?:\[[^]]*\])?[%#/^,]")
-_ANSI = re.compile(r"\\.|`(?:[^`\\]|\\.)*`|'[^']*'|\$'((?:[^'\\]|\\.)*)'|\$(?=\")|\"|\$?[({]|[)}]", re.DOTALL)
+_ANSI = re.compile(
+    r"\\.|`(?:[^`\\]|\\.)*`|'[^']*'|\$'((?:[^'\\]|\\.)*)'|\$(?=\")|\"|\$?[({]|[)}]", re.DOTALL
+)
 
 
 def shown_word(word: Word) -> str:
-    """A word as bash keeps it: $'…' is '…' already, and $(…) and <(…) are printed from their trees."""
+    """A word as bash keeps it: $'…' is '…' already, and $(…) and <(…) are printed from their
+    trees.
+    """
     source = word.source
     substitutions = list(_substitutions(word.parts)) if "(" in source else []
     if not substitutions and "\\\n" not in source and "$'" not in source and '$"' not in source:
@@ -441,7 +479,10 @@ def shown_word(word: Word) -> str:
         start = source.find(substitution.source, end)
         if start < 0:
             continue
-        pieces += [_without_ansi(_joined(source[end:start]), "".join(pieces)), _substituted(substitution)]
+        pieces += [
+            _without_ansi(_joined(source[end:start]), "".join(pieces)),
+            _substituted(substitution),
+        ]
         end = start + len(substitution.source)
     return "".join(pieces) + _without_ansi(_joined(source[end:]), "".join(pieces))
 
@@ -458,7 +499,13 @@ def _join(match: re.Match[str]) -> str:
     """What a backslash or a quoted text is without the ends of joined lines."""
     if match[1] == "\n":
         return ""
-    return re.sub(r"\\(.)", lambda inner: "" if inner[1] == "\n" else inner[0], match[0], flags=re.DOTALL) if match[2] else match[0]
+    return (
+        re.sub(
+            r"\\(.)", lambda inner: "" if inner[1] == "\n" else inner[0], match[0], flags=re.DOTALL
+        )
+        if match[2]
+        else match[0]
+    )
 
 
 def _substitutions(parts: tuple[Part, ...]) -> Iterator[CommandSubstitution | ProcessSubstitution]:
@@ -510,7 +557,9 @@ def _without_ansi(text: str, before: str) -> str:
             pieces.append(token)
         elif found[1] is not None and (not quoted or braces):
             value = decode_ansi_c(found[1])
-            pieces.append(value if quoted and braces[-1] else "'" + value.replace("'", "'\\''") + "'")
+            pieces.append(
+                value if quoted and braces[-1] else "'" + value.replace("'", "'\\''") + "'"
+            )
         elif token == "$" and not quoted:
             continue
         else:
@@ -552,7 +601,9 @@ def print_command(node: Command) -> str:
 
 
 def print_script(node: CommandList) -> str:
-    """A whole script as text that parses to an equal tree, each complete command on lines of its own."""
+    """A whole script as text that parses to an equal tree, each complete command on lines of its
+    own.
+    """
     texts: list[str] = []
     for command in node.commands:
         printer = _Printer(exact=True)

@@ -7,7 +7,18 @@ import re
 from agentsandbox.errors import LimitReached, ShellSyntaxError
 from agentsandbox.shell.syntax.ansi_c import decode_ansi_c
 from agentsandbox.shell.syntax.braced import NAME, SPECIAL, BracedReader
-from agentsandbox.shell.syntax.contexts import ARITHMETIC, BRACE, BRACE_H, BRACE_Q, ESCAPABLE, HERE, INNER, QUOTED, SUBSCRIPT, WORD
+from agentsandbox.shell.syntax.contexts import (
+    ARITHMETIC,
+    BRACE,
+    BRACE_H,
+    BRACE_Q,
+    ESCAPABLE,
+    HERE,
+    INNER,
+    QUOTED,
+    SUBSCRIPT,
+    WORD,
+)
 from agentsandbox.shell.syntax.nodes import (
     TRANSFORMATIONS,
     ArithmeticSubstitution,
@@ -24,8 +35,6 @@ from agentsandbox.shell.syntax.nodes import (
     Word,
 )
 
-__all__ = ["WordReader"]
-
 _RUN = {
     WORD: re.compile(r"[^ \t\n|&;()<>$`\\\"'?*+@!]+"),
     QUOTED: re.compile(r"[^$`\\\"]+"),
@@ -38,9 +47,13 @@ _RUN = {
     INNER: re.compile(r"[^$`\\\"]+"),
 }
 _PLAIN = re.compile(r"[^\0- \"#$&'();<>\\`|\x7f][^\0- \"$&'();<>\\`|\x7f]*")
-"""A whole word without quotes or expansions, if what follows ends it and no extended pattern begins in it."""
-_WHOLE = re.compile(r"""(?:'([^']*)'|"([^"$`\\]*)"|"\$([A-Za-z_][A-Za-z0-9_]*)"|\$([A-Za-z_][A-Za-z0-9_]*))(?=[ \t\n|&;)]|\Z)""")
-"""A whole word that is one quoted text, "$name" or $name, as most words with quotes or expansions are."""
+"""A whole word without quotes or expansions, if what follows ends it and no extended pattern begins
+in it."""
+_WHOLE = re.compile(
+    r"""(?:'([^']*)'|"([^"$`\\]*)"|"\$([A-Za-z_][A-Za-z0-9_]*)"|\$([A-Za-z_][A-Za-z0-9_]*))(?=[ \t\n|&;)]|\Z)"""
+)
+"""A whole word that is one quoted text, "$name" or $name, as most words with quotes or expansions
+are."""
 _QUOTE = re.compile(r"[\"'`]")
 _QUOTE_OR_BACKSLASH = re.compile(r"['\\]")
 _BACKQUOTE_OR_BACKSLASH = re.compile(r"[`\\]")
@@ -103,7 +116,9 @@ class WordReader(BracedReader):
         return Word(parts, self.text[start : self.position])
 
     def scan(self, mode: int, stop: str) -> tuple[Part, ...]:
-        """The parts up to one of the characters of `stop` (or what ends a word), which is left unread."""
+        """The parts up to one of the characters of `stop` (or what ends a word), which is left
+        unread.
+        """
         # long: one branch for each character that means something in a word
         text = self.text
         size = len(text)
@@ -152,7 +167,9 @@ class WordReader(BracedReader):
                     self.position += 1
                 else:
                     flush()
-                    parts.append(self._double_quoted(INNER if mode in (BRACE_Q, BRACE_H) else QUOTED))
+                    parts.append(
+                        self._double_quoted(INNER if mode in (BRACE_Q, BRACE_H) else QUOTED)
+                    )
             elif char == "'" and mode in (WORD, BRACE, SUBSCRIPT):
                 flush()
                 end = text.find("'", position + 1)
@@ -195,7 +212,9 @@ class WordReader(BracedReader):
         return tuple(parts)
 
     def scan_alone(self, text: str, start: int, mode: int) -> tuple[Part, ...]:
-        """The parts of a text that stands at `start` and ends for itself; what is unfinished in it is text."""
+        """The parts of a text that stands at `start` and ends for itself; what is unfinished in it
+        is text.
+        """
         saved, line = (self.text, self.first_line), self.line_at(start)
         pairs, self.pairs_quotes = self.pairs_quotes, False
         self.text, self.position, self.first_line = text, 0, line
@@ -246,7 +265,9 @@ class WordReader(BracedReader):
         return DoubleQuoted(parts)
 
     def _extended_pattern(self, pending: list[str], flush: object, parts: list[Part]) -> None:
-        """?(…) and the like: a pattern list is part of the word; its quotes and expansions count."""
+        """?(…) and the like: a pattern list is part of the word; its quotes and expansions
+        count.
+        """
         opened = self.position
         pending.append(self.text[opened : opened + 2])
         self.position += 2
@@ -270,7 +291,9 @@ class WordReader(BracedReader):
         self.nesting -= 1
 
     def _pattern_list_parts(self) -> list[Part]:
-        """Parts up to `|`, `)` or the end; blanks, other parentheses and what is between them are text inside a pattern list."""
+        """Parts up to `|`, `)` or the end; blanks, other parentheses and what is between them are
+        text inside a pattern list.
+        """
         collected: list[Part] = []
         depth = 0
         while self.position < len(self.text):
@@ -289,7 +312,9 @@ class WordReader(BracedReader):
         """The expansion at `$`; None (and the `$` passed over) where it is just a dollar sign."""
         text = self.text
         start = self.position
-        while text.startswith("\\\n", start + 1):  # a joined line between the dollar and what it expands
+        while text.startswith(
+            "\\\n", start + 1
+        ):  # a joined line between the dollar and what it expands
             start += 2
         self.position = start
         following = text[start + 1 : start + 2]
@@ -302,7 +327,11 @@ class WordReader(BracedReader):
         if following == "(":
             if text.startswith("((", start + 1):
                 arithmetic = self._arithmetic(start)
-                return arithmetic if arithmetic is not None else self._subshell_substitution(start, mode)
+                return (
+                    arithmetic
+                    if arithmetic is not None
+                    else self._subshell_substitution(start, mode)
+                )
             self.position = start + 2
             body = self.parse_substitution(start)
             if self.substitutions is not None and self.text is self.written:
@@ -310,7 +339,9 @@ class WordReader(BracedReader):
             return CommandSubstitution(body, text[start : self.position])
         if following and following in SPECIAL:
             self.position = start + 2
-            return Parameter("@" if following == "*" and mode == HERE else following, source="$" + following)
+            return Parameter(
+                "@" if following == "*" and mode == HERE else following, source="$" + following
+            )
         if following == "'" and mode in (WORD, BRACE, BRACE_Q, SUBSCRIPT):
             return self._ansi_c(start)
         if following == "'" and mode == ARITHMETIC:
@@ -324,7 +355,9 @@ class WordReader(BracedReader):
         return None
 
     def _subshell_substitution(self, start: int, mode: int) -> CommandSubstitution:
-        """$((…) …): the commands of a substitution that begins with a subshell. Errors in them come when they run."""
+        """$((…) …): the commands of a substitution that begins with a subshell. Errors in them come
+        when they run.
+        """
         self.position = start + 2
         pending, nesting = list(self.pending), self.nesting
         body: Command | None
@@ -333,7 +366,9 @@ class WordReader(BracedReader):
         except ShellSyntaxError:
             self.pending, self.nesting = pending, nesting
             end = self.parenthesis_end(start + 2)
-            line = self.first_line - 1 if mode == HERE else self.line_at(start)  # a here-document's commands are numbered from its own
+            line = (
+                self.first_line - 1 if mode == HERE else self.line_at(start)
+            )  # a here-document's commands are numbered from its own
             body = self._parsed_later(self.text[start + 2 : end], line)
             self.position = end + 1
         return CommandSubstitution(body, self.text[start : self.position])
@@ -378,7 +413,11 @@ class WordReader(BracedReader):
             if text[end] == "`":
                 break
             end += 2
-        inner = re.sub(r'\\([$`\\"])' if mode in (QUOTED, INNER) else r"\\([$`\\])", r"\1", text[start + 1 : end])
+        inner = re.sub(
+            r'\\([$`\\"])' if mode in (QUOTED, INNER) else r"\\([$`\\])",
+            r"\1",
+            text[start + 1 : end],
+        )
         self.position = end + 1
         return CommandSubstitution(self._parsed_later(inner, self.line_at(start)))
 
@@ -408,7 +447,9 @@ class WordReader(BracedReader):
         raise self.unclosed("]", start)
 
     def arithmetic_end(self, start: int) -> int | None:
-        """Where the )) stands that closes an expression from `start`; None if it is not closed by two."""
+        """Where the )) stands that closes an expression from `start`; None if it is not closed by
+        two.
+        """
         end = self.parenthesis_end(start)
         if self.text.startswith(")", end + 1):
             return end
@@ -449,7 +490,9 @@ class WordReader(BracedReader):
         raise self.unclosed(")", start)
 
     def _end_of(self, closer: str, start: int) -> int:
-        """Where what stands from `start` on is over: a text in double quotes or the rest of a ${…}."""
+        """Where what stands from `start` on is over: a text in double quotes or the rest of a
+        ${…}.
+        """
         text, position = self.text, start
         self.enter()
         while match := _TEXT_STOPS.search(text, position):
@@ -508,7 +551,9 @@ class WordReader(BracedReader):
         document.body = Word(parts, body)
 
     def _unfinished(self, body: str) -> Part:
-        """What stands for a here-document with an expansion that has no end: an error when it is expanded, not before."""
+        """What stands for a here-document with an expansion that has no end: an error when it is
+        expanded, not before.
+        """
         self.position = 0
         while True:
             opening = _OPENING.search(body, self.position)
@@ -523,9 +568,17 @@ class WordReader(BracedReader):
                 substitution = body.find("$(", opening.start())
                 if 0 <= substitution != body.find("$((", opening.start()):
                     below = error.line - self.line_at(substitution)
-                    shown = None if error.source_line is None else body[substitution + 2 :].split("\n")[below]
-                    return CommandSubstitution(Unreadable(error.message, self.first_line + below, shown))  # as if it began the body
-                return Parameter("", operator="bad", operands=(Word((), _without_end(body, opening)),))
+                    shown = (
+                        None
+                        if error.source_line is None
+                        else body[substitution + 2 :].split("\n")[below]
+                    )
+                    return CommandSubstitution(
+                        Unreadable(error.message, self.first_line + below, shown)
+                    )  # as if it began the body
+                return Parameter(
+                    "", operator="bad", operands=(Word((), _without_end(body, opening)),)
+                )
 
 
 def _without_end(body: str, opening: re.Match[str]) -> str:
@@ -539,7 +592,9 @@ def _without_end(body: str, opening: re.Match[str]) -> str:
 
 
 def _tell_bad(parts: tuple[Part, ...], source: str) -> None:
-    """Bad substitutions name the text that they stand in: the word or, unless a bracket is open, what is in quotes."""
+    """Bad substitutions name the text that they stand in: the word or, unless a bracket is open,
+    what is in quotes.
+    """
     for part in parts:
         if isinstance(part, DoubleQuoted):
             for inner in part.parts:
@@ -547,7 +602,9 @@ def _tell_bad(parts: tuple[Part, ...], source: str) -> None:
                     inner.operands = (Word((), f"bad substitution: no closing `}}' in {source}"),)
         if not isinstance(part, Parameter):
             continue
-        if (part.operator == "bad" and not part.operands) or (part.operator == "@" and part.operands[0].source not in TRANSFORMATIONS):
+        if (part.operator == "bad" and not part.operands) or (
+            part.operator == "@" and part.operands[0].source not in TRANSFORMATIONS
+        ):
             part.operands = (*part.operands[:1], Word((), f"{source}: bad substitution"))
 
 
@@ -561,7 +618,9 @@ _ARITHMETIC_STOPS = re.compile(r"[()\\\"`]|\$?'")
 
 
 def _keep_as_written(part: Part) -> None:
-    """Outside of quotes bash does not print the substitutions of a pattern list from their trees."""
+    """Outside of quotes bash does not print the substitutions of a pattern list from their
+    trees.
+    """
     if isinstance(part, (CommandSubstitution, ProcessSubstitution)):
         part.source = ""
     elif isinstance(part, Parameter):

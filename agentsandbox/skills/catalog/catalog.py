@@ -1,7 +1,9 @@
-"""The skills that there are: found in ordered roots, known by their front matter, read when they are loaded.
+"""The skills that there are: found in ordered roots, known by their front matter, read when they
+are loaded.
 
-One bad skill never hides another: what cannot be used is in `diagnostics`, what lost to an earlier skill of the same
-name in `collisions`. A refresh builds a new index beside the old one and swaps them.
+One bad skill never hides another: what cannot be used is in `diagnostics`, what lost to an earlier
+skill of the same name in `collisions`. A refresh builds a new index beside the old one and swaps
+them.
 """
 
 from __future__ import annotations
@@ -52,8 +54,12 @@ class SkillCatalog(Mapping[str, SkillRecord]):
         lock: SkillLock | None = None,
         accept: Acceptance = USUAL,
     ) -> None:
-        """`skills` are given by the host and come before what the roots hold; the rest is explained at `discover`."""
-        self.roots = tuple(root if isinstance(root, SkillRoot) else SkillRoot(root) for root in roots)
+        """`skills` are given by the host and come before what the roots hold; the rest is explained
+        at `discover`.
+        """
+        self.roots = tuple(
+            root if isinstance(root, SkillRoot) else SkillRoot(root) for root in roots
+        )
         self.strict = strict
         self.max_skills = max_skills
         self.disabled: Collection[str] = frozenset(disabled)
@@ -91,9 +97,10 @@ class SkillCatalog(Mapping[str, SkillRecord]):
         disabled      names that are neither shown nor found
         on_invalid    "skip" what is no skill, or "raise" `InvalidSkillError` with all that is wrong
         on_collision  use the "first" of several skills of one name, or raise an "error"
-        reload        "manual" with `refresh`, "mtime" at every use, "poll" at the first use after `poll_interval` seconds,
-                      "watch" at the first use after a file of a root changed (needs the extra `watch`); what an agent wrote in
-                      a sandbox is seen at once
+        reload        "manual" with `refresh`, "mtime" at every use, "poll" at the first use after
+                      `poll_interval` seconds, "watch" at the first use after a file of a root
+                      changed (needs the extra `watch`); what an agent wrote in a sandbox is seen at
+                      once
         lock          load only what it says, file by file
         accept        which names and sizes are taken
         """
@@ -113,7 +120,9 @@ class SkillCatalog(Mapping[str, SkillRecord]):
         return self._now().collisions
 
     def find(self, name: str) -> SkillRecord:
-        """The skill of that name, in any case when that is clear; `SkillNotFoundError` names what there is."""
+        """The skill of that name, in any case when that is clear; `SkillNotFoundError` names what
+        there is.
+        """
         return find_record(self._now().records, name)
 
     def refresh(self) -> None:
@@ -132,7 +141,9 @@ class SkillCatalog(Mapping[str, SkillRecord]):
         self._written = self._in_sandboxes()
 
     def report(self, *, redact: bool = True) -> dict[str, Any]:
-        """All that is known, for an administrator's page: skills, what is wrong, collisions. Places on the host unless `redact`."""
+        """All that is known, for an administrator's page: skills, what is wrong, collisions. Places
+        on the host unless `redact`.
+        """
         index = self._now()
         skills = [
             {
@@ -146,30 +157,53 @@ class SkillCatalog(Mapping[str, SkillRecord]):
             for record in index.records.values()
         ]
         found = {
-            kind: [{"code": each.code, "message": each.message, "path": each.path} for each in index.diagnostics if each.severity == kind]
+            kind: [
+                {"code": each.code, "message": each.message, "path": each.path}
+                for each in index.diagnostics
+                if each.severity == kind
+            ]
             for kind in ("error", "warning")
         }
         collisions = [
-            {"name": each.name, "losers": len(each.losers) if redact else list(each.losers), "winner": None if redact else each.winner}
+            {
+                "name": each.name,
+                "losers": len(each.losers) if redact else list(each.losers),
+                "winner": None if redact else each.winner,
+            }
             for each in index.collisions
         ]
-        return {"skills": skills, "invalid": found["error"], "warnings": found["warning"], "collisions": collisions}
+        return {
+            "skills": skills,
+            "invalid": found["error"],
+            "warnings": found["warning"],
+            "collisions": collisions,
+        }
 
     def view(
-        self, *, include: Collection[str] | None = None, exclude: Collection[str] = (), where: Callable[[SkillRecord], bool] | None = None
+        self,
+        *,
+        include: Collection[str] | None = None,
+        exclude: Collection[str] = (),
+        where: Callable[[SkillRecord], bool] | None = None,
     ) -> CatalogView:
         """The part of the catalog that one agent may see; it follows refreshes."""
         return CatalogView(self, include, exclude, where)
 
     def skills(self) -> list[AgentSkill]:
-        """All of them loaded, to be mounted; those that cannot be are left out and in `diagnostics` from then on."""
+        """All of them loaded, to be mounted; those that cannot be are left out and in `diagnostics`
+        from then on.
+        """
         index = self._now()
         loaded = []
         for record in index.records.values():
             try:
                 loaded.append(record.load())
             except (SkillError, OSError) as error:
-                index.diagnostics += (Diagnostic("unreadable", "error", "", safe_words(error), f"{record.name}/SKILL.md"),)
+                index.diagnostics += (
+                    Diagnostic(
+                        "unreadable", "error", "", safe_words(error), f"{record.name}/SKILL.md"
+                    ),
+                )
         return loaded
 
     def __getitem__(self, name: str) -> SkillRecord:
@@ -192,7 +226,9 @@ class SkillCatalog(Mapping[str, SkillRecord]):
         return self._index
 
     def _has_changed(self) -> bool:
-        """Whether the system tells of a change, which it does once it is asked for the first time."""
+        """Whether the system tells of a change, which it does once it is asked for the first
+        time.
+        """
         from agentsandbox.skills.catalog.watching import RootWatch
 
         if self._watch is None:
@@ -201,7 +237,9 @@ class SkillCatalog(Mapping[str, SkillRecord]):
         return self._watch.changed()
 
     def _in_sandboxes(self) -> list[object]:
-        """What stands in those roots that sandboxes write to: nobody needs to tell of a change there."""
+        """What stands in those roots that sandboxes write to: nobody needs to tell of a change
+        there.
+        """
         return [root.path.state() for root in self.roots if isinstance(root.path, VirtualSkills)]
 
 
@@ -209,7 +247,11 @@ class CatalogView(Mapping[str, SkillRecord]):
     """Part of a catalog."""
 
     def __init__(
-        self, catalog: SkillCatalog, include: Collection[str] | None, exclude: Collection[str], where: Callable[[SkillRecord], bool] | None
+        self,
+        catalog: SkillCatalog,
+        include: Collection[str] | None,
+        exclude: Collection[str],
+        where: Callable[[SkillRecord], bool] | None,
     ) -> None:
         self.catalog = catalog
         self._include = None if include is None else frozenset(include)
@@ -222,7 +264,11 @@ class CatalogView(Mapping[str, SkillRecord]):
 
     def _shows(self, record: SkillRecord) -> bool:
         named = self._include is None or record.name in self._include
-        return named and record.name not in self._exclude and (self._where is None or self._where(record))
+        return (
+            named
+            and record.name not in self._exclude
+            and (self._where is None or self._where(record))
+        )
 
     def __getitem__(self, name: str) -> SkillRecord:
         record = self.catalog[name]

@@ -1,4 +1,6 @@
-"""Looking for skills: each front matter is read once, and again only when its SKILL.md has changed."""
+"""Looking for skills: each front matter is read once, and again only when its SKILL.md has
+changed.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,13 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from agentsandbox.kernel.streams import encode
 from agentsandbox.skills.catalog.records import Collision, SkillRecord
-from agentsandbox.skills.frontmatter import FENCE, MAX_FRONTMATTER_BYTES, FrontmatterError, Opening, read_utf8
+from agentsandbox.skills.frontmatter import (
+    FENCE,
+    MAX_FRONTMATTER_BYTES,
+    FrontmatterError,
+    Opening,
+    read_utf8,
+)
 from agentsandbox.skills.metadata import read_metadata
 from agentsandbox.skills.validation import Diagnostic
 
@@ -61,14 +69,23 @@ class Index:
                 if record is not None:
                     self.add(record, catalog)
         except OSError as error:
-            self._found.append(Diagnostic("unreadable-root", "warning", "", f"a skills directory cannot be read: {safe_words(error)}"))
+            self._found.append(
+                Diagnostic(
+                    "unreadable-root",
+                    "warning",
+                    "",
+                    f"a skills directory cannot be read: {safe_words(error)}",
+                )
+            )
 
     def add(self, record: SkillRecord, catalog: Rules) -> None:
         """Add a skill unless it is disabled, of a name that is taken, or one too many."""
         name = record.name
         if name in catalog.disabled:
             return
-        taken = next((known for known in (name, record.metadata.title) if known in self.records), None)
+        taken = next(
+            (known for known in (name, record.metadata.title) if known in self.records), None
+        )
         if taken is not None:
             self._losers.setdefault(taken, []).append(record.location or name)
             return
@@ -93,33 +110,51 @@ class Index:
     def problems(self, catalog: Rules) -> list[str]:
         """What the catalog must not be with."""
         fatal = {"error"} if catalog.on_invalid == "raise" else set()
-        found = [f"{each.path}: {each.message}" for each in self.diagnostics if each.severity in fatal]
+        found = [
+            f"{each.path}: {each.message}" for each in self.diagnostics if each.severity in fatal
+        ]
         if catalog.on_collision == "error":
-            found += [each.message.partition(";")[0] for each in self.diagnostics if each.code == "collision"]
+            found += [
+                each.message.partition(";")[0]
+                for each in self.diagnostics
+                if each.code == "collision"
+            ]
         return found
 
     def _record(self, candidate: Candidate, scope: Scope, catalog: Rules) -> SkillRecord | None:
         known = self._known.get(candidate.location)
         if known is None or candidate.stamp is None or known[2] != candidate.stamp:
-            known = (*_read(candidate, scope, strict=catalog.strict, accept=catalog.accept), candidate.stamp)
+            known = (
+                *_read(candidate, scope, strict=catalog.strict, accept=catalog.accept),
+                candidate.stamp,
+            )
         self._by_location[candidate.location] = known
         self._found.extend(known[1])
         return known[0]
 
 
-def _read(candidate: Candidate, scope: Scope, *, strict: bool, accept: Acceptance) -> tuple[SkillRecord | None, tuple[Diagnostic, ...]]:
+def _read(
+    candidate: Candidate, scope: Scope, *, strict: bool, accept: Acceptance
+) -> tuple[SkillRecord | None, tuple[Diagnostic, ...]]:
     """The record that a front matter makes, and what is wrong with it."""
     path = f"{candidate.directory}/SKILL.md"
     try:
         if candidate.size > accept.hard_skill_md_bytes:
-            raise FrontmatterError("too-large", f"SKILL.md exceeds {accept.hard_skill_md_bytes} bytes")
+            raise FrontmatterError(
+                "too-large", f"SKILL.md exceeds {accept.hard_skill_md_bytes} bytes"
+            )
         file = candidate.open()
         try:
             head = read_utf8(read_head(file))
         finally:
             file.close()
         metadata, found = read_metadata(
-            head, directory=candidate.directory, strict=strict, prefer_directory=True, with_body=False, accept=accept
+            head,
+            directory=candidate.directory,
+            strict=strict,
+            prefer_directory=True,
+            with_body=False,
+            accept=accept,
         )
     except FrontmatterError as error:
         metadata, found = None, [Diagnostic(error.code, "error", "", str(error))]
@@ -129,7 +164,9 @@ def _read(candidate: Candidate, scope: Scope, *, strict: bool, accept: Acceptanc
         message = f"SKILL.md is about {-(-candidate.size // 4)} tokens, more than {WARN_TOKENS}"
         found.append(Diagnostic("many-tokens", "warning", "", message))
     diagnostics = tuple(replace(diagnostic, path=path) for diagnostic in found)
-    return (SkillRecord(metadata, scope, candidate, diagnostics, accept=accept) if metadata else None), diagnostics
+    return (
+        SkillRecord(metadata, scope, candidate, diagnostics, accept=accept) if metadata else None
+    ), diagnostics
 
 
 def read_head(file: LineFile) -> bytes:
@@ -139,7 +176,9 @@ def read_head(file: LineFile) -> bytes:
     fence = encode(FENCE)
     opening = Opening()
     line = file.readline(MAX_FRONTMATTER_BYTES + 2).removeprefix(BOM)
-    while line and size <= MAX_FRONTMATTER_BYTES and opening.includes(str(line, "utf-8", "replace")):
+    while (
+        line and size <= MAX_FRONTMATTER_BYTES and opening.includes(str(line, "utf-8", "replace"))
+    ):
         lines, size = [BLANK], size + len(line)  # one tells of all
         line = file.readline(MAX_FRONTMATTER_BYTES + 2)
     lines.append(line)

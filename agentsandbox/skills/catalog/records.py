@@ -25,7 +25,9 @@ __all__ = ["Collision", "SkillRecord", "find_record"]
 
 @dataclass(frozen=True, slots=True)
 class Collision:
-    """Several skills of one name: the first in the order of the roots is used. Locations as the host knows them."""
+    """Several skills of one name: the first in the order of the roots is used. Locations as the
+    host knows them.
+    """
 
     name: str
     winner: str
@@ -35,7 +37,19 @@ class Collision:
 class SkillRecord:
     """What a catalog knows of one skill. `body` is None until the skill is loaded."""
 
-    __slots__ = ("_accept", "_skill", "_source", "diagnostics", "location", "lock", "metadata", "mount_path", "scope", "size", "stamp")
+    __slots__ = (
+        "_accept",
+        "_skill",
+        "_source",
+        "diagnostics",
+        "location",
+        "lock",
+        "metadata",
+        "mount_path",
+        "scope",
+        "size",
+        "stamp",
+    )
 
     def __init__(
         self,
@@ -50,7 +64,9 @@ class SkillRecord:
         self.metadata = metadata
         self.scope = scope
         self.diagnostics = diagnostics
-        self.size = candidate.size if candidate else len(skill.metadata.raw_content or "") if skill else 0
+        self.size = (
+            candidate.size if candidate else len(skill.metadata.raw_content or "") if skill else 0
+        )
         self.stamp = candidate.stamp if candidate else None
         self.location = candidate.location if candidate else None
         """Where the host has SKILL.md; never shown to a model."""
@@ -94,7 +110,8 @@ class SkillRecord:
     def load(self) -> AgentSkill:
         """The whole skill, read now if it was not before.
 
-        `InvalidSkillError` when it cannot be read, `SkillPolicyError` when it is not what was locked.
+        `InvalidSkillError` when it cannot be read, `SkillPolicyError` when it is not what was
+        locked.
         """
         skill = self._skill
         if skill is None:
@@ -102,7 +119,9 @@ class SkillRecord:
             try:
                 skill = AgentSkill.from_source(self._source, self.name, accept=self._accept)
             except OSError as error:  # it went away meanwhile, or is damaged
-                problem = f"the skill {self.name!r} cannot be read: {error.strerror or 'it is damaged'}"
+                problem = (
+                    f"the skill {self.name!r} cannot be read: {error.strerror or 'it is damaged'}"
+                )
                 raise InvalidSkillError(problem, [problem]) from None
         if self.lock is not None:
             self.lock.check(skill)
@@ -114,7 +133,9 @@ class SkillRecord:
 
 
 def find_record(records: Mapping[str, SkillRecord], name: str) -> SkillRecord:
-    """The record of that name, or title, in any case when that is clear; `SkillNotFoundError` names what there is."""
+    """The record of that name, or title, in any case when that is clear; `SkillNotFoundError` names
+    what there is.
+    """
     if name in records:
         return records[name]
     folded = name.casefold()

@@ -1,4 +1,6 @@
-"""Where a catalog looks for skills: folders and archives of the host, packages, the filesystems of sandboxes."""
+"""Where a catalog looks for skills: folders and archives of the host, packages, the filesystems of
+sandboxes.
+"""
 
 from __future__ import annotations
 
@@ -23,9 +25,11 @@ ENTRY_POINTS = "agentsandbox.skills"
 
 @dataclass(frozen=True, slots=True)
 class SkillRoot:
-    """A place to look for skills. `path` is a folder or a zip file of the host, or any `SkillStore`.
+    """A place to look for skills. `path` is a folder or a zip file of the host, or any
+    `SkillStore`.
 
-    With `search_up` a relative path is looked for in the working directory and in all above it, up to `stop_at`.
+    With `search_up` a relative path is looked for in the working directory and in all above it, up
+    to `stop_at`.
     """
 
     path: str | os.PathLike[str] | SkillStore
@@ -41,7 +45,11 @@ class SkillRoot:
         text = os.path.expanduser(os.fspath(path))
         if not self.search_up or os.path.isabs(text):
             return [_store(text)]
-        stop = os.path.abspath(os.path.expanduser(os.fspath(self.stop_at))) if self.stop_at is not None else None
+        stop = (
+            os.path.abspath(os.path.expanduser(os.fspath(self.stop_at)))
+            if self.stop_at is not None
+            else None
+        )
         here, places = os.path.abspath(os.curdir), []
         while True:
             places.append(os.path.join(here, text))
@@ -56,6 +64,8 @@ def _store(path: str) -> SkillStore:
 
 
 def installed_roots() -> list[SkillRoot]:
-    """The skills of installed packages: each entry point of the group `agentsandbox.skills` names "package:directory"."""
+    """The skills of installed packages: each entry point of the group `agentsandbox.skills` names
+    "package:directory".
+    """
     found = sorted(entry_points(group=ENTRY_POINTS), key=lambda entry: entry.name)
     return [SkillRoot(PackageSkills(*entry.value.split(":", 1)), "builtin") for entry in found]

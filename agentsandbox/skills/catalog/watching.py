@@ -1,6 +1,8 @@
-"""Whether something changed in the folders of a catalog, by the events of the file system: needs the extra `watch`.
+"""Whether something changed in the folders of a catalog, by the events of the file system: needs
+the extra `watch`.
 
-Asking costs a millisecond or two, whatever the folders hold. The system collects the events meanwhile.
+Asking costs a millisecond or two, whatever the folders hold. The system collects the events
+meanwhile.
 """
 
 from __future__ import annotations
@@ -24,17 +26,24 @@ MILLISECONDS = 1
 
 
 class RootWatch:
-    """Watches the folders and archives of roots; one that comes to be is noticed, too. Other roots count as changing always."""
+    """Watches the folders and archives of roots; one that comes to be is noticed, too. Other roots
+    count as changing always.
+    """
 
     def __init__(self, roots: Sequence[SkillRoot]) -> None:
         try:
             import watchfiles
         except ImportError:
-            raise SkillStateError('watching skills needs the extra "watch": pip install "agentsandbox[watch]"') from None
+            raise SkillStateError(
+                'watching skills needs the extra "watch": pip install "agentsandbox[watch]"'
+            ) from None
         stores = [store for root in roots for store in root.stores()]
         self._watch = watchfiles.watch
         self._paths = [store.path for store in stores if isinstance(store, (HostSkills, ZipSkills))]
-        self._blind = any(not isinstance(store, (HostSkills, ZipSkills, PackageSkills, VirtualSkills)) for store in stores)
+        self._blind = any(
+            not isinstance(store, (HostSkills, ZipSkills, PackageSkills, VirtualSkills))
+            for store in stores
+        )
         self._there: frozenset[str] = frozenset()
         self._events: Any = None
         self._begin()
@@ -53,14 +62,20 @@ class RootWatch:
             self._events = None
 
     def _existing(self) -> frozenset[str]:
-        return frozenset(path for path in self._paths if os.path.isdir(path) or zipfile.is_zipfile(path))
+        return frozenset(
+            path for path in self._paths if os.path.isdir(path) or zipfile.is_zipfile(path)
+        )
 
     def _begin(self) -> None:
         self.close()
         self._there = self._existing()
         if self._there:
             events = self._watch(
-                *sorted(self._there), debounce=MILLISECONDS, step=MILLISECONDS, rust_timeout=MILLISECONDS, yield_on_timeout=True
+                *sorted(self._there),
+                debounce=MILLISECONDS,
+                step=MILLISECONDS,
+                rust_timeout=MILLISECONDS,
+                yield_on_timeout=True,
             )
             next(events)  # only now the system begins to collect
             self._events = events

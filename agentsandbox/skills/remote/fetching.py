@@ -1,8 +1,10 @@
-"""Skills from elsewhere: archives and indexes over HTTP, repositories over git. Needs the extra `remote`.
+"""Skills from elsewhere: archives and indexes over HTTP, repositories over git. Needs the extra
+`remote`.
 
-What may be reached is the `NetworkPolicy`'s to say; the address that a name resolved to is checked before a byte is sent.
-What came is known by its sha256: given by the host, named by an index, or pinned when it came first. Another content
-under the same address is refused. Everything is kept in a cache by its digest; nothing is unpacked to a disk or run.
+What may be reached is the `NetworkPolicy`'s to say; the address that a name resolved to is checked
+before a byte is sent. What came is known by its sha256: given by the host, named by an index, or
+pinned when it came first. Another content under the same address is refused. Everything is kept in
+a cache by its digest; nothing is unpacked to a disk or run.
 """
 
 from __future__ import annotations
@@ -16,7 +18,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
-from agentsandbox.errors import InvalidSkillError, SkillError, SkillLimitError, SkillNotFoundError, SkillPolicyError, SkillStateError
+from agentsandbox.errors import (
+    InvalidSkillError,
+    SkillError,
+    SkillLimitError,
+    SkillNotFoundError,
+    SkillPolicyError,
+    SkillStateError,
+)
 from agentsandbox.kernel.streams import encode
 from agentsandbox.skills.paths import is_skill_name
 from agentsandbox.skills.skill import AgentSkill
@@ -54,25 +63,36 @@ class RemoteSkills:
 
     policy          which addresses may be reached, and how much and how long one request may take
     cache           a directory of the host for contents and pins
-    require_digest  whether a digest must be given, instead of being pinned when a content comes first
+    require_digest  whether a digest must be given, instead of being pinned when a content comes
+                    first
     """
 
-    def __init__(self, policy: NetworkPolicy, cache: str | os.PathLike[str], *, require_digest: bool = False) -> None:
+    def __init__(
+        self, policy: NetworkPolicy, cache: str | os.PathLike[str], *, require_digest: bool = False
+    ) -> None:
         self.policy = policy
         self.cache = Path(cache)
         self.require_digest = require_digest
 
-    def archive(self, url: str, digest: str | None = None, *, name: str | None = None, below: str = "") -> list[AgentSkill]:
-        """The skills in an archive: one at its top (called `name`), or in directories, below one of them if `below` says so."""
+    def archive(
+        self, url: str, digest: str | None = None, *, name: str | None = None, below: str = ""
+    ) -> list[AgentSkill]:
+        """The skills in an archive: one at its top (called `name`), or in directories, below one of
+        them if `below` says so.
+        """
         return self._checked(url, digest, lambda data: skills_in(unpack(data), name, below))
 
     def document(self, url: str, digest: str | None = None) -> AgentSkill:
         """The skill that is a SKILL.md alone."""
-        (skill,) = self._checked(url, digest, lambda data: [AgentSkill([SkillFile("SKILL.md", data)])])
+        (skill,) = self._checked(
+            url, digest, lambda data: [AgentSkill([SkillFile("SKILL.md", data)])]
+        )
         return skill
 
     def index(self, origin: str) -> FetchedSkills:
-        """The skills that a site lists in `/.well-known/agent-skills/index.json`; one bad entry hides no other."""
+        """The skills that a site lists in `/.well-known/agent-skills/index.json`; one bad entry
+        hides no other.
+        """
         url = origin if origin.endswith(".json") else urljoin(origin, WELL_KNOWN)
         try:
             listing = json.loads(self.get(url))
@@ -93,15 +113,27 @@ class RemoteSkills:
                 skills[skill.name] = skill
             except SkillError as error:
                 named = entry.get("name") if isinstance(entry, dict) else None
-                problems.append(Diagnostic("remote", "error", "", str(error), named[:100] if isinstance(named, str) else ""))
+                problems.append(
+                    Diagnostic(
+                        "remote",
+                        "error",
+                        "",
+                        str(error),
+                        named[:100] if isinstance(named, str) else "",
+                    )
+                )
         return FetchedSkills(tuple(skills.values()), tuple(problems))
 
     def git(self, url: str, ref: str = "HEAD", *, below: str = "") -> list[AgentSkill]:
-        """The skills of a repository at a commit, a branch or a tag; the commit is pinned when it came first."""
+        """The skills of a repository at a commit, a branch or a tag; the commit is pinned when it
+        came first.
+        """
         from agentsandbox.skills.remote.repositories import fetch_tree, local_path
 
         local = local_path(url)
-        if local is None and (refusal := self.policy.refusal(url, "GET") or self.policy.refusal(url, "POST")):
+        if local is None and (
+            refusal := self.policy.refusal(url, "GET") or self.policy.refusal(url, "POST")
+        ):
             raise SkillPolicyError(f"{url}: {refusal}")
         key = f"{url}@{ref}"
         pinned = ref if COMMIT.fullmatch(ref) else self._pins().get(key)
@@ -112,7 +144,13 @@ class RemoteSkills:
         kept = self.cache / f"git-{pinned}-{part}.zip" if pinned else None
         if kept is not None and kept.exists():
             return skills_in(unpack(kept.read_bytes()), name, below)
-        commit, data = fetch_tree(url if local is None else local, pinned or ref, self.policy, local=local is not None, below=below)
+        commit, data = fetch_tree(
+            url if local is None else local,
+            pinned or ref,
+            self.policy,
+            local=local is not None,
+            below=below,
+        )
         skills = skills_in(unpack(data), name, below)
         self._keep(f"git-{commit}-{part}.zip", data)
         if not COMMIT.fullmatch(ref):
@@ -171,7 +209,9 @@ class RemoteSkills:
             content = self.get(url)
             found = f"sha256:{hashlib.sha256(content).hexdigest()}"
             if wanted is not None and found != wanted:
-                raise SkillPolicyError(f"{url}: the content is not what it was: {found} instead of {wanted}")
+                raise SkillPolicyError(
+                    f"{url}: the content is not what it was: {found} instead of {wanted}"
+                )
             skills: list[AgentSkill] = make(content)
             self._keep(found.replace(":", "-"), content)
             if digest is None:
@@ -198,13 +238,17 @@ class RemoteSkills:
         except FileNotFoundError:
             return {}
         except (ValueError, AttributeError, RecursionError):
-            raise SkillStateError(f"{PINS} in the cache is damaged: what was pinned is not known any more") from None
+            raise SkillStateError(
+                f"{PINS} in the cache is damaged: what was pinned is not known any more"
+            ) from None
 
     def _pin(self, key: str, digest: str) -> None:
         """Pin what came first, unless another process pinned something else meanwhile."""
         with self._changing() as pins:
             if pins.setdefault(key, digest) != digest:
-                raise SkillPolicyError(f"{key}: the content is not what another process was given: {digest} instead of {pins[key]}")
+                raise SkillPolicyError(
+                    f"{key}: the content is not what another process was given: {digest} instead of {pins[key]}"
+                )
 
     @contextmanager
     def _changing(self) -> Iterator[dict[str, str]]:

@@ -1,7 +1,8 @@
-"""One commit of a git repository, as an archive: over HTTP within a `NetworkPolicy`, or from a folder of the host.
+"""One commit of a git repository, as an archive: over HTTP within a `NetworkPolicy`, or from a
+folder of the host.
 
-Nothing is checked out, no hook, filter or submodule is looked at. What a pack would unpack to is counted before it is
-unpacked; a tree is walked with a limit on directories as well as on files.
+Nothing is checked out, no hook, filter or submodule is looked at. What a pack would unpack to is
+counted before it is unpacked; a tree is walked with a limit on directories as well as on files.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ try:
 except ImportError:
     from agentsandbox.errors import SkillStateError
 
-    raise SkillStateError('fetching repositories needs the extra "remote": pip install "agentsandbox[remote]"') from None
+    raise SkillStateError(
+        'fetching repositories needs the extra "remote": pip install "agentsandbox[remote]"'
+    ) from None
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -54,7 +57,9 @@ def local_path(url: str) -> str | None:
     return os.path.expanduser(url) if parts.scheme == "" and "@" not in url else None
 
 
-def fetch_tree(url: str, ref: str, policy: NetworkPolicy, *, local: bool, below: str = "") -> tuple[str, bytes]:
+def fetch_tree(
+    url: str, ref: str, policy: NetworkPolicy, *, local: bool, below: str = ""
+) -> tuple[str, bytes]:
     """The commit that `ref` is now, and its files (below a directory) as a zip archive."""
     try:
         repo, named = _opened(url, ref) if local else _fetched(url, ref, policy)
@@ -65,14 +70,22 @@ def fetch_tree(url: str, ref: str, policy: NetworkPolicy, *, local: bool, below:
             repo.close()
     except dulwich.errors.NotGitRepository:
         raise SkillNotFoundError(f"{url}: not a git repository") from None
-    except (dulwich.errors.GitProtocolError, dulwich.errors.ObjectFormatException, dulwich.errors.ChecksumMismatch, KeyError) as error:
+    except (
+        dulwich.errors.GitProtocolError,
+        dulwich.errors.ObjectFormatException,
+        dulwich.errors.ChecksumMismatch,
+        KeyError,
+    ) as error:
         raise InvalidSkillError(f"{url}: the repository cannot be read: {error}") from None
     except (zlib.error, AssertionError, ValueError) as error:
         raise InvalidSkillError(f"{url}: the repository is damaged: {error}") from None
 
 
 def _names_of(ref: str) -> list[bytes]:
-    return [encode(name) for name in (ref, f"refs/heads/{ref}", f"refs/tags/{ref}", f"refs/remotes/origin/{ref}")]
+    return [
+        encode(name)
+        for name in (ref, f"refs/heads/{ref}", f"refs/tags/{ref}", f"refs/remotes/origin/{ref}")
+    ]
 
 
 def _commit(repo: Any, named: bytes | None, ref: str) -> Any:
@@ -91,7 +104,10 @@ def _commit(repo: Any, named: bytes | None, ref: str) -> Any:
 
 def _choose(refs: Mapping[Any, Any], ref: str) -> Any:
     """What a branch, a tag or a number means."""
-    return next((refs[name] for name in _names_of(ref) if refs.get(name)), encode(ref) if len(ref) == 40 else None)
+    return next(
+        (refs[name] for name in _names_of(ref) if refs.get(name)),
+        encode(ref) if len(ref) == 40 else None,
+    )
 
 
 def _opened(path: str, ref: str) -> tuple[Any, Any]:
@@ -114,7 +130,9 @@ def _fetched(url: str, ref: str, policy: NetworkPolicy) -> tuple[Any, Any]:
 
     with open_client(policy) as http:
         client = _GuardedGit(url, http)
-        client.fetch_pack(encode(urlsplit(url).path), choose, repo.get_graph_walker(), pack.write, depth=1)
+        client.fetch_pack(
+            encode(urlsplit(url).path), choose, repo.get_graph_walker(), pack.write, depth=1
+        )
     check_pack(pack.getvalue())
     file, commit, _ = repo.object_store.add_pack()
     file.write(pack.getvalue())
@@ -123,7 +141,9 @@ def _fetched(url: str, ref: str, policy: NetworkPolicy) -> tuple[Any, Any]:
 
 
 class _GuardedGit(dulwich.client.AbstractHttpGitClient):
-    """Git over the client that keeps to the policy. The first request may be redirected, as git allows it; the rest goes there."""
+    """Git over the client that keeps to the policy. The first request may be redirected, as git
+    allows it; the rest goes there.
+    """
 
     def __init__(self, url: str, http: Any) -> None:
         super().__init__(url, quiet=True)  # a thin pack needs what we have, which is nothing
@@ -136,7 +156,11 @@ class _GuardedGit(dulwich.client.AbstractHttpGitClient):
         return self._base_url
 
     def _http_request(
-        self, url: str, headers: Any = None, data: bytes | Iterator[bytes] | None = None, raise_for_status: bool = True
+        self,
+        url: str,
+        headers: Any = None,
+        data: bytes | Iterator[bytes] | None = None,
+        raise_for_status: bool = True,
     ) -> tuple[Any, Callable[[int], bytes]]:
         if data is None:
             found, answer, content = self._http.get(url, headers)
@@ -145,7 +169,9 @@ class _GuardedGit(dulwich.client.AbstractHttpGitClient):
             found, (answer, content) = url, self._http.ask(url, "POST", headers, body)
         if raise_for_status and answer.status_code != 200:
             raise dulwich.errors.GitProtocolError(f"the server answered {answer.status_code}")
-        return _Answer(answer.headers.get("content-type"), found if found != url else ""), io.BytesIO(content).read
+        return _Answer(
+            answer.headers.get("content-type"), found if found != url else ""
+        ), io.BytesIO(content).read
 
 
 class _Answer:
@@ -238,9 +264,13 @@ def _archive(repo: Any, tree: Any, below: str) -> bytes:
             content = repo.object_store[sha].data
             total, count = total + len(content), count + 1
             if total > MAX_BYTES or count > MAX_FILES:
-                raise SkillLimitError(f"the repository holds more than {MAX_FILES} files or {MAX_BYTES} bytes; name a directory")
+                raise SkillLimitError(
+                    f"the repository holds more than {MAX_FILES} files or {MAX_BYTES} bytes; name a directory"
+                )
             info = zipfile.ZipInfo(path, _FIXED)
-            info.external_attr = (mode if stat.S_ISLNK(mode) else stat.S_IFREG | (mode & 0o777)) << 16
+            info.external_attr = (
+                mode if stat.S_ISLNK(mode) else stat.S_IFREG | (mode & 0o777)
+            ) << 16
             archive.writestr(info, content)
     return written.getvalue()
 

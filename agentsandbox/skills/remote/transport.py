@@ -1,4 +1,6 @@
-"""HTTP that checks the address before it speaks: a policy decides on the connection itself, not on a name that may change."""
+"""HTTP that checks the address before it speaks: a policy decides on the connection itself, not on
+a name that may change.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ try:
     import httpcore
     import httpx
 except ImportError:
-    raise SkillStateError('fetching skills needs the extra "remote": pip install "agentsandbox[remote]"') from None
+    raise SkillStateError(
+        'fetching skills needs the extra "remote": pip install "agentsandbox[remote]"'
+    ) from None
 
 if TYPE_CHECKING:
     import ssl
@@ -50,9 +54,14 @@ class TimedStream(httpcore.NetworkStream):
         self._stream.close()
 
     def start_tls(
-        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,
     ) -> httpcore.NetworkStream:
-        return TimedStream(self._stream.start_tls(ssl_context, server_hostname, self._left(timeout)), self._until)
+        return TimedStream(
+            self._stream.start_tls(ssl_context, server_hostname, self._left(timeout)), self._until
+        )
 
     def get_extra_info(self, info: str) -> Any:
         return self._stream.get_extra_info(info)
@@ -92,15 +101,21 @@ class GuardedBackend(httpcore.NetworkBackend):
 
 
 class Client:
-    """Asks one address after the other, each one that the policy allows, within its size, all of them within its time."""
+    """Asks one address after the other, each one that the policy allows, within its size, all of
+    them within its time.
+    """
 
     def __init__(self, policy: NetworkPolicy, pool: httpcore.ConnectionPool, until: float) -> None:
         self.policy = policy
         self._pool = pool
         self._until = until
 
-    def get(self, url: str, headers: Mapping[str, str] | None = None) -> tuple[str, httpx.Response, bytes]:
-        """The answer of a server and its content, redirections followed; and the address that gave it."""
+    def get(
+        self, url: str, headers: Mapping[str, str] | None = None
+    ) -> tuple[str, httpx.Response, bytes]:
+        """The answer of a server and its content, redirections followed; and the address that gave
+        it.
+        """
         for _ in range(MAX_REDIRECTS + 1):
             answer, content = self.ask(url, "GET", headers)
             if answer.status_code not in REDIRECTS or "location" not in answer.headers:
@@ -109,24 +124,41 @@ class Client:
         raise SkillLimitError(f"{url}: more than {MAX_REDIRECTS} redirections")
 
     def ask(
-        self, url: str, method: str = "GET", headers: Mapping[str, str] | None = None, body: bytes | None = None
+        self,
+        url: str,
+        method: str = "GET",
+        headers: Mapping[str, str] | None = None,
+        body: bytes | None = None,
     ) -> tuple[httpx.Response, bytes]:
         """The answer of a server and its content; redirections are answers."""
         if refusal := self.policy.refusal(url, method):
             raise SkillPolicyError(f"{url}: {refusal}")
         target = httpx.URL(url)
         fields = {name.lower(): value for name, value in (headers or {}).items()}
-        fields |= {"host": str(target.netloc, "ascii"), "accept-encoding": "identity", "user-agent": "agentsandbox"}
-        fields |= {name.lower(): value for name, value in self.policy.headers.get(target.host, {}).items()}
+        fields |= {
+            "host": str(target.netloc, "ascii"),
+            "accept-encoding": "identity",
+            "user-agent": "agentsandbox",
+        }
+        fields |= {
+            name.lower(): value for name, value in self.policy.headers.get(target.host, {}).items()
+        }
         if body is not None:
             fields["content-length"] = str(len(body))
         seconds = max(0.1, self._until - time.monotonic())
         request = httpcore.Request(
             method,
-            httpcore.URL(scheme=target.raw_scheme, host=target.raw_host, port=target.port, target=target.raw_path),
+            httpcore.URL(
+                scheme=target.raw_scheme,
+                host=target.raw_host,
+                port=target.port,
+                target=target.raw_path,
+            ),
             headers=list(fields.items()),
             content=body,
-            extensions={"timeout": {"connect": seconds, "read": seconds, "write": seconds, "pool": seconds}},
+            extensions={
+                "timeout": {"connect": seconds, "read": seconds, "write": seconds, "pool": seconds}
+            },
         )
         try:
             answer = self._pool.handle_request(request)
@@ -136,14 +168,20 @@ class Client:
                 answer.close()
         except httpcore.TimeoutException:
             raise self._too_long(url) from None
-        except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.UnsupportedProtocol) as error:
+        except (
+            httpcore.NetworkError,
+            httpcore.ProtocolError,
+            httpcore.UnsupportedProtocol,
+        ) as error:
             raise SkillStateError(f"{url}: {type(error).__name__}: {error}") from None
         return httpx.Response(answer.status, headers=answer.headers), content
 
     def _read(self, answer: httpcore.Response, url: str) -> bytes:
         encodings = [value for name, value in answer.headers if name.lower() == b"content-encoding"]
         if any(value.strip().lower() not in (b"identity", b"") for value in encodings):
-            raise SkillPolicyError(f"{url}: the answer is compressed, though it was not asked to be")
+            raise SkillPolicyError(
+                f"{url}: the answer is compressed, though it was not asked to be"
+            )
         chunks, size = [], 0
         for chunk in answer.iter_stream():
             size += len(chunk)
@@ -162,5 +200,7 @@ class Client:
 def open_client(policy: NetworkPolicy) -> Iterator[Client]:
     """A client for a few requests, which have the policy's time together."""
     until = time.monotonic() + policy.timeout
-    with httpcore.ConnectionPool(network_backend=GuardedBackend(policy, until), max_connections=4) as pool:
+    with httpcore.ConnectionPool(
+        network_backend=GuardedBackend(policy, until), max_connections=4
+    ) as pool:
         yield Client(policy, pool, until)

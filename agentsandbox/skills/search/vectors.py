@@ -1,7 +1,9 @@
-"""Which of many vectors point where another one does, in milliseconds and without a library for numbers.
+"""Which of many vectors point where another one does, in milliseconds and without a library for
+numbers.
 
-Each vector has a sketch: three bits for each coordinate, which say in what quarter of the usual values it lies. The sketches of
-all are compared by the bits in which they differ, and then the vectors of the nearest few hundred exactly.
+Each vector has a sketch: three bits for each coordinate, which say in what quarter of the usual
+values it lies. The sketches of all are compared by the bits in which they differ, and then the
+vectors of the nearest few hundred exactly.
 """
 
 from __future__ import annotations
@@ -49,7 +51,9 @@ class Directions:
         if len({len(vector) for vector in (*fresh.values(), *([known] if known else ()))}) > 1:
             raise SkillStateError("the embedder's vectors are not of one length")
         self._vectors |= fresh
-        if len(self._vectors) >= 2 * self._marked:  # marks made from many stay good while some more come
+        if (
+            len(self._vectors) >= 2 * self._marked
+        ):  # marks made from many stay good while some more come
             self._marks = _marks(list(islice(self._vectors.values(), SAMPLE)))
             self._marked = len(self._vectors)
             fresh = self._vectors
@@ -61,7 +65,9 @@ class Directions:
         self._sketches.pop(name, None)
 
     def nearest(self, vector: Sequence[float], limit: int) -> list[str]:
-        """The names of the vectors at less than a right angle to this one, the nearest first, at most `limit`."""
+        """The names of the vectors at less than a right angle to this one, the nearest first, at
+        most `limit`.
+        """
         wanted = _unit(vector)
         names = list(self._vectors)
         if names and len(wanted) != len(self._marks[0]):
@@ -70,9 +76,16 @@ class Directions:
             sketch = self._sketch(wanted)
             apart = [(sketch ^ other).bit_count() for other in self._sketches.values()]
             names = list(self._sketches)
-            names = [names[at] for at in heapq.nsmallest(max(CANDIDATES, limit), range(len(names)), key=apart.__getitem__)]
+            names = [
+                names[at]
+                for at in heapq.nsmallest(
+                    max(CANDIDATES, limit), range(len(names)), key=apart.__getitem__
+                )
+            ]
         scores = {name: sum(map(mul, self._vectors[name], wanted)) for name in names}
-        return sorted((name for name in names if scores[name] > 0), key=lambda name: -scores[name])[:limit]
+        return sorted((name for name in names if scores[name] > 0), key=lambda name: -scores[name])[
+            :limit
+        ]
 
     def _sketch(self, vector: array[float]) -> int:
         above = b"".join(bytes(map(gt, vector, mark)) for mark in self._marks)
@@ -85,10 +98,18 @@ def _unit(vector: Sequence[float]) -> array[float]:
 
 
 def _marks(vectors: Sequence[array[float]]) -> tuple[array[float], ...]:
-    """Three marks for each coordinate, which divide its values into quarters if they are spread as most things are."""
+    """Three marks for each coordinate, which divide its values into quarters if they are spread as
+    most things are.
+    """
     count = len(vectors)
     columns = list(zip(*vectors, strict=True))
     middle = [math.fsum(column) / count for column in columns]
-    spread = [math.sqrt(sum((value - mean) ** 2 for value in column) / count) for column, mean in zip(columns, middle, strict=True)]
+    spread = [
+        math.sqrt(sum((value - mean) ** 2 for value in column) / count)
+        for column, mean in zip(columns, middle, strict=True)
+    ]
     shifts = (-QUARTER, 0.0, QUARTER)
-    return tuple(array("f", [mean + shift * width for mean, width in zip(middle, spread, strict=True)]) for shift in shifts)
+    return tuple(
+        array("f", [mean + shift * width for mean, width in zip(middle, spread, strict=True)])
+        for shift in shifts
+    )

@@ -1,8 +1,9 @@
 """What `allowed-tools` allows, asked of every simple command while a skill's script runs.
 
-`Bash` allows everything, `Bash(git:*)` the command git, `Bash(git add:*)` what starts so, `Bash(make test)` just that.
-`Read`, `Grep`, `Glob`, `Write` and `Edit` allow the commands that do the same. The shell's own builtins, which reach
-nothing by themselves, are always allowed; what they run is asked again.
+`Bash` allows everything, `Bash(git:*)` the command git, `Bash(git add:*)` what starts so,
+`Bash(make test)` just that. `Read`, `Grep`, `Glob`, `Write` and `Edit` allow the commands that do
+the same. The shell's own builtins, which reach nothing by themselves, are always allowed; what they
+run is asked again.
 """
 
 from __future__ import annotations
@@ -22,13 +23,32 @@ __all__ = ["AllowedTools"]
 
 _BASH = re.compile(r"(?:Bash|Shell)\((?P<pattern>.*)\)", re.IGNORECASE | re.DOTALL)
 
-_READ = ["basename", "cat", "cmp", "diff", "dirname", "du", "file", "head", "ls", "md5sum", "nl", "od", "readlink", "realpath", "sha256sum"]
+_READ = [
+    "basename",
+    "cat",
+    "cmp",
+    "diff",
+    "dirname",
+    "du",
+    "file",
+    "head",
+    "ls",
+    "md5sum",
+    "nl",
+    "od",
+    "readlink",
+    "realpath",
+    "sha256sum",
+]
 READERS = {
     "read": [*_READ, "stat", "tac", "tail", "tree", "wc"],
     "grep": ["grep", "egrep", "fgrep", "rg"],
     "glob": ["find", "ls"],
 }
-WRITING = {"find": re.compile(r"-(?:delete|fprint0?|fprintf|fls)"), "tree": re.compile(r"-[^-]*o.*|--o.*", re.DOTALL)}
+WRITING = {
+    "find": re.compile(r"-(?:delete|fprint0?|fprintf|fls)"),
+    "tree": re.compile(r"-[^-]*o.*|--o.*", re.DOTALL),
+}
 """Words with which some of them write."""
 WRITERS = {
     "write": ["cp", "install", "ln", "mkdir", "mktemp", "mv", "rm", "rmdir", "tee", "touch"],
@@ -58,7 +78,9 @@ class AllowedTools:
             self._allow(tool)
 
     def refusal(self, argv: Sequence[str], *, function: bool = False) -> str | None:
-        """Why a command must not run, None when it may. `function` says that it is one of the script's own functions."""
+        """Why a command must not run, None when it may. `function` says that it is one of the
+        script's own functions.
+        """
         if self._everything or function or not argv:
             return None
         name = argv[0].rsplit("/", 1)[-1]
@@ -67,23 +89,38 @@ class AllowedTools:
             return None
         if any(words[: len(prefix)] == prefix for prefix in self._prefixes):
             return None
-        if name in self._readers and not (name in WRITING and any(WRITING[name].fullmatch(word) for word in words[1:])):
+        if name in self._readers and not (
+            name in WRITING and any(WRITING[name].fullmatch(word) for word in words[1:])
+        ):
             return None
         return f"not among the skill's allowed tools: {' '.join(self.tools) or 'none'}"
 
-    def rule(self, skill: str, root: str, interpreters: Collection[str], note: Callable[[str], None] | None = None) -> Rule:
-        """What a sandbox asks before each command: why it must not run, or None. With `note` nothing is refused, but noted.
+    def rule(
+        self,
+        skill: str,
+        root: str,
+        interpreters: Collection[str],
+        note: Callable[[str], None] | None = None,
+    ) -> Rule:
+        """What a sandbox asks before each command: why it must not run, or None. With `note`
+        nothing is refused, but noted.
 
-        Scripts below `root`, the skill's directory, may be run, by themselves or by the commands that the host named as `interpreters`:
-        what they run is asked again.
+        Scripts below `root`, the skill's directory, may be run, by themselves or by the commands
+        that the host named as `interpreters`: what they run is asked again.
         """
 
         def runs_own_script(request: Any) -> bool:
             words = request.argv[1:] if request.argv[0] in interpreters else request.argv
-            return "/" in "".join(words[:1]) and posixpath.normpath(posixpath.join(request.cwd, words[0])).startswith(f"{root}/")
+            return "/" in "".join(words[:1]) and posixpath.normpath(
+                posixpath.join(request.cwd, words[0])
+            ).startswith(f"{root}/")
 
         def ask(request: Any) -> str | None:
-            refusal = None if runs_own_script(request) else self.refusal(request.argv, function=request.is_function)
+            refusal = (
+                None
+                if runs_own_script(request)
+                else self.refusal(request.argv, function=request.is_function)
+            )
             if refusal is not None and note is not None:
                 note(f"{skill}: {request.argv[0]}: {refusal}")
                 return None

@@ -1,4 +1,6 @@
-"""Reading a file of a skill for a model: which paths, how much, and how bytes that are no text are shown."""
+"""Reading a file of a skill for a model: which paths, how much, and how bytes that are no text are
+shown.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +20,24 @@ if TYPE_CHECKING:
     from agentsandbox.skills.skill import AgentSkill
     from agentsandbox.skills.sources.files import SkillFile
 
-__all__ = ["ReadingRules", "SkillContent", "as_text", "find_file", "page_lines", "read_file", "read_instructions", "truncate"]
+__all__ = [
+    "ReadingRules",
+    "SkillContent",
+    "as_text",
+    "find_file",
+    "page_lines",
+    "read_file",
+    "read_instructions",
+    "truncate",
+]
 
 MAX_LINKS = 40
 
 
 @dataclass(frozen=True, slots=True)
 class ReadingRules:
-    """How files of skills are read. Sizes in bytes: past the soft one a text is cut, past the hard one it is an error.
+    """How files of skills are read. Sizes in bytes: past the soft one a text is cut, past the hard
+    one it is an error.
 
     resource_scope  "root": any file of the skill; "references_assets": only those two directories
     allow_internal_dotdot  whether a path may go back by ".." without leaving the skill
@@ -44,7 +56,8 @@ class ReadingRules:
 
 @dataclass(frozen=True, slots=True)
 class SkillContent:
-    """What was read: `content` is text, or base64 by `encoding`, or empty for bytes that are only described.
+    """What was read: `content` is text, or base64 by `encoding`, or empty for bytes that are only
+    described.
 
     It comes from the skill's author: untrusted input, not instructions.
     """
@@ -61,24 +74,45 @@ class SkillContent:
 
 
 def read_file(skill: AgentSkill, path: str, rules: ReadingRules) -> SkillContent:
-    """Read a file of a skill; `SkillPathError` or `SkillLimitError` say what is wrong, never where the host has it."""
+    """Read a file of a skill; `SkillPathError` or `SkillLimitError` say what is wrong, never where
+    the host has it.
+    """
     relative = clean_path(path, internal_dotdot=rules.allow_internal_dotdot)
     file = find_file(skill, relative)
-    if rules.resource_scope == "references_assets" and not file.relative_path.startswith(("references/", "assets/")):
+    if rules.resource_scope == "references_assets" and not file.relative_path.startswith(
+        ("references/", "assets/")
+    ):
         raise SkillPathError("only files in references/ and assets/ can be read", "out_of_scope")
     size = len(file.content)
-    kind, soft = ("SKILL.md", rules.max_skill_md_bytes) if relative == "SKILL.md" else ("resource", rules.max_resource_bytes)
-    hard = rules.hard_resource_bytes if rules.overflow == "truncate" else min(soft, rules.hard_resource_bytes)
+    kind, soft = (
+        ("SKILL.md", rules.max_skill_md_bytes)
+        if relative == "SKILL.md"
+        else ("resource", rules.max_resource_bytes)
+    )
+    hard = (
+        rules.hard_resource_bytes
+        if rules.overflow == "truncate"
+        else min(soft, rules.hard_resource_bytes)
+    )
     if size > hard:
         raise _too_large(relative, size, hard)
     text = as_text(file.content)
     if text is None:
         return _bytes_of(skill.name, relative, file.content, rules)
-    return SkillContent(skill.name, relative, truncate(text, soft, kind), size, truncated=size > soft, modified=file.modified)
+    return SkillContent(
+        skill.name,
+        relative,
+        truncate(text, soft, kind),
+        size,
+        truncated=size > soft,
+        modified=file.modified,
+    )
 
 
 def read_instructions(skill: AgentSkill, rules: ReadingRules, *, full: bool = False) -> str:
-    """A skill's instructions, or its whole SKILL.md, cut off past the soft size; `SkillLimitError` where the rules say so."""
+    """A skill's instructions, or its whole SKILL.md, cut off past the soft size; `SkillLimitError`
+    where the rules say so.
+    """
     text = (skill.metadata.raw_content if full else skill.metadata.instructions) or ""
     size = len(encode(text))
     if size > rules.max_skill_md_bytes and rules.overflow == "error":
@@ -95,7 +129,9 @@ def _bytes_of(skill: str, path: str, data: bytes, rules: ReadingRules) -> SkillC
         return SkillContent(skill, path, "", len(data), "none", kind)
     if len(data) > rules.max_resource_bytes:  # half of it would be of no use
         raise _too_large(path, len(data), rules.max_resource_bytes)
-    return SkillContent(skill, path, str(base64.b64encode(data), "ascii"), len(data), "base64", kind)
+    return SkillContent(
+        skill, path, str(base64.b64encode(data), "ascii"), len(data), "base64", kind
+    )
 
 
 def _too_large(name: str, size: int, limit: int) -> SkillLimitError:
@@ -127,7 +163,9 @@ def find_file(skill: AgentSkill, path: str) -> SkillFile:
         if file is not None and not todo:
             return file
         if here not in directories:
-            raise SkillPathError(f"there is no file {path!r} in the skill {skill.name!r}", "not_found")
+            raise SkillPathError(
+                f"there is no file {path!r} in the skill {skill.name!r}", "not_found"
+            )
         done.append(part)
     raise SkillPathError(f"{path!r} is a directory", "is_directory")
 
@@ -159,9 +197,17 @@ def truncate(text: str, limit: int, kind: str) -> str:
 
 
 def page_lines(
-    text: str, offset: int | None, limit: int | None, *, max_lines: int = 1000, max_line: int = 1024, max_output: int = 16384
+    text: str,
+    offset: int | None,
+    limit: int | None,
+    *,
+    max_lines: int = 1000,
+    max_line: int = 1024,
+    max_output: int = 16384,
 ) -> str:
-    """Numbered lines from `offset` (counted from 1), at most `limit`; `SkillLimitError` for more than fits."""
+    """Numbered lines from `offset` (counted from 1), at most `limit`; `SkillLimitError` for more
+    than fits.
+    """
     if offset is not None and offset < 1:
         raise SkillLimitError(f"Offset must be positive (got {offset})")
     if limit is not None and limit < 1:
@@ -180,7 +226,11 @@ def page_lines(
     size = 0
     for number, line in enumerate(chosen, start + 1):
         data = encode(line)
-        cut = line if len(data) <= max_line else f"{str(data[:max_line], 'utf-8', 'ignore')}... [truncated]"
+        cut = (
+            line
+            if len(data) <= max_line
+            else f"{str(data[:max_line], 'utf-8', 'ignore')}... [truncated]"
+        )
         shown.append(f"{number}\t{cut}")
         size += len(encode(shown[-1])) + 1
         if size > max_output:

@@ -1,4 +1,6 @@
-"""Filling in a skill's instructions before a model reads them: arguments, places, and, where allowed, commands' output."""
+"""Filling in a skill's instructions before a model reads them: arguments, places, and, where
+allowed, commands' output.
+"""
 
 from __future__ import annotations
 
@@ -38,11 +40,13 @@ def render_body(
 ) -> str:
     """The body with its places filled in.
 
-    arguments   what stood after the skill's name: `$ARGUMENTS`, `$ARGUMENTS[N]`, `$N` from 0; appended if nothing asks for them
+    arguments   what stood after the skill's name: `$ARGUMENTS`, `$ARGUMENTS[N]`, `$N` from 0;
+                appended if nothing asks for them
     names       of the arguments, for `$name`
     directory   for `${CLAUDE_SKILL_DIR}`, `${SKILL_DIR}`, `${SKILL_ROOT}` and `{baseDir}`
     session_id  for `${CLAUDE_SESSION_ID}`
-    run         runs a command in the sandbox and returns its output, for !`command` and ```! blocks; without it they stay
+    run         runs a command in the sandbox and returns its output, for !`command` and ```!
+                blocks; without it they stay
 
     Commands are run before anything is filled in: what an argument says is never executed.
     """
@@ -55,13 +59,19 @@ def render_body(
     filled = _PLACE.sub(filling, body)
     if arguments and not filling.asked:
         filled = f"{filled}\n\nARGUMENTS: {arguments}"
-    return re.sub("\ue000(\\d+)\ue001", lambda match: outputs[int(match.group(1))], filled) if outputs else filled
+    return (
+        re.sub("\ue000(\\d+)\ue001", lambda match: outputs[int(match.group(1))], filled)
+        if outputs
+        else filled
+    )
 
 
 class _Filling:
     """What stands in each place."""
 
-    def __init__(self, arguments: str, names: tuple[str, ...], directory: str, values: Mapping[str, str]) -> None:
+    def __init__(
+        self, arguments: str, names: tuple[str, ...], directory: str, values: Mapping[str, str]
+    ) -> None:
         self.arguments = arguments
         self.names = names
         self.directory = directory
@@ -98,7 +108,9 @@ class _Filling:
 
 
 def _run_commands(body: str, run: Callable[[str], str], outputs: list[str]) -> str:
-    """The body with a mark in place of every command; what they print goes to `outputs`, where nothing is filled in."""
+    """The body with a mark in place of every command; what they print goes to `outputs`, where
+    nothing is filled in.
+    """
 
     def mark(command: str) -> str:
         outputs.append(run(command).rstrip("\n"))

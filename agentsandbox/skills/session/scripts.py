@@ -1,7 +1,8 @@
 """Running a skill's script inside the sandbox, and never anywhere else.
 
-How a script runs is decided by its first line, then by its extension: shells run in the sandbox's own; for any other
-interpreter the host says which of the sandbox's commands it is. What has none ends with status 126.
+How a script runs is decided by its first line, then by its extension: shells run in the sandbox's
+own; for any other interpreter the host says which of the sandbox's commands it is. What has none
+ends with status 126.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ if TYPE_CHECKING:
 
         def get_mounted_skills(self) -> Sequence[SkillInfo]: ...
 
-        def mount_skill(self, skill: AgentSkill, path: str | None = None, *, written: bool = False) -> str: ...
+        def mount_skill(
+            self, skill: AgentSkill, path: str | None = None, *, written: bool = False
+        ) -> str: ...
 
         def execute(
             self,
@@ -72,12 +75,29 @@ if TYPE_CHECKING:
         def diff(self, snapshot: Any, /) -> Sequence[Any]: ...
 
 
-__all__ = ["INTERPRETERS", "ScriptChange", "ScriptResult", "ScriptRun", "check_files", "interpreter_of", "plan_script"]
+__all__ = [
+    "INTERPRETERS",
+    "ScriptChange",
+    "ScriptResult",
+    "ScriptRun",
+    "check_files",
+    "interpreter_of",
+    "plan_script",
+]
 
 SCRIPT = '"$@"'
 
-INTERPRETERS: Mapping[str, str] = {".sh": "sh", ".bash": "sh", "sh": "sh", "bash": "sh", "dash": "sh", "zsh": "sh", "ksh": "sh"}
-"""Extension, or name on the "#!" line → the sandbox's command. `sh FILE` stops at the first error."""
+INTERPRETERS: Mapping[str, str] = {
+    ".sh": "sh",
+    ".bash": "sh",
+    "sh": "sh",
+    "bash": "sh",
+    "dash": "sh",
+    "zsh": "sh",
+    "ksh": "sh",
+}
+"""Extension, or name on the "#!" line → the sandbox's command. `sh FILE` stops at the first
+error."""
 
 STEERING = frozenset(
     "BASHOPTS BASH_ENV BASH_XTRACEFD CDPATH ENV GLOBIGNORE HOME IFS LD_PRELOAD LD_LIBRARY_PATH PATH PROMPT_COMMAND PS4 SHELLOPTS".split()
@@ -85,7 +105,8 @@ STEERING = frozenset(
 """Variables that say which programs a script starts, or what it runs before its own lines."""
 MAX_ARGUMENTS = 1000
 MAX_DIFF = 256 * 1024
-"""Bytes of a file that `ScriptChange.diff` compares: the comparison of many equal lines takes quadratic time."""
+"""Bytes of a file that `ScriptChange.diff` compares: the comparison of many equal lines takes
+quadratic time."""
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -107,12 +128,23 @@ class ScriptChange:
         """A unified diff, or one line for what is no text or too large to compare."""
         if self._old.is_dir(self.path) or self._new.is_dir(self.path):
             return f"Directory {self.path} {self.kind}\n"
-        before, after = (fs.read_bytes(self.path) if fs.is_file(self.path) else b"" for fs in (self._old, self._new))
+        before, after = (
+            fs.read_bytes(self.path) if fs.is_file(self.path) else b""
+            for fs in (self._old, self._new)
+        )
         old, new = as_text(before), as_text(after)
         if old is None or new is None or max(len(before), len(after)) > MAX_DIFF:
             return f"Binary files a{self.path} and b{self.path} differ\n"
-        shown = difflib.unified_diff(old.splitlines(keepends=True), new.splitlines(keepends=True), f"a{self.path}", f"b{self.path}")
-        return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in shown)
+        shown = difflib.unified_diff(
+            old.splitlines(keepends=True),
+            new.splitlines(keepends=True),
+            f"a{self.path}",
+            f"b{self.path}",
+        )
+        return "".join(
+            line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+            for line in shown
+        )
 
     def __str__(self) -> str:
         return f"{self.kind} {self.path}"
@@ -120,7 +152,9 @@ class ScriptChange:
 
 @dataclass(frozen=True, slots=True)
 class ScriptResult:
-    """What a script did. `path` is absolute, in the sandbox; `changes` are the files it made, changed and removed."""
+    """What a script did. `path` is absolute, in the sandbox; `changes` are the files it made,
+    changed and removed.
+    """
 
     path: str
     exit_code: int
@@ -163,7 +197,13 @@ class ScriptRun:
     def options(self) -> dict[str, Any]:
         """What the execution is told beside its script."""
         state = "new" if self.fresh else "discard"
-        return {"args": self.words, "env": self.env, "cwd": self.cwd, "state": state, "on_command": self.policy}
+        return {
+            "args": self.words,
+            "env": self.env,
+            "cwd": self.cwd,
+            "state": state,
+            "on_command": self.policy,
+        }
 
     def finish(self, result: ExecutionResult) -> ScriptResult:
         """What the execution means for the script."""
@@ -174,7 +214,10 @@ class ScriptRun:
             str(result.stdout_bytes, "utf-8", "replace"),
             str(result.stderr_bytes, "utf-8", "replace"),
             result.limit,
-            tuple(ScriptChange(change.path, change.kind, self.old, now) for change in self.place.diff(self.before)),
+            tuple(
+                ScriptChange(change.path, change.kind, self.old, now)
+                for change in self.place.diff(self.before)
+            ),
             lambda: self.place.restore(self.before),
         )
 
@@ -193,10 +236,12 @@ def plan_script(
     interpreters: Mapping[str, str] = INTERPRETERS,
     policy: Policy | None = None,
 ) -> ScriptRun | ScriptResult:
-    """A run of a script of the skill mounted at `root`, or at once the result that nothing can run it.
+    """A run of a script of the skill mounted at `root`, or at once the result that nothing can run
+    it.
 
-    `workdir` is below the sandbox's directory, or below the skill's. With `secrets` the script runs in a new shell, and `env` must
-    not steer what it starts. Raises `SkillPathError` and `SkillPolicyError`.
+    `workdir` is below the sandbox's directory, or below the skill's. With `secrets` the script runs
+    in a new shell, and `env` must not steer what it starts. Raises `SkillPathError` and
+    `SkillPolicyError`.
     """
     file = find_file(skill, path)
     absolute = posixpath.join(root, clean_path(path))
@@ -211,12 +256,24 @@ def plan_script(
     if not place.fs.is_dir(directory):
         raise SkillPathError(f"there is no directory {workdir!r}", "not_found")
     return ScriptRun(
-        place, absolute, (command, absolute, *args), variables, directory, place.snapshot(), place.fs.fork(), policy, bool(secrets)
+        place,
+        absolute,
+        (command, absolute, *args),
+        variables,
+        directory,
+        place.snapshot(),
+        place.fs.fork(),
+        policy,
+        bool(secrets),
     )
 
 
-def _environment(name: str, root: str, env: Mapping[str, str], secrets: Mapping[str, str]) -> dict[str, str]:
-    """The variables that a script is given; `SkillPolicyError` for those that `env` must not set."""
+def _environment(
+    name: str, root: str, env: Mapping[str, str], secrets: Mapping[str, str]
+) -> dict[str, str]:
+    """The variables that a script is given; `SkillPolicyError` for those that `env` must not
+    set.
+    """
     places = {"SKILL_ROOT": root, "SKILL_NAME": name, "CLAUDE_SKILL_DIR": root}
     for variable, value in env.items():
         if not _NAME.fullmatch(variable) or "\0" in value:
@@ -231,11 +288,17 @@ def check_files(place: Workplace, skill: AgentSkill, root: str) -> None:
     for file in skill.files:
         path = posixpath.join(root, file.relative_path)
         try:
-            same = place.fs.readlink(path) == file.link if file.link is not None else place.fs.read_bytes(path) == file.content
+            same = (
+                place.fs.readlink(path) == file.link
+                if file.link is not None
+                else place.fs.read_bytes(path) == file.content
+            )
         except OSError:
             same = False
         if not same:
-            raise SkillPolicyError(f"{path} is not the skill's own file: with secrets, only what was loaded runs")
+            raise SkillPolicyError(
+                f"{path} is not the skill's own file: with secrets, only what was loaded runs"
+            )
 
 
 def interpreter_of(path: str, content: bytes, interpreters: Mapping[str, str]) -> str | None:

@@ -2,6 +2,18 @@
 
 from __future__ import annotations
 
-from agentsandbox.skills.sources.files import FileSystemSkillSource, InMemorySkillSource, PackageSkillSource, SkillFile, SkillSource
+from agentsandbox.skills.sources.files import (
+    FileSystemSkillSource,
+    InMemorySkillSource,
+    PackageSkillSource,
+    SkillFile,
+    SkillSource,
+)
 
-__all__ = ["FileSystemSkillSource", "InMemorySkillSource", "PackageSkillSource", "SkillFile", "SkillSource"]
+__all__ = [
+    "FileSystemSkillSource",
+    "InMemorySkillSource",
+    "PackageSkillSource",
+    "SkillFile",
+    "SkillSource",
+]

@@ -1,6 +1,7 @@
 """Skills out of archives: zip and tar, read in memory, bounded before anything is unpacked.
 
-Nothing is written to a disk and nothing is run. What an archive claims is checked against what it holds.
+Nothing is written to a disk and nothing is run. What an archive claims is checked against what it
+holds.
 """
 
 from __future__ import annotations
@@ -52,7 +53,9 @@ _END = struct.Struct("<4s4H2LH")
 
 
 def unpack(data: bytes) -> list[SkillFile]:
-    """The files in a zip or tar archive (plain, gzip, bzip2, xz). `InvalidSkillError` for what is none, `SkillLimitError` for too much."""
+    """The files in a zip or tar archive (plain, gzip, bzip2, xz). `InvalidSkillError` for what is
+    none, `SkillLimitError` for too much.
+    """
     try:
         if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
             return list(_from_zip(data))
@@ -61,17 +64,28 @@ def unpack(data: bytes) -> list[SkillFile]:
         raise InvalidSkillError(f"the archive cannot be read: {error}") from None
 
 
-def skills_in(files: Iterable[SkillFile], name: str | None = None, below: str = "") -> list[AgentSkill]:
-    """The skills among files: one at the top, or one in each directory with a SKILL.md, at most two levels down.
+def skills_in(
+    files: Iterable[SkillFile], name: str | None = None, below: str = ""
+) -> list[AgentSkill]:
+    """The skills among files: one at the top, or one in each directory with a SKILL.md, at most two
+    levels down.
 
-    `name` is the directory's of a skill at the top, `below` the directory to look in. Each is checked; one that is invalid
-    makes all of them so.
+    `name` is the directory's of a skill at the top, `below` the directory to look in. Each is
+    checked; one that is invalid makes all of them so.
     """
     prefix = f"{below.strip('/')}/" if below.strip("/") else ""
     named = [(_clean(file), file) for file in files]
     inside = {path[len(prefix) :]: file for path, file in named if path.startswith(prefix)}
-    roots = {posixpath.dirname(path) for path in inside if posixpath.basename(path).lower() == SKILL_FILE.lower()}
-    outermost = {root for root in roots if root.count("/") <= 1 and not (root and {"", root.partition("/")[0]} & (roots - {root}))}
+    roots = {
+        posixpath.dirname(path)
+        for path in inside
+        if posixpath.basename(path).lower() == SKILL_FILE.lower()
+    }
+    outermost = {
+        root
+        for root in roots
+        if root.count("/") <= 1 and not (root and {"", root.partition("/")[0]} & (roots - {root}))
+    }
     if not outermost:
         raise InvalidSkillError("there is no SKILL.md")
     found = [_skill(mine, root, name) for root, mine in sorted(_divided(inside, outermost).items())]
@@ -88,7 +102,9 @@ def _clean(file: SkillFile) -> str:
         raise InvalidSkillError(f"{file.relative_path[:200]!r}: {error}") from None
 
 
-def _divided(files: Mapping[str, SkillFile], roots: Collection[str]) -> dict[str, dict[str, SkillFile]]:
+def _divided(
+    files: Mapping[str, SkillFile], roots: Collection[str]
+) -> dict[str, dict[str, SkillFile]]:
     """The files below each root, by their paths from there."""
     divided: dict[str, dict[str, SkillFile]] = {root: {} for root in roots}
     for path, file in files.items():
@@ -106,7 +122,9 @@ def _skill(files: Mapping[str, SkillFile], root: str, name: str | None) -> Agent
         for path, file in files.items()
         if SKIPPED_DIRECTORIES.isdisjoint(path.split("/")[:-1])
     ]
-    leaving = [f"{file.relative_path}: the link leaves the skill" for file in chosen if not _stays(file)]
+    leaving = [
+        f"{file.relative_path}: the link leaves the skill" for file in chosen if not _stays(file)
+    ]
     if leaving:
         raise InvalidSkillError("; ".join(leaving), leaving)
     return AgentSkill(chosen, directory=posixpath.basename(root) or name)
@@ -127,20 +145,30 @@ class _Room:
         self.files -= 1
         self.bytes -= size
         if self.files < 0 or self.bytes < 0:
-            raise SkillLimitError(f"the archive holds more than {MAX_FILES} files or {MAX_BYTES} bytes")
+            raise SkillLimitError(
+                f"the archive holds more than {MAX_FILES} files or {MAX_BYTES} bytes"
+            )
 
 
 def lists_too_much(tail: bytes) -> bool:
     """Whether the list of members of the zip archive that ends so is too large to be read."""
     end = tail.rfind(b"PK\x05\x06")
-    return end < 0 or end + _END.size > len(tail) or int(_END.unpack_from(tail, end)[5]) > MAX_DIRECTORY
+    return (
+        end < 0
+        or end + _END.size > len(tail)
+        or int(_END.unpack_from(tail, end)[5]) > MAX_DIRECTORY
+    )
 
 
 def check_methods(archive: zipfile.ZipFile) -> None:
-    """Refuse bzip2 and LZMA: `zipfile` unpacks a whole block of them, however little is asked for."""
+    """Refuse bzip2 and LZMA: `zipfile` unpacks a whole block of them, however little is asked
+    for.
+    """
     for member in archive.infolist():
         if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise zipfile.BadZipFile(f"{member.filename[:200]!r} is compressed by a method other than deflate")
+            raise zipfile.BadZipFile(
+                f"{member.filename[:200]!r} is compressed by a method other than deflate"
+            )
 
 
 def _from_zip(data: bytes) -> Iterator[SkillFile]:

@@ -1,8 +1,8 @@
 """Where the files of a skill come from: a folder of the host, a package, memory.
 
-A source is read once, when the skill is made. Nothing it yields can leave the skill: links that do, special files and
-names that are not names are refused, all of them listed in one error, or left out where the host says so; more than the caps
-allow is always refused.
+A source is read once, when the skill is made. Nothing it yields can leave the skill: links that do,
+special files and names that are not names are refused, all of them listed in one error, or left out
+where the host says so; more than the caps allow is always refused.
 """
 
 from __future__ import annotations
@@ -42,7 +42,17 @@ __all__ = [
 MAX_FILES = 5000
 MAX_BYTES = 64 * 1024 * 1024
 SKIPPED_DIRECTORIES = frozenset(
-    (".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", ".mypy_cache", ".pytest_cache", ".ruff_cache")
+    (
+        ".git",
+        ".hg",
+        ".svn",
+        "node_modules",
+        "__pycache__",
+        ".venv",
+        ".mypy_cache",
+        ".pytest_cache",
+        ".ruff_cache",
+    )
 )
 """Never part of a skill, though often beside one."""
 
@@ -79,16 +89,28 @@ class InMemorySkillSource:
     def __init__(self, files: Mapping[str, str | bytes] | None = None) -> None:
         self._files: dict[str, SkillFile] = {}
         if files is not None and not isinstance(files, Mapping):
-            raise TypeError(f"files must be a mapping of paths to contents, not {type(files).__name__}")
+            raise TypeError(
+                f"files must be a mapping of paths to contents, not {type(files).__name__}"
+            )
         for path, content in (files or {}).items():
             self.add(path, content)
 
-    def add(self, path: str, content: str | bytes, *, executable: bool | None = None) -> InMemorySkillSource:
-        """One more file; its "#!" says whether it can be executed unless `executable` does. Returns the source itself."""
-        if not isinstance(path, str) or not isinstance(content, (str, bytes, bytearray, memoryview)):
-            raise TypeError(f"a file of a skill has a str for its path and str or bytes in it, not {path!r}: {content!r}")
+    def add(
+        self, path: str, content: str | bytes, *, executable: bool | None = None
+    ) -> InMemorySkillSource:
+        """One more file; its "#!" says whether it can be executed unless `executable` does. Returns
+        the source itself.
+        """
+        if not isinstance(path, str) or not isinstance(
+            content, (str, bytes, bytearray, memoryview)
+        ):
+            raise TypeError(
+                f"a file of a skill has a str for its path and str or bytes in it, not {path!r}: {content!r}"
+            )
         data = encode(content) if isinstance(content, str) else bytes(content)
-        self._files[path] = SkillFile(path, data, data.startswith(b"#!") if executable is None else executable)
+        self._files[path] = SkillFile(
+            path, data, data.startswith(b"#!") if executable is None else executable
+        )
         return self
 
     def files(self) -> Iterator[SkillFile]:
@@ -131,7 +153,9 @@ class FileSystemSkillSource:
 
 
 class PackageSkillSource:
-    """A directory inside an installed package, from its files or from the archive it was installed as."""
+    """A directory inside an installed package, from its files or from the archive it was installed
+    as.
+    """
 
     def __init__(self, package: str, resource: str) -> None:
         self.package = package
@@ -152,7 +176,9 @@ class PackageSkillSource:
         elif root.is_dir():
             yield from _resource_files(root, "")
         else:
-            raise SkillNotFoundError(f"there is no directory {self.resource!r} in the package {self.package!r}")
+            raise SkillNotFoundError(
+                f"there is no directory {self.resource!r} in the package {self.package!r}"
+            )
 
 
 def _resource_files(directory: Traversable, prefix: str) -> Iterator[SkillFile]:
@@ -167,7 +193,9 @@ def _resource_files(directory: Traversable, prefix: str) -> Iterator[SkillFile]:
 
 @contextmanager
 def _opened(parent: int | None, path: str, *, follow: bool = False) -> Iterator[int | str]:
-    """A directory to read from: a descriptor where the system can open relative to one, else its path."""
+    """A directory to read from: a descriptor where the system can open relative to one, else its
+    path.
+    """
     if os.open not in os.supports_dir_fd or os.scandir not in os.supports_fd:
         yield path
         return
@@ -209,7 +237,10 @@ class _Reading:
         name = entry.name if parent is not None else os.path.join(path, entry.name)
         try:
             if entry.is_symlink():
-                self.link(os.readlink(name, dir_fd=parent) if parent is not None else os.readlink(name), relative)
+                self.link(
+                    os.readlink(name, dir_fd=parent) if parent is not None else os.readlink(name),
+                    relative,
+                )
             elif entry.is_dir(follow_symlinks=False):
                 if entry.name not in SKIPPED_DIRECTORIES:
                     with _opened(parent, name) as below:
@@ -235,7 +266,14 @@ class _Reading:
                 self.problems.append(f"{relative}: not a regular file")
                 return
             data = file.read(MAX_BYTES - self.size + 1)
-        self.add(SkillFile(relative, data, bool(info.st_mode & 0o100) or data.startswith(b"#!"), modified=info.st_mtime))
+        self.add(
+            SkillFile(
+                relative,
+                data,
+                bool(info.st_mode & 0o100) or data.startswith(b"#!"),
+                modified=info.st_mtime,
+            )
+        )
 
     def add(self, file: SkillFile) -> None:
         try:

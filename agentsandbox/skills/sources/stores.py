@@ -1,7 +1,8 @@
-"""Places that hold several skills: a folder of the host, a package, an archive, a directory of the sandbox.
+"""Places that hold several skills: a folder of the host, a package, an archive, a directory of the
+sandbox.
 
-A store lists its skills without reading them: what a catalog needs is each one's directory, a stamp that changes when
-SKILL.md does, and the file itself to read the front matter from.
+A store lists its skills without reading them: what a catalog needs is each one's directory, a stamp
+that changes when SKILL.md does, and the file itself to read the front matter from.
 """
 
 from __future__ import annotations
@@ -48,7 +49,15 @@ if TYPE_CHECKING:
         def close(self) -> None: ...
 
 
-__all__ = ["Candidate", "HostSkills", "PackageSkills", "SkillStore", "VirtualSkillSource", "VirtualSkills", "ZipSkills"]
+__all__ = [
+    "Candidate",
+    "HostSkills",
+    "PackageSkills",
+    "SkillStore",
+    "VirtualSkillSource",
+    "VirtualSkills",
+    "ZipSkills",
+]
 
 SKILL_FILE = "SKILL.md"
 ZIP_END = 1024 + 0xFFFF
@@ -78,17 +87,26 @@ class SkillStore(Protocol):
     """A place that holds skills."""
 
     def candidates(self) -> Iterator[Candidate]:
-        """Its skills, sorted by directory; nothing when the place is not there. Raises `OSError` when it cannot be read."""
+        """Its skills, sorted by directory; nothing when the place is not there. Raises `OSError`
+        when it cannot be read.
+        """
         ...
 
 
 def is_listed(name: str) -> bool:
     """Whether a directory of that name is looked into."""
-    return name != "" and not name.startswith(".") and name not in SKIPPED_DIRECTORIES and not UNLISTED.search(name)
+    return (
+        name != ""
+        and not name.startswith(".")
+        and name not in SKIPPED_DIRECTORIES
+        and not UNLISTED.search(name)
+    )
 
 
 class HostSkills:
-    """The skills in a folder of the host: its immediate subdirectories, or the folder itself when it is a skill."""
+    """The skills in a folder of the host: its immediate subdirectories, or the folder itself when
+    it is a skill.
+    """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = os.path.abspath(os.path.expanduser(os.fspath(path)))
@@ -99,13 +117,17 @@ class HostSkills:
         except FileNotFoundError:
             return
         if not stat.S_ISDIR(info.st_mode):
-            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), os.path.basename(self.path))
+            raise NotADirectoryError(
+                errno.ENOTDIR, os.strerror(errno.ENOTDIR), os.path.basename(self.path)
+            )
         if os.path.lexists(os.path.join(self.path, SKILL_FILE)):
             yield from self._candidate(os.path.basename(self.path), self.path)
             return
         root = os.path.realpath(self.path)
         with os.scandir(self.path) as entries:
-            found = sorted((entry for entry in entries if is_listed(entry.name)), key=lambda entry: entry.name)
+            found = sorted(
+                (entry for entry in entries if is_listed(entry.name)), key=lambda entry: entry.name
+            )
         for entry in found:
             if entry.is_symlink() and not os.path.realpath(entry.path).startswith(root + os.sep):
                 continue
@@ -121,7 +143,14 @@ class HostSkills:
             if info is None:
                 return
         stamp = (info.st_mtime_ns, info.st_size, info.st_ino)
-        yield Candidate(directory, stamp, info.st_size, lambda: _open_inside(file, path), FileSystemSkillSource(path, leave_out=True), file)
+        yield Candidate(
+            directory,
+            stamp,
+            info.st_size,
+            lambda: _open_inside(file, path),
+            FileSystemSkillSource(path, leave_out=True),
+            file,
+        )
 
 
 def _state(file: str) -> os.stat_result | None:
@@ -135,7 +164,14 @@ def _state(file: str) -> os.stat_result | None:
 def _other_case(path: str) -> str:
     """The directory's SKILL.md however it is spelt, "" without one."""
     try:
-        return next((os.path.join(path, name) for name in os.listdir(path) if name.lower() == SKILL_FILE.lower()), "")
+        return next(
+            (
+                os.path.join(path, name)
+                for name in os.listdir(path)
+                if name.lower() == SKILL_FILE.lower()
+            ),
+            "",
+        )
     except OSError:
         return ""
 
@@ -173,24 +209,38 @@ class PackageSkills:
         place = root.joinpath(self.resource) if self.resource else root
         if isinstance(place, Path):
             for found in HostSkills(place).candidates():
-                yield Candidate(found.directory, found.stamp, found.size, found.open, found.source, found.location)
+                yield Candidate(
+                    found.directory,
+                    found.stamp,
+                    found.size,
+                    found.open,
+                    found.source,
+                    found.location,
+                )
         elif place.is_dir():
             for entry in sorted(place.iterdir(), key=lambda entry: entry.name):
                 if is_listed(entry.name) and entry.is_dir():
                     yield from self._candidate(entry)
 
     def _candidate(self, directory: Traversable) -> Iterator[Candidate]:
-        file = next((entry for entry in directory.iterdir() if entry.name.lower() == SKILL_FILE.lower()), None)
+        file = next(
+            (entry for entry in directory.iterdir() if entry.name.lower() == SKILL_FILE.lower()),
+            None,
+        )
         if file is None or not file.is_file():
             return
         resource = posixpath.join(self.resource, directory.name)
         source = PackageSkillSource(self.package, resource)
         location = f"{self.package}:{resource}/{file.name}"
-        yield Candidate(directory.name, (self.package, resource), 0, lambda: file.open("rb"), source, location)
+        yield Candidate(
+            directory.name, (self.package, resource), 0, lambda: file.open("rb"), source, location
+        )
 
 
 class ZipSkills:
-    """The skills in a zip archive of the host: one directory each, at its top or inside its only directory."""
+    """The skills in a zip archive of the host: one directory each, at its top or inside its only
+    directory.
+    """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = os.path.abspath(os.path.expanduser(os.fspath(path)))
@@ -205,11 +255,22 @@ class ZipSkills:
             for member in sorted(members, key=lambda member: member.filename):
                 prefix, _, name = member.filename.rpartition("/")
                 parts = prefix.split("/")
-                if name.lower() == SKILL_FILE.lower() and len(parts) <= 2 and all(map(is_listed, parts)):
+                if (
+                    name.lower() == SKILL_FILE.lower()
+                    and len(parts) <= 2
+                    and all(map(is_listed, parts))
+                ):
                     stamp = (info.st_mtime_ns, info.st_size, member.CRC, member.filename)
                     source = ZipSkillSource(self.path, prefix)
                     opener = ZipMember(self.path, member.filename, archive)
-                    yield Candidate(source.directory, stamp, member.file_size, opener, source, f"{self.path}!/{member.filename}")
+                    yield Candidate(
+                        source.directory,
+                        stamp,
+                        member.file_size,
+                        opener,
+                        source,
+                        f"{self.path}!/{member.filename}",
+                    )
 
 
 @contextmanager
@@ -230,12 +291,16 @@ def _damage(path: str) -> Iterator[None]:
     try:
         yield
     except DAMAGE as error:
-        raise OSError(errno.EINVAL, f"the archive cannot be read: {error}", os.path.basename(path)) from None
+        raise OSError(
+            errno.EINVAL, f"the archive cannot be read: {error}", os.path.basename(path)
+        ) from None
 
 
 @dataclass(frozen=True, slots=True)
 class ZipMember:
-    """Opens one file of an archive, as much of it as a front matter may have; without looking for it again while the archive is open."""
+    """Opens one file of an archive, as much of it as a front matter may have; without looking for
+    it again while the archive is open.
+    """
 
     path: str
     name: str
@@ -275,13 +340,21 @@ class ZipSkillSource:
                 left -= len(data)
                 mode = member.external_attr >> 16
                 if stat.S_ISLNK(mode):
-                    yield SkillFile(member.filename[len(start) :], b"", link=str(data, "utf-8", "replace"))
+                    yield SkillFile(
+                        member.filename[len(start) :], b"", link=str(data, "utf-8", "replace")
+                    )
                 else:
-                    yield SkillFile(member.filename[len(start) :], data, bool(mode & 0o100) or data.startswith(b"#!"))
+                    yield SkillFile(
+                        member.filename[len(start) :],
+                        data,
+                        bool(mode & 0o100) or data.startswith(b"#!"),
+                    )
 
 
 class VirtualSkills:
-    """The skills in a directory of a sandbox's filesystem: what an agent writes there is found at the next refresh."""
+    """The skills in a directory of a sandbox's filesystem: what an agent writes there is found at
+    the next refresh.
+    """
 
     def __init__(self, fs: FileSystem, path: str) -> None:
         self.fs = fs
@@ -307,9 +380,15 @@ class VirtualSkills:
     def _candidates(self, name: str, directory: str) -> Iterator[Candidate]:
         if not self.fs.stat(directory, follow=False).is_dir:
             return
-        found = [entry for entry in self.fs.listdir(directory) if entry.lower() == SKILL_FILE.lower()]
+        found = [
+            entry for entry in self.fs.listdir(directory) if entry.lower() == SKILL_FILE.lower()
+        ]
         if found:
-            yield self._candidate(name, directory, posixpath.join(directory, SKILL_FILE if SKILL_FILE in found else found[0]))
+            yield self._candidate(
+                name,
+                directory,
+                posixpath.join(directory, SKILL_FILE if SKILL_FILE in found else found[0]),
+            )
 
     def _candidate(self, name: str, directory: str, file: str) -> Candidate:
         info = self.fs.stat(file, follow=False)
@@ -320,7 +399,9 @@ class VirtualSkills:
             return BytesIO(self.fs.read_bytes(file))
 
         source = VirtualSkillSource(self.fs, directory)
-        return Candidate(name, (info.mtime, info.size, info.ino), info.size, opened, source, file, directory)
+        return Candidate(
+            name, (info.mtime, info.size, info.ino), info.size, opened, source, file, directory
+        )
 
 
 class VirtualSkillSource:
@@ -344,4 +425,9 @@ class VirtualSkillSource:
                 if info.is_link:
                     yield SkillFile(relative, b"", link=self.fs.readlink(path))
                 elif info.is_file:
-                    yield SkillFile(relative, self.fs.read_bytes(path), bool(info.mode & 0o100), modified=info.mtime)
+                    yield SkillFile(
+                        relative,
+                        self.fs.read_bytes(path),
+                        bool(info.mode & 0o100),
+                        modified=info.mtime,
+                    )

@@ -1,7 +1,8 @@
-"""What a skill would do, found without running anything: the commands of its scripts, the network, writes, and smells.
+"""What a skill would do, found without running anything: the commands of its scripts, the network,
+writes, and smells.
 
-A census is for the person who decides whether to trust a skill. It finds what is written plainly; what is hidden is in
-`opaque`, and no finding is a proof of harmlessness.
+A census is for the person who decides whether to trust a skill. It finds what is written plainly;
+what is hidden is in `opaque`, and no finding is a proof of harmlessness.
 """
 
 from __future__ import annotations
@@ -29,39 +30,68 @@ __all__ = ["Census", "Finding", "take_census"]
 MAX_TEXT = 512 * 1024
 MAX_FINDINGS = 200
 SHOWN = 160
-WRAPPERS = frozenset(("sudo", "env", "nohup", "time", "timeout", "xargs", "nice", "exec", "command"))
+WRAPPERS = frozenset(
+    ("sudo", "env", "nohup", "time", "timeout", "xargs", "nice", "exec", "command")
+)
 NETWORK = frozenset(
     "curl wget nc ncat netcat telnet ssh scp sftp rsync ftp socat dig nslookup ping http https pip pip3 pipx uv uvx npm npx pnpm yarn bunx "
     "brew apt apt-get dnf yum apk gem cargo go docker podman kubectl helm aws gcloud az gh".split()
 )
 GIT_NETWORK = frozenset("clone fetch pull push ls-remote submodule remote".split())
-WRITERS = frozenset("rm mv cp tee mkdir rmdir touch chmod chown ln install dd truncate shred unlink sed".split())
-SAFE_TARGETS = ("/tmp/", "/workspace/", "/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/fd/")
+WRITERS = frozenset(
+    "rm mv cp tee mkdir rmdir touch chmod chown ln install dd truncate shred unlink sed".split()
+)
+SAFE_TARGETS = (
+    "/tmp/",
+    "/workspace/",
+    "/dev/null",
+    "/dev/stdout",
+    "/dev/stderr",
+    "/dev/tty",
+    "/dev/fd/",
+)
 
 _FENCE = re.compile(r"(`{3,}|~{3,})[ \t]*([\w!-]*)")
 _SHELLS = frozenset(("bash", "sh", "shell", "zsh", "console", "!"))
 _PROMPT_SIGN = re.compile(r"^[ \t]*\$ ")
 _INLINE = re.compile(r"(?:^|\s)!`([^`\n]+)`")
-_FOREIGN = re.compile(r"\.(?:py|js|mjs|ts|rb|pl|php|ps1|bat|cmd|exe|dll|so|dylib|jar)$", re.IGNORECASE)
+_FOREIGN = re.compile(
+    r"\.(?:py|js|mjs|ts|rb|pl|php|ps1|bat|cmd|exe|dll|so|dylib|jar)$", re.IGNORECASE
+)
 _URL = re.compile(r"https?://[A-Za-z0-9.-]+(?::\d+)?")
 _HOME = re.compile(r"[\w/]*(?:~/|\$\{?HOME\}?/)")
 
 SMELLS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (code, re.compile(pattern, re.IGNORECASE))
     for code, pattern in (
-        ("overrides-instructions", r"\b(?:ignore|disregard|forget|override)\b[^.\n]{0,40}\b(?:instructions?|rules|prompts?|guidelines)\b"),
+        (
+            "overrides-instructions",
+            r"\b(?:ignore|disregard|forget|override)\b[^.\n]{0,40}\b(?:instructions?|rules|prompts?|guidelines)\b",
+        ),
         (
             "hides-from-user",
             r"\b(?:do not|don't|never|without)\b[^.\n]{0,30}\b(?:tell\w*|inform\w*|mention\w*|notify\w*|ask\w*)\b[^.\n]{0,20}\buser",
         ),
-        ("poses-as-system", r"</?\s*(?:system|developer|assistant|skill_content|active_skills|available_skills)\b|\[(?:system|inst)\]"),
+        (
+            "poses-as-system",
+            r"</?\s*(?:system|developer|assistant|skill_content|active_skills|available_skills)\b|\[(?:system|inst)\]",
+        ),
         (
             "reads-secrets",
             r"(?:\.ssh/|\.aws/|\.netrc|id_rsa|id_ed25519|\.env\b|/etc/shadow|credentials\.json|AWS_SECRET|_API_KEY\b|GITHUB_TOKEN)",
         ),
-        ("runs-a-download", r"\b(?:curl|wget)\b[^\n|;]{0,200}\|[ \t]*(?:sudo[ \t]+)?(?:ba|z|da)?sh\b"),
-        ("runs-decoded-text", r"\bbase64[ \t]+(?:-d|-D|--decode)\b[^\n|;]{0,80}\|[ \t]*(?:ba|z|da)?sh\b"),
-        ("switches-safety-off", r"--(?:dangerously-\S+|no-verify|yolo|insecure)\b|--no-check-certificate|\bset[ \t]\+e\b.*\brm[ \t]-rf"),
+        (
+            "runs-a-download",
+            r"\b(?:curl|wget)\b[^\n|;]{0,200}\|[ \t]*(?:sudo[ \t]+)?(?:ba|z|da)?sh\b",
+        ),
+        (
+            "runs-decoded-text",
+            r"\bbase64[ \t]+(?:-d|-D|--decode)\b[^\n|;]{0,80}\|[ \t]*(?:ba|z|da)?sh\b",
+        ),
+        (
+            "switches-safety-off",
+            r"--(?:dangerously-\S+|no-verify|yolo|insecure)\b|--no-check-certificate|\bset[ \t]\+e\b.*\brm[ \t]-rf",
+        ),
     )
 )
 _HARMLESS = frozenset("\f\u200d")
@@ -107,7 +137,9 @@ def take_census(skill: AgentSkill) -> Census:
         text = as_text(file.content[:MAX_TEXT]) if file.link is None else ""
         if text is None:
             if file.executable or _FOREIGN.search(path):
-                _note(census.opaque, "binary", path, 1, f"{len(file.content)} bytes that are no text")
+                _note(
+                    census.opaque, "binary", path, 1, f"{len(file.content)} bytes that are no text"
+                )
             continue
         _note_smells(census, path, text)
         if path.lower().endswith((".md", ".markdown")):
@@ -141,8 +173,12 @@ def _scripts_in(text: str) -> Iterator[tuple[int, str]]:
                 yield number, found[1]
 
 
-def _note_script(census: Census, path: str, start: int, script: str, *, quiet: bool = False) -> None:
-    """Note what a script does; instructions show templates often (`quiet`), which are no scripts and no finding."""
+def _note_script(
+    census: Census, path: str, start: int, script: str, *, quiet: bool = False
+) -> None:
+    """Note what a script does; instructions show templates often (`quiet`), which are no scripts
+    and no finding.
+    """
     try:
         analysis = analyze(script)
     except ShellSyntaxError as error:
@@ -151,14 +187,18 @@ def _note_script(census: Census, path: str, start: int, script: str, *, quiet: b
         return
     lines = script.split("\n")
     for found in analysis.opaque:
-        _note(census.opaque, "opaque", path, start + found.line - 1, f"{found.text}: {found.reason}")
+        _note(
+            census.opaque, "opaque", path, start + found.line - 1, f"{found.text}: {found.reason}"
+        )
     functions = set(analysis.functions)
     for command in analysis.commands:
         _note_command(census, path, start, command, functions)
     _note_redirections(census, path, start, analysis, lines)
 
 
-def _note_command(census: Census, path: str, start: int, command: FoundCommand, functions: set[str]) -> None:
+def _note_command(
+    census: Census, path: str, start: int, command: FoundCommand, functions: set[str]
+) -> None:
     if command.name is None or command.name in functions:
         return
     name = posixpath.basename(command.name)
@@ -172,16 +212,22 @@ def _note_command(census: Census, path: str, start: int, command: FoundCommand, 
             census.commands[words[0]] += 1
     if not words:
         return
-    if words[0] in NETWORK or (words[0] == "git" and any(word in GIT_NETWORK for word in words[1:3])):
+    if words[0] in NETWORK or (
+        words[0] == "git" and any(word in GIT_NETWORK for word in words[1:3])
+    ):
         _note(census.network, words[0], path, line, shown)
-    if words[0] in WRITERS and (words[0] != "sed" or any(word and word.startswith(("-i", "--in-place")) for word in words)):
+    if words[0] in WRITERS and (
+        words[0] != "sed" or any(word and word.startswith(("-i", "--in-place")) for word in words)
+    ):
         for word in words[1:]:
             if word is not None and _is_outside(word.removeprefix("of=")):
                 _note(census.writes, words[0], path, line, shown)
                 break
 
 
-def _note_redirections(census: Census, path: str, start: int, analysis: Analysis, lines: list[str]) -> None:
+def _note_redirections(
+    census: Census, path: str, start: int, analysis: Analysis, lines: list[str]
+) -> None:
     for redirection in analysis.redirections:
         if redirection.mode == "read":
             continue
@@ -230,4 +276,6 @@ def _lines(text: str) -> Iterable[tuple[int, str]]:
 def _note(findings: list[Finding], code: str, path: str, line: int, text: str) -> None:
     if len(findings) < MAX_FINDINGS:
         short = " ".join(text.split())
-        findings.append(Finding(code, path, line, short if len(short) <= SHOWN else f"{short[: SHOWN - 1]}…"))
+        findings.append(
+            Finding(code, path, line, short if len(short) <= SHOWN else f"{short[: SHOWN - 1]}…")
+        )

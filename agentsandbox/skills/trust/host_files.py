@@ -1,4 +1,6 @@
-"""Files of the host that several processes write: whole or not at all, and one process at a time."""
+"""Files of the host that several processes write: whole or not at all, and one process at a
+time.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,9 @@ def put_file(root: Path, path: str, content: bytes | None) -> None:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold a lock file, which the system lets go of when the process ends, however it ends. `SkillStateError` after five seconds."""
+    """Hold a lock file, which the system lets go of when the process ends, however it ends.
+    `SkillStateError` after five seconds.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     try:

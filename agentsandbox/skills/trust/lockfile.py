@@ -1,6 +1,7 @@
 """`skills.lock`: which files the skills of a host are made of, so that a changed one is refused.
 
-The sha256 of every file, the source and the version of every skill, as JSON that is easy to review in a diff.
+The sha256 of every file, the source and the version of every skill, as JSON that is easy to review
+in a diff.
 """
 
 from __future__ import annotations
@@ -58,13 +59,17 @@ class SkillLock:
     skills: Mapping[str, LockedSkill] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, skills: Iterable[AgentSkill], sources: Mapping[str, str] | None = None) -> SkillLock:
+    def of(
+        cls, skills: Iterable[AgentSkill], sources: Mapping[str, str] | None = None
+    ) -> SkillLock:
         """The lock of these skills as they are now; `sources` says where each came from."""
         locked = {}
         for skill in skills:
             version = skill.metadata.metadata.get("version") or skill.metadata.extra.get("version")
             source = (sources or {}).get(skill.name, "")
-            locked[skill.name] = LockedSkill(skill.package_digest, _digests(skill), source, str(version) if version else None)
+            locked[skill.name] = LockedSkill(
+                skill.package_digest, _digests(skill), source, str(version) if version else None
+            )
         return cls(dict(sorted(locked.items())))
 
     @classmethod
@@ -78,26 +83,47 @@ class SkillLock:
     @classmethod
     def from_dict(cls, value: Any) -> SkillLock:
         """The lock that `to_dict` gave."""
-        if not isinstance(value, dict) or value.get("version") != FORMAT or not isinstance(value.get("skills"), dict):
+        if (
+            not isinstance(value, dict)
+            or value.get("version") != FORMAT
+            or not isinstance(value.get("skills"), dict)
+        ):
             raise InvalidSkillError(f"not a lock of version {FORMAT}")
         skills = {}
         for name, entry in value["skills"].items():
-            if not isinstance(entry, dict) or not isinstance(entry.get("files"), dict) or not isinstance(entry.get("digest"), str):
+            if (
+                not isinstance(entry, dict)
+                or not isinstance(entry.get("files"), dict)
+                or not isinstance(entry.get("digest"), str)
+            ):
                 raise InvalidSkillError(f"the lock says nothing sensible about {name!r}")
-            skills[name] = LockedSkill(entry["digest"], dict(entry["files"]), str(entry.get("source", "")), entry.get("version"))
+            skills[name] = LockedSkill(
+                entry["digest"],
+                dict(entry["files"]),
+                str(entry.get("source", "")),
+                entry.get("version"),
+            )
         return cls(skills)
 
     def to_dict(self) -> dict[str, Any]:
         """The lock as JSON-able values."""
         skills = {
-            name: {"source": entry.source, "version": entry.version, "digest": entry.digest, "files": dict(entry.files)}
+            name: {
+                "source": entry.source,
+                "version": entry.version,
+                "digest": entry.digest,
+                "files": dict(entry.files),
+            }
             for name, entry in self.skills.items()
         }
         return {"version": FORMAT, "skills": skills}
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Put the lock in a file."""
-        replace_file(Path(path), encode(json.dumps(self.to_dict(), indent=2, sort_keys=True, ensure_ascii=False) + "\n"))
+        replace_file(
+            Path(path),
+            encode(json.dumps(self.to_dict(), indent=2, sort_keys=True, ensure_ascii=False) + "\n"),
+        )
 
     def drift(self, skill: AgentSkill) -> list[Drift]:
         """How a skill differs from what is locked."""
@@ -105,7 +131,11 @@ class SkillLock:
         if locked is None:
             return [Drift(skill.name, "", "not locked")]
         now = _digests(skill)
-        found = [Drift(skill.name, path, "modified") for path in now if path in locked.files and locked.files[path] != now[path]]
+        found = [
+            Drift(skill.name, path, "modified")
+            for path in now
+            if path in locked.files and locked.files[path] != now[path]
+        ]
         found += [Drift(skill.name, path, "added") for path in now if path not in locked.files]
         found += [Drift(skill.name, path, "removed") for path in locked.files if path not in now]
         return sorted(found, key=lambda each: each.path)
@@ -125,5 +155,8 @@ class SkillLock:
 
 def _digests(skill: AgentSkill) -> dict[str, str]:
     files = sorted(skill.files, key=lambda file: file.relative_path)
-    contents = [(file.relative_path, file.content if file.link is None else b"-> " + encode(file.link)) for file in files]
+    contents = [
+        (file.relative_path, file.content if file.link is None else b"-> " + encode(file.link))
+        for file in files
+    ]
     return {path: f"sha256:{hashlib.sha256(content).hexdigest()}" for path, content in contents}

@@ -1,7 +1,7 @@
 """Unified diffs for the files of a skill: read, checked, applied exactly or not at all.
 
-A diff comes from a model. Its paths obey the rules of every skill path; its counts must be right; its context must be
-found where it says, or at exactly one other place.
+A diff comes from a model. Its paths obey the rules of every skill path; its counts must be right;
+its context must be found where it says, or at exactly one other place.
 """
 
 from __future__ import annotations
@@ -50,7 +50,9 @@ class FilePatch:
 
 
 def parse_diff(text: str) -> list[FilePatch]:
-    """The files of a diff; hunks without a file are about SKILL.md. `InvalidSkillError` says which line is wrong."""
+    """The files of a diff; hunks without a file are about SKILL.md. `InvalidSkillError` says which
+    line is wrong.
+    """
     if len(encode(text)) > MAX_DIFF_BYTES:
         raise SkillLimitError(f"the diff is larger than {MAX_DIFF_BYTES} bytes")
     lines = text.split("\n")
@@ -68,8 +70,12 @@ def parse_diff(text: str) -> list[FilePatch]:
                 patches.append(FilePatch("SKILL.md", "modified", []))
             hunk, at = _hunk(lines, at)
             patches[-1].hunks.append(hunk)
-        elif line.startswith(("rename ", "copy ", "GIT binary", "Binary files", "new mode", "old mode")):
-            raise InvalidSkillError(f"line {at + 1}: only changes of text are accepted: {line[:80]!r}")
+        elif line.startswith(
+            ("rename ", "copy ", "GIT binary", "Binary files", "new mode", "old mode")
+        ):
+            raise InvalidSkillError(
+                f"line {at + 1}: only changes of text are accepted: {line[:80]!r}"
+            )
         else:
             at += 1
     _check(patches)
@@ -79,7 +85,9 @@ def parse_diff(text: str) -> list[FilePatch]:
 def _check(patches: Sequence[FilePatch]) -> None:
     paths = [patch.path for patch in patches]
     if not patches or not all(patch.hunks for patch in patches):
-        raise InvalidSkillError("the diff changes nothing: it needs hunks that begin with @@ -LINE,COUNT +LINE,COUNT @@")
+        raise InvalidSkillError(
+            "the diff changes nothing: it needs hunks that begin with @@ -LINE,COUNT +LINE,COUNT @@"
+        )
     if len(patches) > MAX_FILES:
         raise SkillLimitError(f"the diff is about more than {MAX_FILES} files")
     if len(set(paths)) < len(paths):
@@ -115,7 +123,9 @@ def _hunk(lines: Sequence[str], at: int) -> tuple[Hunk, int]:
     olds, news = (int(head[group]) if head[group] is not None else 1 for group in (2, 4))
     hunk, first = Hunk(int(head[1])), at + 1
     at += 1
-    while at < len(lines) and (len(hunk.old) < olds or len(hunk.new) < news or lines[at].startswith(NO_NEWLINE)):
+    while at < len(lines) and (
+        len(hunk.old) < olds or len(hunk.new) < news or lines[at].startswith(NO_NEWLINE)
+    ):
         line = lines[at]
         sign, rest = (line[:1] or " "), f"{line[1:]}\n"
         if sign == NO_NEWLINE:
@@ -130,7 +140,9 @@ def _hunk(lines: Sequence[str], at: int) -> tuple[Hunk, int]:
         at += 1
     if (len(hunk.old), len(hunk.new)) != (olds, news):
         found = f"-{len(hunk.old)} +{len(hunk.new)}"
-        raise InvalidSkillError(f"line {first}: the hunk says -{olds} +{news} lines and has {found}")
+        raise InvalidSkillError(
+            f"line {first}: the hunk says -{olds} +{news} lines and has {found}"
+        )
     return hunk, at
 
 
@@ -141,17 +153,27 @@ def _cut_newline(hunk: Hunk, sign: str) -> None:
             lines[-1] = lines[-1].removesuffix("\n")
 
 
-def apply_patches(files: Mapping[str, SkillFile], patches: Sequence[FilePatch]) -> dict[str, bytes | None]:
-    """The new content of every file that the patches change, None for one that goes; `InvalidSkillError` if one does not apply."""
+def apply_patches(
+    files: Mapping[str, SkillFile], patches: Sequence[FilePatch]
+) -> dict[str, bytes | None]:
+    """The new content of every file that the patches change, None for one that goes;
+    `InvalidSkillError` if one does not apply.
+    """
     changed: dict[str, bytes | None] = {}
     for patch in patches:
         parents = {patch.path[:at] for at, char in enumerate(patch.path) if char == "/"}
-        if any(parent in files for parent in parents) or (patch.path in files and files[patch.path].link is not None):
-            raise SkillPathError(f"{patch.path}: a link cannot be patched, nor what is behind one", "symlink_escape")
+        if any(parent in files for parent in parents) or (
+            patch.path in files and files[patch.path].link is not None
+        ):
+            raise SkillPathError(
+                f"{patch.path}: a link cannot be patched, nor what is behind one", "symlink_escape"
+            )
         old = _lines_of(patch, files.get(patch.path))
         new = "".join(_applied(patch, old))
         if patch.kind == "deleted" and new:
-            raise InvalidSkillError(f"{patch.path}: the diff deletes the file and leaves some of it")
+            raise InvalidSkillError(
+                f"{patch.path}: the diff deletes the file and leaves some of it"
+            )
         changed[patch.path] = None if patch.kind == "deleted" else encode(new)
     return changed
 
@@ -187,12 +209,18 @@ def _applied(patch: FilePatch, lines: list[str]) -> list[str]:
 def _place(lines: Sequence[str], old: Sequence[str], wanted: int, least: int) -> int | None:
     """Where the old lines are: at the wanted place, or at the only one after `least`."""
     size = len(old)
-    if wanted >= least and wanted + size <= len(lines) and list(lines[wanted : wanted + size]) == list(old):
+    if (
+        wanted >= least
+        and wanted + size <= len(lines)
+        and list(lines[wanted : wanted + size]) == list(old)
+    ):
         return wanted
     if not size:
         return None
     first = old[0]
     found = [
-        at for at in range(least, len(lines) - size + 1) if lines[at] == first and list(lines[at : at + size]) == list(old)
+        at
+        for at in range(least, len(lines) - size + 1)
+        if lines[at] == first and list(lines[at : at + size]) == list(old)
     ]  # lines are bounded by the sizes of diff and file
     return found[0] if len(found) == 1 else None

@@ -1,7 +1,8 @@
 """Changes of skills that agents propose and people decide on.
 
-An agent can only write a proposal: a text in a directory of the host. Approving, rejecting and reverting are the host's; no
-tool and no session does them. What is decided happens once, whole or not at all, and is kept with both states.
+An agent can only write a proposal: a text in a directory of the host. Approving, rejecting and
+reverting are the host's; no tool and no session does them. What is decided happens once, whole or
+not at all, and is kept with both states.
 """
 
 from __future__ import annotations
@@ -16,7 +17,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from agentsandbox.errors import InvalidSkillError, SkillLimitError, SkillNotFoundError, SkillStateError
+from agentsandbox.errors import (
+    InvalidSkillError,
+    SkillLimitError,
+    SkillNotFoundError,
+    SkillStateError,
+)
 from agentsandbox.kernel.streams import encode
 from agentsandbox.skills.paths import is_skill_name
 from agentsandbox.skills.skill import AgentSkill
@@ -40,13 +46,18 @@ JOURNAL = "journal.json"
 STATUSES: tuple[Status, ...] = ("pending", "approved", "rejected")
 
 _ID = re.compile(r"([\w-]{1,64})-(\d{8}T\d{6}\d{6}Z(?:-\d+)?)")
-_SECTION = re.compile(r"^## (Diff|Justification|Evidence)\n\n(`{3,})(?:diff|text)\n(.*?)\n\2$", re.MULTILINE | re.DOTALL)
+_SECTION = re.compile(
+    r"^## (Diff|Justification|Evidence)\n\n(`{3,})(?:diff|text)\n(.*?)\n\2$",
+    re.MULTILINE | re.DOTALL,
+)
 _TICKS = re.compile("`{3,}")
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A change of a skill that somebody proposed. `base` is the digest of the skill that it was made for."""
+    """A change of a skill that somebody proposed. `base` is the digest of the skill that it was
+    made for.
+    """
 
     id: str
     skill: str
@@ -60,7 +71,9 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class SkillVersion:
-    """One change of a skill: what made it, who decided, and the digests of the skill before and after it."""
+    """One change of a skill: what made it, who decided, and the digests of the skill before and
+    after it.
+    """
 
     version: int
     skill: str
@@ -77,17 +90,26 @@ class SkillVersion:
 class ProposalStore:
     """Proposals, decisions and versions in a directory of the host, which no sandbox may see.
 
-    `<skill>-<time>.md` are pending; the decided ones are in `approved/` and `rejected/`, the versions in `history/`. `accept` is what the
-    host takes for a skill, which a changed one must be as well.
+    `<skill>-<time>.md` are pending; the decided ones are in `approved/` and `rejected/`, the
+    versions in `history/`. `accept` is what the host takes for a skill, which a changed one must be
+    as well.
     """
 
     def __init__(self, path: str | os.PathLike[str], accept: Acceptance = USUAL) -> None:
         self.path = Path(path)
         self.accept = accept
 
-    def propose(self, skill: AgentSkill, diff: str, justification: str, evidence: str = "") -> Proposal:
-        """Write a proposal, after checking that the diff applies and leaves a valid skill of the same name."""
-        for name, text in (("diff", diff), ("justification", justification), ("evidence", evidence)):
+    def propose(
+        self, skill: AgentSkill, diff: str, justification: str, evidence: str = ""
+    ) -> Proposal:
+        """Write a proposal, after checking that the diff applies and leaves a valid skill of the
+        same name.
+        """
+        for name, text in (
+            ("diff", diff),
+            ("justification", justification),
+            ("evidence", evidence),
+        ):
             if not _is_text(text):
                 raise InvalidSkillError(f"the {name} is not a text")
             if len(encode(text)) > MAX_TEXT_BYTES:
@@ -97,13 +119,19 @@ class ProposalStore:
         self._patched(skill, diff)
         self.path.mkdir(parents=True, exist_ok=True)
         if len(self._ids("pending")) >= MAX_PENDING:
-            raise SkillLimitError(f"there are {MAX_PENDING} undecided proposals; they have to be decided first")
+            raise SkillLimitError(
+                f"there are {MAX_PENDING} undecided proposals; they have to be decided first"
+            )
         now = time.time()
         created = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now))
-        stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime(now)) + f"{int(now % 1 * 1_000_000):06d}Z"
+        stamp = (
+            time.strftime("%Y%m%dT%H%M%S", time.gmtime(now)) + f"{int(now % 1 * 1_000_000):06d}Z"
+        )
         for turn in range(1000):
             id = f"{skill.name}-{stamp}{f'-{turn}' if turn else ''}"
-            proposal = Proposal(id, skill.name, diff, justification, evidence, skill.package_digest, created)
+            proposal = Proposal(
+                id, skill.name, diff, justification, evidence, skill.package_digest, created
+            )
             try:
                 write_new(self._file(proposal.id, "pending"), encode(_page(proposal)))
             except FileExistsError:
@@ -133,15 +161,21 @@ class ProposalStore:
         raise SkillNotFoundError(f"there is no proposal {id[:120]!r}")
 
     def approve(self, id: str, folder: str | os.PathLike[str], *, reviewer: str) -> SkillVersion:
-        """Apply a proposal to the skill in a folder of the host. `SkillStateError` when it is decided, or the skill is another by now."""
+        """Apply a proposal to the skill in a folder of the host. `SkillStateError` when it is
+        decided, or the skill is another by now.
+        """
         with self._alone():
             proposal = self._pending(id)
             skill = AgentSkill.from_path(folder, proposal.skill, accept=self.accept)
             if skill.package_digest != proposal.base:
                 found = {skill.metadata.title, Path(folder).resolve().name}
                 if proposal.skill not in found:
-                    raise SkillStateError(f"the folder holds the skill {min(found)!r}, the proposal is about {proposal.skill!r}")
-                raise SkillStateError(f"{skill.name} was changed since the proposal was made; propose it again")
+                    raise SkillStateError(
+                        f"the folder holds the skill {min(found)!r}, the proposal is about {proposal.skill!r}"
+                    )
+                raise SkillStateError(
+                    f"{skill.name} was changed since the proposal was made; propose it again"
+                )
             changed, after = self._patched(skill, proposal.diff)
             return self._change(skill, folder, changed, after, cause=proposal.id, reviewer=reviewer)
 
@@ -164,31 +198,48 @@ class ProposalStore:
         except (ValueError, TypeError, KeyError):
             raise SkillStateError(f"the history of {skill} is damaged") from None
 
-    def revert(self, skill: str, version: int, folder: str | os.PathLike[str], *, reviewer: str) -> SkillVersion:
-        """Undo a version and all after it; itself a new version. `SkillStateError` when the skill is not what the last one left."""
+    def revert(
+        self, skill: str, version: int, folder: str | os.PathLike[str], *, reviewer: str
+    ) -> SkillVersion:
+        """Undo a version and all after it; itself a new version. `SkillStateError` when the skill
+        is not what the last one left.
+        """
         with self._alone():
             history = self.history(skill)
             if not 1 <= version <= len(history):
-                raise SkillNotFoundError(f"{skill} has no version {version}; there are {len(history)}")
+                raise SkillNotFoundError(
+                    f"{skill} has no version {version}; there are {len(history)}"
+                )
             now = AgentSkill.from_path(folder, skill, accept=self.accept)
             if now.package_digest != history[-1].after:
-                raise SkillStateError(f"{skill} was changed by other means since version {len(history)}")
+                raise SkillStateError(
+                    f"{skill} was changed by other means since version {len(history)}"
+                )
             wanted: dict[str, str | None] = {}
             for entry in reversed(history[version - 1 :]):
                 wanted.update({path: before for path, (before, _) in entry.files.items()})
-            changed = {path: None if digest is None else self._object(digest) for path, digest in wanted.items()}
+            changed = {
+                path: None if digest is None else self._object(digest)
+                for path, digest in wanted.items()
+            }
             after = self._with(now, changed)
-            return self._change(now, folder, changed, after, cause=f"revert of {version}", reviewer=reviewer)
+            return self._change(
+                now, folder, changed, after, cause=f"revert of {version}", reviewer=reviewer
+            )
 
     # the parts
 
     def _patched(self, skill: AgentSkill, diff: str) -> tuple[dict[str, bytes | None], AgentSkill]:
         """What a diff makes of a skill: the changed files, and the skill with them."""
-        changed = apply_patches({file.relative_path: file for file in skill.files}, parse_diff(diff))
+        changed = apply_patches(
+            {file.relative_path: file for file in skill.files}, parse_diff(diff)
+        )
         return changed, self._with(skill, changed)
 
     def _with(self, skill: AgentSkill, changed: Mapping[str, bytes | None]) -> AgentSkill:
-        """The skill with other contents; `InvalidSkillError` when that is no skill, or calls itself otherwise."""
+        """The skill with other contents; `InvalidSkillError` when that is no skill, or calls itself
+        otherwise.
+        """
         files = {file.relative_path: file for file in skill.files}
         for path, content in changed.items():
             before = files.pop(path, None)
@@ -217,7 +268,11 @@ class ProposalStore:
     def _ids(self, status: Status) -> list[str]:
         folder = self.path if status == "pending" else self.path / status
         try:
-            return sorted(name[:-3] for name in os.listdir(folder) if name.endswith(".md") and _ID.fullmatch(name[:-3]))
+            return sorted(
+                name[:-3]
+                for name in os.listdir(folder)
+                if name.endswith(".md") and _ID.fullmatch(name[:-3])
+            )
         except FileNotFoundError:
             return []
 
@@ -231,7 +286,8 @@ class ProposalStore:
         cause: str,
         reviewer: str,
     ) -> SkillVersion:
-        """Write files of a skill, and the version that they are, and decide on the proposal that caused it.
+        """Write files of a skill, and the version that they are, and decide on the proposal that
+        caused it.
 
         A journal lets this process undo it when it fails, and the next one when this one dies.
         """
@@ -248,7 +304,13 @@ class ProposalStore:
             skill.package_digest, after.package_digest, files,
         )  # fmt: skip
         undo = {names.get(path, path): before for path, (before, _) in files.items()}
-        journal = {"folder": str(root), "skill": skill.name, "version": entry.version, "cause": cause, "files": undo}
+        journal = {
+            "folder": str(root),
+            "skill": skill.name,
+            "version": entry.version,
+            "cause": cause,
+            "files": undo,
+        }
         replace_file(self.path / JOURNAL, encode(json.dumps(journal)))
         try:
             for path, content in changed.items():
@@ -267,13 +329,17 @@ class ProposalStore:
         except FileNotFoundError:
             return
         except ValueError:
-            raise SkillStateError(f"{JOURNAL} is damaged: a change was begun, and cannot be undone") from None
+            raise SkillStateError(
+                f"{JOURNAL} is damaged: a change was begun, and cannot be undone"
+            ) from None
         if len(self.history(begun["skill"])) >= begun["version"]:
             if self._file(begun["cause"], "pending").exists():
                 self._decide(begun["cause"], "approved")
         elif os.path.isdir(begun["folder"]):
             for path, digest in begun["files"].items():
-                put_file(Path(begun["folder"]), path, None if digest is None else self._object(digest))
+                put_file(
+                    Path(begun["folder"]), path, None if digest is None else self._object(digest)
+                )
         journal.unlink()
 
     def _keep(self, content: bytes) -> str:
@@ -321,12 +387,21 @@ def _names_on_disk(root: Path) -> dict[str, str]:
 
 
 def _page(proposal: Proposal) -> str:
-    head = ["---", f"skill: {proposal.skill}", f"created: {proposal.created}", f"base: {proposal.base}", "---", ""]
+    head = [
+        "---",
+        f"skill: {proposal.skill}",
+        f"created: {proposal.created}",
+        f"base: {proposal.base}",
+        "---",
+        "",
+    ]
     sections = [("Diff", "diff", proposal.diff), ("Justification", "text", proposal.justification)]
     sections += [("Evidence", "text", proposal.evidence)] if proposal.evidence else []
     parts = ["\n".join([*head, f"# Proposal for {proposal.skill}"])]
     for title, kind, text in sections:
-        fence = "`" * (max([2, *map(len, _TICKS.findall(text))]) + 1)  # longer than any inside: nothing closes it early
+        fence = "`" * (
+            max([2, *map(len, _TICKS.findall(text))]) + 1
+        )  # longer than any inside: nothing closes it early
         parts.append(f"## {title}\n\n{fence}{kind}\n{text}\n{fence}")
     return "\n\n".join(parts) + "\n"
 
@@ -337,7 +412,12 @@ def _parse(id: str, data: bytes, status: Status) -> Proposal:
     fields = dict(line.split(": ", 1) for line in head.split("\n") if ": " in line)
     sections = _sections(rest)
     match = _ID.fullmatch(id)
-    if match is None or fields.get("skill") != match[1] or "Diff" not in sections or "base" not in fields:
+    if (
+        match is None
+        or fields.get("skill") != match[1]
+        or "Diff" not in sections
+        or "base" not in fields
+    ):
         raise InvalidSkillError(f"{id}.md is not a proposal")
     return Proposal(
         id,
@@ -362,10 +442,23 @@ def _sections(text: str) -> dict[str, str]:
 
 
 def _version(entry: Mapping[str, Any]) -> SkillVersion:
-    return SkillVersion(**{**entry, "files": {path: (pair[0], pair[1]) for path, pair in entry["files"].items()}})
+    return SkillVersion(
+        **{**entry, "files": {path: (pair[0], pair[1]) for path, pair in entry["files"].items()}}
+    )
 
 
 def _plain(entry: SkillVersion) -> dict[str, Any]:
     fields = ("version", "skill", "time", "cause", "reviewer", "before", "after")
-    values = (entry.version, entry.skill, entry.time, entry.cause, entry.reviewer, entry.before, entry.after)
-    return {**dict(zip(fields, values, strict=True)), "files": {path: list(pair) for path, pair in entry.files.items()}}
+    values = (
+        entry.version,
+        entry.skill,
+        entry.time,
+        entry.cause,
+        entry.reviewer,
+        entry.before,
+        entry.after,
+    )
+    return {
+        **dict(zip(fields, values, strict=True)),
+        "files": {path: list(pair) for path, pair in entry.files.items()},
+    }

@@ -1,7 +1,7 @@
 """`=`, `|=`, `+=` and their like.
 
-Where the left side is simple, the value is changed on the way down (`updates`); where it is not, the left side gives paths,
-and what stands at them is put anew, one after the other.
+Where the left side is simple, the value is changed on the way down (`updates`); where it is not,
+the left side gives paths, and what stands at them is put anew, one after the other.
 """
 
 from __future__ import annotations
@@ -27,15 +27,17 @@ if TYPE_CHECKING:
 
     Join: TypeAlias = Callable[[Value, Value], Value]
 
-__all__ = ["compile_assign"]
-
 
 def compile_assign(compiler: Compiler, node: nodes.Assign, scope: Scope) -> Code:
     target, source = compiler.compile(node.left, scope), compiler.compile(node.right, scope)
     only = source.sure
     change = change_of(node.left, compiler, scope) if only is not None else None
     if node.operator == "|=":
-        return _updated(target, source, compiler.budget) if change is None or only is None else _changed(change, only)
+        return (
+            _updated(target, source, compiler.budget)
+            if change is None or only is None
+            else _changed(change, only)
+        )
     join = _joiner(node.operator, compiler)
     if change is not None and only is not None:
         return _changed_by(change, only, join)
@@ -43,7 +45,9 @@ def compile_assign(compiler: Compiler, node: nodes.Assign, scope: Scope) -> Code
 
 
 def _joiner(sign: str, compiler: Compiler) -> Join | None:
-    """The function from what stands there and the operand to what shall stand there; None for the operand itself."""
+    """The function from what stands there and the operand to what shall stand there; None for the
+    operand itself.
+    """
     if sign == "=":
         return None
     if sign == "//=":
@@ -52,18 +56,26 @@ def _joiner(sign: str, compiler: Compiler) -> Join | None:
 
 
 def _changed(change: Change, update: One) -> Code:
-    return Code(lambda value, environment: change(value, environment, lambda here: update(here, environment)))
+    return Code(
+        lambda value, environment: change(
+            value, environment, lambda here: update(here, environment)
+        )
+    )
 
 
 def _changed_by(change: Change, source: One, join: Join | None) -> Code:
     def one(value: Value, environment: Environment) -> Value:
         operand = source(value, environment)
-        return change(value, environment, lambda here: operand if join is None else join(here, operand))
+        return change(
+            value, environment, lambda here: operand if join is None else join(here, operand)
+        )
 
     return Code(one)
 
 
-def _targets(target: Code, value: Value, environment: Environment, budget: Budget) -> Iterator[tuple[Value, ...]]:
+def _targets(
+    target: Code, value: Value, environment: Environment, budget: Budget
+) -> Iterator[tuple[Value, ...]]:
     for path, found in target.paths((), value, environment):
         budget.step()
         if path is None:
@@ -90,7 +102,11 @@ def _set(target: Code, source: Code, join: Join | None, budget: Budget) -> Code:
     single = source.sure
     if single is not None:
         return Code(lambda value, environment: put(value, environment, single(value, environment)))
-    return Code(many=lambda value, environment: (put(value, environment, operand) for operand in source.many(value, environment)))
+    return Code(
+        many=lambda value, environment: (
+            put(value, environment, operand) for operand in source.many(value, environment)
+        )
+    )
 
 
 def _updated(target: Code, update: Code, budget: Budget) -> Code:

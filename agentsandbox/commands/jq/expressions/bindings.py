@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     Fold: TypeAlias = Callable[[Value, Value, Environment], Value]
     """From the first state, the input and the environment to the last state."""
 
-__all__ = ["compile_bind", "compile_foreach", "compile_reduce"]
-
 
 def compile_bind(compiler: Compiler, node: nodes.Bind, scope: Scope, tail: Function | None) -> Code:
     source = compiler.compile(node.source, scope)
@@ -33,12 +31,18 @@ def compile_bind(compiler: Compiler, node: nodes.Bind, scope: Scope, tail: Funct
 
     def paths(path: Path, value: Value, environment: Environment) -> Iterator[tuple[Path, Value]]:
         for bound in source.many(value, environment):
-            yield from binder.run(bound, value, environment, lambda inner: body.paths(path, value, inner))
+            yield from binder.run(
+                bound, value, environment, lambda inner: body.paths(path, value, inner)
+            )
 
     if simple is not None:
         one = body.one
         if one is not None and source.total:
-            return Code(lambda value, environment: one(value, (*environment, simple(value, environment))), total=body.total, paths=paths)
+            return Code(
+                lambda value, environment: one(value, (*environment, simple(value, environment))),
+                total=body.total,
+                paths=paths,
+            )
 
         def direct(value: Value, environment: Environment) -> Iterable[Value]:
             bound = simple(value, environment)
@@ -59,7 +63,11 @@ def compile_reduce(compiler: Compiler, node: nodes.Reduce, scope: Scope) -> Code
     binder = Binder(compiler, node.patterns, scope)
     update = compiler.compile(node.update, binder.scope)
     step = step_of(node.update, compiler, binder.scope) if binder.simple else None
-    fold = _fold(source, binder, update, compiler.machine) if step is None else _fold_in_place(source, step, compiler.machine)
+    fold = (
+        _fold(source, binder, update, compiler.machine)
+        if step is None
+        else _fold_in_place(source, step, compiler.machine)
+    )
 
     def paths(path: Path, value: Value, environment: Environment) -> Iterator[tuple[Path, Value]]:
         for state in start.paths(path, value, environment):
@@ -74,7 +82,10 @@ def compile_reduce(compiler: Compiler, node: nodes.Reduce, scope: Scope) -> Code
 
     begin = start.sure
     if begin is not None:
-        return Code(lambda value, environment: fold(begin(value, environment), value, environment), paths=paths)
+        return Code(
+            lambda value, environment: fold(begin(value, environment), value, environment),
+            paths=paths,
+        )
 
     def many(value: Value, environment: Environment) -> Iterator[Value]:
         for state in start.many(value, environment):

@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from agentsandbox.commands.jq.compiler import Compiler
     from agentsandbox.commands.jq.scopes import Scope
 
-__all__ = ["compile_constant", "compile_format", "compile_identity", "compile_variable"]
-
 
 def compile_identity(compiler: Compiler, node: nodes.Identity, scope: Scope) -> Code:
-    return Code(lambda value, environment: value, paths=lambda path, value, environment: ((path, value),))
+    return Code(
+        lambda value, environment: value, paths=lambda path, value, environment: ((path, value),)
+    )
 
 
 def compile_constant(compiler: Compiler, node: nodes.Constant, scope: Scope) -> Code:

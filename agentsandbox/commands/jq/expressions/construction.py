@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from agentsandbox.commands.jq.machine import Machine
     from agentsandbox.commands.jq.scopes import Scope
 
-__all__ = ["collected", "compile_array", "compile_object", "compile_text"]
-
 
 def compile_text(compiler: Compiler, node: nodes.Text, scope: Scope) -> Code:
     # loaded here because most programs format nothing
     from agentsandbox.commands.jq.formats import find_format
 
     escape = find_format(node.format or "text", compiler.budget.charge)
-    parts = [part if isinstance(part, str) else compiler.compile(part, scope) for part in node.parts]
+    parts = [
+        part if isinstance(part, str) else compiler.compile(part, scope) for part in node.parts
+    ]
     pieces = [part if isinstance(part, str) else part.sure for part in parts]
     known = [piece for piece in pieces if piece is not None]
     if len(known) == len(pieces):
@@ -48,12 +48,17 @@ def compile_text(compiler: Compiler, node: nodes.Text, scope: Scope) -> Code:
     return Code(many=lambda value, environment: spread(len(parts) - 1, value, environment, ""))
 
 
-def _interpolation(pieces: list[str | One], escape: Callable[[Value], str], machine: Machine) -> Code:
+def _interpolation(
+    pieces: list[str | One], escape: Callable[[Value], str], machine: Machine
+) -> Code:
     """A string each part of which has exactly one value."""
 
     def one(value: Value, environment: Environment) -> Value:
         # the last interpolation is evaluated first, as jq's code does
-        made = [piece if isinstance(piece, str) else escape(piece(value, environment)) for piece in reversed(pieces)]
+        made = [
+            piece if isinstance(piece, str) else escape(piece(value, environment))
+            for piece in reversed(pieces)
+        ]
         made.reverse()
         if len(made) > 1:
             machine.charge_text(sum(map(len, made)))
@@ -104,8 +109,15 @@ _ENTRY = 14
 
 def compile_object(compiler: Compiler, node: nodes.ObjectOf, scope: Scope) -> Code:
     machine = compiler.machine
-    entries = [(compiler.compile(key, scope), compiler.compile(value, scope)) for key, value in node.entries]
-    names = [key.value for key, _value in node.entries if isinstance(key, nodes.Constant) and isinstance(key.value, str)]
+    entries = [
+        (compiler.compile(key, scope), compiler.compile(value, scope))
+        for key, value in node.entries
+    ]
+    names = [
+        key.value
+        for key, _value in node.entries
+        if isinstance(key, nodes.Constant) and isinstance(key.value, str)
+    ]
     items = [item.sure for _key, item in entries if item.sure is not None]
     if len(names) == len(items) == len(entries):
         pairs = list(zip(names, items, strict=True))
@@ -116,7 +128,9 @@ def compile_object(compiler: Compiler, node: nodes.ObjectOf, scope: Scope) -> Co
 
         return Code(build)
 
-    def spread(at: int, value: Value, environment: Environment, made: dict[str, Value]) -> Iterator[Value]:
+    def spread(
+        at: int, value: Value, environment: Environment, made: dict[str, Value]
+    ) -> Iterator[Value]:
         if at == len(entries):
             yield made
             return

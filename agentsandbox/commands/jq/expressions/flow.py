@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-__all__ = ["compile_break", "compile_comma", "compile_if", "compile_label", "compile_pipe", "compile_try", "piped"]
-
 
 def compile_pipe(compiler: Compiler, node: nodes.Pipe, scope: Scope, tail: Function | None) -> Code:
     left = compiler.compile(node.left, scope)
@@ -48,7 +46,11 @@ def piped(left: Code, right: Code, budget: Budget) -> Code:
 
         return Code(many=spread, paths=paths)
     if left.total:
-        return Code(lambda value, environment: second(first(value, environment), environment), total=right.total, paths=paths)
+        return Code(
+            lambda value, environment: second(first(value, environment), environment),
+            total=right.total,
+            paths=paths,
+        )
 
     def maybe(value: Value, environment: Environment) -> Value:
         found = first(value, environment)
@@ -83,7 +85,9 @@ def _each(source: Many, sink: Code, budget: Budget) -> Many:
     return every
 
 
-def compile_comma(compiler: Compiler, node: nodes.Comma, scope: Scope, tail: Function | None) -> Code:
+def compile_comma(
+    compiler: Compiler, node: nodes.Comma, scope: Scope, tail: Function | None
+) -> Code:
     pending: list[Node] = []
     here: Node = node
     while isinstance(here, nodes.Comma):
@@ -107,7 +111,10 @@ def compile_comma(compiler: Compiler, node: nodes.Comma, scope: Scope, tail: Fun
 def compile_if(compiler: Compiler, node: nodes.If, scope: Scope, tail: Function | None) -> Code:
     test = compiler.compile(node.condition, scope)
     direct = tail if test.one is not None else None
-    yes, no = compiler.compile(node.consequence, scope, direct), compiler.compile(node.alternative, scope, direct)
+    yes, no = (
+        compiler.compile(node.consequence, scope, direct),
+        compiler.compile(node.alternative, scope, direct),
+    )
 
     def paths(path: Path, value: Value, environment: Environment) -> Iterator[tuple[Path, Value]]:
         for answer in test.many(value, environment):
@@ -119,7 +126,9 @@ def compile_if(compiler: Compiler, node: nodes.If, scope: Scope, tail: Function 
 
         def many(value: Value, environment: Environment) -> Iterator[Value]:
             for answer in test.many(value, environment):
-                yield from (no if answer is None or answer is False else yes).many(value, environment)
+                yield from (no if answer is None or answer is False else yes).many(
+                    value, environment
+                )
 
         return Code(many=many, paths=paths)
     if consequence is None or alternative is None:
@@ -229,7 +238,9 @@ def compile_label(compiler: Compiler, node: nodes.Label, scope: Scope) -> Code:
 def compile_break(compiler: Compiler, node: nodes.Break, scope: Scope) -> Code:
     found = scope.find("*" + node.name)
     if not isinstance(found, int):
-        return compiler.undefined(f"$*label-{node.name} is not defined", node.position, len("break $") + len(node.name))
+        return compiler.undefined(
+            f"$*label-{node.name} is not defined", node.position, len("break $") + len(node.name)
+        )
     index = found
 
     def one(value: Value, environment: Environment) -> Value:

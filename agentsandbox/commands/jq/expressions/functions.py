@@ -1,7 +1,8 @@
 """Definitions and calls: of functions of the program, of closure parameters, of built-in functions.
 
-A recursive function is first taken to have one output at most, which most have; if its body then has more, it is compiled again.
-A call in tail position gives a `_Tail`, and a loop goes round with it.
+A recursive function is first taken to have one output at most, which most have; if its body then
+has more, it is compiled again. A call in tail position gives a `_Tail`, and a loop goes round with
+it.
 """
 
 from __future__ import annotations
@@ -27,13 +28,12 @@ if TYPE_CHECKING:
     Enter: TypeAlias = Callable[[Value, Environment], Environment]
     """From the caller's environment to that of the function's body."""
 
-__all__ = ["compile_call", "compile_define", "define"]
-
-
 # definitions
 
 
-def compile_define(compiler: Compiler, node: nodes.Define, scope: Scope, tail: Function | None) -> Code:
+def compile_define(
+    compiler: Compiler, node: nodes.Define, scope: Scope, tail: Function | None
+) -> Code:
     return compiler.compile(node.rest, define(compiler, node.definition, scope), tail)
 
 
@@ -46,7 +46,11 @@ def define(compiler: Compiler, definition: nodes.Definition, scope: Scope) -> Sc
     outside = scope.define(f"{definition.name}/{len(definition.parameters)}", function)
     inside = outside
     for parameter in definition.parameters:
-        inside = inside.variable(parameter.name) if parameter.is_value else inside.closure(parameter.name)
+        inside = (
+            inside.variable(parameter.name)
+            if parameter.is_value
+            else inside.closure(parameter.name)
+        )
     try:
         if _mentions(definition.body, definition.name, len(definition.parameters)):
             function.body = _recursive_body(compiler, function, definition.body, inside)
@@ -58,14 +62,20 @@ def define(compiler: Compiler, definition: nodes.Definition, scope: Scope) -> Sc
 
 
 def _plain(definition: nodes.Definition) -> nodes.Definition:
-    """`def f(a): a as $a | …` for a `def f($a): …` whose body calls `a` as well: all that is passed, not one output of it."""
+    """`def f(a): a as $a | …` for a `def f($a): …` whose body calls `a` as well: all that is
+    passed, not one output of it.
+    """
     values = [parameter.name for parameter in definition.parameters if parameter.is_value]
     if not any(_mentions(definition.body, name, 0) for name in values):
         return definition
     body = definition.body
     for name in reversed(values):
         body = nodes.Bind(nodes.Call(name, [], 0), [nodes.VariablePattern(name)], body)
-    return nodes.Definition(definition.name, [nodes.Parameter(parameter.name, is_value=False) for parameter in definition.parameters], body)
+    return nodes.Definition(
+        definition.name,
+        [nodes.Parameter(parameter.name, is_value=False) for parameter in definition.parameters],
+        body,
+    )
 
 
 def _mentions(body: Node, name: str, arity: int) -> bool:
@@ -101,7 +111,9 @@ _CALL = 3
 
 
 def _height(body: Node) -> int:
-    """Python frames that one call of a body takes at most: how deeply its expressions nest, and the call itself."""
+    """Python frames that one call of a body takes at most: how deeply its expressions nest, and the
+    call itself.
+    """
     deepest = 0
     pending = [(body, _CALL)]
     while pending:
@@ -112,14 +124,21 @@ def _height(body: Node) -> int:
 
 
 def _guarded(body: Code, height: int, machine: Machine) -> Code:
-    """The body of a recursive function: nested too deeply, it would overflow the stack of the host's thread."""
+    """The body of a recursive function: nested too deeply, it would overflow the stack of the
+    host's thread.
+    """
 
     def paths(path: Path, value: Value, environment: Environment) -> Iterator[tuple[Path, Value]]:
         return machine.nested(body.paths(path, value, environment), height)
 
     inner, roots = body.one, machine.roots
     if inner is None:
-        return Code(many=lambda value, environment: machine.nested(body.many(value, environment), height, value, environment), paths=paths)
+        return Code(
+            many=lambda value, environment: machine.nested(
+                body.many(value, environment), height, value, environment
+            ),
+            paths=paths,
+        )
 
     def one(value: Value, environment: Environment) -> Value:
         machine.deeper(height)
@@ -137,7 +156,9 @@ def _guarded(body: Code, height: int, machine: Machine) -> Code:
 
 
 class _Tail:
-    """The last output of a function's body is whatever the function gives for this: a call in tail position."""
+    """The last output of a function's body is whatever the function gives for this: a call in tail
+    position.
+    """
 
     __slots__ = ("environment", "value")
 
@@ -228,7 +249,8 @@ _BY_VALUE = frozenset((
     "copysign/2", "drem/2", "fdim/2", "fma/3", "fmax/2", "fmin/2", "fmod/2", "nextafter/2", "nexttoward/2", "scalb/2", "scalbln/2",
     "ldexp/2",
 ))  # fmt: skip
-"""Their arguments belong to the function that calls them; those of all others are functions of their own."""
+"""Their arguments belong to the function that calls them; those of all others are functions of
+their own."""
 
 
 def _call_builtin(compiler: Compiler, name: str, node: nodes.Call, scope: Scope) -> Code:
@@ -246,14 +268,25 @@ def _call_builtin(compiler: Compiler, name: str, node: nodes.Call, scope: Scope)
     return _call_function(compiler, function, node, scope, None)
 
 
-def _call_function(compiler: Compiler, function: Function, node: nodes.Call, scope: Scope, tail: Function | None) -> Code:
+def _call_function(
+    compiler: Compiler, function: Function, node: nodes.Call, scope: Scope, tail: Function | None
+) -> Code:
     budget = compiler.budget
     function.level.use(compiler.level)
     codes = [compiler.inner(argument, scope) for argument in node.arguments]
-    closures = [_closure(argument, code, scope) for argument, code in zip(node.arguments, codes, strict=True)]
-    several = [code.many if parameter.is_value else None for parameter, code in zip(function.parameters, codes, strict=True)]
+    closures = [
+        _closure(argument, code, scope)
+        for argument, code in zip(node.arguments, codes, strict=True)
+    ]
+    several = [
+        code.many if parameter.is_value else None
+        for parameter, code in zip(function.parameters, codes, strict=True)
+    ]
     environments = _environments(function.depth, several, closures)
-    makers = [code.sure if parameter.is_value else make for parameter, code, make in zip(function.parameters, codes, closures, strict=True)]
+    makers = [
+        code.sure if parameter.is_value else make
+        for parameter, code, make in zip(function.parameters, codes, closures, strict=True)
+    ]
 
     def paths(path: Path, value: Value, environment: Environment) -> Iterator[tuple[Path, Value]]:
         for inner in environments(value, environment):
@@ -270,7 +303,9 @@ def _call_function(compiler: Compiler, function: Function, node: nodes.Call, sco
             not parameter.is_value and _handed_on(argument, scope) is None
             for parameter, argument in zip(function.parameters, node.arguments, strict=True)
         )
-        again = Code(lambda value, environment: _Tail(value, enter(value, environment)), paths=paths)
+        again = Code(
+            lambda value, environment: _Tail(value, enter(value, environment)), paths=paths
+        )
         return again if function.single else Code(many=again.many, paths=paths)
 
     def many(value: Value, environment: Environment) -> Iterator[Value]:
@@ -281,8 +316,12 @@ def _call_function(compiler: Compiler, function: Function, node: nodes.Call, sco
     return Code(many=many, paths=paths)
 
 
-def _environments(depth: int, several: list[Many | None], closures: list[Make]) -> Callable[[Value, Environment], list[Environment]]:
-    """The ways into a function whose arguments by value may have several values each; the last one is the innermost loop."""
+def _environments(
+    depth: int, several: list[Many | None], closures: list[Make]
+) -> Callable[[Value, Environment], list[Environment]]:
+    """The ways into a function whose arguments by value may have several values each; the last one
+    is the innermost loop.
+    """
 
     def environments(value: Value, environment: Environment) -> list[Environment]:
         made: list[Environment] = [environment[:depth]]
@@ -328,18 +367,31 @@ def _entered(function: Function, enter: Enter, paths: Paths) -> Code:
         return Code(one, total=False, paths=paths)
     body = function.body.one
     if body is None or function.compiling:
-        return Code(many=lambda value, environment: function.body.many(value, enter(value, environment)), paths=paths)
-    return Code(lambda value, environment: body(value, enter(value, environment)), total=function.body.total, paths=paths)
+        return Code(
+            many=lambda value, environment: function.body.many(value, enter(value, environment)),
+            paths=paths,
+        )
+    return Code(
+        lambda value, environment: body(value, enter(value, environment)),
+        total=function.body.total,
+        paths=paths,
+    )
 
 
 def _handed_on(node: Node, scope: Scope) -> int | None:
     """The place of a closure parameter that is an argument by itself."""
-    index = scope.find(node.name + "/0") if isinstance(node, nodes.Call) and not node.arguments else None
+    index = (
+        scope.find(node.name + "/0")
+        if isinstance(node, nodes.Call) and not node.arguments
+        else None
+    )
     return index if isinstance(index, int) else None
 
 
 def _closure(node: Node, code: Code, scope: Scope) -> Make:
-    """What makes the closure that is passed; a parameter that is only handed on is passed as it is."""
+    """What makes the closure that is passed; a parameter that is only handed on is passed as it
+    is.
+    """
     index = _handed_on(node, scope)
     if index is not None:
         return lambda value, environment: environment[index]

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from agentsandbox.commands.jq.compiler import Compiler
     from agentsandbox.commands.jq.scopes import Scope
 
-__all__ = ["compile_index", "compile_iterate", "compile_slice"]
-
 
 def _not_a_path(key: Value, found: Value) -> JqError:
-    return JqError(f"Invalid path expression near attempt to access element {truncated(key)} of {truncated(found, 26)}")
+    return JqError(
+        f"Invalid path expression near attempt to access element {truncated(key)} of {truncated(found, 26)}"
+    )
 
 
 def compile_index(compiler: Compiler, node: nodes.Index, scope: Scope) -> Code:
@@ -35,7 +35,11 @@ def compile_index(compiler: Compiler, node: nodes.Index, scope: Scope) -> Code:
     def look(found: Value, at: Value) -> Value:
         if type(at) is str and type(found) is dict:
             return found.get(at)
-        return occurrences(found, at, budget) if type(at) is list and type(found) is list else get(found, at)
+        return (
+            occurrences(found, at, budget)
+            if type(at) is list and type(found) is list
+            else get(found, at)
+        )
 
     def paths(path: Path, value: Value, environment: Environment) -> Iterator[tuple[Path, Value]]:
         for at in key.many(value, environment):
@@ -46,7 +50,10 @@ def compile_index(compiler: Compiler, node: nodes.Index, scope: Scope) -> Code:
 
     first, second = target.sure, key.sure
     if first is not None and second is not None:
-        return Code(lambda value, environment: look(first(value, environment), second(value, environment)), paths=paths)
+        return Code(
+            lambda value, environment: look(first(value, environment), second(value, environment)),
+            paths=paths,
+        )
 
     def many(value: Value, environment: Environment) -> Iterator[Value]:
         for at in key.many(value, environment):
@@ -72,7 +79,12 @@ def _item(target: Code, at: int) -> Code:
     """`target[at]` for a constant index."""
     paths, inner = _paths_at(target, at), target.sure
     if inner is None:
-        return Code(many=lambda value, environment: (get(found, at) for found in target.many(value, environment)), paths=paths)
+        return Code(
+            many=lambda value, environment: (
+                get(found, at) for found in target.many(value, environment)
+            ),
+            paths=paths,
+        )
 
     def one(value: Value, environment: Environment) -> Value:
         found = inner(value, environment)
@@ -85,9 +97,17 @@ def _field(target: Code, name: str, *, direct: bool) -> Code:
     """`target.name`; `direct`, where the target is the input itself."""
     paths, inner = _paths_at(target, name), target.one
     if direct:
-        return Code(lambda value, environment: value.get(name) if type(value) is dict else get(value, name), paths=paths)
+        return Code(
+            lambda value, environment: value.get(name) if type(value) is dict else get(value, name),
+            paths=paths,
+        )
     if inner is None:
-        return Code(many=lambda value, environment: (get(found, name) for found in target.many(value, environment)), paths=paths)
+        return Code(
+            many=lambda value, environment: (
+                get(found, name) for found in target.many(value, environment)
+            ),
+            paths=paths,
+        )
     if target.total:
 
         def one(value: Value, environment: Environment) -> Value:
@@ -106,7 +126,10 @@ def _field(target: Code, name: str, *, direct: bool) -> Code:
 def compile_slice(compiler: Compiler, node: nodes.Slice, scope: Scope) -> Code:
     machine, nothing = compiler.machine, nodes.Constant(None)
     target = compiler.compile(node.target, scope)
-    start, end = compiler.compile(node.start or nothing, scope), compiler.compile(node.end or nothing, scope)
+    start, end = (
+        compiler.compile(node.start or nothing, scope),
+        compiler.compile(node.end or nothing, scope),
+    )
 
     def cut(found: Value, first: Value, last: Value) -> Value:
         part = slice_of(found, first, last)
@@ -118,7 +141,10 @@ def compile_slice(compiler: Compiler, node: nodes.Slice, scope: Scope) -> Code:
     source, low, high = target.sure, start.sure, end.sure
     if source and low and high:
         return Code(
-            lambda value, environment: cut(source(value, environment), low(value, environment), high(value, environment)), paths=paths
+            lambda value, environment: cut(
+                source(value, environment), low(value, environment), high(value, environment)
+            ),
+            paths=paths,
         )
 
     def many(value: Value, environment: Environment) -> Iterator[Value]:
@@ -130,7 +156,9 @@ def compile_slice(compiler: Compiler, node: nodes.Slice, scope: Scope) -> Code:
     return Code(many=many, paths=paths)
 
 
-def _slice_paths(target: Code, start: Code, end: Code, cut: Callable[[Value, Value, Value], Value]) -> Paths:
+def _slice_paths(
+    target: Code, start: Code, end: Code, cut: Callable[[Value, Value, Value], Value]
+) -> Paths:
     def paths(path: Path, value: Value, environment: Environment) -> Iterator[tuple[Path, Value]]:
         for first in start.many(value, environment):
             for last in end.many(value, environment):
@@ -149,7 +177,9 @@ def compile_iterate(compiler: Compiler, node: nodes.Iterate, scope: Scope) -> Co
     def paths(path: Path, value: Value, environment: Environment) -> Iterator[tuple[Path, Value]]:
         for base, found in target.paths(path, value, environment):
             if base is None:
-                raise JqError(f"Invalid path expression near attempt to iterate through {truncated(found, 26)}")
+                raise JqError(
+                    f"Invalid path expression near attempt to iterate through {truncated(found, 26)}"
+                )
             if type(found) is dict:
                 for name, item in found.items():
                     yield (*base, name), item

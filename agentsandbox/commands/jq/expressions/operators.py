@@ -19,11 +19,13 @@ if TYPE_CHECKING:
     from agentsandbox.commands.jq.compiler import Compiler
     from agentsandbox.commands.jq.scopes import Scope
 
-__all__ = ["compile_alternative", "compile_binary", "compile_logical", "compile_negate", "operation"]
-
 
 def _is_same(left: Value, right: Value) -> bool:
-    return bool(left == right) if type(left) is str and type(right) is str else operations.equals(left, right)
+    return (
+        bool(left == right)
+        if type(left) is str and type(right) is str
+        else operations.equals(left, right)
+    )
 
 
 _ARITHMETIC = {
@@ -36,9 +38,17 @@ _ARITHMETIC = {
 _COMPARISONS: dict[str, Callable[[Value, Value], bool]] = {
     "==": _is_same,
     "!=": lambda left, right: not _is_same(left, right),
-    "<": lambda left, right: left < right if type(left) is int and type(right) is int else operations.compare(left, right) < 0,
+    "<": lambda left, right: (
+        left < right
+        if type(left) is int and type(right) is int
+        else operations.compare(left, right) < 0
+    ),
     "<=": lambda left, right: operations.compare(left, right) <= 0,
-    ">": lambda left, right: left > right if type(left) is int and type(right) is int else operations.compare(left, right) > 0,
+    ">": lambda left, right: (
+        left > right
+        if type(left) is int and type(right) is int
+        else operations.compare(left, right) > 0
+    ),
     ">=": lambda left, right: operations.compare(left, right) >= 0,
 }
 _SMALL = 1 << 26
@@ -101,8 +111,12 @@ def compile_binary(compiler: Compiler, node: nodes.Binary, scope: Scope) -> Code
     return Code(many=many)
 
 
-def _with_integer(sign: str, function: Callable[[Value, Value], Value], left: One, right: int) -> Code:
-    """An operator with an integer constant on its right, quicker where the left side is a number without surprises."""
+def _with_integer(
+    sign: str, function: Callable[[Value, Value], Value], left: One, right: int
+) -> Code:
+    """An operator with an integer constant on its right, quicker where the left side is a number
+    without surprises.
+    """
     compare = _ON_NUMBERS.get(sign) if -EXACT < right < EXACT else None
     compute = _ON_SMALL.get(sign) if -_SMALL < right < _SMALL else None
     if compare is not None:

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from agentsandbox.commands.jq.nodes import Pattern
     from agentsandbox.commands.jq.scopes import Scope
 
-__all__ = ["Binder"]
-
 
 def _names(patterns: list[Pattern]) -> list[str]:
     found: list[str] = []
@@ -39,7 +37,9 @@ def _names(patterns: list[Pattern]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _extractor(pattern: Pattern, places: dict[str, int]) -> Callable[[Value, list[Value]], None] | None:
+def _extractor(
+    pattern: Pattern, places: dict[str, int]
+) -> Callable[[Value, list[Value]], None] | None:
     """What puts the parts of a value in their places; None where a key is to be computed."""
     if isinstance(pattern, nodes.VariablePattern):
         place = places[pattern.name]
@@ -55,7 +55,9 @@ def _extractor(pattern: Pattern, places: dict[str, int]) -> Callable[[Value, lis
         for variable, key, below in pattern.entries:
             if not (isinstance(key, nodes.Constant) and isinstance(key.value, str)):
                 return None
-            for part in ([] if variable is None else [nodes.VariablePattern(variable)]) + ([] if below is None else [below]):
+            for part in ([] if variable is None else [nodes.VariablePattern(variable)]) + (
+                [] if below is None else [below]
+            ):
                 inner = _extractor(part, places)
                 if inner is None:
                     return None
@@ -69,7 +71,9 @@ def _extractor(pattern: Pattern, places: dict[str, int]) -> Callable[[Value, lis
 
 
 class Binder:
-    """The patterns of one binding. Each variable of any of them is a place in the environment, null until bound."""
+    """The patterns of one binding. Each variable of any of them is a place in the environment, null
+    until bound.
+    """
 
     def __init__(self, compiler: Compiler, patterns: list[Pattern], scope: Scope) -> None:
         self.patterns = patterns
@@ -96,7 +100,9 @@ class Binder:
                     if inner is not None:
                         pending.append(inner)
 
-    def environments(self, bound: Value, value: Value, environment: Environment) -> Iterable[Environment]:
+    def environments(
+        self, bound: Value, value: Value, environment: Environment
+    ) -> Iterable[Environment]:
         """The environments that a value makes; the keys of patterns may have several outputs."""
         if self.simple:
             return ((*environment, bound),)
@@ -104,7 +110,13 @@ class Binder:
             return (self._extracted(bound, environment),)
         return self.run(bound, value, environment, lambda inner: (inner,))
 
-    def run(self, bound: Value, value: Value, environment: Environment, body: Callable[[Environment], Iterable[Any]]) -> Iterator[Any]:
+    def run(
+        self,
+        bound: Value,
+        value: Value,
+        environment: Environment,
+        body: Callable[[Environment], Iterable[Any]],
+    ) -> Iterator[Any]:
         """All outputs of `body` in the environments that the first fitting pattern makes."""
         if self.simple:
             yield from body((*environment, bound))
@@ -134,7 +146,9 @@ class Binder:
         place = self.places[name]
         return (*environment[:place], bound, *environment[place + 1 :])
 
-    def _match(self, pattern: Pattern, bound: Value, value: Value, environment: Environment) -> Iterator[Environment]:
+    def _match(
+        self, pattern: Pattern, bound: Value, value: Value, environment: Environment
+    ) -> Iterator[Environment]:
         if isinstance(pattern, nodes.VariablePattern):
             yield self._bind(pattern.name, bound, environment)
         elif isinstance(pattern, nodes.ArrayPattern):
@@ -144,7 +158,9 @@ class Binder:
         elif isinstance(pattern, nodes.ObjectPattern):
             yield from self._match_entries(pattern.entries, 0, bound, value, environment)
 
-    def _match_items(self, items: list[Pattern], at: int, bound: Value, value: Value, environment: Environment) -> Iterator[Environment]:
+    def _match_items(
+        self, items: list[Pattern], at: int, bound: Value, value: Value, environment: Environment
+    ) -> Iterator[Environment]:
         if at == len(items):
             yield environment
             return
@@ -168,7 +184,9 @@ class Binder:
                 raise JqError(f"Cannot index {_kind(bound)} with {_kind(name)}")
             item = get(bound, name)
             inner = self._bind(variable, item, environment) if variable is not None else environment
-            matches = self._match(pattern, item, value, inner) if pattern is not None else iter((inner,))
+            matches = (
+                self._match(pattern, item, value, inner) if pattern is not None else iter((inner,))
+            )
             for matched in matches:
                 yield from self._match_entries(entries, at + 1, bound, value, matched)
 

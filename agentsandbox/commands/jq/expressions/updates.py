@@ -1,6 +1,8 @@
-"""Updates without a detour over paths: along a simple left side on the way down, and in place where only a fold holds the value.
+"""Updates without a detour over paths: along a simple left side on the way down, and in place where
+only a fold holds the value.
 
-Both give what `reduce path(…)` and `setpath` would, for the forms of expressions that they know; for others they give None.
+Both give what `reduce path(…)` and `setpath` would, for the forms of expressions that they know;
+for others they give None.
 """
 
 from __future__ import annotations
@@ -27,10 +29,8 @@ if TYPE_CHECKING:
     Change: TypeAlias = Callable[[Value, Environment, Callable[[Value], Value]], Value]
     """The input with what the expression names changed by a function."""
     Step: TypeAlias = Callable[[Value, Environment, dict[int, Value]], Value]
-    """The next state of a fold; the containers by id that only the fold holds may be changed in place."""
-
-__all__ = ["change_of", "step_of"]
-
+    """The next state of a fold; the containers by id that only the fold holds may be changed in
+    place."""
 
 # along the left side
 
@@ -47,13 +47,20 @@ def change_of(node: Node, compiler: Compiler, scope: Scope) -> Change | None:
     if isinstance(node, nodes.Pipe):
         left, right = change_of(node.left, compiler, scope), change_of(node.right, compiler, scope)
         return None if left is None or right is None else _change_within(left, right)
-    if isinstance(node, nodes.Call) and node.name == "select" and len(node.arguments) == 1 and scope.find("select/1") is None:
+    if (
+        isinstance(node, nodes.Call)
+        and node.name == "select"
+        and len(node.arguments) == 1
+        and scope.find("select/1") is None
+    ):
         return _change_selected(compiler.compile(node.arguments[0], scope))
     return None
 
 
 def _change_within(left: Change, right: Change) -> Change:
-    return lambda value, environment, function: left(value, environment, lambda here: right(here, environment, function))
+    return lambda value, environment, function: left(
+        value, environment, lambda here: right(here, environment, function)
+    )
 
 
 def _change_selected(condition: Code) -> Change | None:
@@ -98,7 +105,9 @@ def _change_all(inner: Change, budget: Budget) -> Change:
             return {name: function(item) for name, item in here.items()}
         return list(map(function, items))
 
-    return lambda value, environment, function: inner(value, environment, lambda here: change_here(here, function))
+    return lambda value, environment, function: inner(
+        value, environment, lambda here: change_here(here, function)
+    )
 
 
 # in place
@@ -116,7 +125,9 @@ def step_of(node: Node, compiler: Compiler, scope: Scope) -> Step | None:
         first, second = step_of(node.left, compiler, scope), step_of(node.right, compiler, scope)
         if first is None or second is None:
             return None
-        return lambda state, environment, owned: second(first(state, environment, owned), environment, owned)
+        return lambda state, environment, owned: second(
+            first(state, environment, owned), environment, owned
+        )
     return _choosing(node, compiler, scope) if isinstance(node, nodes.If) else None
 
 
@@ -168,9 +179,17 @@ def _added(here: Value, operand: Value, owned: dict[int, Value], budget: Budget)
 
 
 def _adding(node: nodes.Binary, compiler: Compiler, scope: Scope) -> Step | None:
-    if node.operator != "+" or not isinstance(node.left, nodes.Identity) or not _is_independent(node.right):
+    if (
+        node.operator != "+"
+        or not isinstance(node.left, nodes.Identity)
+        or not _is_independent(node.right)
+    ):
         return None
-    source, budget, machine = _single(node.right, compiler, scope), compiler.budget, compiler.machine
+    source, budget, machine = (
+        _single(node.right, compiler, scope),
+        compiler.budget,
+        compiler.machine,
+    )
     if source is None:
         return None
 

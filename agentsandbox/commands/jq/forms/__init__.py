@@ -1,1 +1,3 @@
-"""Built-in functions that take expressions, not values: functions of the compiler and of the codes of their arguments."""
+"""Built-in functions that take expressions, not values: functions of the compiler and of the codes
+of their arguments.
+"""

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-__all__ = ["FORMS", "select"]
-
 
 def _empty(compiler: Compiler, codes: list[Code]) -> Code:
     return NOTHING
@@ -77,14 +75,18 @@ def select(compiler: Compiler, codes: list[Code]) -> Code:
 
 
 def _wants_some(count: Value, name: str) -> bool:
-    """Whether a count is more than 0 in jq's order, in which strings, arrays and objects come after all numbers."""
+    """Whether a count is more than 0 in jq's order, in which strings, arrays and objects come after
+    all numbers.
+    """
     if count is None or count is False or count is True or (is_number(count) and not count >= 0):
         raise JqError(f"{name} doesn't support negative count")
     return not is_number(count) or count > 0
 
 
 def _numbered(items: Iterable[T], count: Value, budget: Budget) -> Iterator[tuple[int, T]]:
-    """The items from 1 on; the first one shows that `count` is no number, from which jq takes one off."""
+    """The items from 1 on; the first one shows that `count` is no number, from which jq takes one
+    off.
+    """
     for number, item in enumerate(items, 1):
         if number == 1 and not is_number(count):
             subtract(count, 1, budget)
@@ -184,7 +186,9 @@ def _isempty(compiler: Compiler, codes: list[Code]) -> Code:
 
 
 def _quantifier(wanted: bool) -> Form:
-    """`any` (wanted: true) and `all` (wanted: false): of the members, of a condition on them, or of a condition on outputs."""
+    """`any` (wanted: true) and `all` (wanted: false): of the members, of a condition on them, or of
+    a condition on outputs.
+    """
 
     def form(compiler: Compiler, codes: list[Code]) -> Code:
         items = codes[0] if len(codes) == 2 else None

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from agentsandbox.commands.jq.code import Environment, Path
     from agentsandbox.commands.jq.compiler import Compiler, Form
 
-__all__ = ["FORMS"]
-
 
 def _inputs(compiler: Compiler, codes: list[Code]) -> Code:
     machine = compiler.machine

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-__all__ = ["FORMS"]
-
 
 def _deeper(compiler: Compiler, first: T, follow: Callable[[T], Iterable[T]]) -> Iterator[T]:
     """`first`, and depth first all that follows from each, without recursion."""
@@ -39,7 +37,9 @@ def _deeper(compiler: Compiler, first: T, follow: Callable[[T], Iterable[T]]) ->
                     budget.tick()
                 yield item
                 below = follow(item)
-                if below or type(below) is not tuple:  # an empty tuple is known to hold nothing, an iterator is not
+                if (
+                    below or type(below) is not tuple
+                ):  # an empty tuple is known to hold nothing, an iterator is not
                     pending.append(iter(below))
                     parents.append(item)
                     if not len(pending) & 1023:
@@ -56,7 +56,9 @@ def _recursion(compiler: Compiler, body: Code) -> Code:
     budget = compiler.budget
 
     def paths(path: Path, value: Value, environment: Environment) -> Iterator[tuple[Path, Value]]:
-        return _deeper(compiler, (path, value), lambda pair: body.paths(pair[0], pair[1], environment))
+        return _deeper(
+            compiler, (path, value), lambda pair: body.paths(pair[0], pair[1], environment)
+        )
 
     one = body.one
     if one is not None:
@@ -68,7 +70,12 @@ def _recursion(compiler: Compiler, body: Code) -> Code:
                 value = one(value, environment)
 
         return Code(many=chain, paths=paths)
-    return Code(many=lambda value, environment: _deeper(compiler, value, lambda item: body.many(item, environment)), paths=paths)
+    return Code(
+        many=lambda value, environment: _deeper(
+            compiler, value, lambda item: body.many(item, environment)
+        ),
+        paths=paths,
+    )
 
 
 def _repeat(compiler: Compiler, codes: list[Code]) -> Code:
@@ -107,7 +114,9 @@ def _recurse_all(compiler: Compiler, codes: list[Code]) -> Code:
         hold((len(path) >> 1) + 8)
         if type(value) is list:
             return (((*path, at), item) for at, item in enumerate(value))
-        return (((*path, name), item) for name, item in value.items()) if type(value) is dict else ()
+        return (
+            (((*path, name), item) for name, item in value.items()) if type(value) is dict else ()
+        )
 
     return Code(
         many=lambda value, environment: _deeper(compiler, value, inner),
@@ -169,7 +178,12 @@ def _range(compiler: Compiler, start: Code, end: Code) -> Code:
     budget = compiler.budget
 
     def count(low: Value, high: Value) -> Iterable[Value]:
-        if type(low) is int and type(high) is int and -EXACT <= low <= EXACT and -EXACT <= high <= EXACT:
+        if (
+            type(low) is int
+            and type(high) is int
+            and -EXACT <= low <= EXACT
+            and -EXACT <= high <= EXACT
+        ):
             return range(low, high)
         if not (is_number(low) and is_number(high)):
             raise JqError("Range bounds must be numeric")
@@ -185,7 +199,11 @@ def _range(compiler: Compiler, start: Code, end: Code) -> Code:
 
     first, last = start.sure, end.sure
     if first is not None and last is not None:
-        return Code(many=lambda value, environment: count(first(value, environment), last(value, environment)))
+        return Code(
+            many=lambda value, environment: count(
+                first(value, environment), last(value, environment)
+            )
+        )
 
     def many(value: Value, environment: Environment) -> Iterator[Value]:
         for low in start.many(value, environment):

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from agentsandbox.commands.jq.compiler import Compiler, Form
     from agentsandbox.kernel.budget import Budget
 
-__all__ = ["FORMS"]
-
 _PIECE = 2048
 """Items between two chances for the event loop."""
 
@@ -36,7 +34,10 @@ def _map(compiler: Compiler, codes: list[Code]) -> Code:
     body, machine = codes[0], compiler.machine
     each = body.one
     if each is None:
-        return collected(machine, piped(Code(many=lambda value, environment: members(value)), body, machine.budget))
+        return collected(
+            machine,
+            piped(Code(many=lambda value, environment: members(value)), body, machine.budget),
+        )
 
     def one(value: Value, environment: Environment) -> Value:
         items = members(value)
@@ -66,7 +67,12 @@ def _map_values(compiler: Compiler, codes: list[Code]) -> Code:
                     changed[name] = result
                     break
             return changed
-        return [result for part in _pieces(items, budget) for item in part for result in islice(body.many(item, environment), 1)]
+        return [
+            result
+            for part in _pieces(items, budget)
+            for item in part
+            for result in islice(body.many(item, environment), 1)
+        ]
 
     return Code(one)
 
@@ -99,7 +105,9 @@ def _add_all(compiler: Compiler, codes: list[Code]) -> Code:
     return Code(lambda value, environment: total(compiler.machine, body(value, environment)))
 
 
-def _index_by(compiler: Compiler, rows: Callable[[Value, Environment], Iterable[Value]], key: Code) -> Code:
+def _index_by(
+    compiler: Compiler, rows: Callable[[Value, Environment], Iterable[Value]], key: Code
+) -> Code:
     machine = compiler.machine
 
     def one(value: Value, environment: Environment) -> Value:

@@ -15,14 +15,15 @@ if TYPE_CHECKING:
     from agentsandbox.commands.jq.compiler import Compiler, Form
     from agentsandbox.kernel.budget import Budget
 
-__all__ = ["FORMS"]
-
-
 _UNSORTED = "cannot be sorted, as they are not both arrays"
 
 
-def _keys_of(compiler: Compiler, body: Code, complaint: str = _UNSORTED) -> Callable[[Value, Environment], tuple[Value, list[Value]]]:
-    """The input, which is to be an array, and the key that the expression gives each of its items."""
+def _keys_of(
+    compiler: Compiler, body: Code, complaint: str = _UNSORTED
+) -> Callable[[Value, Environment], tuple[Value, list[Value]]]:
+    """The input, which is to be an array, and the key that the expression gives each of its
+    items.
+    """
     single, budget = body.sure, compiler.budget
 
     def keys(value: Value, environment: Environment) -> tuple[Value, list[Value]]:
@@ -31,7 +32,11 @@ def _keys_of(compiler: Compiler, body: Code, complaint: str = _UNSORTED) -> Call
             budget.left -= 1
             if budget.left < 0:
                 budget.tick()
-            found.append(single(item, environment) if single is not None else list(body.many(item, environment)))
+            found.append(
+                single(item, environment)
+                if single is not None
+                else list(body.many(item, environment))
+            )
         if not isinstance(value, list):
             listed = found if single is None else [[key] for key in found]
             raise JqError(f"{describe(value)} and {describe(listed)} {complaint}")
@@ -99,7 +104,9 @@ def _unique(compiler: Compiler, codes: list[Code]) -> Code:
 
 
 def _extreme(*, largest: bool) -> Form:
-    """`max_by`, which takes the last of the largest, and `min_by`, which takes the first of the smallest."""
+    """`max_by`, which takes the last of the largest, and `min_by`, which takes the first of the
+    smallest.
+    """
 
     def form(compiler: Compiler, codes: list[Code]) -> Code:
         keys, budget = _keys_of(compiler, codes[0], "cannot be iterated over"), compiler.budget

@@ -1,4 +1,6 @@
-"""Paths as values, and the streaming form: `path`, `del`, `getpath`, `paths`, `tostream`, `fromstream`."""
+"""Paths as values, and the streaming form: `path`, `del`, `getpath`, `paths`, `tostream`,
+`fromstream`.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +18,10 @@ if TYPE_CHECKING:
     from agentsandbox.commands.jq.code import Environment, Path
     from agentsandbox.commands.jq.compiler import Compiler, Form
 
-__all__ = ["FORMS"]
 
-
-def _path_list(compiler: Compiler, body: Code, value: Value, environment: Environment) -> Iterator[list[Value]]:
+def _path_list(
+    compiler: Compiler, body: Code, value: Value, environment: Environment
+) -> Iterator[list[Value]]:
     """The paths of all outputs, as arrays."""
     hold = compiler.machine.hold
     for path, found in body.paths((), value, environment):
@@ -36,7 +38,11 @@ def _path(compiler: Compiler, codes: list[Code]) -> Code:
 
 def _del(compiler: Compiler, codes: list[Code]) -> Code:
     body = codes[0]
-    return Code(lambda value, environment: delete_paths(value, list(_path_list(compiler, body, value, environment)), compiler.budget))
+    return Code(
+        lambda value, environment: delete_paths(
+            value, list(_path_list(compiler, body, value, environment)), compiler.budget
+        )
+    )
 
 
 def _getpath(compiler: Compiler, codes: list[Code]) -> Code:
@@ -57,24 +63,39 @@ def _getpath(compiler: Compiler, codes: list[Code]) -> Code:
     one = where.sure
     if one is not None:
         return Code(lambda value, environment: look(value, one(value, environment)), paths=paths)
-    return Code(many=lambda value, environment: (look(value, path) for path in where.many(value, environment)), paths=paths)
+    return Code(
+        many=lambda value, environment: (
+            look(value, path) for path in where.many(value, environment)
+        ),
+        paths=paths,
+    )
 
 
 def _paths(compiler: Compiler, codes: list[Code]) -> Code:
-    return Code(many=lambda value, environment: paths_of(value, compiler.budget, compiler.machine.hold))
+    return Code(
+        many=lambda value, environment: paths_of(value, compiler.budget, compiler.machine.hold)
+    )
 
 
 def _tostream(compiler: Compiler, codes: list[Code]) -> Code:
-    return Code(many=lambda value, environment: events(value, compiler.budget, compiler.machine.hold))
+    return Code(
+        many=lambda value, environment: events(value, compiler.budget, compiler.machine.hold)
+    )
 
 
 def _fromstream(compiler: Compiler, codes: list[Code]) -> Code:
     body = codes[0]
 
     def others(stream: Iterable[Value]) -> Iterable[Value]:
-        return call_definition(compiler, "_fromstream/1", [Code(many=lambda value, environment: stream)]).many(None, ())
+        return call_definition(
+            compiler, "_fromstream/1", [Code(many=lambda value, environment: stream)]
+        ).many(None, ())
 
-    return Code(many=lambda value, environment: rebuilt(body.many(value, environment), compiler.budget, others))
+    return Code(
+        many=lambda value, environment: rebuilt(
+            body.many(value, environment), compiler.budget, others
+        )
+    )
 
 
 FORMS: dict[str, Form] = {

@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from agentsandbox.commands.jq.code import Environment
     from agentsandbox.commands.jq.compiler import Compiler, Form
 
-__all__ = ["FORMS"]
-
 
 def _named(found: Value) -> dict[str, Value]:
     """The named groups of a match."""
-    return {group["name"]: group["string"] for group in found["captures"] if group["name"] is not None}
+    return {
+        group["name"]: group["string"] for group in found["captures"] if group["name"] is not None
+    }
 
 
 def _capture(compiler: Compiler, codes: list[Code]) -> Code:
@@ -32,7 +32,9 @@ def _sub(compiler: Compiler, codes: list[Code]) -> Code:
     pattern, replacement, flags = codes
     machine, budget = compiler.machine, compiler.budget
 
-    def substitute(value: Value, environment: Environment, wanted: Value, modifiers: Value) -> Iterator[Value]:
+    def substitute(
+        value: Value, environment: Environment, wanted: Value, modifiers: Value
+    ) -> Iterator[Value]:
         results: list[list[str | None]] = []
         previous = 0
         for found in find_all(machine, value, wanted, modifiers):
