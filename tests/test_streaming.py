@@ -271,11 +271,16 @@ def test_another_task_cancels(script: str) -> None:
 def test_trio_is_woken_by_another_thread() -> None:
     async def main() -> None:
         async with Sandbox() as sandbox:
-            timer = threading.Timer(0.1, sandbox.cancel)
-            timer.start()
+
+            def cancel() -> None:
+                while not sandbox.cancel():  # the script has not begun
+                    time.sleep(0.05)
+
+            other = threading.Thread(target=cancel)
+            other.start()
             result = await sandbox.aexecute("sleep 60")
             assert (result.exit_code, result.limit) == (130, "cancelled")
-            timer.join()
+            other.join()
 
     trio.run(main)
 

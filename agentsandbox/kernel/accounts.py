@@ -1,19 +1,18 @@
-"""What the scripts of one sandbox hold in memory at this moment, so that it can be compared with
-the limit.
+"""Memory accounting: what the scripts of one sandbox hold at this moment.
 
-No single value may be larger than `value_bytes`; a thousand of them may not either, wherever they
-are kept. Two ways lead into the account, and both cost nothing per step of a script:
+No single value may be larger than `value_bytes`, and all values together not larger than
+`VALUES * value_bytes` (see `budget`). Values are counted in two ways. Neither costs anything per
+step of a script:
 
 * A *holder* is an object or a container that holds values while it lives: a shell, the words of a
-  command whose substitutions still run, a pipe that waits for its reader. It enters `holders` where
-  it begins to hold and leaves where it ends, in a `finally`. It is looked at only when the budget
-  asks, once `2 * value_bytes` were made since it last did.
-* A *hold* is a number of bytes whose owner keeps a `Held` beside them: a here-document that a
-  descriptor reads, the input that a command has read. It counts from the call of `hold` until the
-  last reference to it is gone, so nobody has to remember to give it back.
+command whose substitutions still run, a pipe that waits for its reader. Code enters it in
+`holders` where it begins to hold values and removes it in a `finally`. The budget looks at
+holders only after `2 * value_bytes` were made since its last look.
+* A *hold* is a number of bytes. Its owner keeps a `Held` object as long as it keeps the bytes: a
+heredoc that a file descriptor reads, the input that a command has read.
 
-Texts are shared between variables, arguments and copies of a shell: a scale counts each long one
-once, by its identity. Short ones count as entries of their container.
+Variables, arguments and copies of a shell share strings. A `Scale` therefore counts each long
+string once, by its identity. Short strings count as entries of their container.
 """
 
 from __future__ import annotations
@@ -25,18 +24,18 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
 LARGE = 65536
-"""Bytes of a value from which on it is worth an entry of its own."""
+"""Values of at least this many bytes get an entry of their own."""
 
 _MANY = 256
-"""Texts that are not looked at one by one."""
+"""A list with more strings than this counts as large without looking at each of them."""
 _ENTRY = 100
-"""Bytes that a short value takes in a collection, its name included."""
+"""Bytes that a short value takes in a collection, including its name."""
 _LONG = 512
-"""Bytes from which on a text is weighed by itself."""
+"""Strings of at least this length are weighed by themselves."""
 
 
 def is_large(texts: list[str]) -> bool:
-    """Whether texts are many, or one of them is large: worth an entry while something else runs."""
+    """Whether the strings are many, or one of them is large, and so need an entry of their own."""
     return bool(texts) and (len(texts) > _MANY or max(map(len, texts)) > LARGE)
 
 
@@ -50,16 +49,15 @@ class Scale:
         self.total = 0
 
     def is_new(self, value: object) -> bool:
-        """Whether this object comes for the first time; from now on it does not."""
+        """Whether this is the first call with this object."""
         if id(value) in self.seen:
             return False
         self.seen.add(id(value))
         return True
 
     def add(self, value: object) -> None:
-        """A text, an object with a method `weigh(scale)`, or a collection of them. Anything else
-        weighs nothing of its own.
-        """
+        """Add a string, a collection, or an object with a method `weigh(scale)`; ignore all
+        others."""
         if isinstance(value, (str, bytes, bytearray)):
             if len(value) > _LONG and self.is_new(value):
                 self.total += sys.getsizeof(value)
@@ -87,9 +85,7 @@ class Scale:
 
 
 class Held:
-    """So many bytes of an account; they are given back when nobody refers to this object any
-    more.
-    """
+    """A number of bytes that count until this object is freed."""
 
     __slots__ = ("_accounts", "size")
 
@@ -99,7 +95,7 @@ class Held:
         accounts.held += size
 
     def grow(self, size: int) -> None:
-        """Hold so many bytes more."""
+        """Hold `size` bytes more."""
         self.size += size
         self._accounts.held += size
 
@@ -108,9 +104,7 @@ class Held:
 
 
 class Kept:
-    """The entry of a holder that has no end of its own; it leaves when nobody refers to this object
-    any more.
-    """
+    """The entry of a holder, which is removed when this object is freed."""
 
     __slots__ = ("_holders",)
 
@@ -123,17 +117,18 @@ class Kept:
 
 
 class Accounts:
-    """All that the shells and commands of one sandbox hold; it outlives an execution, as background
-    jobs do.
+    """What the shells and commands of one sandbox hold.
+
+    An account outlives an execution, because background jobs do.
     """
 
     __slots__ = ("held", "holders")
 
     def __init__(self) -> None:
         self.holders: dict[object, object] = {}
-        """By a key of their own: an object stands for itself, and leaves in a `finally`."""
+        """Holders by an arbitrary key; most use the holder itself."""
         self.held = 0
-        """Bytes of all `Held` objects."""
+        """Bytes of all `Held` objects together."""
 
     def total(self) -> int:
         """Return the bytes of everything, roughly."""

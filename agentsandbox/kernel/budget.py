@@ -37,50 +37,51 @@ _MADE_IN_SLICE = 65536
 """Bytes that a slice of small steps is taken to make."""
 
 _WEIGHING_SHARE = 3
-"""After a weighing there is none for this many times as long as it took, unless much is made
+"""After a weighing of t seconds, wait 3 t before the next one, unless very much is made
 meanwhile."""
 
 LEVELS = 16
-"""Levels of nesting that go on one stack (`kernel.stacks`): 16 levels of 25 frames are 400."""
+"""Levels of nesting per stack (`kernel.stacks`): 16 levels of 25 frames are 400 frames."""
 
 FIRST_LEVELS = 8
-"""Levels on the stack that an execution begins on, of which the host has used up a part."""
+"""Levels on the first stack, part of which the host has used already."""
 
 
 def notice_of(limit: LimitName) -> str:
     """Return the line that tells an agent why its script ended early."""
-    return f"sandbox: stopped by the limit '{limit}' ({'D-depth' if limit == 'depth' else 'D-limit'})\n"
+    divergence = "D-depth" if limit == "depth" else "D-limit"
+    return f"sandbox: stopped by the limit '{limit}' ({divergence})\n"
 
 
 class Budget:
-    """What one execution has left. Hot loops write `budget.left -= 1; if budget.left < 0:
-    budget.tick()`.
+    """What one execution has left.
 
-    `left`   steps until the next look at the clock.
-    `depth`  nesting now.
-    `stack_end`  the nesting at which whoever enters a level calls `enter` instead.
-    `fresh`  calls a function on a stack that is nearly empty, and returns what it returns.
-    `turn`   called at every look at the clock: lets other processes and the event loop run.
-    `rest`   called between pieces of long work: lets the event loop run, where there is one.
-    `cancelled`  whether `cancel` was called.
-    `wake`   called by `cancel`, from any thread, while the execution sleeps.
-    `accounts`  what the scripts at work hold, weighed when much was made.
-    `input`  what the command at work has read and keeps.
-    `made`   bytes made since they were weighed, roughly.
+    Hot loops write `budget.left -= 1; if budget.left < 0: budget.tick()`.
+
+    left       steps until the next look at the clock
+    depth      current level of nesting
+    stack_end  the level from which code must call `enter`
+    fresh      calls a function on a stack that is nearly empty and returns its result
+    turn       called at every look at the clock: runs other processes and the event loop
+    rest       called between pieces of long work: runs the event loop, if there is one
+    cancelled  whether `cancel` was called
+    wake       called by `cancel`, from any thread, while the execution sleeps
+    accounts   what the running scripts hold; weighed after much was made
+    input      what the running command has read and keeps
+    made       bytes made since the last weighing, roughly
     """
 
     __slots__ = (
-        "_rest", "accounts", "cancelled", "deadline", "depth", "fresh", "input", "left", "limits", "made", "max_depth", "rest",
-        "spent", "stack_end", "turn", "value_bytes", "wake",
+        "_rest", "accounts", "cancelled", "deadline", "depth", "fresh", "input", "left", "limits",
+        "made", "max_depth", "rest", "spent", "stack_end", "turn", "value_bytes", "wake",
     )  # fmt: skip
 
     def __init__(self, limits: Limits = DEFAULT_LIMITS, *, timeout: float | None = None) -> None:
         self.limits = limits
         self.value_bytes = limits.value_bytes
         self.max_depth = limits.depth
-        seconds = (
-            limits.timeout if timeout is None else min(limits.timeout, timeout)
-        )  # in this order NaN does not count
+        # In this order `min` ignores a timeout that is NaN.
+        seconds = limits.timeout if timeout is None else min(limits.timeout, timeout)
         self.deadline = monotonic() + seconds
         self.left = SLICE
         self.spent = 0
@@ -113,30 +114,27 @@ class Budget:
             raise LimitReached("timeout")
 
     def cancel(self) -> None:
-        """End the execution at its next step, or now if it sleeps. May be called from any
-        thread.
-        """
+        """End the execution at its next step, or at once if it sleeps. Safe in any thread."""
         self.cancelled = True
         self.deadline = -math.inf
-        self.left = 0  # the next step looks at the clock; if it is counting right now, one of the next thousand does
+        # The next step looks at the clock. If a step counts right now, one of the next thousand does.
+        self.left = 0
         wake, self.wake = self.wake, None
         if wake is not None:
             wake()
 
     def remaining(self) -> float:
-        """Seconds until the deadline, never negative."""
+        """Return the seconds until the deadline, never negative."""
         return max(0.0, self.deadline - monotonic())
 
     def step(self, count: int = 1) -> None:
-        """Draw `count` steps: one a line, an iteration, a match attempt."""
+        """Draw `count` steps: one for each line, iteration or attempt to match."""
         self.left -= count
         if self.left < 0:
             self.tick()
 
     def breathe(self) -> None:
-        """Let the event loop run between two pieces of a kernel: pieces of some milliseconds need
-        no other checkpoint.
-        """
+        """Let the event loop run between two pieces of long work of some milliseconds each."""
         if self.rest is not None:
             self.rest()
 
@@ -149,9 +147,7 @@ class Budget:
             self.weigh()
 
     def make(self, size: int) -> None:
-        """Charge a value that will be kept for a while; what all of them take together is weighed
-        now and then.
-        """
+        """Charge a value that will be kept for a while, before it is made."""
         if size > self.value_bytes:
             raise LimitReached("value_bytes")
         self.left -= size >> 12
@@ -162,9 +158,7 @@ class Budget:
             self.weigh()
 
     def hold(self, size: int) -> Held:
-        """Count `size` bytes, of a value or of several, for as long as the caller keeps the
-        result.
-        """
+        """Count `size` bytes for as long as the caller keeps the returned object."""
         held = Held(self.accounts, size)
         self.made += size
         if self.made > 2 * self.value_bytes:
@@ -172,9 +166,7 @@ class Budget:
         return held
 
     def hold_input(self, size: int) -> None:
-        """Count that the command at work has at least `size` bytes of input in memory, until it
-        ends.
-        """
+        """Count at least `size` bytes of input for the running command, until it ends."""
         held = self.input
         if held is None:
             self.input = self.hold(size)
@@ -183,15 +175,11 @@ class Budget:
             held.grow(size - held.size)
 
     def keep(self, holder: object) -> Kept:
-        """Count a text, a collection or an object with a method `weigh(scale)` for as long as the
-        caller keeps the result.
-        """
+        """Weigh `holder` (see `Scale.add`) for as long as the caller keeps the returned object."""
         return Kept(self.accounts, holder)
 
     def weigh(self) -> None:
-        """Weigh all values of the scripts at work; they may be too many even where none is too
-        large.
-        """
+        """Raise if the values of all running scripts together are too large."""
         now = monotonic()
         if now < self._rest and self.made <= 4 * self.value_bytes:
             return
@@ -203,18 +191,17 @@ class Budget:
             raise LimitReached("value_bytes")
 
     def begin_stack(self) -> None:
-        """Count nesting from the beginning: a process that runs on a stack of its own."""
+        """Count nesting from zero: a process begins on a stack of its own."""
         self.depth = 0
         self.stack_end = min(self.max_depth, FIRST_LEVELS)
 
     def enter(self, level: Callable[[], T]) -> T:
-        """Return `level()`, which enters a level of nesting, on a fresh stack; the one at work is
-        used up.
+        """Return `level()`, which enters a level of nesting, on a fresh stack.
 
-        Every recursion of scripts passes through a function that begins so:
+        The current stack is used up. Every recursive function of the shell begins like this:
 
-            if budget.depth >= budget.stack_end:
-                return budget.enter(lambda: this_function(…))
+          if budget.depth >= budget.stack_end:
+              return budget.enter(lambda: this_function(…))
         """
         if self.depth >= self.max_depth:
             raise LimitReached("depth")
@@ -236,7 +223,7 @@ class Budget:
             self.depth -= 1
 
     def on_fresh_stack(self, function: Callable[[], T]) -> T:
-        """Return `function()`, with as many Python frames left as there can be."""
+        """Return `function()`, called on a stack that is nearly empty."""
         if self.fresh is None:
             return function()
         value: T = self.fresh(function)

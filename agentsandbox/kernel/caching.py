@@ -1,5 +1,6 @@
-"""Caches for functions of texts that scripts give: long texts are not kept, for a few hundred of
-them would fill the host's memory.
+"""Caches for functions of strings that scripts choose.
+
+Results for long strings are not kept: a few hundred of them would fill the host's memory.
 """
 
 from __future__ import annotations
@@ -17,16 +18,16 @@ if TYPE_CHECKING:
     R = TypeVar("R")
 
 _compiler = getattr(re, "_compiler", None)
-"""What `re.compile` asks for a pattern that it has not got."""
+"""The compiler behind `re.compile`, which has no cache."""
 
 LONGEST = 2048
-"""Characters of a text whose result is kept."""
+"""Longest string whose result is kept, in characters."""
 
 
 def cache_short(
     maxsize: int,
 ) -> Callable[[Callable[Concatenate[T, P], R]], Callable[Concatenate[T, P], R]]:
-    """As `functools.lru_cache`, for a function whose first argument is a text, or several."""
+    """Cache like `functools.lru_cache` a function whose first argument is a string or several."""
 
     def decorate(function: Callable[Concatenate[T, P], R]) -> Callable[Concatenate[T, P], R]:
         cached = functools.lru_cache(maxsize=maxsize)(function)
@@ -45,9 +46,7 @@ def cache_short(
 
 
 def compile_pattern(source: str, flags: int = 0) -> re.Pattern[str]:
-    """As `re.compile`, but a long pattern does not enter the cache of `re`, which keeps some 500 of
-    them for the host.
-    """
+    """Compile a pattern like `re.compile`, but keep long ones out of the cache of `re`."""
     if len(source) <= LONGEST or _compiler is None:
         return re.compile(source, flags)
     compiled: re.Pattern[str] = _compiler.compile(source, int(flags))

@@ -1,10 +1,25 @@
-"""The cooperative scheduler: processes are greenlets, started late, in one OS thread, in a
-repeatable order.
+"""The cooperative scheduler: processes are greenlets of one thread, in a repeatable order.
 
-The running script is a process on the caller's own stack. A second one is made only when it is
-needed: a background job, a coproc, a process substitution, or the reading side of a pipeline whose
-pipe is full. A process gives way where it waits (`block`) and at the budget's ticks (`turn`),
-nowhere else. Processes never run between two executions.
+The running script is a process on the caller's own stack. A second process starts only when it is
+needed: for a background job, a coprocess, a process substitution, or the reading side of a
+pipeline whose pipe is full. A process gives way where it waits (`block`) and at the ticks of the
+budget (`turn`), nowhere else, so code between two ticks needs no lock. No process runs between
+two executions.
+
+  script ──start──▶ Process (not running yet)
+    │ block / turn             ▲
+    └──────── _switch ─────────┘   `_choose` takes the next runnable process, round robin
+
+A process that waits has a condition (`_ready`), a time (`_wake`), or both. When no process can run
+the scheduler sleeps until the earliest time: in the host's event loop through `pause` if there is
+one, otherwise in the thread. When no process can ever run again the execution ends with the limit
+`timeout`.
+
+A pipeline runs its first stage at once and *defers* the rest: if the first stage ends without
+filling the pipe, the rest runs afterwards on the same stack, and no greenlet was needed.
+
+Signals are delivered to a process when it runs next. What ends the whole execution (a limit, an
+error of ours) is kept in `failure` and raised in the first process.
 """
 
 from __future__ import annotations
@@ -35,7 +50,7 @@ SIGNALS: dict[int, str] = dict(
         1,
     )
 )
-"""The signals of Linux on x86 and ARM, by number, without SIG; those for real time as well."""
+"""The signals of Linux on x86 and ARM by number, without SIG, including real-time signals."""
 SIGNALS |= {34 + n: f"RTMIN+{n}" if n else "RTMIN" for n in range(16)} | {
     64 - n: f"RTMAX-{n}" if n else "RTMAX" for n in range(14, -1, -1)
 }
@@ -51,7 +66,7 @@ MAX_PROCESSES = 256
 
 
 class Process:
-    """One thread of control in the sandbox. `status` is None while it runs, then 0…255."""
+    """One thread of control in the sandbox. `status` is None while it runs, then 0 to 255."""
 
     __slots__ = (
         "_greenlet",
@@ -75,33 +90,32 @@ class Process:
         self.name = name
         self.status: int | None = None
         self.killed_by = 0
-        """The signal that ended it, until that has been told."""
+        """The signal that killed it, until the shell has reported that."""
         self.is_job = False
-        """Whether it may outlive the execution that started it: a background job."""
+        """Whether it is a background job, which may outlive its execution."""
         self.signals: list[int] = []
         self.blocked: frozenset[int] = frozenset()
-        """Signals that never arrive; what it starts inherits them."""
+        """Signals that never arrive; child processes inherit them."""
         self.niceness = 0
-        """What `nice` set; it makes no difference to the turns that processes take."""
+        """The value that `nice` set; it does not change the order of processes."""
         self.descriptors: Mapping[int, Stream] | None = None
-        """What its running command's descriptors refer to."""
+        """The file descriptors of the command that it runs."""
         self.on_signal: SignalHandler | None = None
-        """Asked for each signal before it kills: what the process does instead, "" for nothing,
-        None to be killed."""
+        """Return what the process does instead of dying of a signal ("" for nothing), or None to
+        die."""
         self._greenlet: greenlet | None = None
         self._ready: Callable[[], bool] | None = None
         self._wake: float | None = None
         self.thread = get_ident()
 
     def kill(self, signal: int, *, group: bool = False) -> None:
-        """Send a signal, to the command it runs too with `group`; it arrives when the process next
-        runs.
-        """
+        """Send a signal (with `group` also to its command); it arrives when the process runs
+        next."""
         if self.status is None and signal not in self.blocked:
             self.signals.append(-signal if group else signal)
 
     def ignored(self) -> set[int]:
-        """The signals that it ignores now."""
+        """Return the signals that it ignores now."""
         return (
             set()
             if self.on_signal is None
@@ -119,9 +133,8 @@ class Process:
 
 
 class Deferred:
-    """The rest of a pipeline that will run on the first stage's stack unless somebody must wait for
-    it earlier.
-    """
+    """The rest of a pipeline, to run on the stack of its first stage unless it must start
+    earlier."""
 
     __slots__ = ("name", "pid", "process", "run")
 
@@ -133,8 +146,9 @@ class Deferred:
 
 
 class Scheduler:
-    """Every process of one sandbox. The host gives `budget` for each execution and `pause` where it
-    has an event loop.
+    """All processes of one sandbox.
+
+    The host gives a `budget` for each execution, and `pause` if it has an event loop.
     """
 
     __slots__ = (
@@ -158,25 +172,25 @@ class Scheduler:
         self.current = self.main
         self.processes: list[Process] = []
         self.elsewhere: list[Process] = []
-        """Background jobs that another thread started: a greenlet cannot leave its thread, so they
-        wait for a call from there."""
+        """Background jobs of other threads. A greenlet cannot leave its thread, so they do not run
+        now."""
         self.deferred: list[Deferred] = []
         self.failure: BaseException | None = None
         self.pause: Callable[[float | None, Awaitable[Any] | None], Any] | None = None
-        """Given by an event loop's driver: (seconds or None, something to await or None) → the
-        awaited result."""
+        """The event loop's driver: waits for seconds or an awaitable, and returns the awaited
+        value."""
         self.closing = False
         self.last_pid = first_pid
         self._yielded = 0.0
         self._stacks = Stacks()
 
     def new_pid(self) -> int:
-        """The next process number."""
+        """Return the next process number."""
         self.last_pid += 1
         return self.last_pid
 
     def begin(self, budget: Budget) -> None:
-        """An execution starts on the calling stack."""
+        """Begin an execution on the calling stack."""
         self.budget = budget
         budget.turn = self.turn
         budget.rest = self.rest if self.pause is not None else None
@@ -200,14 +214,12 @@ class Scheduler:
             self.elsewhere = [process for process in everyone if process.thread != here]
 
     def end(self) -> None:
-        """The execution has ended: nothing stays on the calling stack."""
+        """End the execution: nothing stays on the calling stack."""
         self.pause = None
         self._stacks.close()
 
     def _on_fresh_stack(self, function: Callable[[], T]) -> T:
-        """Run a part of the current process on another stack: it is the one to switch to while the
-        process waits there.
-        """
+        """Return `function()`, called on another stack by the current process."""
         process, stack = self.current, self._stacks.take()
         before = process._greenlet
         if before is None:  # only the first process, while there is no other one
@@ -234,9 +246,9 @@ class Scheduler:
         *,
         give_up: Callable[[], None] | None = None,
     ) -> Process:
-        """A new process that runs when somebody next gives way. Its stack starts empty.
+        """Return a new process, which runs when another one next gives way.
 
-        `give_up` frees what `run` would free at its end: it is called if a signal kills the process
+        `give_up` frees what `run` would free at its end. It is called if a signal kills the process
         before it begins.
         """
         from greenlet import getcurrent, greenlet
@@ -248,9 +260,8 @@ class Scheduler:
         process = Process(self.new_pid() if pid is None else pid, name)
         process.blocked, process.niceness = self.current.blocked, self.current.niceness
 
-        def body(
-            _: object = None,
-        ) -> None:  # started by the end of another one, it is given that one's result
+        # started by the end of another one, it is given that one's result
+        def body(_: object = None) -> None:
             try:
                 self._run(process, run, give_up)
             finally:
@@ -258,9 +269,8 @@ class Scheduler:
                 getcurrent().parent = following._greenlet  # type: ignore[assignment]
                 self.current = following
 
-        process._greenlet = greenlet(
-            body, self.main._greenlet
-        )  # one parent for all, so that no cycle can arise
+        # one parent for all, so that no cycle can arise
+        process._greenlet = greenlet(body, self.main._greenlet)
         self.processes.append(process)
         return process
 
@@ -298,15 +308,14 @@ class Scheduler:
             self.budget.depth = depth
 
     def defer(self, run: Callable[[], int], name: str) -> Deferred:
-        """Announce work that `start_deferred` may have to start before its turn comes; take it back
-        with `undefer`.
-        """
+        """Announce work that starts by itself only if all processes wait; `undefer` takes it
+        back."""
         deferred = Deferred(run, name)
         self.deferred.append(deferred)
         return deferred
 
     def undefer(self, deferred: Deferred) -> bool:
-        """Take deferred work back to run it here; false when it has been started already."""
+        """Take deferred work back to run it here; return False if it was started already."""
         if deferred.process is not None:
             return False
         self.deferred.remove(deferred)
@@ -315,7 +324,7 @@ class Scheduler:
     # waiting
 
     def block(self, ready: Callable[[], bool], timeout: float | None = None) -> bool:
-        """Let others run until `ready()`; false when `timeout` seconds have passed first."""
+        """Let others run until `ready()`; return False if `timeout` seconds pass first."""
         process = self.current
         wake = None if timeout is None else monotonic() + timeout
         while True:
@@ -332,16 +341,16 @@ class Scheduler:
                 self._switch(following)
 
     def sleep(self, seconds: float) -> None:
-        """Wait for `seconds`."""
+        """Let others run for `seconds`."""
         self.block(_never, seconds)
 
     def wait(self, process: Process, timeout: float | None = None) -> int | None:
-        """Wait for a process to end; its status, or None after `timeout` seconds."""
+        """Return the status of a process when it ends, or None after `timeout` seconds."""
         self.block(process.finished, timeout)
         return process.status
 
     def turn(self) -> None:
-        """Called at every tick of the budget: signals, other processes, the event loop."""
+        """Deliver signals and run other processes and the event loop: every tick of the budget."""
         process = self.current
         self._deliver(process)
         if self.processes:
@@ -357,7 +366,7 @@ class Scheduler:
             self.yield_to_host()
 
     def rest(self) -> None:
-        """As `turn`, for the event loop alone: no other process of the sandbox runs."""
+        """Run the event loop if it is due, but no other process of the sandbox."""
         if monotonic() - self._yielded > EVENT_LOOP_SECONDS:
             self.yield_to_host()
 
@@ -369,7 +378,7 @@ class Scheduler:
             self.budget.check_time()
 
     def await_(self, awaitable: Awaitable[Any]) -> Any:
-        """Wait in the host's event loop for what a custom command returned."""
+        """Return what a host's asynchronous command returned, after waiting in the event loop."""
         if self.pause is None:
             from agentsandbox.errors import CommandError
 
@@ -396,7 +405,7 @@ class Scheduler:
                 raise Killed(signal)
 
     def _others(self, process: Process) -> list[Process]:
-        """All other processes, those after `process` first: round robin."""
+        """Return all other processes, beginning after `process`: round robin."""
         everyone = [self.main, *self.processes]
         if process in everyone:
             at = everyone.index(process)
@@ -404,7 +413,7 @@ class Scheduler:
         return everyone
 
     def _choose(self, process: Process) -> Process:
-        """Who runs next; starts deferred work or idles when nobody can."""
+        """Return the process to run next; start deferred work or sleep when none can run."""
         while True:
             if self.failure is not None or self.closing:
                 return self.main
@@ -421,9 +430,7 @@ class Scheduler:
             self._idle([self.main, *self.processes])
 
     def _earliest(self, found: Process, now: float) -> Process:
-        """Of those whose time has come, the one whose time came first, however late it is by
-        now.
-        """
+        """Return `found`, or the process whose time came first if several are late."""
         if found._wake is None or now < found._wake or found is self.main:
             return found
         due = [
@@ -469,9 +476,7 @@ class Scheduler:
     # ending
 
     def drain(self, slices: int = 100) -> None:
-        """Let what can run without waiting run, for at most `slices` turns, before an execution
-        returns.
-        """
+        """Run for at most `slices` turns what can run without waiting, before an execution ends."""
         for _ in range(slices):
             if not self.processes:
                 return
@@ -486,9 +491,8 @@ class Scheduler:
                 return
 
     def kill_all(self, *, jobs: bool = True) -> None:
-        """End every other process at once, running their `finally` blocks; without `jobs` not the
-        background jobs.
-        """
+        """End all other processes at once, with their `finally` blocks; background jobs if
+        `jobs`."""
         if jobs:
             for process in self.elsewhere:
                 process.status = 137 if process.status is None else process.status

@@ -1,6 +1,4 @@
-"""How bash writes a string so that it reads it back: `printf %q`, `${x@Q}`, `declare -p`, `set`,
-`set -x`.
-"""
+"""How bash quotes a string for input: `printf %q`, `${x@Q}`, `declare -p`, `set`, `set -x`."""
 
 from __future__ import annotations
 
@@ -28,7 +26,7 @@ _DOUBLE = re.compile(r'(["$`\\])')
 
 
 def _is_printable(character: str) -> bool:
-    """Whether C's `iswprint` accepts it in a UTF-8 locale: more generous than `str.isprintable`."""
+    """Whether C's `iswprint` accepts it in a UTF-8 locale; more generous than `str.isprintable`."""
     if character.isprintable():
         return True
     if character < "\xa0" or "\ud800" <= character <= "\udfff" or character in "\u2028\u2029":
@@ -39,9 +37,7 @@ def _is_printable(character: str) -> bool:
 
 
 def needs_ansi(text: str) -> bool:
-    """Whether only `$'…'` can show the text: it holds control characters or bytes that are not
-    UTF-8.
-    """
+    """Whether only `$'…'` can show the text: control characters, or bytes that are not UTF-8."""
     if text.isprintable():
         return False
     return _UNPRINTABLE.search(text) is not None or not all(map(_is_printable, set(text)))
@@ -57,7 +53,7 @@ def _ansi_character(character: str) -> str:
 
 
 class _AnsiTable(dict[int, str]):
-    """What stands for each character in `$'…'`, as far as it was asked."""
+    """The escape of each character in `$'…'`, computed when first needed."""
 
     def __missing__(self, code: int) -> str:
         shown = self[code] = _ansi_character(chr(code))
@@ -65,12 +61,12 @@ class _AnsiTable(dict[int, str]):
 
 
 def ansi_quote(text: str) -> str:
-    """The `$'…'` form."""
+    """Quote as `$'…'`."""
     return f"$'{text.translate(_AnsiTable())}'"
 
 
 def backslash_quote(text: str) -> str:
-    """`printf %q`: backslashes where needed, `$'…'` for control characters, `''` for nothing."""
+    """Quote as `printf %q`: backslashes, `$'…'` for control characters, `''` for ""."""
     if not text:
         return "''"
     if needs_ansi(text):
@@ -86,38 +82,36 @@ def single_quote(text: str) -> str:
 
 
 def shell_quote_single(text: str) -> str:
-    """`${x@Q}`: single quotes, `$'…'` for control characters."""
+    """Quote as `${x@Q}`: single quotes, `$'…'` for control characters."""
     return ansi_quote(text) if needs_ansi(text) else single_quote(text)
 
 
 def declare_quote_double(text: str) -> str:
-    """`declare -p`: double quotes, `$'…'` for control characters."""
+    """Quote as `declare -p`: double quotes, `$'…'` for control characters."""
     if needs_ansi(text):
         return ansi_quote(text)
     return '"' + _DOUBLE.sub(r"\\\1", text) + '"'
 
 
 def has_metacharacters(text: str) -> bool:
-    """Whether the shell would read the bare text as something else."""
+    """Whether the shell would not read the bare text as one literal word."""
     return _METACHARACTER.search(text) is not None
 
 
 def quote_if_needed(text: str) -> str:
-    """`set`: as it is when that is safe, else as `shell_quote_single`; nothing stays nothing."""
+    """Quote as `set`: like `shell_quote_single` where it is needed; "" stays empty."""
     if needs_ansi(text):
         return ansi_quote(text)
     return shell_quote_single(text) if has_metacharacters(text) else text
 
 
 def trace_quote(text: str) -> str:
-    """`set -x`: single quotes where needed, `$'…'` only for what no quotes would surround, `''` for
-    nothing.
-    """
+    """Quote as `set -x`: single quotes where needed, `$'…'` for a lone control character."""
     if not text or has_metacharacters(text):
         return single_quote(text)
     return ansi_quote(text) if needs_ansi(text) else text
 
 
 def quote_glob(text: str) -> str:
-    """A pattern that matches just `text`."""
+    """Return a pattern that matches just `text`."""
     return _PATTERN.sub(r"\\\g<0>", text) if _PATTERN.search(text) else text

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class Stacks:
-    """The further stacks of one scheduler, in the thread that executes."""
+    """The additional stacks of one scheduler, in the thread that executes."""
 
     __slots__ = ("_idle", "_starter")
 
@@ -44,7 +44,7 @@ class Stacks:
         self._idle: list[greenlet] = []
 
     def take(self) -> greenlet:
-        """A stack to `run` a task on."""
+        """Return a stack to `run` a task on."""
         if self._idle:
             return self._idle.pop()
         from contextvars import copy_context
@@ -52,9 +52,8 @@ class Stacks:
         from greenlet import greenlet
 
         stack = greenlet(_run_tasks)
-        stack.gr_context = (
-            copy_context()
-        )  # what the host's own commands look at is the same on all stacks
+        # what the host's own commands look at is the same on all stacks
+        stack.gr_context = copy_context()
         return stack
 
     def run(self, stack: greenlet, function: Callable[[], T]) -> T:
@@ -75,8 +74,9 @@ class Stacks:
         return value
 
     def start(self, new: greenlet, value: object) -> Any:
-        """Switch to a greenlet for the first time, with the starter's count of frames; return what
-        is switched back.
+        """Switch to a greenlet for the first time; return the value it switches back with.
+
+        The starter starts it, so it begins with the starter's count of frames.
         """
         from greenlet import greenlet
 

@@ -18,15 +18,14 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     class SignalHandler(Protocol):
-        """What a process does with signals: the name of what it does instead, "" for nothing, None
-        to be killed.
-        """
+        """Handles a signal: returns the name of the action taken, "" for none, None to be
+        killed."""
 
         def __call__(self, signal: int) -> str | None: ...
         def ignores(self, signal: int) -> bool: ...
 
     class Writer(Protocol):
-        """The process that runs, as far as a pipe asks about it."""
+        """The running process, as a pipe sees it."""
 
         on_signal: SignalHandler | None
 
@@ -46,18 +45,17 @@ BLOCK = 65536
 """Bytes that a command reads or writes at a time."""
 
 _LONGEST_LINE = 64 * 1024 * 1024
-"""A line without end, from /dev/zero for one, is given up here at the latest; commands charge
-shorter ones to their budget."""
+"""Longest line, in bytes. A line of /dev/zero has no end; budgets refuse shorter ones."""
 
 _SIGPIPE = 13
 _STDIO_BUFFER = 4096
 
 PIPE_BYTES = 65536
-"""What a pipe holds before its writer waits for the reader: the kernel's capacity on Linux."""
+"""Capacity of a pipe before its writer waits for the reader, as on Linux."""
 
 
 def encode(text: str) -> bytes:
-    """Text as bytes: UTF-8, bytes that were not UTF-8 restored from their surrogates."""
+    """Encode as UTF-8; lone surrogates become the bytes that `decode` made them from."""
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
@@ -65,92 +63,81 @@ def encode(text: str) -> bytes:
 
 
 def decode(data: bytes | bytearray | memoryview) -> str:
-    """Bytes as text: UTF-8, invalid bytes as lone surrogates that `encode` turns back."""
+    """Decode UTF-8; each invalid byte becomes a lone surrogate, which `encode` turns back."""
     return str(data, "utf-8", "surrogateescape")
 
 
 def decode_bytewise(data: bytes | bytearray | memoryview) -> str:
-    """Bytes as text with one character for each, as the locale C sees them: those above 127 as lone
-    surrogates.
-    """
+    """Decode one character per byte, as in the locale C; bytes above 127 become lone surrogates."""
     return str(data, "ascii", "surrogateescape")
 
 
 def bytewise(text: str) -> str:
-    """Text with one character for each byte, as the locale C sees it: `encode` gives the same
-    bytes.
-    """
+    """Return one character for each byte of the encoded text, as in the locale C."""
     return text if text.isascii() else encode(text).decode("ascii", "surrogateescape")
 
 
 class InputError(OSError):
-    """A descriptor that was given for reading can't be read at all."""
+    """A file descriptor cannot be read."""
 
 
 class DirectoryInputError(InputError, IsADirectoryError):
-    """It is a directory."""
+    """A file descriptor cannot be read because it is a directory."""
 
 
 class WriteOnlyError(InputError):
-    """It is a file that was opened for writing only."""
+    """A file descriptor cannot be read because it was opened for writing only."""
 
     def __init__(self) -> None:
         super().__init__(errno.EBADF, os.strerror(errno.EBADF), "-")
 
 
 class OutputError(OSError):
-    """A descriptor that was given for writing is closed, or the device behind it is full."""
+    """A file descriptor cannot be written: it is closed, or its device is full."""
 
 
 class ByteReader:
-    """Somewhere bytes come from. Implementations give `read` and `readline`; the rest is built on
-    those.
-    """
+    """A source of bytes. Subclasses implement `read` and `readline`; the rest is built on them."""
 
     __slots__ = ()
 
     unreadable = 0
-    """The number of the error that each read ends with; 0 for what can be read."""
+    """The error number of every read, 0 for a readable source."""
 
     def input_error(self, name: str = "-") -> InputError:
-        """What to raise for an unreadable one; `name` is how the user called it."""
+        """Return the error to raise for an unreadable source; `name` is how the user called it."""
         number = self.unreadable or errno.EBADF
         return (DirectoryInputError if number == errno.EISDIR else InputError)(
             number, os.strerror(number), name
         )
 
     def read(self, size: int = -1) -> bytes:
-        """At most `size` bytes, all up to the end for -1; b"" only at the end. May return less than
-        `size`.
-        """
+        """Return at most `size` bytes, perhaps fewer, or all up to the end for -1; b"" only at the
+        end."""
         raise self.input_error()
 
     def readline(self, end: bytes = b"\n") -> bytes:
-        """Up to and including the next `end` byte; the last line may lack it; b"" at the end."""
+        """Return the next line with its `end` byte, which the last line may lack; b"" at the
+        end."""
         raise self.input_error()
 
     def lines(self, end: bytes = b"\n") -> Iterator[bytes]:
-        """Each line in turn, its `end` byte included. What was not taken stays for the next
-        reader.
-        """
+        """Yield each line with its `end` byte. Lines not taken remain for the next reader."""
         while line := self.readline(end):
             yield line
 
     def blocks(self, size: int = BLOCK) -> Iterator[bytes]:
-        """Blocks of at most `size` bytes until the end, each as soon as it is there."""
+        """Yield blocks of at most `size` bytes until the end, each as soon as it can be read."""
         while block := self.read(size):
             yield block
 
     def line_blocks(self) -> Iterator[bytes]:
-        """Large blocks that end at a newline (the last may lack it): for kernels that work on many
-        lines at once.
-        """
+        """Yield large blocks that end at a newline (the last may lack it)."""
         rest: list[bytes] = []
         waiting = 0
         while block := self.read(4 * BLOCK):
-            if (
-                not rest and len(block) == 4 * BLOCK
-            ):  # the rest of its last line is there, or nearly
+            # the rest of its last line is there, or nearly
+            if not rest and len(block) == 4 * BLOCK:
                 yield block if block.endswith(b"\n") else block + self.readline()
                 continue
             cut = block.rfind(b"\n") + 1
@@ -174,7 +161,7 @@ class ByteReader:
 
 
 def position_of(source: ByteReader) -> int | None:
-    """Where in its file it stands; None for what has no position."""
+    """Return the position in its file, or None if it has no position."""
     if not hasattr(source, "seek"):
         return None
     try:
@@ -185,26 +172,23 @@ def position_of(source: ByteReader) -> int | None:
 
 
 class ByteWriter:
-    """Somewhere bytes go to."""
+    """A destination of bytes."""
 
     __slots__ = ()
 
     unwritable = 0
-    """The number of the error that each write ends with; 0 for what can be written."""
+    """The error number of every write, 0 for a writable destination."""
     append = False
-    """Whether it is a file that each write makes longer."""
+    """Whether it is a file opened for appending."""
 
     def write(self, data: bytes) -> None:
-        """Write all of `data`. Raises `PipeClosed` when nobody reads any more, `OSError` as a file
-        would.
-        """
+        """Write all of `data`. Raises `PipeClosed` if nobody reads, `OSError` as a file does."""
         raise OutputError(errno.EBADF, os.strerror(errno.EBADF))
 
 
 class LateWriter(ByteWriter):
-    """Holds back what fits C's buffer, as stdio does: messages overtake what was printed before
-    them.
-    """
+    """Holds output back until C's buffer would be full, so that messages overtake it as with
+    stdio."""
 
     __slots__ = ("_held", "target")
 
@@ -221,16 +205,14 @@ class LateWriter(ByteWriter):
         self._held = held
 
     def flush(self) -> None:
-        """Pass on everything."""
+        """Write what was held back."""
         held, self._held = self._held, b""
         if held:
             self.target.write(held)
 
 
 class Stream(ByteReader, ByteWriter):
-    """What a descriptor refers to: an open file description. `references` counts its holders; the
-    last closes it.
-    """
+    """What a file descriptor refers to: an open file description with a count of its holders."""
 
     __slots__ = ("references",)
 
@@ -242,36 +224,35 @@ class Stream(ByteReader, ByteWriter):
         self.references = 1
 
     def acquire(self) -> None:
-        """One more holder."""
+        """Count one more holder."""
         self.references += 1
 
     def release(self) -> None:
-        """One holder less; the last one closes the stream."""
+        """Count one holder less; the last one closes the stream."""
         self.references -= 1
         if self.references == 0:
             self.close()
 
     def close(self) -> None:
-        """Called once, when nobody holds the stream any more."""
+        """Free what it holds; called once, when the last holder is gone."""
 
     def reopened(self, mode: str) -> Stream:
-        """What opening /dev/fd/N gives: a file anew, from its beginning, and whatever else is
-        behind the descriptor itself.
-        """
+        """Return what opening /dev/fd/N gives: a file from its beginning, otherwise the same
+        stream."""
         del mode
         self.acquire()
         return self
 
     def weigh(self, scale: Scale) -> None:
-        """Nothing: what most streams hold is counted elsewhere."""
+        """Weigh nothing: most streams are counted elsewhere."""
 
     def seek(self, offset: int, whence: int = 0) -> int:
-        """Move the position as `os.lseek` does; ESPIPE for what has none."""
+        """Move the position as `os.lseek` does; ESPIPE for a stream without a position."""
         raise OSError(errno.ESPIPE, os.strerror(errno.ESPIPE))
 
 
 class Closed(Stream):
-    """What a closed descriptor is to a command: every operation fails with EBADF."""
+    """A closed file descriptor: every operation fails with EBADF."""
 
     __slots__ = ()
 
@@ -279,7 +260,7 @@ class Closed(Stream):
 
 
 class BytesReader(Stream):
-    """Reads from bytes that are there already: a here-document, the `stdin` of `execute`."""
+    """Reads bytes that are in memory: a heredoc, the `stdin` of `execute`."""
 
     __slots__ = ("data", "position")
 
@@ -305,7 +286,7 @@ class BytesReader(Stream):
 
 
 class Null(Stream):
-    """Nothing to read; what is written is dropped."""
+    """Reads nothing and drops what is written."""
 
     __slots__ = ()
 
@@ -320,7 +301,7 @@ class Null(Stream):
 
 
 class Buffer(Stream):
-    """Collects what is written, up to `limit` bytes: the output of a command substitution."""
+    """Collects up to `limit` bytes: the output of a command substitution."""
 
     __slots__ = ("chunks", "limit", "size")
 
@@ -340,14 +321,12 @@ class Buffer(Stream):
         scale.add(self.chunks)
 
     def getvalue(self) -> bytes:
-        """All that was written."""
+        """Return all that was written."""
         return b"".join(self.chunks)
 
 
 class OutputLog:
-    """All output of one execution, in the order in which it appeared: (descriptor number,
-    bytes).
-    """
+    """All output of one execution in order of appearance, as (descriptor number, bytes)."""
 
     __slots__ = ("entries", "limit", "listener", "size")
 
@@ -358,16 +337,15 @@ class OutputLog:
         self.listener = listener
 
     def add(self, number: int, data: bytes) -> None:
-        """What appears next, whatever the limit is."""
+        """Add output, whatever the limit is."""
         self.size += len(data)
         self.entries.append((number, data))
         if self.listener is not None:
             self.listener("stdout" if number == 1 else "stderr", data)
 
     def add_line(self, number: int, line: bytes) -> None:
-        """A line of the sandbox itself, on a line of its own. Never raises: the listener may have
-        closed its end.
-        """
+        """Add a message of the sandbox on a line of its own. Never raises, whatever the listener
+        does."""
         last = next((data for stream, data in reversed(self.entries) if stream == number), b"\n")
         try:
             self.add(number, (b"" if last.endswith(b"\n") else b"\n") + line)
@@ -375,14 +353,13 @@ class OutputLog:
             pass
 
     def bytes_of(self, number: int) -> bytes:
-        """What went to one of the two streams."""
+        """Return what was written to one of the two streams."""
         return b"".join([data for stream, data in self.entries if stream == number])
 
 
 class Capture(Stream):
-    """The script's stdout (1) or stderr (2): writes to the execution's log, cut off at its
-    limit.
-    """
+    """The script's stdout (1) or stderr (2): writes to the log of the execution, up to its
+    limit."""
 
     __slots__ = ("log", "number")
 
@@ -404,11 +381,10 @@ class Capture(Stream):
 
 
 class Pipe(Stream):
-    """Both ends of a pipe. The writer's holders are counted by `references`, the reader's by
-    `readers`.
+    """Both ends of a pipe: `references` counts its writers, `readers` its readers.
 
-    While `reader_running` is false nobody else runs, and the buffer just grows; the scheduler
-    starts the reading side when the buffer is full or the writer waits for something else.
+    While `reader_running` is false nobody else runs, and the buffer just grows. The scheduler
+    starts the reading side when the buffer is full or when the writer waits for something else.
     """
 
     __slots__ = ("_chunks", "_position", "_size", "readers", "scheduler")
@@ -441,9 +417,8 @@ class Pipe(Stream):
                 raise self._unread()
 
     def _unread(self) -> BaseException:
-        """What ends a write that nobody reads: the signal, or an error where the writer ignores
-        it.
-        """
+        """Return what ends a write that nobody reads: a signal, or EPIPE if the writer ignores
+        it."""
         handler = self.scheduler.current.on_signal
         if handler is not None and handler.ignores(_SIGPIPE):
             return OutputError(errno.EPIPE, os.strerror(errno.EPIPE))
@@ -458,13 +433,13 @@ class Pipe(Stream):
         return self._size > 0 or self.references <= 0
 
     def _wait(self) -> bool:
-        """Whether there is something to read, after waiting for it."""
+        """Wait for input; return whether there is any."""
         if not self._size and self.references > 0:
             self.scheduler.block(self._has_input)
         return self._size > 0
 
     def has_input(self) -> bool:
-        """Whether a read would not wait."""
+        """Whether a read would return at once."""
         return self._has_input()
 
     def read(self, size: int = -1) -> bytes:
@@ -489,7 +464,7 @@ class Pipe(Stream):
         return taken
 
     def _merge(self) -> None:
-        """Make one chunk of all that wait."""
+        """Join all waiting chunks into one."""
         chunks = self._chunks
         if self._position:
             chunks[0] = chunks[0][self._position :]
@@ -545,9 +520,7 @@ class Pipe(Stream):
         return b"".join(parts)
 
     def close_reader(self) -> None:
-        """One reader less; when none is left, what waits is dropped and writers get
-        `PipeClosed`.
-        """
+        """Count one reader less; the last one drops the buffer, and writers get `PipeClosed`."""
         self.readers -= 1
         if self.readers == 0:
             self._chunks.clear()
@@ -555,9 +528,7 @@ class Pipe(Stream):
 
 
 class PipeReader(Stream):
-    """The reading end of a pipe as a descriptor of its own: a fifo, a process substitution, a
-    coproc.
-    """
+    """The reading end of a pipe as a stream: of a FIFO, a process substitution, a coprocess."""
 
     __slots__ = ("pipe",)
 
@@ -575,7 +546,7 @@ class PipeReader(Stream):
         return self.pipe.readline(end)
 
     def has_input(self) -> bool:
-        """Whether a read would not wait."""
+        """Whether a read would return at once."""
         return self.pipe.has_input()
 
     def close(self) -> None:

@@ -424,9 +424,8 @@ def check_seconds(argument: str, value: object, *, zero: bool = False) -> None:
     """Refuse what is not a positive and finite number of seconds; 0 is accepted with `zero`."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise wrong_type(argument, "a number of seconds", value)
-    if not 0 <= value <= sys.float_info.max or (
-        value == 0 and not zero
-    ):  # NaN is not in between, either
+    # NaN is not in between, either
+    if not 0 <= value <= sys.float_info.max or (value == 0 and not zero):
         raise wrong_value(argument, "positive and finite", value)
 
 

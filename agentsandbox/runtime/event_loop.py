@@ -78,10 +78,8 @@ class Channel:
 
         assert self.driver is not None
         fs = self.fs
-        thread, fs.script_thread = (
-            fs.script_thread,
-            0,
-        )  # until the switch returns, the host is calling
+        # until the switch returns, the host is calling
+        thread, fs.script_thread = (fs.script_thread, 0)
         try:
             return self.driver.switch((getcurrent(), seconds, awaitable))
         finally:

@@ -385,9 +385,8 @@ def _with_environment(shell: Shell, env: Mapping[str, str]) -> dict[str, tuple[o
     scope: dict[str, tuple[object, int]] = {}
     for name, value in env.items():
         variables.save_in(scope, name)
-        variables.drop(
-            name, ~SPECIAL
-        )  # what a script made of the name (readonly, a number) does not count
+        # what a script made of the name (readonly, a number) does not count
+        variables.drop(name, ~SPECIAL)
         variables.assign(name, value)
         variables.add(name, EXPORT)
     return scope
