@@ -1,6 +1,4 @@
-"""What a command has instead of an unusable standard stream, and what it says about it (see
-`manners`).
-"""
+"""Stand-ins for unusable standard streams, and the messages about them (see `manners`)."""
 
 from __future__ import annotations
 
@@ -19,7 +17,7 @@ _BUFFER = 4096
 
 
 class BrokenInput(Stream):
-    """A closed standard input that remembers whether somebody tried to read it."""
+    """A closed standard input that remembers whether the command tried to read it."""
 
     __slots__ = ("tried",)
 
@@ -38,9 +36,7 @@ class BrokenInput(Stream):
 
 
 class EmptyInput(Stream):
-    """An unreadable standard input that counts as empty; `line` is what the command says at its
-    end.
-    """
+    """An unreadable standard input that counts as empty; `line` is the message at its end."""
 
     __slots__ = ("line", "tried")
 
@@ -58,7 +54,7 @@ class EmptyInput(Stream):
 
 
 class BrokenOutput(Stream):
-    """A standard output that takes what a buffer holds, and nothing of it arrives."""
+    """A standard output that accepts what a buffer holds and loses it."""
 
     __slots__ = ("number", "path", "size")
 
@@ -70,7 +66,7 @@ class BrokenOutput(Stream):
 
     @property
     def unwritable(self) -> int:  # type: ignore[override]
-        """As the stream behind it."""
+        """Return the error number of the stream behind it."""
         return self.number
 
     def write(self, data: bytes) -> None:
@@ -80,7 +76,7 @@ class BrokenOutput(Stream):
 
 
 def buffered_output(stream: ByteWriter, manners: Manners) -> BrokenOutput | None:
-    """Return what stands in for a broken standard output; None if the command notices at once."""
+    """Return what replaces a broken standard output; None if the command notices at once."""
     return None if manners.unbuffered else BrokenOutput(stream)
 
 
@@ -91,7 +87,7 @@ def empty_input(manners: Manners, name: str, number: int) -> EmptyInput | None:
 
 
 def input_failure(manners: Manners, name: str, error: InputError) -> tuple[bytes, int]:
-    """Return the line and the status of a command whose standard input can't be read."""
+    """Return the line and the status of a command whose standard input cannot be read."""
     text, status = manners.read_error
     closed = error.errno == errno.EBADF and not isinstance(error, WriteOnlyError)
     if closed and manners.closed_read_error is not None:
@@ -100,8 +96,8 @@ def input_failure(manners: Manners, name: str, error: InputError) -> tuple[bytes
 
 
 def output_failure(manners: Manners, name: str, number: int) -> tuple[bytes, int] | None:
-    """Return the line and the status of a command whose output does not arrive; None if it does not
-    look.
+    """Return the line and the status of a command whose output is lost; None if it does not
+    check.
     """
     text, status = manners.write_error
     special = manners.closed_write_error if number == errno.EBADF else manners.full_write_error
@@ -115,7 +111,5 @@ def output_failure(manners: Manners, name: str, number: int) -> tuple[bytes, int
 
 
 def complaint(text: str, name: str, number: int) -> bytes:
-    """Return a text of the manners as a line, with the command's name and the words for the
-    error.
-    """
+    """Return a message of the manners as a line, with the command's name and the error's words."""
     return encode(text.replace("REASON", os.strerror(number)).replace("NAME", name) + "\n")

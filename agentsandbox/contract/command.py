@@ -49,21 +49,19 @@ if TYPE_CHECKING:
     from agentsandbox.network import NetworkPolicy
 
     class CommandTable(Protocol):
-        """The commands of the library, as a shell is given them."""
+        """The commands of the library, as a shell gets them."""
 
         def find(self, name: str, /) -> Command | None: ...
         def names(self) -> Collection[str]: ...
         def hint(self, name: str) -> str | None:
-            """Return what to do instead of calling a program that is not here; None for an unknown
-            one.
-            """
+            """Return what to use instead of a program that is not here; None for an unknown one."""
 
     class RunCommand(Protocol):
-        """Runs another command of the sandbox, as `execvp` would find it: a command, a script on
-        the PATH, a path.
+        """Runs another command of the sandbox, found as `execvp` finds it: in the PATH, or by its
+        path.
 
-        Streams, environment, directory and the signals that it ignores default to the caller's.
-        Returns the status; 127 not found, 126 not executable, both with a message on stderr.
+        Streams, environment, directory and ignored signals default to the caller's. Returns the
+        status; 127 (not found) and 126 (not executable) come with a message on stderr.
         """
 
         def __call__(
@@ -79,8 +77,9 @@ if TYPE_CHECKING:
         ) -> int: ...
 
     class StartCommand(Protocol):
-        """As `RunCommand`, but beside the caller: returns the process at once;
-        `ctx.host.scheduler.wait(process)`.
+        """Starts a command like `RunCommand` and returns its process at once.
+
+        `ctx.host.scheduler.wait(process)` waits for it.
         """
 
         def __call__(
@@ -96,7 +95,9 @@ if TYPE_CHECKING:
         ) -> Process: ...
 
     class Function(Protocol):
-        """What `@command` decorates; an `async def` is awaited in the host's event loop."""
+        """The function that `@command` decorates; an `async def` is awaited in the host's event
+        loop.
+        """
 
         __name__: str
 
@@ -116,12 +117,11 @@ __all__ = [
 
 _HINT = "Try 'NAME --help' for more information."
 _OPENING, _REPORT = 4, 10
-"""Steps that a file costs, and a complaint: with very many operands nothing else may look at the
-clock."""
+"""Steps that opening a file and a message cost, so that many operands reach the time limit."""
 
 
 class Host:
-    """What the machine looks like from inside: clock, chance, user, terminal, network."""
+    """The machine as a command sees it: clock, random numbers, user, terminal, network."""
 
     __slots__ = (
         "_make_random",
@@ -150,7 +150,7 @@ class Host:
         commands: Callable[[], Sequence[str]] = tuple,
     ) -> None:
         self.clock = clock
-        """Seconds since the epoch; the sandbox's only clock (deadlines run on the budget's own)."""
+        """The sandbox's only clock, in seconds since the epoch; deadlines use the budget's own."""
         self._make_random = random
         self._random: Random | None = None
         self.scheduler = scheduler
@@ -159,28 +159,25 @@ class Host:
         self.columns = columns
         self.network = network
         self.commands = commands
-        """The names of all commands there are."""
+        """The names of all commands."""
         self.started = clock()
         self.locks: dict[int, list[tuple[Stream, bool]]] = {}
-        """Advisory locks on files, by inode: who holds each, and whether it is shared. A closed
-        stream holds nothing."""
+        """Advisory file locks by inode: (holder, whether shared). A closed stream holds nothing."""
 
     @property
     def random(self) -> Random:
-        """Chance, made when it is first needed: its state takes 3 KB."""
+        """Return the random generator, made when first needed: its state takes 3 KB."""
         if self._random is None:
             self._random = self._make_random()
         return self._random
 
     def random_state(self) -> tuple[object, ...] | None:
-        """What `random.setstate` takes to go on from here; None where no chance was asked for
-        yet.
-        """
+        """Return the state for `random.setstate`; None before the first use of `random`."""
         return None if self._random is None else self._random.getstate()
 
 
 class CommandContext:
-    """All that a command can see or touch."""
+    """All that a command can see or change."""
 
     __slots__ = (
         "budget", "cwd", "env", "fs", "host", "manners", "name", "opened", "run", "start", "status",
@@ -206,7 +203,7 @@ class CommandContext:
     ) -> None:
         self.name = name
         self.words = words
-        """The operands and options, the name not among them."""
+        """Options and operands, without the command's name."""
         self.stdin = stdin
         self.stdout = stdout
         self.stderr = stderr
@@ -218,15 +215,15 @@ class CommandContext:
         self.start = start
         self.host = host
         self.manners = DEFAULT_MANNERS
-        """Those of the command that runs."""
+        """The manners of the running command."""
         self.umask = umask
         self.opened: list[File] | None = None
-        """Closed when the command ends."""
+        """Files to close when the command ends."""
         self.status = 0
-        """What `warn` recorded: the status to return at the end."""
+        """The highest status that `warn` recorded: the status to return at the end."""
 
     def path(self, name: str) -> str:
-        """The absolute path that an operand names. "" raises ENOENT, as every system call does."""
+        """Return the absolute path of an operand. "" raises ENOENT, as every system call does."""
         if not name.isascii():
             name = decode(encode(name))  # it may come from a script read byte by byte
         if name.startswith("/"):
@@ -236,8 +233,9 @@ class CommandContext:
         return f"{self.cwd}/{name}" if self.cwd != "/" else f"/{name}"
 
     def at_hand(self, names: Sequence[str]) -> list[bytes | None]:
-        """The bytes of those operands that are regular files and at hand; None tells nothing. None
-        of them is empty.
+        """Return the bytes of each operand that is a regular file in memory, None for all others.
+
+        An empty list entry means nothing about the file: open it in the usual way. No entry is b"".
         """
         return self.fs.at_hand(
             self.cwd,
@@ -245,8 +243,9 @@ class CommandContext:
         )
 
     def is_bytewise(self, category: str = "LC_CTYPE") -> bool:
-        """Whether the environment chooses the locale C: characters are bytes. What names no locale
-        is UTF-8, as in the shell.
+        """Whether the environment chooses the locale C, in which characters are bytes.
+
+        A locale that does not exist counts as UTF-8, as in the shell.
         """
         env = self.env
         return (env.get("LC_ALL") or env.get(category) or env.get("LANG")) in ("C", "POSIX")
@@ -256,7 +255,7 @@ class CommandContext:
         self.stdout.write(encode(text + end))
 
     def warn(self, message: str, status: int = 1) -> None:
-        """Report "name: message" on stderr, go on, and remember `status`."""
+        """Write "name: message" to stderr and remember `status`."""
         self.budget.step(_REPORT)
         self.stderr.write(encode(f"{self.name}: {message}\n"))
         self.status = status
@@ -276,8 +275,9 @@ class CommandContext:
         )
 
     def open_input(self, name: str) -> ByteReader:
-        """Open one operand for reading, stdin for "-"; a directory raises EISDIR. It is closed when
-        the command ends.
+        """Open an operand for reading, stdin for "-"; EISDIR for a directory.
+
+        The file is closed when the command ends.
         """
         self.budget.step(_OPENING)
         if name == "-":
@@ -290,7 +290,7 @@ class CommandContext:
         return source
 
     def keep(self, file: File) -> File:
-        """The open file itself, which is closed when the command ends."""
+        """Return an open file, which is closed when the command ends."""
         if self.opened is None:
             self.opened = [file]
         else:
@@ -298,9 +298,7 @@ class CommandContext:
         return file
 
     def inputs(self, names: Sequence[str]) -> Iterator[tuple[str, ByteReader]]:
-        """Open each operand in turn, stdin for "-" or for none; report the ones that fail and go
-        on.
-        """
+        """Open each operand in turn, stdin for "-" or without operands; report those that fail."""
         for name in names or ("-",):
             try:
                 source = self.open_input(name)
@@ -311,14 +309,14 @@ class CommandContext:
 
 
 def describe_os_error(error: OSError, name: str | None = None) -> str:
-    """ "operand: reason", in the words of strerror; `name` is how the user called the file."""
+    """Return "operand: reason" in the words of strerror; `name` is how the user called the file."""
     shown = name if name is not None else error.filename
     reason = os.strerror(error.errno) if error.errno else (error.strerror or "Input/output error")
     return f"{shown}: {reason}" if shown else reason
 
 
 class _PlainQuotes(ByteWriter):
-    """Messages as the locale C has them: with the quotation marks of ASCII."""
+    """Messages as in the locale C: with ASCII quotation marks."""
 
     __slots__ = ("target",)
 
@@ -330,7 +328,7 @@ class _PlainQuotes(ByteWriter):
 
 
 def _reads_its_output(ctx: CommandContext) -> bool:
-    """Whether standard input or an operand is the file that standard output adds to."""
+    """Whether standard input or an operand is the file that standard output appends to."""
     written = getattr(ctx.stdout, "path", None)
     if written is None:
         return False
@@ -342,8 +340,8 @@ def _reads_its_output(ctx: CommandContext) -> bool:
 
 
 class Command:
-    """A command as the table knows it. `raw` commands parse their own words: `args.operands` holds
-    them all.
+    """A command of the table. A `raw` command parses its own words: `args.operands` has them
+    all.
     """
 
     __slots__ = (
@@ -381,7 +379,7 @@ class Command:
         if manners.release is not None and not (raw and "--help" not in usage):
             self.usage = manners.release.declare_in(usage)
         self.tells_release = self.usage is not usage
-        """Whether --version is answered here, not by the function."""
+        """Whether the parser answers --version, not the function."""
         self.raw = raw
         self.permute = permute
         self.digits = digits
@@ -396,7 +394,7 @@ class Command:
         self._parser: OptionParser | None = None
 
     def parser(self) -> OptionParser:
-        """The parser that the usage text specifies, made when first needed."""
+        """Return the parser that the usage text specifies, made when first needed."""
         if self._parser is None:
             self._parser = OptionParser(
                 self.usage,
@@ -412,12 +410,12 @@ class Command:
         return self._parser
 
     def version(self) -> str:
-        """Return what `--version` prints; "" for a command without a release."""
+        """Return the output of `--version`; "" for a command without a release."""
         release = self.manners.release
         return "" if release is None else release.lines(self.name)
 
     def run(self, ctx: CommandContext) -> int:
-        """Run it; errors are worded here and nowhere else."""
+        """Run the command and return its status. Errors get their words here and nowhere else."""
         ctx.manners = manners = self.manners
         if ctx.is_bytewise():
             ctx.stderr = _PlainQuotes(ctx.stderr)
@@ -430,8 +428,8 @@ class Command:
         return self._run(ctx)
 
     def _run_behind(self, ctx: CommandContext) -> int:
-        """Run it with an output that is held back as by C's stdio: what reads the file it adds to
-        gets to its end.
+        """Run the command with buffered output, so that it can read the file it appends to up to
+        its end.
         """
         stdout, run, start = ctx.stdout, ctx.run, ctx.start
         ctx.stdout = late = LateWriter(stdout)
@@ -452,7 +450,7 @@ class Command:
             late.flush()
 
     def _run_broken(self, ctx: CommandContext) -> int:
-        """Run it with an unusable standard stream, and say so as the tool would."""
+        """Run the command with an unusable standard stream, and report it as the real tool does."""
         from agentsandbox.contract.broken_streams import (
             BrokenInput,
             BrokenOutput,
@@ -548,7 +546,7 @@ class Command:
                         source.release()
 
     def _call_late(self, ctx: CommandContext, args: Arguments) -> int | Awaitable[int]:
-        """Call the function with an output that is held back."""
+        """Call the function with buffered output."""
         stdout = ctx.stdout
         ctx.stdout = late = LateWriter(stdout)
         try:
@@ -558,7 +556,7 @@ class Command:
             late.flush()
 
     def _output_failed(self, ctx: CommandContext, error: OSError) -> int:
-        """Word an error that nobody else worded: of standard output or of any file."""
+        """Report an error of standard output or of any file that the function did not report."""
         stdout = ctx.stdout
         if isinstance(error, OutputError) or (
             error.errno == errno.ENOSPC and error.filename == getattr(stdout, "path", None)
@@ -577,7 +575,7 @@ class Command:
         return self.usage_status
 
     def _arguments(self, ctx: CommandContext) -> Arguments | None:
-        """What the words say; None where they are not in order but ask for help."""
+        """Return the parsed words; None after a request for help or the version was answered."""
         words = ctx.words
         try:
             posix = "POSIXLY_CORRECT" in ctx.env and bool(self.manners.long_options)
@@ -640,7 +638,7 @@ def command(
 
 
 def normalize(path: str) -> str:
-    """An absolute path without empty, "." and ".." components, textually: for display, not for
+    """Return an absolute path without empty, "." and ".." components: for display, not for
     opening.
     """
     return (

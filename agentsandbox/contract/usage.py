@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
 _NONE, _REQUIRED, _OPTIONAL = 0, 1, 2
 _FEW = 64
-"""Options that are looked through one by one."""
+"""Options up to this number are searched one by one."""
 _SHORT_LINE, _SHORT_TEXT, _KEPT = 8, 256, 64
-"""Fewer words, fewer characters than these are remembered; so many command lines of a command."""
+"""Command lines with fewer words and characters than these are remembered, at most `_KEPT`."""
 
 _SPELLING = re.compile(
     r"(?P<name>--[A-Za-z0-9][A-Za-z0-9-]*|-[A-Za-z0-9?@#%:,.])"
@@ -45,7 +45,7 @@ _SPELLING = re.compile(
 
 
 class Option:
-    """One option: its key, its spellings and whether it takes a value."""
+    """An option: its key, its spellings and whether it takes a value."""
 
     __slots__ = ("key", "spellings", "takes")
 
@@ -56,7 +56,7 @@ class Option:
 
 
 class Arguments:
-    """What was given: options by key in order, and the operands."""
+    """A parsed command line: options in order, and operands."""
 
     __slots__ = ("_counted", "_places", "given", "operands")
 
@@ -65,8 +65,8 @@ class Arguments:
         """(key, value) in the order given; the value is None for an option without one."""
         self.operands: list[str] = []
         self._places: dict[str, list[int]] = {}
-        """Where each key stands, if there are many: a command may ask as often as there are
-        options."""
+        """The positions of each key in `given`, built when there are many: commands may ask
+        often."""
         self._counted = 0
 
     def _indexed(self) -> dict[str, list[int]]:
@@ -78,7 +78,7 @@ class Arguments:
         return self._places
 
     def flag(self, key: str) -> bool:
-        """Whether the option was given at all."""
+        """Whether the option was given."""
         if len(self.given) > _FEW:
             return key in self._indexed()
         for name, _ in self.given:  # noqa: SIM110 - any() costs three times as much
@@ -87,22 +87,20 @@ class Arguments:
         return False
 
     def value(self, key: str, default: str | None = None) -> str | None:
-        """The last value given for the option, `default` if it was not given ("" for an omitted
-        optional value).
-        """
+        """Return the last value of the option, `default` if not given; "" for an omitted value."""
         for name, value in reversed(self.given):
             if name == key:
                 return "" if value is None else value
         return default
 
     def values(self, key: str) -> list[str]:
-        """Every value given for the option, in order."""
+        """Return every value of the option, in order."""
         if len(self.given) > _FEW:
             return [self.given[place][1] or "" for place in self._indexed().get(key, ())]
         return [value or "" for name, value in self.given if name == key]
 
     def last(self, *keys: str) -> str | None:
-        """Which of these options was given last; None if none was: for options that override each
+        """Return the key of these that was given last, or None: for options that override each
         other.
         """
         for name, _ in reversed(self.given):
@@ -112,7 +110,7 @@ class Arguments:
 
 
 def parse_usage(text: str) -> list[Option]:
-    """The options that a usage text declares."""
+    """Return the options that a usage text declares."""
     options: list[Option] = []
     for line in text.splitlines():
         stripped = line.lstrip()
@@ -138,9 +136,7 @@ def parse_usage(text: str) -> list[Option]:
 
 
 class OptionParser:
-    """Parses a command's words by its usage text. For `long_options` and `fatal_options` see
-    `manners`.
-    """
+    """Parses a command's words by its usage text. `manners` explains the last two options."""
 
     __slots__ = (
         "_parsed",
@@ -181,9 +177,9 @@ class OptionParser:
         self.digits = digits
         self.usage_status = usage_status
         self._wrong: list[str] = []
-        """What was wrong with the words so far."""
+        """Errors in the words so far."""
         self._parsed: dict[tuple[str, ...], tuple[list[tuple[str, str | None]], list[str]]] = {}
-        """What a few short command lines gave: scripts repeat themselves."""
+        """Results for a few short command lines, because scripts repeat themselves."""
         for option in parse_usage(usage):
             for spelling in option.spellings:
                 if spelling.startswith("--"):
@@ -194,12 +190,11 @@ class OptionParser:
     def parse(
         self, words: Sequence[str], *, in_order: bool = False, posix: bool = False
     ) -> Arguments:
-        """Options and operands of `words` (the command's name not among them); `UsageError` in
-        GNU's words.
+        """Return the options and operands of `words`, which do not include the command's name.
 
-        With `posix` options end at the first operand, as getopt has it where POSIXLY_CORRECT is
-        set. With `in_order` operands stand among the options in `given` as well, under the key "":
-        for `tar`, whose options apply to the operands after them.
+        Raises `UsageError` in GNU's words. With `posix` options end at the first operand, as with
+        POSIXLY_CORRECT. With `in_order` operands enter `given` too, with the key "": the options of
+        `tar` apply to the operands after them.
         """
         line = tuple(words)
         plain = not in_order and not posix
@@ -382,6 +377,6 @@ class OptionParser:
 
 
 def _place_of_last_dash(words: Sequence[str]) -> int:
-    """How many words there are up to the last that may be an option."""
+    """Return the number of words up to the last one that may be an option."""
     text = "\0".join(["", *words])
     return text.count("\0", 0, text.rfind("\0-") + 1)

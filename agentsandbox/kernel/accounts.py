@@ -57,7 +57,8 @@ class Scale:
 
     def add(self, value: object) -> None:
         """Add a string, a collection, or an object with a method `weigh(scale)`; ignore all
-        others."""
+        others.
+        """
         if isinstance(value, (str, bytes, bytearray)):
             if len(value) > _LONG and self.is_new(value):
                 self.total += sys.getsizeof(value)

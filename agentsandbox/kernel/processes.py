@@ -110,7 +110,8 @@ class Process:
 
     def kill(self, signal: int, *, group: bool = False) -> None:
         """Send a signal (with `group` also to its command); it arrives when the process runs
-        next."""
+        next.
+        """
         if self.status is None and signal not in self.blocked:
             self.signals.append(-signal if group else signal)
 
@@ -134,7 +135,8 @@ class Process:
 
 class Deferred:
     """The rest of a pipeline, to run on the stack of its first stage unless it must start
-    earlier."""
+    earlier.
+    """
 
     __slots__ = ("name", "pid", "process", "run")
 
@@ -309,7 +311,8 @@ class Scheduler:
 
     def defer(self, run: Callable[[], int], name: str) -> Deferred:
         """Announce work that starts by itself only if all processes wait; `undefer` takes it
-        back."""
+        back.
+        """
         deferred = Deferred(run, name)
         self.deferred.append(deferred)
         return deferred
@@ -492,7 +495,8 @@ class Scheduler:
 
     def kill_all(self, *, jobs: bool = True) -> None:
         """End all other processes at once, with their `finally` blocks; background jobs if
-        `jobs`."""
+        `jobs`.
+        """
         if jobs:
             for process in self.elsewhere:
                 process.status = 137 if process.status is None else process.status

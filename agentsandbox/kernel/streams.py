@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     class SignalHandler(Protocol):
         """Handles a signal: returns the name of the action taken, "" for none, None to be
-        killed."""
+        killed.
+        """
 
         def __call__(self, signal: int) -> str | None: ...
         def ignores(self, signal: int) -> bool: ...
@@ -113,12 +114,14 @@ class ByteReader:
 
     def read(self, size: int = -1) -> bytes:
         """Return at most `size` bytes, perhaps fewer, or all up to the end for -1; b"" only at the
-        end."""
+        end.
+        """
         raise self.input_error()
 
     def readline(self, end: bytes = b"\n") -> bytes:
         """Return the next line with its `end` byte, which the last line may lack; b"" at the
-        end."""
+        end.
+        """
         raise self.input_error()
 
     def lines(self, end: bytes = b"\n") -> Iterator[bytes]:
@@ -188,7 +191,8 @@ class ByteWriter:
 
 class LateWriter(ByteWriter):
     """Holds output back until C's buffer would be full, so that messages overtake it as with
-    stdio."""
+    stdio.
+    """
 
     __slots__ = ("_held", "target")
 
@@ -238,7 +242,8 @@ class Stream(ByteReader, ByteWriter):
 
     def reopened(self, mode: str) -> Stream:
         """Return what opening /dev/fd/N gives: a file from its beginning, otherwise the same
-        stream."""
+        stream.
+        """
         del mode
         self.acquire()
         return self
@@ -345,7 +350,8 @@ class OutputLog:
 
     def add_line(self, number: int, line: bytes) -> None:
         """Add a message of the sandbox on a line of its own. Never raises, whatever the listener
-        does."""
+        does.
+        """
         last = next((data for stream, data in reversed(self.entries) if stream == number), b"\n")
         try:
             self.add(number, (b"" if last.endswith(b"\n") else b"\n") + line)
@@ -359,7 +365,8 @@ class OutputLog:
 
 class Capture(Stream):
     """The script's stdout (1) or stderr (2): writes to the log of the execution, up to its
-    limit."""
+    limit.
+    """
 
     __slots__ = ("log", "number")
 
@@ -418,7 +425,8 @@ class Pipe(Stream):
 
     def _unread(self) -> BaseException:
         """Return what ends a write that nobody reads: a signal, or EPIPE if the writer ignores
-        it."""
+        it.
+        """
         handler = self.scheduler.current.on_signal
         if handler is not None and handler.ignores(_SIGPIPE):
             return OutputError(errno.EPIPE, os.strerror(errno.EPIPE))

@@ -1,3 +1,1 @@
-"""Formats that the shell's builtins and the programs of the same name share: printf, echo, test,
-dates.
-"""
+"""Formats that builtins and programs of the same name share: printf, echo, test, dates."""

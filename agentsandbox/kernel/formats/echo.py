@@ -1,4 +1,4 @@
-"""What `echo` writes, as bash's builtin does."""
+"""The output of `echo`, as bash's builtin writes it."""
 
 from __future__ import annotations
 

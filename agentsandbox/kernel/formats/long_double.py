@@ -1,8 +1,7 @@
-"""C's `long double` on x86: 64 bits of mantissa, read by `strtold` and written by printf's %f %e
-%g.
+"""C's `long double` on x86, with 64 bits of mantissa: `strtold` and printf's %f %e %g.
 
-bash's and coreutils' `printf`, `seq` and `numfmt` compute with it, and its digits differ from those
-of a double. Whoever formats charges width and precision beforehand.
+bash's and coreutils' `printf`, `seq` and `numfmt` compute with it, and its digits differ from
+those of a double. The caller charges width and precision before formatting.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ _MANTISSA = 64
 _LEAST_EXPONENT = -16445
 _MOST_EXPONENT = 16383
 _DIGITS = 1200
-"""Decimal digits that are looked at; more are summed up in one that says that there were more."""
+"""Decimal digits that are read; one more stands for all further digits that are not 0."""
 
 _NUMBER = re.compile(
     r"[ \t\n\v\f\r]*([+-]?)"
@@ -37,12 +36,12 @@ class LongDouble:
 
     @classmethod
     def from_int(cls, number: int) -> LongDouble:
-        """The nearest value to an integer of moderate size."""
+        """Return the value nearest to an integer of moderate size."""
         return _round(number < 0, abs(number), 1)
 
 
 def _round(negative: bool, numerator: int, denominator: int) -> LongDouble:
-    """The value nearest to a fraction, ties to even."""
+    """Return the value nearest to a fraction, ties to even."""
     if not numerator:
         return LongDouble(negative, 0, 0)
     exponent = numerator.bit_length() - denominator.bit_length() - _MANTISSA
@@ -95,9 +94,7 @@ def _parse_decimal(digits: str, exponent: int, negative: bool) -> LongDouble:
 
 
 def parse_long_double(text: str) -> tuple[LongDouble, int, bool]:
-    """As `strtold`: the value, how many characters it took (0: no number there), whether it was out
-    of range.
-    """
+    """Parse as `strtold`: return the value, the characters used (0: no number), and ERANGE."""
     found = _NUMBER.match(text)
     if found is None:
         return LongDouble.from_int(0), 0, False
@@ -118,7 +115,7 @@ def parse_long_double(text: str) -> tuple[LongDouble, int, bool]:
 
 
 def _digits(number: int) -> str:
-    """Its decimal digits, however many: `str` refuses more than 4300."""
+    """Return all decimal digits of an integer; `str` refuses more than 4300."""
     if number.bit_length() < 13000:
         return str(number)
     high, low = divmod(number, 10**3800)
@@ -131,7 +128,7 @@ def _digits(number: int) -> str:
 
 
 def _divide(numerator: int, denominator: int) -> int:
-    """The nearest integer, ties to even."""
+    """Return the nearest integer, ties to even."""
     quotient, rest = divmod(numerator, denominator)
     return quotient + (2 * rest > denominator or (2 * rest == denominator and quotient & 1))
 
@@ -150,9 +147,7 @@ def _fixed(value: LongDouble, precision: int, point: bool) -> str:
 
 
 def _significant(value: LongDouble, count: int) -> tuple[str, int]:
-    """`count` significant digits (fewer when the rest are zeros beyond all that count) and the
-    decimal exponent.
-    """
+    """Return `count` significant digits, without zeros beyond them, and the decimal exponent."""
     if not value.mantissa:
         return "0" * min(count, 20000), 0
     count = min(count, 20000)
@@ -201,7 +196,7 @@ def format_long_double(
     flags: str = "",
     width: int = 0,
 ) -> str:
-    """As printf's %f %e %g and their capitals; `flags` of "-+ 0#"."""
+    """Format as printf's %f %e %g and their capitals; `flags` of "-+ 0#"."""
     kind = conversion.lower()
     point = "#" in flags
     if value.special:

@@ -1,6 +1,4 @@
-"""`test` and `[` as bash evaluates them: by the number of words up to four, by precedence
-beyond.
-"""
+"""`test` and `[` as in bash: by the number of words up to four, by precedence beyond."""
 
 from __future__ import annotations
 
@@ -16,30 +14,28 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.fs.base import FileSystem, Stat
 
     class TestEnvironment(Protocol):
-        """What the operators ask about."""
+        """What the operators need to know of the shell."""
 
         fs: FileSystem
 
         def path(self, name: str) -> str:
-            """The absolute path of an operand; raises `OSError` for ""."""
+            """Return the absolute path of an operand; raise `OSError` for ""."""
 
         def is_terminal(self, descriptor: int) -> bool:
-            """`-t`."""
+            """Whether a file descriptor is a terminal (`-t`)."""
 
         def is_set(self, name: str) -> bool:
-            """`-v`: a variable, or an element of an array."""
+            """Whether a variable or an array element is set (`-v`)."""
 
         def is_reference(self, name: str, /) -> bool:
-            """`-R`."""
+            """Whether a variable is a name reference (`-R`)."""
 
         def option_on(self, name: str, /) -> bool:
-            """`-o`."""
+            """Whether a shell option is on (`-o`)."""
 
 
 class TestError(Exception):
-    """The words are no expression; `message` is bash's, without the name before it. The status is
-    2.
-    """
+    """The words are no expression. `message` is bash's, without the command's name. Status 2."""
 
     def __init__(self, message: str) -> None:
         self.message = message
@@ -50,9 +46,7 @@ _INTEGER = re.compile(r"[ \t\n\v\f\r]*([+-]?[0-9]+)[ \t]*", re.ASCII)
 
 
 def parse_test_integer(text: str) -> int | None:
-    """A decimal number of 64 bits with blanks around it, None for anything else: a carriage return
-    at the end is no blank.
-    """
+    """Parse a decimal integer of 64 bits with blanks around it, or return None."""
     found = _INTEGER.fullmatch(text)
     digits = "" if found is None else found[1].lstrip("+-0")
     if found is None or len(digits) > 19:
@@ -87,7 +81,7 @@ def _same_file(env: TestEnvironment, first: str, second: str) -> bool:
 
 
 def compare_files(operator: str, first: str, second: str, env: TestEnvironment) -> bool:
-    """`-nt`, `-ot`, `-ef`; a missing file is older than any."""
+    """Evaluate `-nt`, `-ot` or `-ef`; a missing file is older than any."""
     if operator == "-ef":
         return _same_file(env, first, second)
     one, two = _stat(env, first), _stat(env, second)
@@ -115,8 +109,8 @@ def _exists(name: str, env: TestEnvironment) -> bool:
 
 
 def _was_written(name: str, env: TestEnvironment) -> bool:
-    """`-N`: written since it was read last. Reading leaves no time here, so what has a content was
-    written.
+    """Evaluate `-N`: modified since it was last read. Reads are not recorded, so any content
+    counts.
     """
     info = _stat(env, name)
     return info is not None and (
@@ -176,7 +170,7 @@ NUMERIC: dict[str, Callable[[int, int], bool]] = {
     "-gt": operator.gt,
     "-ge": operator.ge,
 }
-"""What the operators between numbers do."""
+"""The operators between numbers."""
 TEXTUAL: dict[str, Callable[[str, str], bool]] = {
     "=": operator.eq,
     "==": operator.eq,
@@ -184,13 +178,13 @@ TEXTUAL: dict[str, Callable[[str, str], bool]] = {
     "<": operator.lt,
     ">": operator.gt,
 }
-"""What the operators between texts do."""
+"""The operators between strings."""
 _FILES = ("-nt", "-ot", "-ef")
 BINARY_OPERATORS = frozenset([*NUMERIC, *TEXTUAL, *_FILES])
 
 
 def evaluate_unary(operator: str, operand: str, env: TestEnvironment) -> bool:
-    """One of `UNARY_OPERATORS`, as `[[` has them too."""
+    """Evaluate one of `UNARY_OPERATORS`, for `[[` too."""
     return _UNARY[operator](operand, env)
 
 
@@ -211,9 +205,7 @@ def _evaluate_binary(left: str, operator: str, right: str, env: TestEnvironment)
 
 
 class _Expression:
-    """The words of one `test` and a position among them. `!` and parentheses nest on a stack of our
-    own.
-    """
+    """The words of one `test` and a position in them. `!` and parentheses use an explicit stack."""
 
     __slots__ = ("env", "position", "words")
 
@@ -284,9 +276,7 @@ class _Expression:
         return bool(words[at])
 
     def _disjunction(self) -> bool:
-        """`-o` over `-a` over `!`, primaries and parentheses; both sides are always evaluated, as
-        in bash.
-        """
+        """Evaluate `-o`, `-a`, `!`, primaries and parentheses; as in bash both sides always."""
         words = self.words
         outer: list[tuple[bool, bool, bool]] = []
         either, both = False, True
@@ -326,5 +316,5 @@ class _Expression:
 
 
 def evaluate_test(words: Sequence[str], env: TestEnvironment) -> bool:
-    """The truth of the words between `[` and `]`; `TestError` if they are no expression."""
+    """Return the truth of the words between `[` and `]`, or raise `TestError`."""
     return _Expression(words, env).evaluate()

@@ -1,7 +1,7 @@
-"""`printf` as bash's builtin does it: a format compiled once, rendered to bytes for its arguments.
+"""`printf` as bash's builtin: a format is compiled once and rendered to bytes for its arguments.
 
-Widths and precisions count bytes, as bash's do. `Rendering` is open to `/usr/bin/printf`, which
-words its complaints differently.
+Widths and precisions count bytes, as in bash. `/usr/bin/printf` derives from `Rendering`, because
+it words its messages differently.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _DIRECTIVE = re.compile(r"%([#'\-+ 0]*)(\*|[0-9]*)(?:(\.)(\*|-?[0-9]*))?([hjlLtz
 
 
 class Directive:
-    """One conversion specification. A width or precision of `STAR` comes from the arguments."""
+    """A conversion specification. A width or precision `STAR` comes from the arguments."""
 
     __slots__ = ("conversion", "flags", "precision", "text", "time_format", "width")
 
@@ -71,8 +71,8 @@ class Directive:
 
 
 class Notice:
-    """Something wrong in the format itself: said whenever the rendering passes it; `fatal` ends it
-    with status 1.
+    """A mistake in the format, reported whenever rendering reaches it; `fatal` ends with status
+    1.
     """
 
     __slots__ = ("fatal", "message")
@@ -83,8 +83,8 @@ class Notice:
 
 
 def encode_code_point(number: int) -> bytes:
-    """UTF-8 in its original form of up to six bytes: what bash makes of \\U, surrogates
-    included.
+    """Encode as UTF-8 in its original form of up to six bytes, surrogates included, as bash's
+    \\U.
     """
     if number < 0x80:
         return bytes([number])
@@ -96,9 +96,7 @@ def encode_code_point(number: int) -> bytes:
 
 
 def read_escape(text: str, at: int, notices: list[str], in_argument: bool) -> tuple[bytes, int]:
-    """The bytes of the escape whose backslash stands at `at`, and where it ends. `\\c` is the
-    caller's.
-    """
+    """Return the bytes of the escape at `at` and the position after it. `\\c` is the caller's."""
     letter = text[at + 1 : at + 2]
     simple = _SIMPLE_ESCAPES.get(letter)
     if simple is not None:
@@ -127,7 +125,7 @@ def read_escape(text: str, at: int, notices: list[str], in_argument: bool) -> tu
 
 
 def expand_escapes(text: str, warn: Callable[[str], None]) -> tuple[bytes, bool]:
-    """`%b`: the argument with its escapes expanded, and whether `\\c` ended all output."""
+    """Expand the escapes of a `%b` argument; return also whether `\\c` ends all output."""
     at = text.find("\\")
     if at < 0:
         return encode(text), False
@@ -148,9 +146,7 @@ def expand_escapes(text: str, warn: Callable[[str], None]) -> tuple[bytes, bool]
 
 
 def parse_integer(text: str) -> tuple[int, int]:
-    """As `strtoimax` with base 0: the value (not yet cut to 64 bits) and how many characters it
-    took.
-    """
+    """Parse as `strtoimax` with base 0: return the value, not cut to 64 bits, and its length."""
     found = _INTEGER.match(text)
     if found is None:
         return 0, 0
@@ -189,8 +185,9 @@ class Format:
         zone: str = "UTC0",
         assign: Callable[[str, int], None] | None = None,
     ) -> tuple[bytes, int]:
-        """The output and the status. `warn` gets each complaint; `assign` what `%n` assigns; `zone`
-        is $TZ for `%(…)T`.
+        """Return output and status.
+
+        `warn` gets each message, `assign` what `%n` assigns; `zone` is $TZ for `%(…)T`.
         """
         return Rendering(
             self, arguments, warn, budget, now=now, started=started, zone=zone, assign=assign
@@ -223,14 +220,14 @@ class Rendering:
         self.zone = zone
         self.assign = assign
         self.in_bytes = in_bytes
-        """Whether `%q` shows what is not ASCII byte by byte, as in the locale C."""
+        """Whether `%q` shows non-ASCII characters byte by byte, as in the locale C."""
         self.output: list[bytes] = []
         self.size = 0
         self.failed = False
         self.stopped = False
 
     def run(self) -> tuple[bytes, int]:
-        """Render until the arguments are used up."""
+        """Render until all arguments are used."""
         count = len(self.arguments)
         while True:
             before = self.position
@@ -262,7 +259,7 @@ class Rendering:
     # arguments
 
     def next_argument(self) -> str | None:
-        """The next argument, None when there is none left."""
+        """Return the next argument, or None after the last one."""
         if self.position >= len(self.arguments):
             return None
         argument = self.arguments[self.position]
@@ -270,7 +267,7 @@ class Rendering:
         return argument
 
     def integer(self, low: int, high: int) -> int:
-        """The next argument as an integer: cut to the range with a warning."""
+        """Return the next argument as an integer, cut to the range with a warning."""
         text = self.next_argument()
         if text is None:
             return 0
@@ -285,7 +282,7 @@ class Rendering:
         return limited
 
     def real(self) -> LongDouble:
-        """The next argument as a floating-point number."""
+        """Return the next argument as a floating-point number."""
         text = self.next_argument()
         if text is None:
             return LongDouble.from_int(0)
@@ -299,18 +296,18 @@ class Rendering:
         return number
 
     def invalid(self, text: str) -> None:
-        """Complain about an argument that is not wholly a number."""
+        """Report an argument that is not wholly a number."""
         self.failed = True
         kind = "octal " if re.match(r"0[0-9]", text) else "hex " if text.startswith("0x") else ""
         self.warn(f"{text}: invalid {kind}number")
 
     def out_of_range(self, text: str) -> None:
-        """Complain about a number that does not fit."""
+        """Report a number that is out of range."""
         self.warn(f"warning: {text}: Numerical result out of range")
 
     def measures(self, directive: Directive) -> tuple[str, int, int | None]:
-        """Flags, width and precision, those of `*` taken from the arguments, charged before
-        anything is made.
+        """Return flags, width and precision, taken from the arguments for `*` and already
+        charged.
         """
         flags, width, precision = directive.flags, directive.width, directive.precision
         if width == Directive.STAR:
@@ -327,8 +324,9 @@ class Rendering:
         return flags, width, precision
 
     def _star(self, default: int) -> int:
-        """A width or precision among the arguments; bash tells of one that is too great with the
-        argument behind it, or forgets it.
+        """Return a width or precision from the arguments.
+
+        bash reports one that is too large together with the next argument, or forgets it.
         """
         number = self.integer(_LOW, _HIGH)
         if -INT_MAX - 1 <= number <= INT_MAX:
@@ -392,8 +390,9 @@ class Rendering:
         return pad_number(prefix, digits, flags, width, precision)
 
     def _past_unsigned(self) -> bool:
-        """Whether the next argument is below −(2^64 − 1): `strtoumax` then gives its maximum;
-        consumes and warns.
+        """Whether the next argument is below −(2^64 − 1), for which `strtoumax` gives its maximum.
+
+        If so the argument is used and a warning written.
         """
         if self.position >= len(self.arguments):
             return False
@@ -438,9 +437,7 @@ class Rendering:
 
 
 def character_code(text: str) -> int:
-    """The code of the character after a quote; of its byte if that is not UTF-8; 0 if there is
-    none.
-    """
+    """Return the code of the character after a quote, of its byte if it is not UTF-8, or 0."""
     if len(text) < 2:
         return 0
     code = ord(text[1])
@@ -448,12 +445,12 @@ def character_code(text: str) -> int:
 
 
 def pad(text: bytes, flags: str, width: int) -> bytes:
-    """Blanks up to `width` bytes."""
+    """Pad with blanks to `width` bytes."""
     return text.ljust(width) if "-" in flags else text.rjust(width)
 
 
 def pad_number(prefix: str, digits: str, flags: str, width: int, precision: int | None) -> bytes:
-    """Digits with sign or prefix: zeros by precision, or up to the width for the flag 0."""
+    """Pad digits with zeros, to the precision or with the flag 0 to the width, then with blanks."""
     if precision is not None:
         digits = "" if not precision and digits == "0" else digits.rjust(precision, "0")
     elif "0" in flags and "-" not in flags:
@@ -477,7 +474,7 @@ _CONVERSIONS = {
 
 
 class _Compiler:
-    """Reads a format."""
+    """Parses a format."""
 
     def __init__(self, text: str, budget: Budget | None) -> None:
         self.text = text
@@ -519,7 +516,7 @@ class _Compiler:
         return end
 
     def _directive(self, start: int) -> int:
-        """Where the directive at `start` ends; −1 when the format ends with it in error."""
+        """Parse the directive at `start`; return its end, or −1 if an error ends the format."""
         text = self.text
         if text.startswith("%%", start):
             self.literal.append(b"%")
@@ -596,5 +593,7 @@ def _compile_short(text: str) -> Format:
 
 
 def compile_format(text: str, budget: Budget) -> Format:
-    """Read a format; what is wrong in it is said when it is rendered. Long ones are not kept."""
+    """Compile a format; mistakes in it are reported when it is rendered. Long ones are not
+    cached.
+    """
     return _compile_short(text) if len(text) <= _SHORT else _Compiler(text, budget).run()

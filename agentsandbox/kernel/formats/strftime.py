@@ -1,7 +1,6 @@
-"""Dates as text: the conversions of GNU `date` and of C's `strftime`, in the C locale.
+"""Dates as text: the conversions of GNU `date` and of C's `strftime`, in the locale C.
 
-Widths are charged by the caller, whose formats come from scripts: `longest_width` tells what a
-format asks for.
+Formats come from scripts, so the caller charges `longest_width` before it formats.
 """
 
 from __future__ import annotations
@@ -34,16 +33,14 @@ NANO = 1_000_000_000
 
 
 class Moment:
-    """A moment as a clock and a calendar of its zone show it: C's `struct tm`, and what `date`
-    needs besides.
-    """
+    """A moment in the calendar of a zone: C's `struct tm`, with what `date` needs in addition."""
 
     __slots__ = (
         "abbreviation", "daylight", "hour", "mday", "minute", "month", "nanosecond", "offset", "second", "seconds", "wday", "yday", "year",
     )  # fmt: skip
 
     def __init__(self, nanoseconds: int, zone: str) -> None:
-        """`nanoseconds` since the epoch; `zone` as in $TZ."""
+        """`nanoseconds` are since the epoch; `zone` is a value of $TZ."""
         self.seconds, self.nanosecond = divmod(nanoseconds, NANO)
         self.offset, self.abbreviation, self.daylight = find_zone(zone).at(self.seconds)
         days, clock = divmod(self.seconds + self.offset, 86400)
@@ -54,7 +51,7 @@ class Moment:
         self.yday = days - days_from_civil(self.year, 1, 1)
 
     def iso_week(self) -> tuple[int, int]:
-        """(year, week) by ISO 8601."""
+        """Return (year, week) by ISO 8601."""
         thursday = self.yday - (self.wday - 1) % 7 + 3
         year = self.year
         if thursday < 0:
@@ -66,12 +63,12 @@ class Moment:
         return year, thursday // 7 + 1
 
     def hour12(self) -> int:
-        """The hour on a twelve-hour clock."""
+        """Return the hour on a twelve-hour clock."""
         return self.hour % 12 or 12
 
 
 class _Spec:
-    """One conversion: `pad` is "", "-", "_", "0" or "+"; `width` −1 when none was given."""
+    """A conversion: `pad` is "", "-", "_", "0" or "+"; `width` is −1 when none was given."""
 
     __slots__ = ("colons", "conversion", "modified", "pad", "swap", "text", "upper", "width")
 
@@ -188,7 +185,7 @@ _KNOWN = frozenset([*_YEARS, *_NUMBERS, *_TEXTS, *_COMPOUND, *_LOCALE, *"CFNpzZ"
 
 
 def _number(value: int, spec: _Spec, digits: int, pad: str, always_sign: bool = False) -> str:
-    """A number padded to its own digits or to the width."""
+    """Pad a number to `digits` or to the width."""
     if not spec.pad and spec.width < 0 and value >= 0 and not always_sign:
         return str(value).rjust(digits, "0" if pad == "0" else " ")
     pad = spec.pad or pad
@@ -217,7 +214,7 @@ def _text(text: str, spec: _Spec, keep_case: bool = False) -> str:
 
 
 def _iso_date(moment: Moment, spec: _Spec) -> str:
-    """%F: years beyond four digits get a sign unless a padding is asked for."""
+    """Format %F: years of more than four digits get a sign unless a padding is given."""
     rest = f"-{moment.month:02d}-{moment.mday:02d}"
     pad, width = (spec.pad, spec.width - 6) if spec.pad or spec.width >= 0 else ("+", 4)
     return _text(_year(moment.year, _Spec("Y", "", pad, max(0, width)), 4) + rest, spec)
@@ -315,17 +312,15 @@ def _render(moment: Moment, format: str, gnu: bool) -> str:
 
 
 def longest_width(format: str) -> int:
-    """The sum of the widths that a format asks for, to be charged before it is expanded."""
+    """Return the sum of all widths of a format."""
     return sum(int(digits[:12]) for digits in re.findall(r"%[_\-+0^#]*(\d+)", format))
 
 
 def format_date(nanoseconds: int, format: str, zone: str) -> str:
-    """As `date +FORMAT` shows a moment, in nanoseconds since the epoch, in the zone that $TZ would
-    name.
-    """
+    """Format a moment, in nanoseconds since the epoch, as `date +FORMAT` with $TZ set to `zone`."""
     return _render(Moment(nanoseconds, zone), format, gnu=True)
 
 
 def strftime(seconds: int, format: str, zone: str) -> str:
-    """As C's `strftime` does: without %N, %q, %:z and the flag "+"."""
+    """Format as C's `strftime`: without %N, %q, %:z and the flag "+"."""
     return _render(Moment(seconds * NANO, zone), format, gnu=False)

@@ -41,7 +41,7 @@ _RULE = re.compile(rf"(?:M(\d{{1,2}})\.(\d)\.(\d)|(J?)(\d{{1,3}}))(?:/{_TIME})?"
 
 
 def days_from_civil(year: int, month: int, day: int) -> int:
-    """Days since 1970-01-01 of a Gregorian date; `day` may be outside its month."""
+    """Return the days since 1970-01-01 of a Gregorian date; `day` may be outside its month."""
     year -= month <= 2
     era = year // 400
     of_era = year - era * 400
@@ -50,7 +50,7 @@ def days_from_civil(year: int, month: int, day: int) -> int:
 
 
 def civil_from_days(days: int) -> tuple[int, int, int]:
-    """(year, month, day) of a number of days since 1970-01-01."""
+    """Return (year, month, day) for a number of days since 1970-01-01."""
     days += 719468
     era = days // 146097
     of_era = days - era * 146097
@@ -62,8 +62,8 @@ def civil_from_days(days: int) -> tuple[int, int, int]:
 
 
 class Zone:
-    """Offsets from UTC by moment. `at(seconds)` gives (offset in seconds, abbreviation, whether
-    daylight saving).
+    """Offsets from UTC: `at(seconds)` returns (offset in seconds, abbreviation, daylight
+    saving).
     """
 
     __slots__ = ("at",)
@@ -72,10 +72,10 @@ class Zone:
         self.at = at
 
     def to_utc(self, local: int, daylight: bool | None = None) -> int:
-        """The moment when clocks show `local` (seconds as if UTC), as `mktime`: a time that was
-        skipped moves forward.
+        """Return the moment when clocks show `local` (seconds as if UTC), as `mktime` does.
 
-        `daylight` says which of the two offsets is meant, where the caller knows.
+        A skipped time moves forward. `daylight` chooses between two moments, where the caller
+        knows it.
         """
         moment = local
         for _ in range(4):
@@ -119,7 +119,7 @@ def _from_database(info: ZoneInfo) -> Zone:
 
 
 def _offset(sign: str | None, hours: str, minutes: str | None, seconds: str | None) -> int:
-    """Seconds west of Greenwich; parts out of range are cut to it."""
+    """Return seconds west of Greenwich; parts out of range are cut."""
     return -_seconds(
         sign,
         str(min(int(hours), 24)),
@@ -134,9 +134,7 @@ def _seconds(sign: str | None, hours: str, minutes: str | None, seconds: str | N
 
 
 def _transition(rule: str) -> Callable[[int], int] | None:
-    """For a rule of $TZ: from a year to the local second of that year's transition; None if it is
-    none.
-    """
+    """Return a function from a year to the local second of a rule's transition, or None."""
     found = _RULE.fullmatch(rule)
     if found is None:
         return None
@@ -164,7 +162,7 @@ def _transition(rule: str) -> Callable[[int], int] | None:
 
 
 def _from_posix(text: str) -> Zone | None:
-    """A POSIX rule; None if it is none."""
+    """Parse a POSIX rule, or return None."""
     found = _POSIX.fullmatch(text)
     if found is None:
         return None
@@ -189,9 +187,7 @@ def _from_posix(text: str) -> Zone | None:
 
 @cache_short(256)
 def find_zone(name: str) -> Zone:
-    """The zone that a value of $TZ names; what means nothing is UTC under the letters it begins
-    with, as in C.
-    """
+    """Return the zone of a $TZ value; an unknown one is UTC with its first letters, as in C."""
     name = name.removeprefix(":").removeprefix(_DIRECTORY).removeprefix("posix/")
     if name in ("", "UTC", "UTC0", "Etc/UTC", "Zulu", "Universal", "localtime", "/etc/localtime"):
         return UTC

@@ -1,9 +1,11 @@
-"""The contract of a filesystem. Implement the abstract methods; the rest is built on them.
+"""The contract of a filesystem. Subclasses implement the abstract methods.
 
-Paths are absolute POSIX strings. An implementation resolves symbolic links and "..", as a kernel
-does: a path that passes through a file gives ENOTDIR, a missing directory ENOENT, more than 40
-links ELOOP, a trailing slash asks for a directory. Errors are `OSError` with errno, strerror and
-`filename` (the path as the caller gave it); `strerror` is the phrase that Unix tools print.
+Paths are absolute POSIX strings. An implementation resolves symbolic links and ".." as a kernel
+does: a path through a file is ENOTDIR, a missing directory ENOENT, more than 40 links ELOOP; a
+trailing slash requires a directory. Errors are `OSError` with errno, strerror (the phrase that
+Unix tools print) and `filename` (the path as the caller gave it).
+
+`tests/test_fs_contract.py` holds every implementation to these rules.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     Mode = Literal["r", "w", "a", "x", "r+"]
 
     class Positioned(Protocol):
-        """An open regular file, with a position that all its holders share."""
+        """An open regular file, whose position all its holders share."""
 
         offset: int
         path: str
@@ -34,25 +36,23 @@ if TYPE_CHECKING:
 
 MAX_LINKS = 40
 MAX_STEPS = 8192
-"""Components of the links on one path together; the kernel has no such limit, but it is quicker."""
+"""Most components of one path, those of links included. Linux needs no such limit."""
 NAME_MAX = 255
 PATH_MAX = 4096
 
 
 def os_error(number: int, path: str | None = None) -> OSError:
-    """The `OSError` subclass for an errno, worded by strerror."""
+    """Return the `OSError` subclass for an errno, worded by strerror."""
     return OSError(number, os.strerror(number), path)
 
 
 def ends_in_dots(path: str) -> bool:
-    """Whether the last name of a path is no name: "." or "..", or nothing but slashes."""
+    """Whether a path ends in ".", ".." or nothing but slashes."""
     return path.rstrip("/").rpartition("/")[2] in ("", ".", "..")
 
 
 class Timestamp(float):
-    """Seconds since the epoch that know their nanoseconds: a float of this century is right to 240
-    of them only.
-    """
+    """Seconds since the epoch with their nanoseconds, of which a float loses the last 240."""
 
     __slots__ = ("ns",)
 
@@ -60,14 +60,14 @@ class Timestamp(float):
 
     @classmethod
     def from_ns(cls, ns: int) -> Timestamp:
-        """The time of a whole number of nanoseconds."""
+        """Return the time of a whole number of nanoseconds."""
         made = cls(ns / 1_000_000_000)
         made.ns = ns
         return made
 
 
 def nanoseconds(seconds: float) -> int:
-    """A time in whole nanoseconds, as exactly as it is known."""
+    """Return a time in whole nanoseconds, as exactly as it is known."""
     if isinstance(seconds, Timestamp):
         return seconds.ns
     whole = int(seconds // 1)
@@ -75,8 +75,8 @@ def nanoseconds(seconds: float) -> int:
 
 
 class Stat:
-    """What `stat` tells. `mode` holds type and permission bits as in `stat.S_IFMT`; times are
-    seconds since the epoch.
+    """The result of `stat`. `mode` holds type and permissions (`stat.S_IFMT`); times are in
+    seconds.
     """
 
     __slots__ = ("atime", "ctime", "gid", "ino", "mode", "mtime", "nlink", "rdev", "size", "uid")
@@ -103,7 +103,7 @@ class Stat:
         self.ctime = mtime if ctime is None else ctime
         self.atime = mtime if atime is None else atime
         self.rdev = 0
-        """Of a device: 256 times its major number, and its minor number."""
+        """Of a device: 256 times its major number plus its minor number."""
 
     @property
     def is_dir(self) -> bool:
@@ -119,7 +119,7 @@ class Stat:
 
     @property
     def permissions(self) -> int:
-        """The twelve permission bits."""
+        """Return the twelve permission bits."""
         return self.mode & 0o7777
 
     def __repr__(self) -> str:
@@ -136,7 +136,7 @@ class File(Stream):
         raise os_error(errno.EINVAL)
 
     def stat(self) -> Stat:
-        """The file's `Stat`, also after its name is gone."""
+        """Return the file's `Stat`, even after it was unlinked."""
         raise os_error(errno.EBADF)
 
     def __enter__(self) -> File:
@@ -147,9 +147,7 @@ class File(Stream):
 
 
 def seek_file(file: Positioned, offset: int, whence: int = 0) -> int:
-    """Set the position of an open regular file, as `lseek` does, and return it. EINVAL before its
-    beginning.
-    """
+    """Move the position of an open regular file as `lseek` does, and return it; EINVAL before 0."""
     if whence == os.SEEK_CUR:
         offset += file.offset
     elif whence == os.SEEK_END:
@@ -166,7 +164,7 @@ class HostFolder:
     """A folder of the host that scripts reach through a filesystem.
 
     lineage   (device, inode) of the folder and of each directory above it, from the inside out
-    writable  whether scripts can change the folder itself
+    writable  whether scripts can change the folder
     """
 
     __slots__ = ("lineage", "writable")
@@ -176,11 +174,11 @@ class HostFolder:
         self.writable = writable
 
     def overlaps(self, other: HostFolder) -> bool:
-        """Whether they are the same folder, or one is within the other."""
+        """Whether both are the same folder, or one contains the other."""
         return self.lineage[0] in other.lineage or other.lineage[0] in self.lineage
 
     def endangers(self, other: HostFolder) -> bool:
-        """Whether scripts can change through one of them what the other one shows."""
+        """Whether scripts can change, through one of them, what the other shows."""
         return (self.writable or other.writable) and self.overlaps(other)
 
 
@@ -191,23 +189,22 @@ class FileSystem(ABC):
 
     @abstractmethod
     def stat(self, path: str, *, follow: bool = True) -> Stat:
-        """What is known of a file; of the link itself with `follow=False`."""
+        """Return the `Stat` of a file; of the link itself with `follow=False`."""
 
     @abstractmethod
     def listdir(self, path: str) -> list[str]:
-        """The names in a directory, sorted by code point, without "." and ".."."""
+        """Return the names in a directory, sorted by code point, without "." and ".."."""
 
     @abstractmethod
     def open(self, path: str, mode: Mode = "r", *, permissions: int = 0o644) -> File:
-        """Open a file's bytes: "r" read, "w" create or empty, "a" create and append, "x" create,
-        "r+" both, existing.
+        """Open a file: "r" read, "w" create or empty, "a" create and append, "x" create, "r+" both.
 
         `permissions` are those of a file that is created; the caller applies its umask.
         """
 
     @abstractmethod
     def mkdir(self, path: str, mode: int = 0o755) -> None:
-        """Create a directory; EEXIST when there is something, ENOENT without its parent."""
+        """Create a directory; EEXIST if the name is taken, ENOENT without its parent."""
 
     @abstractmethod
     def rmdir(self, path: str) -> None:
@@ -223,7 +220,7 @@ class FileSystem(ABC):
 
     @abstractmethod
     def symlink(self, text: str, path: str) -> None:
-        """Create a symbolic link at `path` that says `text`."""
+        """Create a symbolic link at `path` with the target `text`."""
 
     @abstractmethod
     def link(self, source: str, path: str) -> None:
@@ -231,7 +228,7 @@ class FileSystem(ABC):
 
     @abstractmethod
     def readlink(self, path: str) -> str:
-        """What a symbolic link says; EINVAL for anything else."""
+        """Return the target of a symbolic link; EINVAL for anything else."""
 
     @abstractmethod
     def chmod(self, path: str, mode: int) -> None:
@@ -241,16 +238,16 @@ class FileSystem(ABC):
     def utime(
         self, path: str, mtime: float, *, atime: float | None = None, follow: bool = True
     ) -> None:
-        """Set the time of the last change, in seconds since the epoch, and that of the last access,
-        where it is kept.
+        """Set the modification time in seconds since the epoch, and the access time if it is
+        kept.
         """
 
     def mkfifo(self, path: str, mode: int = 0o644) -> None:
-        """Create a named pipe, where the filesystem knows them."""
+        """Create a named pipe, if the filesystem supports them."""
         raise os_error(errno.EPERM, path)
 
     def realpath(self, path: str) -> str:
-        """The path without symbolic links, "." and ".."; every component must exist."""
+        """Return the path without symbolic links, "." and ".."; every component must exist."""
         hops = steps = 0
         done = "/"
         todo = [part for part in path.split("/") if part][::-1]
@@ -283,14 +280,14 @@ class FileSystem(ABC):
         return done
 
     def host_folders(self) -> list[HostFolder]:
-        """Return the folders of the host behind it, also behind filesystems that it wraps."""
+        """Return the host's folders behind it, through wrapped filesystems too."""
         return []
 
     # built on those
 
     def scan(self, path: str) -> tuple[list[str], list[int]]:
-        """The names in a directory, sorted, and the type of each as `stat.S_IFMT` tells it; links
-        are not followed.
+        """Return the sorted names in a directory and their types (`stat.S_IFMT`), links not
+        followed.
         """
         prefix = path if path.endswith("/") else f"{path}/"
         names = self.listdir(path)
@@ -299,37 +296,36 @@ class FileSystem(ABC):
         ]
 
     def examine(self, path: str, names: Sequence[str]) -> list[Stat | None]:
-        """The `Stat` of names in a directory, links not followed; None where it takes a `stat` to
-        know.
+        """Return the `Stat` of names in a directory, links not followed; None if `stat` must be
+        asked.
         """
         del path
         return [None] * len(names)
 
     def contents(self, path: str) -> tuple[list[str], list[int], list[bytes | None]]:
-        """As `scan`, and the bytes of each regular file that is at hand; else, or if it may not be
-        read, None.
+        """Return names and types like `scan`, and the bytes of regular files in memory, else
+        None.
         """
         names, kinds = self.scan(path)
         return names, kinds, [None] * len(names)
 
     def at_hand(self, directory: str, paths: Sequence[str]) -> list[bytes | None]:
-        """The bytes of those that are regular files and at hand; None tells nothing. Relative paths
-        begin at the directory.
+        """Return the bytes of those that are regular files in memory, else None.
+
+        Relative paths begin at `directory`.
         """
         del directory
         return [None] * len(paths)
 
     def program(self, path: str) -> bytes | None:
-        """The bytes of a regular file that is at hand and that anyone may read and execute; None
-        tells nothing.
+        """Return the bytes of a regular file in memory that anyone may read and execute, else
+        None.
         """
         del path
         return None
 
     def access(self, path: str, bits: int) -> bool:
-        """Whether the user (1000) may read (4), write (2) or execute (1) it; false as well when
-        there is nothing.
-        """
+        """Whether the user (1000) may read (4), write (2) or execute (1) a file, if it exists."""
         try:
             info = self.stat(path)
         except OSError:
@@ -337,7 +333,7 @@ class FileSystem(ABC):
         return (info.mode >> 6 if info.uid == 1000 else info.mode) & bits == bits
 
     def exists(self, path: str, *, follow: bool = True) -> bool:
-        """Whether there is something; a dangling link is nothing when followed."""
+        """Whether the path exists; a dangling link does not when followed."""
         try:
             self.stat(path, follow=follow)
         except OSError:
@@ -359,7 +355,7 @@ class FileSystem(ABC):
             return False
 
     def read_bytes(self, path: str) -> bytes:
-        """All bytes of a file."""
+        """Return all bytes of a file."""
         file = self.open(path, "r")
         try:
             return file.read()
@@ -367,11 +363,11 @@ class FileSystem(ABC):
             file.release()
 
     def read_text(self, path: str) -> str:
-        """A file as text: UTF-8, invalid bytes kept as surrogates (`streams.decode`)."""
+        """Return a file as text: UTF-8, invalid bytes as surrogates (`streams.decode`)."""
         return decode(self.read_bytes(path))
 
     def write_bytes(self, path: str, data: bytes, *, permissions: int = 0o644) -> None:
-        """Create the file or replace its content."""
+        """Create a file or replace its content."""
         file = self.open(path, "w", permissions=permissions)
         try:
             file.write(bytes(data))
@@ -379,11 +375,11 @@ class FileSystem(ABC):
             file.release()
 
     def write_text(self, path: str, text: str) -> None:
-        """Create the file or replace its content, as UTF-8."""
+        """Create a file or replace its content, as UTF-8."""
         self.write_bytes(path, encode(text))
 
     def makedirs(self, path: str, mode: int = 0o755) -> None:
-        """Create a directory and its missing parents; nothing happens when it is there."""
+        """Create a directory and its missing parents, unless it exists."""
         missing: list[str] = []
         here = path.rstrip("/") or "/"
         while not self.is_dir(here):
@@ -396,7 +392,7 @@ class FileSystem(ABC):
             self.mkdir(directory, mode)
 
     def walk(self, path: str) -> Iterator[tuple[str, list[str], list[str]]]:
-        """(directory, names of directories in it, other names) from the top down; links are not
+        """Yield (directory, names of directories in it, other names) top down; links not
         followed.
         """
         pending = [path]
@@ -411,8 +407,8 @@ class FileSystem(ABC):
             pending.extend(posixpath.join(here, name) for name in reversed(directories))
 
     def copy_tree(self, source: str, target: str) -> None:
-        """Copy a file or a directory with all below it; `target` must not exist, nor be inside
-        `source` (EINVAL).
+        """Copy a file or a directory tree; `target` must not exist nor be inside `source`
+        (EINVAL).
         """
         if self.stat(source, follow=False).is_dir:
             inside = f"{self.realpath(source).rstrip('/')}/"
@@ -440,7 +436,7 @@ class FileSystem(ABC):
             self.chmod(directory, permissions)
 
     def remove_tree(self, path: str) -> None:
-        """Remove a file, or a directory with all below it."""
+        """Remove a file or a directory tree."""
         if not self.stat(path, follow=False).is_dir:
             self.unlink(path)
             return

@@ -1,6 +1,4 @@
-"""The base of filesystems that keep their files elsewhere: it resolves paths and words errors, they
-do the rest.
-"""
+"""The base of filesystems that keep their files elsewhere: it resolves paths and words errors."""
 
 from __future__ import annotations
 
@@ -28,9 +26,9 @@ if TYPE_CHECKING:
 
 
 class Found:
-    """Where a path leads: `path` is canonical, `info` None when there is nothing.
+    """The result of walking a path: `path` is canonical, `info` None if nothing is there.
 
-    `special` tells that the path ends in ".", ".." or is the root; `slashed` that it asks for a
+    `special` marks a path that ends in "." or ".." or is the root, `slashed` one that requires a
     directory.
     """
 
@@ -44,19 +42,17 @@ class Found:
 
 
 class CanonicalFileSystem(FileSystem):
-    """Implement the methods with an underscore. Their paths are canonical: absolute, no link in it
-    but at the end.
+    """Implement the methods with an underscore. They get canonical paths: a link only at the end.
 
-    They may raise `OSError` with any filename: the caller sees the path that it gave. What a method
-    is asked for has been checked: the parent is a directory, the kind of file is right, a new name
-    is free.
+    They may raise `OSError` with any filename: the caller sees the path that it gave. This class
+    has checked before that the parent is a directory, that the file has the right kind, and that
+    a new name is free.
     """
 
     __slots__ = ()
 
     direct = False
-    """Whether `_lstat` refuses a path that passes through a link, so that most paths need one
-    call."""
+    """Whether `_lstat` refuses a path through a link, so that most paths need one call."""
 
     @abstractmethod
     def _lstat(self, path: str) -> Stat: ...
@@ -100,7 +96,7 @@ class CanonicalFileSystem(FileSystem):
     # finding
 
     def _resolve(self, path: str, whole: str | None = None, *, follow: bool = True) -> Found:
-        """Walk a path; only its last component may be missing. Errors name `whole`."""
+        """Walk a path, of which only the last component may be missing. Errors name `whole`."""
         whole = path if whole is None else whole
         _check_path(path, whole)
         parts = [part for part in path.split("/") if part]
@@ -165,11 +161,11 @@ class CanonicalFileSystem(FileSystem):
         return found.path, found.info
 
     def _last(self, path: str) -> Found:
-        """Where the last name of a path stands: a slash behind it doesn't follow a link here."""
+        """Find the last name of a path; a slash after it does not follow a link here."""
         return self._resolve(path.rstrip("/") or "/", path, follow=False)
 
     def _free(self, path: str, *, directory: bool = False) -> str:
-        """The canonical path of something new."""
+        """Return the canonical path of a new name."""
         found = self._last(path)
         if found.info is not None:
             raise os_error(errno.EEXIST, path)

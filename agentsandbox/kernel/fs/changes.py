@@ -1,4 +1,4 @@
-"""What differs between two trees; subtrees that are the same object are not looked at."""
+"""The differences between two trees; a subtree that both share is skipped."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 
 class Change:
-    """One path that was "added", "modified" (content, permissions, link text or type) or
-    "deleted".
+    """A path that was "added", "deleted" or "modified" (content, permissions, link target,
+    type).
     """
 
     __slots__ = ("kind", "path")
@@ -36,7 +36,7 @@ class Change:
 def compare(
     old: Dir, old_hard: dict[int, Plain], new: Dir, new_hard: dict[int, Plain]
 ) -> list[Change]:
-    """The changes from one tree to another, sorted by path; only the top of a mount is seen."""
+    """Return the changes from one tree to another, sorted by path; mounts are not entered."""
     changes: list[Change] = []
     pending: list[tuple[str, Dir, Dir]] = [("", old, new)]
     while pending:
@@ -79,7 +79,7 @@ def _differ(old: Entry, new: Entry) -> bool:
 
 
 def _paths(path: str, entry: Entry) -> Iterator[str]:
-    """The path and all below it."""
+    """Yield a path and all below it."""
     pending: list[tuple[str, Entry]] = [(path, entry)]
     while pending:
         here, node = pending.pop()

@@ -1,6 +1,4 @@
-"""What a fresh sandbox holds: a small Debian, built once and shared by all sandboxes of a
-process.
-"""
+"""The tree of a new sandbox: a small Debian, built once and shared by all sandboxes."""
 
 from __future__ import annotations
 
@@ -15,8 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 COMMAND_MARK = b"#!command "
-"""How the file of a built-in command begins; its name follows, so that a copy under another name
-still works."""
+"""The beginning of the file of a built-in command, before its name; a renamed copy works too."""
 
 _MTIME = 1_704_067_200.0  # 2024-01-01, so that listings don't depend on when the process started
 _SYSTEM_DIRECTORIES = (
@@ -47,7 +44,7 @@ _SYSTEM_DIRECTORIES = (
     "/var/spool",
 )
 _COMMON_DIRECTORIES = ("/", "/dev/shm", "/tmp", "/var/tmp")
-"""Where anyone may make names."""
+"""Directories in which anyone may create names."""
 _LINKS = {
     "/bin": "usr/bin",
     "/dev/fd": "/proc/self/fd",
@@ -99,17 +96,17 @@ _PROC = {
 
 
 def command_of(content: bytes) -> str | None:
-    """The built-in command whose file this is."""
+    """Return the built-in command whose file this is, or None."""
     if not content.startswith(COMMAND_MARK):
         return None
     return decode(content[len(COMMAND_MARK) :]).rstrip("\n")
 
 
 def debian_skeleton(user: str, hostname: str, command_names: Sequence[str]) -> FrozenTree:
-    """The tree; the same object for the same arguments.
+    """Return the tree; the same object for the same arguments.
 
-    Everything belongs to root but the user's home. Anyone may make names in "/", as in /tmp, but
-    not remove the system's.
+    Everything belongs to root but the user's home. Anyone may create names in "/", as in /tmp,
+    but not remove those of the system.
     """
     return _skeleton(user, hostname, tuple(command_names))
 

@@ -1,6 +1,4 @@
-"""The character devices of a sandbox (null, zero, full, random, urandom, tty), and descriptors by
-name.
-"""
+"""Character devices (null, zero, full, random, urandom, tty), and file descriptors by name."""
 
 from __future__ import annotations
 
@@ -24,8 +22,8 @@ DEVICES = ("full", "null", "random", "tty", "urandom", "zero")
 
 
 class Borrowed(File):
-    """A descriptor of the running process opened again by name (/dev/fd/3): it reads and writes
-    there, and owns nothing.
+    """A file descriptor opened again by name (/dev/fd/3): it uses the stream but does not own
+    it.
     """
 
     __slots__ = ("stream",)
@@ -63,13 +61,13 @@ class Borrowed(File):
         self.stream.truncate(size)
 
     def has_input(self) -> bool:
-        """Whether a read would not wait."""
+        """Whether a read would return at once."""
         ready = getattr(self.stream, "has_input", None)
         return True if ready is None else bool(ready())
 
 
 class _Device:
-    """What all devices share; goes before `File`."""
+    """The methods that all devices share; a base to name before `File`."""
 
     __slots__ = ()
 
@@ -86,7 +84,7 @@ class _Device:
 
 
 class NullDevice(_Device, File):
-    """/dev/null: nothing to read; what is written is dropped."""
+    """/dev/null: reads nothing and drops what is written."""
 
     __slots__ = ("info", "path")
 
@@ -103,9 +101,7 @@ class NullDevice(_Device, File):
 
 
 class ZeroDevice(_Device, File):
-    """/dev/zero: zeros, and no end of a line among them. /dev/full is the same, with no space to
-    write (`is_full`).
-    """
+    """/dev/zero: reads zeros without end. With `is_full` it is /dev/full, which refuses writes."""
 
     __slots__ = ("for_script", "info", "path", "unwritable")
 
@@ -135,7 +131,7 @@ class ZeroDevice(_Device, File):
 
 
 class RandomDevice(_Device, File):
-    """/dev/random and /dev/urandom: bytes of the sandbox's own chance, so that a seed makes them
+    """/dev/random and /dev/urandom: bytes of the sandbox's generator, which a seed makes
     repeatable.
     """
 
@@ -170,7 +166,7 @@ class RandomDevice(_Device, File):
 
 
 def _endless(path: str | None, *, for_script: bool) -> BaseException:
-    """Return what ends a read of all of a device without end: a limit of the script, EFBIG for the
+    """Return what ends reading all of an endless device: a limit in a script, EFBIG for the
     host.
     """
     return LimitReached("value_bytes") if for_script else os_error(errno.EFBIG, path)
@@ -179,7 +175,7 @@ def _endless(path: str | None, *, for_script: bool) -> BaseException:
 def open_device(
     name: str, path: str, info: Stat, random: Random | None = None, *, for_script: bool = False
 ) -> File:
-    """Open one of `DEVICES`; ENXIO for the terminal, which a sandbox doesn't have."""
+    """Open one of `DEVICES`; ENXIO for the terminal, which a sandbox does not have."""
     if name == "null":
         return NullDevice(path, info)
     if name == "zero":

@@ -1,6 +1,4 @@
-"""Open files of the tree in memory: no buffer of their own, so all holders of a description share
-one position.
-"""
+"""Open files of the tree in memory, without buffers: all holders of a file share one position."""
 
 from __future__ import annotations
 
@@ -17,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class MemoryFile(File):
-    """An open file description on a node; it outlives the file's name."""
+    """An open file description of a node; it outlives the file's name."""
 
     __slots__ = ("append", "fs", "node", "offset", "path", "readable", "writable")
 
@@ -107,7 +105,7 @@ class MemoryFile(File):
         node.atime = None
 
     def _write_part(self, data: bytes, start: int, size: int) -> None:
-        """Write what fits, then fail as a full disk does."""
+        """Write what fits, then raise the error of a full disk."""
         room = self.fs.room(size)
         if room > start:
             self.write(data[: room - start])

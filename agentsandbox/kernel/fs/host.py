@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     """The device and the number of an inode: which file it is, whatever its names are."""
 
 OPEN_FILES = 256
-"""Files that one mount keeps open at a time; one more is EMFILE."""
+"""Most files that one mount keeps open; one more is EMFILE."""
 
 CHECKED_ENTRIES = 20_000
-"""Entries that one rename looks at for links. More are EXDEV: `mv` then copies file by file."""
+"""Most entries in which a rename looks for links. Larger trees are EXDEV: `mv` copies them."""
 
 _MODES = {
     "r": os.O_RDONLY,
@@ -53,7 +53,7 @@ _MODES = {
 _LINE = 8192
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | getattr(os, "O_NOFOLLOW", 0) | os.O_CLOEXEC
 _PASSAGE = _DIRECTORY | getattr(os, "O_PATH", 0)
-"""Flags for a directory that is only passed through: O_PATH asks for no permission to read it."""
+"""Flags for a directory that is only passed through: O_PATH needs no read permission."""
 
 
 class _Directory:
@@ -79,12 +79,11 @@ class _Directory:
 
 
 class HostFileSystem(CanonicalFileSystem):
-    """The folder `root` of the host. It holds one descriptor, until `close` or until nothing refers
-    to it any more.
+    """The folder `root` of the host, held by one descriptor until `close` or until it is freed.
 
-    Written to, it grows by at most `limits.total_bytes` and `limits.files`, and no file beyond
-    `limits.file_bytes`. The host's users show as the sandbox's: files of the process's user as uid
-    1000, all others as root's.
+    If writable, it may grow by `limits.total_bytes` and `limits.files`, and a file up to
+    `limits.file_bytes`. Owners appear as the sandbox's: files of the process's user have uid
+    1000, all others belong to root.
     """
 
     __slots__ = (
@@ -112,7 +111,7 @@ class HostFileSystem(CanonicalFileSystem):
         if os.open not in os.supports_dir_fd or not hasattr(os, "O_NOFOLLOW"):
             raise os_error(errno.ENOTSUP, "a host folder needs openat and O_NOFOLLOW")
         self._path = os.path.realpath(root)
-        """Where the folder was, to compare absolute links with; nothing is opened by it."""
+        """Where the folder was: for comparing absolute links. Nothing is opened by this path."""
         self._number = os.open(self._path, _PASSAGE)
         self._me = os.geteuid()
         self.read_only = read_only
@@ -123,7 +122,7 @@ class HostFileSystem(CanonicalFileSystem):
         """Names by which the folder has grown."""
         self._handles = 0
         self._opened: dict[Inode, int] = {}
-        """How many open files of ours each inode has."""
+        """The number of our open files of each inode."""
 
     def close(self) -> None:
         """Close the folder: every later call is EBADF, open files stay open. Idempotent."""
@@ -144,7 +143,7 @@ class HostFileSystem(CanonicalFileSystem):
         return [HostFolder(self._lineage(), writable=not self.read_only)]
 
     def _lineage(self) -> list[Inode]:
-        """The folder and those above it that can be entered, from the inside out."""
+        """Return the inodes of the folder and of those above it that can be entered."""
         found: list[Inode] = []
         number = os.open(b".", _PASSAGE, dir_fd=self._number)
         try:
@@ -199,7 +198,7 @@ class HostFileSystem(CanonicalFileSystem):
         )
 
     def _changing(self, *, names: int = 0) -> None:
-        """Whether the folder may be changed, and get `names` more names."""
+        """Check that the folder may be changed and may get `names` more names."""
         if self.read_only:
             raise os_error(errno.EROFS)
         if names > 0 and self.made + names > self.limits.files:
@@ -213,9 +212,7 @@ class HostFileSystem(CanonicalFileSystem):
             return self._stat_of(os.stat(name, dir_fd=number, follow_symlinks=False))
 
     def _readlink(self, path: str) -> str:
-        """The text of a link, made relative if it names something in the folder; EACCES if it leads
-        out of it.
-        """
+        """Return a link's target, relative if it is in the folder; EACCES if it leads out."""
         directory, name = self._parent(path)
         with directory as number:
             text = decode(os.readlink(name, dir_fd=number))
@@ -230,7 +227,7 @@ class HostFileSystem(CanonicalFileSystem):
         return text
 
     def _below_root(self, text: str) -> str | None:
-        """An absolute path of the host as one of the folder's own; None for one that is outside."""
+        """Return an absolute path of the host relative to the folder; None if it is outside."""
         inner = posixpath.normpath(text)
         root = self._path.rstrip("/")
         if inner != self._path and not inner.startswith(f"{root}/"):
@@ -305,7 +302,7 @@ class HostFileSystem(CanonicalFileSystem):
         self._opened[inode] = self._opened.get(inode, 0) + 1
 
     def leave(self, inode: Inode, info: os.stat_result) -> None:
-        """Count one open file less; the last one of a file without a name gives its bytes back."""
+        """Count one open file less; the last one of an unlinked file frees its bytes."""
         self._handles -= 1
         left = self._opened.pop(inode) - 1
         if left:
@@ -314,7 +311,7 @@ class HostFileSystem(CanonicalFileSystem):
             self.grown -= info.st_size
 
     def _forget(self, info: os.stat_result) -> None:
-        """A name was removed; the bytes are free if it was the last one and no file is open."""
+        """Count a removed name; its bytes are free if it was the last one and no file is open."""
         if (
             stat_module.S_ISREG(info.st_mode)
             and info.st_nlink == 1
@@ -365,7 +362,9 @@ class HostFileSystem(CanonicalFileSystem):
             self._forget(replaced)
 
     def _symlink(self, text: str, path: str) -> None:
-        """Only links that stay in the folder (EPERM): the host's programs follow them too."""
+        """Create only links that stay in the folder (else EPERM): the host's programs follow
+        them.
+        """
         self._changing(names=1)
         if climbs(text) > _depth(path) or self._leads_out(text, path):
             raise os_error(errno.EPERM)
@@ -404,7 +403,7 @@ class HostFileSystem(CanonicalFileSystem):
     # links that get another place
 
     def _check_links(self, name: bytes, number: int, source: str, target: str) -> None:
-        """Refuse (EPERM) a new name with which a link, or one below it, could lead out."""
+        """Refuse (EPERM) a new name with which a link, itself or below it, could lead out."""
         kind = os.stat(name, dir_fd=number, follow_symlinks=False).st_mode
         if stat_module.S_ISLNK(kind):
             text = decode(os.readlink(name, dir_fd=number))
@@ -422,7 +421,7 @@ class HostFileSystem(CanonicalFileSystem):
         return stays and not leaves(text, _depth(source))
 
     def _check_tree(self, top: str, rise: int) -> None:
-        """Look at all relative links of a directory that rises by `rise` levels."""
+        """Check all relative links of a directory that rises by `rise` levels."""
         left = CHECKED_ENTRIES
         pending = [top]
         while pending:
@@ -469,7 +468,7 @@ class HostFileSystem(CanonicalFileSystem):
 
 
 def _look(name: bytes, number: int) -> os.stat_result | None:
-    """What stands in an open directory under a name."""
+    """Return the status of a name in an open directory, or None."""
     try:
         return os.stat(name, dir_fd=number, follow_symlinks=False)
     except FileNotFoundError:
@@ -477,20 +476,18 @@ def _look(name: bytes, number: int) -> os.stat_result | None:
 
 
 def _kind(name: bytes, number: int) -> int | None:
-    """The mode of what stands in an open directory."""
+    """Return the mode of a name in an open directory, or None."""
     info = _look(name, number)
     return None if info is None else info.st_mode
 
 
 def _depth(path: str) -> int:
-    """How many directories below the root a canonical path's directory is."""
+    """Return the depth of a canonical path's directory below the root."""
     return path.count("/") - 1
 
 
 class HostFile(File):
-    """An open file of the host; the position is kept here, so that lines can be read without a
-    buffer.
-    """
+    """An open file of the host. It keeps its own position, so reading lines needs no buffer."""
 
     __slots__ = ("append", "fs", "inode", "number", "offset", "path", "readable", "writable")
 

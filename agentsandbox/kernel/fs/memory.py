@@ -68,7 +68,7 @@ _WANTED = {"r": 4, "r+": 6, "w": 2, "a": 2, "x": 2}
 
 
 class Snapshot:
-    """A filesystem as it was; opaque, immutable, shares everything with its origin."""
+    """A filesystem at one moment: opaque, immutable; it shares everything with its origin."""
 
     __slots__ = ("free_bytes", "free_nodes", "hard", "mounted", "nodes", "root", "used")
 
@@ -134,12 +134,12 @@ class MemoryFileSystem(Ledger):
         self.clock = clock
         self.random = random
         self.open_fifo: Callable[[int, str, Mode], Stream] | None = None
-        """Opens a named pipe for a script (inode number, path, mode); EPERM without it."""
+        """Opens a named pipe for a script (inode number, path, mode); without it EPERM."""
         self.script_thread = 0
-        """The thread in which a script is running, 0 while only the host uses the filesystem."""
+        """The thread that runs a script, 0 while only the host uses the filesystem."""
         self.token = self._hard_token = object()
         self.descriptors: Callable[[str], File | None] | None = None
-        """Opens /dev/fd/N and its kin for a script; None for a path that is not one of them."""
+        """Opens /dev/fd/N and the like for a script; returns None for any other path."""
         self._uid = self.maker = uid
         self._dirs = {}
         self._hard = {}
@@ -336,7 +336,7 @@ class MemoryFileSystem(Ledger):
         return names, kinds, [self._at_hand(entry) for entry in entries]
 
     def _at_hand(self, entry: Entry) -> bytes | None:
-        """The content of a regular file that may be read."""
+        """Return the content of a regular file that may be read, else None."""
         if entry.kind != FILE or not (entry.mode & 0o404 == 0o404 or self._may(entry, 4)):
             return None
         if type(entry.data) is not bytes:
@@ -346,7 +346,7 @@ class MemoryFileSystem(Ledger):
     # attributes
 
     def _change(self, path: str, *, follow: bool = True) -> Own | Inner | InnerLink:
-        """The node to change the attributes of, our own if it isn't in a mount."""
+        """Return the node whose attributes to change; one of our own unless it is in a mount."""
         place = self._walk(path, follow=follow)
         node = place.node
         if node is None:
@@ -406,9 +406,7 @@ class MemoryFileSystem(Ledger):
         return self._open(path, mode, permissions)
 
     def _may_create(self, directory: Dir, name: str, size: int) -> bool:
-        """Whether a new file of this size surely fits and may be made here, and its name is an
-        ordinary one.
-        """
+        """Whether a new file of this size certainly fits and may be created with this name."""
         return (
             directory.owner is self.token
             and ((directory.uid == self._uid and directory.mode & 0o200 != 0) or self._uid == 0)
@@ -418,7 +416,7 @@ class MemoryFileSystem(Ledger):
         )
 
     def _make(self, directory: Dir, name: str, permissions: int, data: bytes) -> FileNode:
-        """A new file in our own directory."""
+        """Create a file in our own directory."""
         now = self.clock()
         node = directory.entries[name] = FileNode(
             self.token, regular_mode(permissions), now, self.maker, data
@@ -430,7 +428,7 @@ class MemoryFileSystem(Ledger):
         return node
 
     def _opened(self, node: FileNode, path: str, mode: Mode) -> File:
-        """An open file on a node that may be used so."""
+        """Open a node."""
         if mode == "w":
             self.used -= len(node.data)
             node.data = b""
@@ -497,7 +495,7 @@ class MemoryFileSystem(Ledger):
         return MemoryFile(self, node, path, readable=False, writable=True, append=mode == "a")
 
     def _descriptor(self, path: str) -> File | None:
-        """What /dev/fd/N is for the script that is running; the host has no descriptors here."""
+        """Open /dev/fd/N for the running script; the host has no descriptors here."""
         if self.descriptors is None or self.script_thread != get_ident():
             return None
         return self.descriptors(path)
@@ -549,7 +547,7 @@ class MemoryFileSystem(Ledger):
         return None
 
     def _entries_of(self, path: str) -> dict[str, Entry]:
-        """What is in the directory of a path, if it is one of ours and may be entered."""
+        """Return the entries of a directory of our own, if it may be entered."""
         above = path[: path.rfind("/")]
         if above not in self._dirs:
             try:
@@ -601,7 +599,7 @@ class MemoryFileSystem(Ledger):
     # versions
 
     def snapshot(self) -> Snapshot:
-        """The filesystem as it is now; mounted filesystems are not part of it."""
+        """Return the current state; mounted filesystems are not part of it."""
         self.token = object()
         orphaned = sum([len(node.data) for node in self.orphans])
         free_bytes, free_nodes = (
@@ -619,7 +617,7 @@ class MemoryFileSystem(Ledger):
         )
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Back to what it was; ENOSPC if that is more than the limits allow here."""
+        """Return to a snapshot; ENOSPC if that is more than the limits allow here."""
         kept = {node for node in self.orphans if node.links == 0}
         used = snapshot.used + sum([len(node.data) for node in kept])
         if (
@@ -639,8 +637,8 @@ class MemoryFileSystem(Ledger):
         self._dirs.clear()
 
     def fork(self) -> MemoryFileSystem:
-        """Another filesystem with the same content; each copies what it changes. Open files stay
-        with this one.
+        """Return another filesystem with the same content, copied on write. Open files stay
+        here.
         """
         self.token = object()  # from now on a change copies, here as in the twin
         twin = MemoryFileSystem.__new__(MemoryFileSystem)
@@ -661,9 +659,7 @@ class MemoryFileSystem(Ledger):
         return twin
 
     def adopt(self, file: MemoryFile) -> MemoryFile:
-        """Open in this fork what is open in the filesystem it was made from just now: the same node
-        and position.
-        """
+        """Open a file of the origin in this new fork: the same node and position."""
         node = file.node
         if node in file.fs.orphans and node not in self.orphans:
             self.orphans.add(node)
@@ -680,7 +676,7 @@ class MemoryFileSystem(Ledger):
         return twin
 
     def diff(self, snapshot: Snapshot) -> list[Change]:
-        """What changed since: sorted by path; mounted filesystems are left out."""
+        """Return the changes since a snapshot, sorted by path; mounted filesystems are left out."""
         from agentsandbox.kernel.fs.changes import compare
 
         return compare(snapshot.root, snapshot.hard, self._root, self._hard)

@@ -1,4 +1,4 @@
-"""Which filesystems may be mounted beside each other, and calls into them."""
+"""Rules for mounts beside each other, and calls into mounted filesystems."""
 
 from __future__ import annotations
 
@@ -21,11 +21,9 @@ if TYPE_CHECKING:
 def check_mount(
     path: str, filesystem: FileSystem, mounted: Iterable[tuple[str, FileSystem]]
 ) -> None:
-    """Raise `MountError` if `filesystem` shares a folder of the host with a mounted one and either
-    may write to it.
+    """Raise `MountError` if a folder of the host would be mounted twice and once writable.
 
-    Through the writable one a script would change what the other one shows, its directories and
-    links included.
+    Through the writable mount a script could change directories and links under the other one.
     """
     folders = inside(path, filesystem.host_folders)
     if not folders:
@@ -43,7 +41,7 @@ def check_mount(
 
 
 def inside(path: str, call: Callable[P, T], *arguments: P.args, **options: P.kwargs) -> T:
-    """Call a mounted filesystem's method; its errors name `path`, the one that the caller knows."""
+    """Call a method of a mounted filesystem; its errors name `path`, which the caller knows."""
     try:
         return call(*arguments, **options)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Other trees in the tree in memory: shared ones, and filesystems of all kinds."""
+"""Mounting other trees in the tree in memory: shared trees and filesystems of all kinds."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
 
 def graft(ledger: Ledger, path: str, tree: FrozenTree, *, read_only: bool = True) -> None:
-    """Mount a shared tree, at no cost; what is in it doesn't count. Writable, it is copied piece by
-    piece on change.
+    """Mount a shared tree at no cost. If writable, changes copy piece by piece.
+
+    Its files do not count against the limits.
     """
     _mount(ledger, path, Graft(tree.root) if read_only else tree.root)
     if not read_only:
@@ -32,10 +33,10 @@ def graft(ledger: Ledger, path: str, tree: FrozenTree, *, read_only: bool = True
 
 
 def mount(tree: Ledger, path: str, filesystem: FileSystem) -> None:
-    """Mount another filesystem; forks and snapshots share it.
+    """Mount another filesystem, which forks and snapshots share.
 
-    `MountError` for a relative path, and where a folder of the host would be mounted twice and one
-    mount is writable.
+    `MountError` for a relative path, and if a folder of the host would be mounted twice and once
+    writable.
     """
     check_mount(path, filesystem, tree.mounted)
     _mount(tree, path, Mount(filesystem))
@@ -47,9 +48,7 @@ def host_folders(tree: Ledger) -> list[HostFolder]:
 
 
 def _mount(tree: Ledger, path: str, entry: Dir | Graft | Mount) -> None:
-    """Enter a tree at a path that is missing or an empty directory; what is missing is made, and
-    doesn't count.
-    """
+    """Mount at a path that is missing or an empty directory; missing parents do not count."""
     if not path.startswith("/"):
         raise MountError(f"a mount point is an absolute path, not {path!r}")
     cut = path.rfind("/")
@@ -91,8 +90,8 @@ def _mount_slowly(tree: Ledger, path: str, entry: Dir | Graft | Mount) -> None:
 
 
 def _make_parents(tree: Ledger, path: str, uid: int) -> None:
-    """Make a directory and its missing parents for a user: nobody plants files beside what is
-    mounted read-only.
+    """Create a directory and its parents for `uid`, so nobody plants files beside a read-only
+    mount.
     """
     missing: list[str] = []
     here = path.rstrip("/") or "/"

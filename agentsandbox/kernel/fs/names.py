@@ -1,4 +1,4 @@
-"""Making, moving and removing names in the tree in memory."""
+"""Creating, moving and removing names in the tree in memory."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ _LINK_MAX = 4096
 
 
 def _last(tree: Ledger, path: str) -> Place:
-    """Where the last name of a path stands: a slash behind it doesn't follow a link here."""
+    """Find the last name of a path; a slash after it does not follow a link here."""
     return tree._walk(path.rstrip("/") or "/", path, follow=False)
 
 
 def check_writable(tree: Ledger, place: Place, path: str) -> None:
-    """Whether names may be made and removed in the place's directory."""
+    """Check that names may be created and removed in the place's directory."""
     if place.mount is not None:
         raise os_error(errno.EROFS, path)
     here = place.stack[-1]
@@ -48,7 +48,7 @@ def check_writable(tree: Ledger, place: Place, path: str) -> None:
 
 
 def check_removable(tree: Ledger, place: Place, path: str) -> None:
-    """As `check_writable`, and the sticky bit: others' files are theirs."""
+    """Check like `check_writable`, and the sticky bit, which protects the files of others."""
     check_writable(tree, place, path)
     directory, node = place.stack[-1], place.node
     assert type(directory) is Dir
@@ -69,9 +69,7 @@ def _check_last(tree: Ledger, place: Place, path: str) -> None:
 
 
 def new_place(tree: Ledger, path: str, *, directory: bool = False) -> Place:
-    """The place for something new: EEXIST if taken. Its directory is our own, unless it is in a
-    mount.
-    """
+    """Return the place of a new name: EEXIST if taken. Its directory is our own or in a mount."""
     place = _last(tree, path)
     if place.node is not None:
         raise os_error(errno.EEXIST, path)
@@ -88,7 +86,7 @@ def new_place(tree: Ledger, path: str, *, directory: bool = False) -> Place:
 
 
 def put(tree: Ledger, place: Place, entry: Entry, path: str, size: int = 0) -> None:
-    """Enter something new into its directory, which is our own."""
+    """Enter something new in its directory, which is our own."""
     tree.charge(path, size)
     directory = place.stack[-1]
     assert type(directory) is Dir
@@ -201,7 +199,7 @@ def unlink(tree: Ledger, path: str) -> None:
 
 
 def _remove(tree: Ledger, directory: Dir, name: str) -> None:
-    """Remove a name that is no directory from one of our own."""
+    """Remove a name that is not a directory from a directory of our own."""
     entry = directory.entries.pop(name)
     directory.mtime = directory.ctime = tree.clock()
     directory.atime = None
@@ -270,7 +268,7 @@ def rename(tree: Ledger, source: str, target: str) -> None:
 
 
 def _check_rename(tree: Ledger, origin: Place, place: Place, source: str, target: str) -> None:
-    """All that may speak against a rename inside this filesystem, in the kernel's order."""
+    """Check all that forbids a rename in this filesystem, in the kernel's order."""
     node, old = origin.node, place.node
     assert node is not None
     if origin.mount is not None:
@@ -300,7 +298,7 @@ def _check_rename(tree: Ledger, origin: Place, place: Place, source: str, target
 
 
 def _move(tree: Ledger, origin: Place, place: Place) -> None:
-    """Carry a rename out; both directories are our own."""
+    """Do a rename; both directories are our own."""
     here, there = origin.stack[-1], place.stack[-1]
     assert type(here) is Dir
     assert type(there) is Dir
@@ -320,5 +318,5 @@ def _move(tree: Ledger, origin: Place, place: Place) -> None:
 
 
 def _slash(path: str) -> str:
-    """The slash that a path may end in."""
+    """Return the slash that a path ends in, or ""."""
     return "/" if path.endswith("/") else ""

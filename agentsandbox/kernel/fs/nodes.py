@@ -31,10 +31,10 @@ _numbers = itertools.count(11)
 
 
 class _Inode:
-    """What all nodes have. `mode` holds type and permission bits; `atime` is None while it is that
-    of the last change.
+    """The base of all nodes. `mode` holds type and permissions; `atime` is None if equal to
+    `mtime`.
 
-    `links` counts names, of a directory only its own two and those of its subdirectories.
+    `links` counts names; of a directory only its own two and those of its subdirectories.
     """
 
     __slots__ = ("atime", "ctime", "ino", "links", "mode", "mtime", "owner", "uid")
@@ -49,7 +49,7 @@ class _Inode:
         self.ino = 0
 
     def _describe(self, twin: Self) -> Self:
-        """Give a copy what is known of the original beside owner, mode, mtime and uid."""
+        """Copy what is known of the original besides owner, mode, mtime and uid."""
         twin.ctime = self.ctime
         twin.atime = self.atime
         twin.links = self.links
@@ -78,7 +78,7 @@ class File(_Inode):
         self.data = data
 
     def copy(self, owner: object) -> File:
-        """The same file for another owner; content that may still grow is frozen first."""
+        """Return a copy for another owner; content that may still grow is frozen first."""
         if type(self.data) is not bytes:
             self.data = bytes(self.data)
         return self._describe(File(owner, self.mode, self.mtime, self.uid, self.data))
@@ -96,14 +96,14 @@ class Dir(_Inode):
         self.entries: dict[str, Entry] = {}
 
     def copy(self, owner: object) -> Dir:
-        """The same directory for another owner; what is in it stays shared."""
+        """Return a copy for another owner; the entries stay shared."""
         twin = self._describe(Dir(owner, self.mode, self.mtime, self.uid))
         twin.entries = self.entries.copy()
         return twin
 
     def in_order(self) -> tuple[list[str], list[Entry]]:
-        """The names, sorted, and what each refers to. The entries are put in that order, so that it
-        takes little time again.
+        """Return the sorted names and their nodes. The entries stay sorted, so the next call is
+        fast.
         """
         entries = self.entries
         names = sorted(entries)
@@ -123,12 +123,12 @@ class Link(_Inode):
         self.text = text
 
     def copy(self, owner: object) -> Link:
-        """The same link for another owner."""
+        """Return a copy for another owner."""
         return self._describe(Link(owner, self.text, self.mtime, self.uid))
 
 
 class Device(_Inode):
-    """A character device; `device` is the name by which `devices.open_device` knows it."""
+    """A character device; `device` is its name for `devices.open_device`."""
 
     __slots__ = ("device",)
     kind: Literal[4] = DEVICE
@@ -140,7 +140,7 @@ class Device(_Inode):
         self.device = device
 
     def copy(self, owner: object) -> Device:
-        """The same device for another owner."""
+        """Return a copy for another owner."""
         return self._describe(Device(owner, self.device, self.mtime, self.uid, self.mode))
 
 
@@ -151,13 +151,13 @@ class Fifo(_Inode):
     kind: Literal[5] = FIFO
 
     def copy(self, owner: object) -> Fifo:
-        """The same pipe for another owner."""
+        """Return a copy for another owner."""
         return self._describe(Fifo(owner, self.mode, self.mtime, self.uid))
 
 
 class Hard:
-    """One of several names of a node: the node itself is in the filesystem's table, so that copying
-    keeps them one.
+    """One of several names of a node. The node is in the filesystem's table, so copies keep the
+    link.
     """
 
     __slots__ = ("number",)
@@ -191,9 +191,7 @@ class Mount:
 
 
 class Inner:
-    """Something in a mounted filesystem, but not a link: made while a path is walked, never
-    stored.
-    """
+    """A file or directory in a mounted filesystem: made while a path is walked, never stored."""
 
     __slots__ = ("filesystem", "info", "path")
     kind: Literal[8] = INNER
@@ -204,7 +202,7 @@ class Inner:
         self.info = info
 
     def child(self, name: str) -> str:
-        """The path of `name` in this directory."""
+        """Return the path of `name` in this directory."""
         return f"/{name}" if self.path == "/" else f"{self.path}/{name}"
 
 
@@ -221,7 +219,7 @@ class InnerLink:
 
     @property
     def text(self) -> str:
-        """What the link says."""
+        """Return the link's target."""
         return self.filesystem.readlink(self.path)
 
 
@@ -234,7 +232,7 @@ if TYPE_CHECKING:
 
 
 def number_of(node: Own) -> int:
-    """The inode number, given out at the first call."""
+    """Return the inode number, assigned at the first call."""
     if not node.ino:
         node.ino = next(_numbers)
     return node.ino
@@ -242,7 +240,5 @@ def number_of(node: Own) -> int:
 
 @functools.lru_cache(maxsize=256)
 def regular_mode(permissions: int) -> int:
-    """The mode of a regular file: one object for all files that have the same, which makes them
-    smaller and a walk quicker.
-    """
+    """Return the mode of a regular file, one object per value: less memory, faster comparison."""
     return 0o100000 | permissions & 0o7777

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
 
 class _Place:
-    """A path whose origin is not that of its directory and its name, or that leads to one."""
+    """A path whose origin is not implied by its directory and name, or that leads to such a
+    path.
+    """
 
     __slots__ = ("names", "origin")
 
@@ -37,7 +39,7 @@ class _Place:
 
 
 class _Origins:
-    """Where each path of an overlay shows the lower tree from."""
+    """The origin of each path of an overlay."""
 
     __slots__ = ("_top",)
 
@@ -45,7 +47,7 @@ class _Origins:
         self._top = _Place("/")
 
     def find(self, path: str) -> str | None:
-        """The path in the lower tree whose content is shown at a path; None for none."""
+        """Return the path in the lower tree that is shown at a path, or None."""
         here = self._top
         if not here.names:
             return path
@@ -58,7 +60,7 @@ class _Origins:
         return here.origin
 
     def names_in(self, path: str) -> dict[str, _Place]:
-        """The names in a directory of which something is known."""
+        """Return the names in a directory about which something is known."""
         here = self._top
         for name in path.split("/"):
             if name:
@@ -69,7 +71,7 @@ class _Origins:
         return here.names
 
     def take(self, path: str) -> _Place | None:
-        """Remove and return what is known of a path and of all below it."""
+        """Remove and return what is known of a path and all below it."""
         here: _Place | None = self._top
         *above, last = path.strip("/").split("/")
         for name in above:
@@ -90,11 +92,11 @@ class _Origins:
 
 
 class OverlayFileSystem(CanonicalFileSystem):
-    """What `lower` holds, with all changes kept in `upper`, memory by default.
+    """The content of `lower`, with all changes kept in `upper` (memory by default).
 
-    A file is copied up when it is first changed, a directory when something in it is; `upper`'s
-    quotas hold. As with the kernel's overlays, hard links of the lower layer part when they are
-    copied up, and a file that is open for reading doesn't see a later copy.
+    A file is copied up at its first change, a directory at the first change in it; the quotas of
+    `upper` apply. As with the kernel's overlays, hard links of the lower layer are separated when
+    they are copied up, and a file that is open for reading does not see a later copy.
     """
 
     __slots__ = ("_origins", "lower", "upper")
@@ -113,7 +115,7 @@ class OverlayFileSystem(CanonicalFileSystem):
                 )
 
     def host_folders(self) -> list[HostFolder]:
-        """The lower layer is never written to."""
+        """Return the folders of both layers; the lower layer is never written to."""
         lower = [HostFolder(folder.lineage, writable=False) for folder in self.lower.host_folders()]
         return lower + self.upper.host_folders()
 
@@ -123,25 +125,25 @@ class OverlayFileSystem(CanonicalFileSystem):
         return self.upper.exists(path, follow=False)
 
     def _below(self, path: str) -> str | None:
-        """Where the lower layer has what it shows at a path; None when it shows nothing there."""
+        """Return the path in the lower layer that is shown at a path, or None."""
         origin = self._origins.find(path)
         return origin if origin is not None and self.lower.exists(origin, follow=False) else None
 
     def _lower_path(self, path: str) -> str:
-        """The same where there must be something, if it is not in the upper layer."""
+        """Return the same path for one that must exist and is not in the upper layer."""
         origin = self._origins.find(path)
         if origin is None:
             raise os_error(errno.ENOENT, path)
         return origin
 
     def _hide(self, path: str) -> None:
-        """From now on the lower layer has nothing here."""
+        """Show nothing of the lower layer at a path from now on."""
         self._origins.take(path)
         if self._below(path) is not None:
             self._origins.put(path, _Place(None))
 
     def _raise_parents(self, path: str) -> None:
-        """Make the directories of a path in the upper layer, as they are in the lower."""
+        """Create the parents of a path in the upper layer, as they are in the lower one."""
         missing: list[str] = []
         here = posixpath.dirname(path)
         while not self._in_upper(here):
@@ -156,7 +158,7 @@ class OverlayFileSystem(CanonicalFileSystem):
         self.upper.utime(path, info.mtime)
 
     def _raise(self, path: str) -> None:
-        """Copy a file, a link or a directory (without what is in it) up, unless it is there."""
+        """Copy a file, a link or an empty directory up, unless it is there."""
         if self._in_upper(path):
             return
         self._raise_parents(path)

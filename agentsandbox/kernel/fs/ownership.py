@@ -1,4 +1,4 @@
-"""Who owns which node, and what all of them weigh."""
+"""Which nodes a filesystem owns, and how many bytes and names it uses."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from agentsandbox.limits import Limits
 
     class OpenFile(Protocol):
-        """What the account knows of an open file."""
+        """What the account needs to know of an open file."""
 
         node: File
 
@@ -52,16 +52,15 @@ _DEVICE_NUMBERS = {
 
 
 class Ledger(Tree):
-    """The part of `MemoryFileSystem` that makes nodes ours and keeps the account.
+    """The part of `MemoryFileSystem` that owns nodes and keeps the account.
 
-    token      the owner of the nodes that may be changed in place; a new one is taken at each
-               snapshot.
-    used       bytes of all files and links, also of files without a name that are still open.
-    nodes      names in the tree.
-    max_…      how far they may grow: the limits, and what came from outside and doesn't count.
-    opened     the open files of each node.
-    mounted    every mounted filesystem and the path it was mounted at.
-    orphans    nodes without a name that are kept by an open file, and weigh on.
+    token      the owner of nodes that may be changed in place; each snapshot takes a new one
+    used       bytes of all files and links, and of unlinked files that are still open
+    nodes      names in the tree
+    max_…      how far both may grow: the limits, plus what does not count
+    opened     the open files of each node
+    mounted    every mounted filesystem and its path
+    orphans    nodes without a name that an open file keeps; they still count
     """
 
     __slots__ = (
@@ -93,7 +92,7 @@ class Ledger(Tree):
     # ownership
 
     def own(self, place: Place) -> Dir:
-        """The place's directory, ready to be changed: it and all above it belong to us."""
+        """Return the place's directory, ready to be changed: it and all above it are ours."""
         token = self.token
         stack = place.stack
         here = stack[-1]
@@ -116,7 +115,7 @@ class Ledger(Tree):
         return parent
 
     def own_node(self, directory: Dir, name: str) -> Own:
-        """What a name in our own directory refers to, ready to be changed."""
+        """Return the node of a name in our own directory, ready to be changed."""
         entry = directory.entries[name]
         if entry.kind == HARD:
             return self._own_hard(entry)
@@ -142,7 +141,7 @@ class Ledger(Tree):
         return node
 
     def share(self, directory: Dir, name: str) -> Hard:
-        """Make a name in our own directory one that other names may stand beside."""
+        """Let a name in our own directory share its node with other names (hard links)."""
         entry = directory.entries[name]
         if entry.kind != HARD:
             node = self.own_node(directory, name)
@@ -152,7 +151,7 @@ class Ledger(Tree):
         return entry
 
     def _clone(self, node: Own) -> Own:
-        """A copy of our own, to be put in the node's place; open files move to it."""
+        """Return our own copy of a node to replace it; its open files move to the copy."""
         twin = node.copy(self.token)
         if node.kind == DIR:
             self._dirs.clear()
@@ -168,9 +167,7 @@ class Ledger(Tree):
         self.opened[twin] = files
 
     def own_open(self, file: OpenFile) -> File:
-        """The node of an open file, ready to be changed, also after a snapshot: copied where its
-        name stands, or apart.
-        """
+        """Return the node of an open file, ready to be changed, also after a snapshot."""
         node = file.node
         if node.owner is self.token:
             return node
@@ -191,9 +188,7 @@ class Ledger(Tree):
         return twin
 
     def _place_of(self, node: File, path: str) -> Place | None:
-        """Where a node stands: at the path that it was opened by, or wherever its name was moved
-        to.
-        """
+        """Find a node: at the path it was opened by, or wherever its name was moved to."""
         if node.links == 0:
             return None
         uid, self._uid = self._uid, 0
@@ -223,7 +218,7 @@ class Ledger(Tree):
         return None
 
     def close(self, file: OpenFile) -> None:
-        """An open file is closed: free a node that has no name any more."""
+        """Close an open file; free a node that has no name any more."""
         node = file.node
         files = self.opened[node]
         if len(files) > 1:
@@ -237,20 +232,20 @@ class Ledger(Tree):
     # the account
 
     def room(self, size: int) -> int:
-        """How large a file of `size` bytes may become."""
+        """Return how large a file of `size` bytes may become."""
         left = self.max_bytes - self.used + size
         largest = self.limits.file_bytes
         return min(largest, left)
 
     def charge(self, path: str, size: int = 0) -> None:
-        """Count one more name, and the bytes behind it."""
+        """Count one more name and the bytes of its node."""
         if self.nodes >= self.max_nodes or self.used + size > self.max_bytes:
             raise os_error(errno.ENOSPC, path)
         self.nodes += 1
         self.used += size
 
     def drop(self, entry: Entry) -> None:
-        """Count a name that left the tree; a file that is open weighs on until it is closed."""
+        """Count a name that left the tree; an open file keeps its bytes until it is closed."""
         self.nodes -= 1
         if entry.kind == HARD:
             node = self._own_hard(entry)
@@ -264,7 +259,7 @@ class Ledger(Tree):
             self._forget(entry)
 
     def _forget(self, node: Entry) -> None:
-        """The last name of a node is gone."""
+        """Count a node whose last name is gone."""
         if node.kind == FILE:
             if node in self.opened:
                 if node.owner is self.token:
@@ -278,7 +273,7 @@ class Ledger(Tree):
     # description
 
     def stat_of(self, node: Own) -> Stat:
-        """What is known of a node."""
+        """Return the status of a node."""
         if node.kind == FILE:
             size = len(node.data)
         elif node.kind == DIR:

@@ -1,6 +1,4 @@
-"""From a path to a node, the way a kernel walks: link by link, "..", mounts and search permission
-included.
-"""
+"""From a path to a node, as a kernel walks: links, "..", mounts and search permissions."""
 
 from __future__ import annotations
 
@@ -34,7 +32,7 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.fs.nodes import Entry, Node, Own, Plain
 
 SPECIAL = frozenset(("", ".", ".."))
-"""What may stand where a name stands, without being one."""
+"""Path components that are not names."""
 
 _CACHED = 4096  # directories whose resolution is remembered
 _SHORT = 64  # a name of fewer characters is never too long
@@ -42,12 +40,12 @@ _LONG = 900  # below this length a cached directory and a name stay within PATH_
 
 
 class Place:
-    """Where a path leads: the directories passed on the way (root first), the last name, and what
-    is there.
+    """Where a path leads: the directories on the way (root first), the last name, its node.
 
-    `name` is "" when the path ends in ".", ".." or the root; `node` is None when there is nothing;
-    `entry` is what stands in the directory (a mount, or one name of a hard link, where `node` is
-    what is behind it); `slashed` tells that the path asks for a directory.
+    name     the last name, "" for a path that ends in "." or ".." or is the root
+    entry    what the directory holds: a mount, or one name of a hard link
+    node     what is behind `entry`; None if there is nothing
+    slashed  whether the path requires a directory
     """
 
     __slots__ = ("_mounts", "entry", "name", "names", "node", "slashed", "stack")
@@ -63,23 +61,23 @@ class Place:
 
     @property
     def path(self) -> str:
-        """The canonical path."""
+        """Return the canonical path."""
         return "/" + "/".join([*self.names, self.name] if self.name else self.names)
 
     @property
     def mount(self) -> Graft | Mount | None:
-        """The innermost mount on the way."""
+        """Return the innermost mount on the way, or None."""
         return self._mounts[-1][1] if self._mounts else None
 
     def enter(self, name: str, entry: Entry | None, node: Dir | Inner) -> None:
-        """Go down into a directory, by the name that it has here."""
+        """Go down into a directory by the name that it has here."""
         if type(entry) is Graft or type(entry) is Mount:
             self._mounts.append((len(self.stack), entry))
         self.stack.append(node)
         self.names.append(name)
 
     def leave(self) -> None:
-        """Go up; the root is above itself."""
+        """Go up; the root is its own parent."""
         if self.names:
             self.stack.pop()
             self.names.pop()
@@ -92,18 +90,18 @@ class Place:
 
 
 class Tree(FileSystem):
-    """The part of `MemoryFileSystem` that finds things."""
+    """The part of `MemoryFileSystem` that finds nodes."""
 
     __slots__ = ("_dirs", "_hard", "_root", "_uid", "maker")
 
     _root: Dir
     _hard: dict[int, Plain]
     _dirs: dict[str, Dir]
-    """Directories by the text of their path, links in it resolved and search permission checked."""
+    """Directories by path, links resolved and search permission checked."""
     _uid: int
-    """Whose permissions are checked."""
+    """The user whose permissions are checked."""
     maker: int
-    """Who owns what is made."""
+    """The owner of what is created."""
 
     def _may(self, node: Own, bits: int) -> bool:
         """Whether the user has these permissions: 4 read, 2 write, 1 search or execute."""
@@ -113,8 +111,9 @@ class Tree(FileSystem):
         return (node.mode >> 6 if node.uid == uid else node.mode) & bits == bits
 
     def _directory(self, path: str, whole: str) -> Dir | Inner:
-        """The directory at `path` ("" is the root), remembered when it is one of ours; `whole` is
-        for the error.
+        """Return the directory at `path` ("" is the root), cached if it is ours.
+
+        Errors name `whole`.
         """
         if self._uid != self.maker:  # only what the user may pass through too is remembered
             uid, self._uid = self._uid, self.maker
@@ -140,13 +139,13 @@ class Tree(FileSystem):
         return node
 
     def _remember(self, path: str) -> None:
-        """Put the directory of a path into the cache."""
+        """Cache the directory of a path."""
         cut = path.rfind("/")
         if path[cut + 1 :] not in SPECIAL and cut >= 0:
             self._directory(path[:cut], path)
 
     def _find(self, path: str, *, follow: bool = True) -> Node:
-        """The node at a path; ENOENT when there is none."""
+        """Return the node at a path, or raise ENOENT."""
         cut = path.rfind("/")
         name = path[cut + 1 :]
         directory: Dir | Inner | None = self._dirs.get(path[:cut])
@@ -167,8 +166,9 @@ class Tree(FileSystem):
         return node
 
     def _walk(self, path: str, whole: str | None = None, *, follow: bool = True) -> Place:
-        """Walk all of `path`. Only the last component may be missing; of a link there, follow=False
-        tells of itself.
+        """Walk all of `path`, of which only the last component may be missing.
+
+        With `follow=False` a link at the end is not followed.
         """
         if whole is None:
             whole = path
@@ -220,7 +220,7 @@ class Tree(FileSystem):
         return place
 
     def _child(self, here: Dir | Inner, name: str, whole: str) -> tuple[Entry | None, Node | None]:
-        """(what stands in the directory under a name, the node behind it)."""
+        """Return the entry of a name in a directory, and the node behind it."""
         if type(here) is Inner:
             return None, _inner(here.filesystem, here.child(name), whole)
         assert type(here) is Dir
@@ -240,18 +240,18 @@ class Tree(FileSystem):
 
 
 def is_ordinary(name: str) -> bool:
-    """Whether it is a name, and surely not too long."""
+    """Whether it is a name, and certainly not too long."""
     return len(name) < _SHORT and name not in SPECIAL and "\0" not in name
 
 
 def missing(name: str, whole: str) -> OSError:
-    """ENOENT, or ENAMETOOLONG for a name that no directory can hold."""
+    """Return ENOENT, or ENAMETOOLONG for a name that no directory can hold."""
     too_long = len(name) > NAME_MAX // 4 and len(encode(name)) > NAME_MAX
     return os_error(errno.ENAMETOOLONG if too_long else errno.ENOENT, whole)
 
 
 def _inner(filesystem: FileSystem, path: str, whole: str) -> Inner | InnerLink | None:
-    """What a mounted filesystem has at a path of its own."""
+    """Return what a mounted filesystem has at one of its paths, or None."""
     try:
         info = filesystem.stat(path, follow=False)
     except OSError as error:

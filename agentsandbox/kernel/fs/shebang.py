@@ -1,6 +1,4 @@
-"""The first line of a script, as Linux reads it when the file is executed, and as bash looks at
-it.
-"""
+"""The first line of a script, as Linux reads it on execution and as bash inspects it."""
 
 from __future__ import annotations
 
@@ -8,14 +6,15 @@ from agentsandbox.kernel.fs.debian_tree import COMMAND_MARK
 from agentsandbox.kernel.streams import decode
 
 _LONGEST = 256
-"""Bytes of the file that are looked at."""
+"""Bytes of the file that are read."""
 _SAMPLE = 80
-"""Bytes that bash looks at."""
+"""Bytes of the file that bash inspects."""
 
 
 def shebang_of(content: bytes) -> tuple[str, str] | None:
-    """The path behind "#!" and the rest of the line, which is one argument or ""; None for a file
-    without them and for our own commands.
+    """Return the path after "#!" and the rest of the line (one argument, or "").
+
+    None for a file without "#!" and for a built-in command.
     """
     if not content.startswith(b"#!") or content.startswith(COMMAND_MARK):
         return None
@@ -25,9 +24,7 @@ def shebang_of(content: bytes) -> tuple[str, str] | None:
 
 
 def is_binary(content: bytes) -> bool:
-    """Whether bash does not take it for a script: a NUL stands in the first line or, after "#!", in
-    the second.
-    """
+    """Whether bash refuses it as binary: a NUL in its first line, after "#!" in its second."""
     lines = content[:_SAMPLE].split(b"\n", 2)
     return content.startswith(COMMAND_MARK) or any(
         b"\0" in line for line in lines[: 2 if content.startswith(b"#!") else 1]

@@ -1,6 +1,4 @@
-"""Whole subtrees of the tree in memory at once: what takes one node at a time elsewhere takes none
-here.
-"""
+"""Whole subtrees of the tree in memory at once, where a loop would take one node at a time."""
 
 from __future__ import annotations
 
@@ -75,9 +73,7 @@ def _copy_plain(tree: Ledger, node: Dir, source: str, target: str) -> None:
 
 
 def _is_plain(tree: Ledger, top: Dir) -> bool:
-    """Whether the user may read all of it, and there is nothing but directories, files and
-    links.
-    """
+    """Whether the user may read all of a subtree of directories, files and links only."""
     pending = [top]
     while pending:
         directory = pending.pop()
@@ -95,7 +91,7 @@ def _is_plain(tree: Ledger, top: Dir) -> bool:
 
 
 def _duplicate(tree: Ledger, top: Dir) -> tuple[Dir, int, int]:
-    """A copy of our own with new times: (the top, how many names, how many bytes)."""
+    """Return our own copy with new times: (the top, number of names, bytes)."""
     token, uid, now = tree.token, tree.maker, tree.clock()
     copy = Dir(token, top.mode, now, uid)
     pending = [(top, copy)]
@@ -150,9 +146,7 @@ def remove_tree(tree: Ledger, path: str) -> None:
 
 
 def _may_remove(tree: Ledger, top: Dir) -> bool:
-    """Whether nothing below stands against it: a directory that may not be read or written, a
-    sticky one, a mount.
-    """
+    """Whether nothing below forbids removal: an unreadable or sticky directory, a mount."""
     pending = [top]
     while pending:
         directory = pending.pop()

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 class FrozenTree:
-    """A tree that no filesystem owns. `nodes` and `size` (bytes of content) are its totals, without
-    the root.
+    """A tree that no filesystem owns. `nodes` and `size` (bytes) are its totals without the
+    root.
     """
 
     __slots__ = ("nodes", "root", "size")
@@ -41,7 +41,7 @@ class FrozenTree:
                     pending.append((f"{path}/{name}", entry))
 
     def files(self) -> dict[str, bytes]:
-        """The content of every regular file by its absolute path."""
+        """Return the content of every regular file by its absolute path."""
         return {path: bytes(entry.data) for path, entry in self._entries() if entry.kind == FILE}
 
 
@@ -55,13 +55,12 @@ def build_tree(
     devices: Mapping[str, str] | None = None,
     owners: Mapping[str, int] | None = None,
 ) -> FrozenTree:
-    """A tree of `files` (path → content, or content and permissions); parents are made, owned by
-    `uid` too.
+    """Build a tree of `files` (path → content, or content and permissions), with their parents.
 
-    links        path → what the symbolic link says
+    links        path → target of the symbolic link
     directories  path → permissions, for directories that are empty or not 0755
     devices      path → the name of the device
-    owners       path of a directory → another owner
+    owners       path of a directory → an owner other than `uid`
     """
     root = Dir(None, 0o040755, mtime, uid)
     for path, mode in (directories or {}).items():
@@ -91,7 +90,7 @@ def _split(path: str) -> tuple[str, str]:
 
 
 def _make(root: Dir, path: str, mtime: float, uid: int) -> Dir:
-    """The directory at a path, made if it is missing."""
+    """Return the directory at a path, made if it is missing."""
     here = root
     for part in path.split("/"):
         if part in ("", "."):
