@@ -1,6 +1,4 @@
-"""agentsandbox: a virtual filesystem, a bash-compatible shell and mounted Agent Skills, inside the
-Python process.
-"""
+"""A virtual filesystem, a bash-compatible shell and mounted Agent Skills, in the Python process."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,7 +85,7 @@ _HOMES = {
     "SkillMetadata": "skills",
     "__version__": "version",
 }
-"""The module of each name that is not an error: it is imported when the name is first used."""
+"""The module of each public name that is not an error; imported when the name is first used."""
 
 
 if not TYPE_CHECKING:  # a type checker knows the names from above, and must refuse all others

@@ -57,9 +57,7 @@ _SHELLS = frozenset(("sh", "bash", "dash"))
 
 
 class FoundCommand:
-    """A simple command: its name and arguments as far as they are known before it runs (None where
-    they are not).
-    """
+    """A simple command: its name and arguments, each None if it is only known at run time."""
 
     __slots__ = ("arguments", "line", "name")
 
@@ -73,8 +71,9 @@ class FoundCommand:
 
 
 class FoundRedirection:
-    """A redirection of a file: mode is "read", "write", "append" or "read-write"; the path None
-    where it is not known.
+    """A redirection of a file: mode "read", "write", "append" or "read-write", and its path.
+
+    The path is None if it is only known at run time.
     """
 
     __slots__ = ("line", "mode", "path")
@@ -89,9 +88,7 @@ class FoundRedirection:
 
 
 class Opaque:
-    """Something whose effect cannot be told before it runs: a command named by a variable, `eval`,
-    a sourced file.
-    """
+    """Something with an unpredictable effect: a command named by a variable, `eval`, sourcing."""
 
     __slots__ = ("line", "reason", "text")
 
@@ -105,9 +102,7 @@ class Opaque:
 
 
 class Analysis:
-    """What `analyze` found, in the order of the text. Commands inside functions and substitutions
-    are among them.
-    """
+    """The result of `analyze`, in the order of the script, with functions and substitutions."""
 
     __slots__ = ("commands", "functions", "opaque", "redirections")
 
@@ -125,7 +120,7 @@ class Analysis:
 
 
 def analyze(script: str) -> Analysis:
-    """The commands, redirections and functions of a script, and what is opaque.
+    """Return the commands, redirections and functions of a script, and what is opaque.
 
     Raises `ShellSyntaxError` if it is not shell grammar or is nested too deeply to read.
     """
@@ -150,9 +145,7 @@ def analyze(script: str) -> Analysis:
 
 
 def known_text(word: Word) -> str | None:
-    """The text of a word that depends on nothing; None where it does, or where it may become
-    several.
-    """
+    """Return the text of a word that depends on nothing and stays one word; otherwise None."""
     texts: list[str] = []
     for part in word.parts:
         if isinstance(part, Quoted):
@@ -206,7 +199,7 @@ def _note_redirection(analysis: Analysis, redirection: Redirection) -> None:
 
 
 def _children(node: Node) -> Iterator[Node]:
-    """What stands directly inside a node, commands and everything that may hold a substitution."""
+    """Yield what is directly inside a node: commands, and nodes that may hold a substitution."""
     if isinstance(node, CommandList):
         yield from node.commands
     elif isinstance(node, SimpleCommand):

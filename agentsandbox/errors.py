@@ -1,9 +1,9 @@
-"""One tree of errors, and one of unwinds.
+"""The hierarchy of errors, and that of unwinds.
 
-An error is somebody's mistake: `SandboxError` is the embedding program's family, `CommandError` a
-command's way to give up, `OSError` what a filesystem says. An unwind is not a mistake: a limit, a
-closed pipe, `break`. It derives from `BaseException`, so that no broad handler swallows it by
-accident.
+An error is a mistake: `SandboxError` is the base of those for the embedding program, a command
+gives up with `CommandError`, a filesystem raises `OSError`. An unwind is not a mistake: a limit, a
+closed pipe, `break`. It derives from `BaseException`, so that no broad handler catches it by
+accident. No unwind ever reaches the embedding program.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     LimitName = Literal[
         "timeout", "steps", "depth", "output_bytes", "value_bytes", "processes", "cancelled"
     ]
-    """What may end a script: a field of `Limits`, or more than 256 processes at a time, or
-    `Sandbox.cancel`.
+    """What may end a script: a field of `Limits`, more than 256 processes, or `Sandbox.cancel`.
 
-    The other fields of `Limits` end no script: they are errors of the file that is written.
+    The other fields of `Limits` do not end a script: exceeding them is an error of the file that
+    is written.
     """
 
 __all__ = [
@@ -52,7 +52,7 @@ __all__ = [
 
 
 class SandboxError(Exception):
-    """The family of errors that the embedding program may want to catch."""
+    """The base of the errors that the embedding program may want to catch."""
 
 
 class ClosedError(SandboxError):
@@ -60,9 +60,7 @@ class ClosedError(SandboxError):
 
 
 class ArchiveError(SandboxError):
-    """An archive cannot be read, or holds what must not be unpacked; or it cannot hold what it
-    should.
-    """
+    """An archive is damaged, holds what must not be unpacked, or cannot hold what it should."""
 
 
 class MountError(SandboxError, ValueError):
@@ -70,19 +68,17 @@ class MountError(SandboxError, ValueError):
 
 
 class ShellSyntaxError(SandboxError):
-    """A script is not shell grammar. `line` and `column` count from 1; `message` is worded as bash
-    words it.
+    """A script is not shell grammar. `line` and `column` count from 1; `message` is bash's.
 
-    status           the status it ends the script with; None where bash takes it for the end of the
-                     script and keeps the status
-    is_quote         whether a quote, a brace or an arithmetic expression has no end: a status other
-                     than 0 then stays
-    in_array         whether it is in the list of an array, which ends no more than its line
-    in_substitution  whether it is in the commands of a $(…), which ends more than its script
-    at_end           whether it is only that the script ends too early, so that more of it may make
-                     it right
+    status           the exit status; None if bash takes the error for the end of the script and
+                   keeps the status
+    is_quote         whether a quote, a brace or an arithmetic expression has no end; then a status
+                   other than 0 stays
+    in_array         whether it is in the list of an array; it then ends only its line
+    in_substitution  whether it is in the commands of a $(…); it then ends more than its script
+    at_end           whether the script only ends too early, and more input may make it valid
     before_source    what bash writes in front of the line that it shows
-    follow_up        the error that bash finds after this one, which it tells too
+    follow_up        the error that bash reports after this one
     """
 
     is_quote = False
@@ -110,13 +106,11 @@ class ShellSyntaxError(SandboxError):
 
 
 class SkillError(SandboxError):
-    """The family of errors about skills."""
+    """The base of errors about skills."""
 
 
 class InvalidSkillError(SkillError):
-    """A skill breaks the specification; `problems` lists every violation found, one sentence
-    each.
-    """
+    """A skill breaks the specification; `problems` has one sentence for each violation."""
 
     def __init__(self, message: str, problems: Sequence[str] = ()) -> None:
         self.problems = tuple(problems) or (message,)
@@ -140,11 +134,11 @@ class SkillPathError(SkillError):
 
 
 class SkillLimitError(SkillError):
-    """A skill, a file of one, or the number of active skills passes its limit."""
+    """A skill, one of its files, or the number of active skills exceeds its limit."""
 
 
 class SkillStateError(SkillError):
-    """The operation needs a skill in another state, loaded for instance."""
+    """The skill is in the wrong state for the operation: not loaded, for example."""
 
 
 class SkillPolicyError(SkillError):
@@ -161,9 +155,7 @@ class CommandError(Exception):
 
 
 class UsageError(CommandError):
-    """A command was called wrongly: the message is followed by "Try 'name --help' for more
-    information.".
-    """
+    """Wrong arguments of a command; "Try 'name --help' for more information." follows."""
 
     def __init__(self, message: str, status: int | None = None) -> None:
         super().__init__(message, 1 if status is None else status)
@@ -171,19 +163,15 @@ class UsageError(CommandError):
 
 
 class Unwind(BaseException):
-    """Leaves frames on purpose; not an error, and caught only where it is meant to stop."""
+    """Leaves frames on purpose. It is not an error, and only code that expects it catches it."""
 
 
 class PipeClosed(Unwind):
-    """Nobody reads this pipe any more; the writing process ends with status 141, as SIGPIPE ends it
-    on Unix.
-    """
+    """Nobody reads this pipe any more: the writer ends with status 141, as by SIGPIPE on Unix."""
 
 
 class LimitReached(Unwind):
-    """A ceiling was reached, or the execution was cancelled; `limit` says which (see
-    `ExecutionResult.limit`).
-    """
+    """A limit was reached or the execution cancelled; `limit` is that of `ExecutionResult`."""
 
     def __init__(self, limit: LimitName, message: str = "") -> None:
         self.limit = limit
@@ -192,9 +180,7 @@ class LimitReached(Unwind):
 
 
 class Killed(Unwind):
-    """A process ends by a signal; its status is 128 + `signal`. `target` is the subshell that was
-    meant, 0 for all.
-    """
+    """A signal ends a process with status 128 + `signal`, or the subshell `target` if not 0."""
 
     def __init__(self, signal: int, target: int = 0) -> None:
         self.signal = signal
@@ -203,7 +189,7 @@ class Killed(Unwind):
 
 
 class Interrupted(Unwind):
-    """The command that a shell waits for ends by a signal that the shell itself has a trap for."""
+    """A signal ends the command that a shell waits for; the shell itself has a trap for it."""
 
     def __init__(self, signal: int) -> None:
         self.signal = signal
@@ -211,25 +197,23 @@ class Interrupted(Unwind):
 
 
 class ControlFlow(Unwind):
-    """The shell's own jumps."""
+    """The base of the shell's jumps."""
 
 
 class Break(ControlFlow):
-    """`break`: the number of loops still to leave is in the shell, so that the class itself can be
-    raised.
-    """
+    """Leaves loops (`break`). The shell counts them, so the class itself can be raised."""
 
 
 class Continue(ControlFlow):
-    """`continue`: like `Break`."""
+    """Begins the next iteration (`continue`), like `Break`."""
 
 
 class Return(ControlFlow):
-    """`return` from a function or a sourced file; the status is the shell's `$?`."""
+    """Leaves a function or a sourced file (`return`); the status is the shell's `$?`."""
 
 
 class Exit(ControlFlow):
-    """`exit`: ends the shell it is raised in, with `status`."""
+    """Ends the shell that it is raised in, with `status` (`exit`)."""
 
     def __init__(self, status: int = 0) -> None:
         self.status = status
@@ -237,7 +221,7 @@ class Exit(ControlFlow):
 
 
 class Stopped(Exit):
-    """`set -e` ends the shell it is raised in: the command at `line` failed."""
+    """Ends the shell that it is raised in because of `set -e`: the command at `line` failed."""
 
     def __init__(self, status: int, line: int) -> None:
         super().__init__(status)

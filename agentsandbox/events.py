@@ -1,8 +1,8 @@
-"""What an observer of a sandbox is told: one small class per thing that happens.
+"""The events of a sandbox: one small class for each kind.
 
-`Sandbox(on_event=…)` calls the observer with each of them, in order, on the thread that executes.
-An observer looks on: what it raises is written to the log of the host ("agentsandbox") and changes
-nothing for the sandbox or its caller.
+`Sandbox(on_event=…)` calls the observer with each event, in order, in the thread that executes. An
+observer cannot interfere: its exceptions go to the host's log ("agentsandbox") and change nothing
+for the sandbox or its caller.
 """
 
 from __future__ import annotations
@@ -29,10 +29,9 @@ __all__ = ["CommandExecuted", "FileChanged", "Lifecycle", "SandboxEvent", "Skill
 def guarded(
     callback: Callable[P, object], name: str, passes: tuple[type[BaseException], ...] = ()
 ) -> Callable[P, None]:
-    """Wrap a callback of the host so that its errors go to the host's log, the first of them only.
+    """Wrap a callback of the host: its errors go to the host's log, only the first of them.
 
-    What is in `passes` is raised nevertheless, as are `KeyboardInterrupt` and the cancellation of a
-    task.
+    Exceptions in `passes` are raised, as are `KeyboardInterrupt` and the cancellation of a task.
     """
     failed = False
 
@@ -55,7 +54,7 @@ def guarded(
 
 
 class SandboxEvent:
-    """Something happened in a sandbox at a time, in seconds since the epoch."""
+    """The base of events: the sandbox's id, and the time in seconds since the epoch."""
 
     __slots__ = ("sandbox_id", "timestamp")
 
@@ -65,13 +64,12 @@ class SandboxEvent:
 
     def __repr__(self) -> str:
         names = [name for base in type(self).__mro__[:-1] for name in base.__dict__["__slots__"]]
-        return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})"
+        fields = ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
+        return f"{type(self).__name__}({fields})"
 
 
 class CommandExecuted(SandboxEvent):
-    """An `execute` ended: its script, its status, how many seconds it took, where it ended and
-    which limit ended it.
-    """
+    """An `execute` ended: script, status, duration in seconds, directory, limit that ended it."""
 
     __slots__ = ("cwd", "duration", "exit_code", "limit", "script", "stderr", "stdout")
 
@@ -99,7 +97,7 @@ class CommandExecuted(SandboxEvent):
 
 
 class FileChanged(SandboxEvent):
-    """An execution changed a file; `old_path` is set for one that was renamed."""
+    """An execution changed a file; `old_path` is set if it was renamed."""
 
     __slots__ = ("change", "is_directory", "old_path", "path", "size")
 
@@ -123,9 +121,7 @@ class FileChanged(SandboxEvent):
 
 
 class SkillInvoked(SandboxEvent):
-    """A skill was loaded or unloaded, one of its files read, one of its scripts run, or a change of
-    it proposed.
-    """
+    """A skill was loaded or unloaded, its file read, its script run, or a change of it proposed."""
 
     __slots__ = ("action", "duration", "path", "skill", "success")
 
@@ -149,9 +145,7 @@ class SkillInvoked(SandboxEvent):
 
 
 class Lifecycle(SandboxEvent):
-    """A sandbox was made, closed, forked (`details` is the fork's id), or went back to a
-    snapshot.
-    """
+    """A sandbox was created, closed, forked (`details` is the fork's id) or restored."""
 
     __slots__ = ("details", "stage")
 

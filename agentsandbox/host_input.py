@@ -1,9 +1,8 @@
-"""`HostInput`: an open file of the host as the standard input of a script, read when the script
-reads it.
+"""`HostInput`: an open file of the host as the standard input of a script.
 
-Other inputs are there before the script begins. This one may be a pipe that somebody keeps open
-without writing: a script that does not read never waits for it, and one that does lets other
-processes of the sandbox run meanwhile. The time counts against the script's timeout.
+Other inputs are complete before the script begins. This one may be a pipe that somebody keeps open
+without writing: a script that does not read never waits for it. While a script waits for input,
+other processes of the sandbox run; the time counts against the script's timeout.
 """
 
 from __future__ import annotations
@@ -19,11 +18,11 @@ if TYPE_CHECKING:
 __all__ = ["HostInput"]
 
 POLL_SECONDS = 0.01
-"""How often a script that waits for input looks for it."""
+"""How often a waiting script looks for input."""
 
 
 class HostInput(Stream):
-    """Reads a descriptor of the host (0: its standard input), for one execution at a time."""
+    """Reads a file descriptor of the host (0: its standard input), for one execution at a time."""
 
     __slots__ = ("_descriptor", "_held", "_is_at_end", "scheduler")
 
@@ -72,7 +71,7 @@ class HostInput(Stream):
         return b"".join(parts)
 
     def has_input(self) -> bool:
-        """Whether a read would not wait."""
+        """Whether a read would return at once."""
         from select import select
 
         if self._held or self._is_at_end:
@@ -83,7 +82,7 @@ class HostInput(Stream):
             return True
 
     def _fill(self) -> bool:
-        """Hold the next block, after waiting for it; false at the end."""
+        """Wait for the next block and keep it; return False at the end."""
         if self._is_at_end:
             return False
         while self.scheduler is not None and not self.has_input():

@@ -1,4 +1,4 @@
-"""`Limits`: what a sandbox may use."""
+"""`Limits`: the ceilings of one sandbox."""
 
 from __future__ import annotations
 
@@ -93,11 +93,11 @@ class Limits:
         raise AttributeError(f"Limits are immutable: use limits.replace({name}=…)")
 
     def replace(self, **changes: float) -> Limits:
-        """The same limits but for `changes`."""
+        """Return the same limits with `changes`."""
         return Limits(**{**self.as_dict(), **changes})  # type: ignore[arg-type]
 
     def as_dict(self) -> dict[str, float]:
-        """Every ceiling by its name."""
+        """Return every limit by name."""
         return {name: getattr(self, name) for name in self.__slots__}
 
     def __eq__(self, other: object) -> bool:
@@ -111,7 +111,7 @@ class Limits:
 
 
 def _remade(ceilings: dict[str, float]) -> Limits:
-    """Unpickle."""
+    """Unpickle limits."""
     return DEFAULT_LIMITS.replace(**ceilings)
 
 

@@ -23,11 +23,11 @@ FIRST_SWEEP = 64
 
 
 class SandboxManager:
-    """Makes, finds and closes sandboxes. May be used from several threads.
+    """Creates, finds and closes sandboxes; safe in several threads.
 
-    options             for every sandbox that is not given its own
+    options             for every sandbox that is created without its own
     inactivity_timeout  seconds without use after which `cleanup_inactive` closes a sandbox
-    max_sandboxes       how many there may be at a time; None for no maximum
+    max_sandboxes       the largest number at a time; None for no maximum
     """
 
     def __init__(
@@ -48,17 +48,16 @@ class SandboxManager:
         self._closed = False
         self._sandboxes: dict[str, Sandbox] = {}
         self._used: dict[str, float] = {}
-        """When each was last asked for, or was seen to have executed something."""
+        """When each sandbox was last requested, or was seen to have executed something."""
         self._executions: dict[str, int] = {}
         """How many executions it had had by then."""
         self._sweep_at = FIRST_SWEEP
-        """How many there may be before those that were closed are looked for."""
+        """The number of sandboxes at which closed ones are looked for."""
 
     def create(self, id: str | None = None, options: SandboxOptions | None = None) -> Sandbox:
         """Return a new sandbox.
 
-        Raises `SandboxError` when there is one of that id, which is left as it is, and when there
-        are `max_sandboxes`.
+        Raises `SandboxError` if the id is taken, and if there are `max_sandboxes` already.
         """
         check_identity(id, options)
         with self._lock:
@@ -69,21 +68,21 @@ class SandboxManager:
             return self._add(id, options)
 
     def get(self, id: str) -> Sandbox | None:
-        """Return the sandbox of that id; None when there is none."""
+        """Return the sandbox with that id, or None."""
         _check_key(id)
         with self._lock:
             self._refuse_closed()
             return self._touch(id)
 
     def get_or_create(self, id: str, options: SandboxOptions | None = None) -> Sandbox:
-        """Return the sandbox of that id, made now (with `options`) when there is none."""
+        """Return the sandbox with that id; create it (with `options`) if it does not exist."""
         _check_key(id)
         check_identity(id, options)
         with self._lock:
             return self._touch(id) or self._add(id, options)
 
     def destroy(self, id: str) -> bool:
-        """Close a sandbox and forget it. Return whether there was one of that id."""
+        """Close a sandbox and forget it. Return whether there was one with that id."""
         _check_key(id)
         with self._lock:
             sandbox = self._forget(id) if self._living(id) is not None else None
@@ -105,9 +104,9 @@ class SandboxManager:
         return {id: sandbox.stats() for id, sandbox in sandboxes.items()}
 
     def cleanup_inactive(self) -> int:
-        """Close the sandboxes that nobody used for `inactivity_timeout` seconds; return how many.
+        """Close sandboxes unused for `inactivity_timeout` seconds; return how many.
 
-        Use is asking the manager for it, and executing.
+        A sandbox is used when the manager returns it and when it executes.
         """
         now = monotonic()
         with self._lock:
@@ -125,7 +124,7 @@ class SandboxManager:
         return len(gone)
 
     def close(self) -> None:
-        """Close all sandboxes; no others can be made. Idempotent."""
+        """Close all sandboxes and refuse to create others. Idempotent."""
         with self._lock:
             self._closed = True
             gone = [self._forget(id) for id in tuple(self._sandboxes)]
@@ -160,7 +159,7 @@ class SandboxManager:
             raise ClosedError("this SandboxManager is closed")
 
     def _living(self, id: str) -> Sandbox | None:
-        """The sandbox of that id; one that was closed in the meantime is forgotten."""
+        """Return the sandbox with that id, unless it was closed meanwhile; forget it then."""
         sandbox = self._sandboxes.get(id)
         if sandbox is not None and sandbox.closed:
             self._forget(id)
@@ -196,6 +195,6 @@ class SandboxManager:
 
 
 def _check_key(id: object) -> None:
-    """Refuse an id that is not a text."""
+    """Refuse an id that is not a str."""
     if not isinstance(id, str):
         raise wrong_type("id", "a str", id)

@@ -1,4 +1,4 @@
-"""What a sandbox may reach over the network: nothing, unless the embedding program says so."""
+"""What a sandbox may reach over the network: nothing, unless the embedding program allows it."""
 
 from __future__ import annotations
 
@@ -17,14 +17,13 @@ UNICAST = "2000::/3"
 class NetworkPolicy:
     """An allow-list of URLs; immutable. Everything else is refused.
 
-    allow          URL prefixes: "https://api.example.com/v1/" allows what is below it,
-                   "https://example.com" the whole host
-    methods        the HTTP methods that may be used
+    allow          URL prefixes: "https://api.example.com/v1/" allows all below it,
+                 "https://example.com" the whole host
+    methods        allowed HTTP methods
     allow_private  whether an allowed host may have a private, local or reserved address
-    max_bytes      the largest response
+    max_bytes      largest response, in bytes
     timeout        seconds for one request
-    headers        host → headers that are added to requests to it: secrets that the sandbox never
-                   sees
+    headers        host → headers added to requests to it: secrets that the sandbox never sees
     """
 
     __slots__ = (
@@ -73,7 +72,7 @@ class NetworkPolicy:
         raise AttributeError("a NetworkPolicy is immutable")
 
     def refusal(self, url: str, method: str = "GET") -> str | None:
-        """Why a request must not be made, None when it may be."""
+        """Return why a request is refused, or None if it is allowed."""
         try:
             scheme, host, port, path = _parts(url)
         except ValueError as error:
@@ -87,9 +86,7 @@ class NetworkPolicy:
         return f"{scheme}://{host} is not on the list of allowed addresses"
 
     def refuses_address(self, address: str) -> str | None:
-        """Why an address that a host name resolved to must not be connected to, None when it may
-        be.
-        """
+        """Return why a resolved address must not be connected to, or None if it may be."""
         import ipaddress
 
         try:
@@ -101,7 +98,10 @@ class NetworkPolicy:
         return f"{address} is a private or reserved address"
 
     def __repr__(self) -> str:
-        return f"NetworkPolicy(allow={list(self.allow)}, methods={sorted(self.methods)}, allow_private={self.allow_private})"
+        return (
+            f"NetworkPolicy(allow={list(self.allow)}, methods={sorted(self.methods)}, "
+            f"allow_private={self.allow_private})"
+        )
 
 
 def _check(
@@ -112,7 +112,7 @@ def _check(
     timeout: object,
     headers: object,
 ) -> None:
-    """Refuse arguments of a `NetworkPolicy` that are not what they must be."""
+    """Refuse wrong arguments of a `NetworkPolicy`."""
     for name, value in (("allow", allow), ("methods", methods)):
         if isinstance(value, str) or not hasattr(value, "__iter__"):
             raise TypeError(f"{name} must be a sequence of str, not {value!r}: {name}=[…]")
@@ -146,9 +146,7 @@ def _items(value: object, message: str) -> list[tuple[object, object]]:
 
 
 def _is_public(ip: IPv4Address | IPv6Address) -> bool:
-    """Whether an address is one of the internet's; one that leads to an IPv4 address is as public
-    as that is.
-    """
+    """Whether an address is public; one that leads to an IPv4 address counts as that."""
     import ipaddress
 
     if isinstance(ip, ipaddress.IPv6Address):
@@ -163,9 +161,7 @@ def _is_public(ip: IPv4Address | IPv6Address) -> bool:
 
 
 def _parts(url: str) -> tuple[str, str, int, str]:
-    """(scheme, host, port, path) of an http(s) URL; ValueError for one that could be read in two
-    ways.
-    """
+    """Return (scheme, host, port, path) of an http(s) URL; ValueError for an ambiguous one."""
     from urllib.parse import urlsplit
 
     if any(character <= " " or character in '\\"<>^`{|}\x7f' for character in url):

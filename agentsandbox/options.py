@@ -2,7 +2,7 @@
 
 This file is the only list of the options. `SandboxKeywords` has the types that callers may give,
 the annotations of `SandboxOptions` the types that are stored, `DEFAULTS` the values of what is not
-given; `validation` has the checks.
+given; `runtime/arguments.py` has the checks.
 """
 
 from __future__ import annotations
@@ -107,11 +107,10 @@ class KeywordSignature:
 
 
 class SandboxOptions:
-    """The options of a sandbox: checked when it is made, immutable, shared by any number of
-    sandboxes.
+    """The options of a sandbox: checked on creation, immutable, shared by any number of sandboxes.
 
     `options.clone(limits=…)` returns a changed copy. A value that is not accepted raises
-    `TypeError` or `ValueError` that names the option and says what it takes.
+    `TypeError` or `ValueError` with the name of the option and what it accepts.
     """
 
     __slots__ = tuple(DEFAULTS)
@@ -120,7 +119,7 @@ class SandboxOptions:
     skills: tuple[AgentSkill, ...]
     """Skills to mount, in order, under different names."""
     skills_mount_path: str
-    """The directory that they are mounted in."""
+    """The directory they are mounted in."""
     skills_writable: bool
     """Whether each sandbox gets copies of its skills that its scripts may change."""
     files: Mapping[str, str | bytes]
@@ -140,11 +139,11 @@ class SandboxOptions:
     limits: Limits
     """The ceilings on time, output, files and values."""
     network: NetworkPolicy | None
-    """What commands of the host may use the network for; None is nothing."""
+    """The network access of the host's commands; None for no access."""
     script_errexit: bool
     """Whether `sh FILE` and `./FILE` stop at the first error, as with `set -e`."""
     jobs: Jobs
-    """Whether background jobs go on in the next execution, are waited for, or are killed."""
+    """Whether background jobs continue in the next execution, are waited for, or are killed."""
     on_command: Policy | None
     """Called before each simple command; it may refuse the command (see `policy`)."""
     on_event: Observer | None
@@ -204,7 +203,7 @@ class SandboxOptions:
 
 
 def _fill(options: SandboxOptions, base: Mapping[str, Any], given: Mapping[str, Any]) -> None:
-    """Set every slot: to what was given, which is checked here, or else to the value in `base`."""
+    """Set every slot to the given value, which is checked here, or to that of `base`."""
     values = base
     if given:
         from agentsandbox.runtime.arguments import checked_options
@@ -215,19 +214,19 @@ def _fill(options: SandboxOptions, base: Mapping[str, Any], given: Mapping[str, 
 
 
 def _remade(options: dict[str, Any]) -> SandboxOptions:
-    """Unpickle: the options are checked once more."""
+    """Unpickle options, which checks them again."""
     return SandboxOptions(**options)
 
 
 def _shown(value: object) -> str:
-    """Return a value for `repr`; of mappings only the names: variables may hold secrets."""
+    """Return a value for `repr`; of mappings only the names, because variables may hold secrets."""
     if isinstance(value, MappingProxyType):
         return "{" + ", ".join(f"{name!r}: …" for name in value) + "}"
     return repr(value)
 
 
 def check_identity(id: object, options: object) -> None:
-    """Refuse an `id` that is not a str, most of all options, and `options` of another type."""
+    """Refuse an `id` that is not a str, above all options, and `options` of another type."""
     from collections.abc import Mapping
 
     from agentsandbox.runtime.arguments import wrong_type

@@ -23,13 +23,14 @@ __all__ = ["CommandRequest", "as_rule"]
 
 
 class CommandRequest:
-    """A command that is about to run: its words, where, and for which skill's script (None for
-    none).
+    """A command that is about to run: its words, its directory, the skill of its script or None.
 
-    `is_function` says that the name can only be one of the script's own functions, whose commands
-    are asked about in turn, `is_main` that the sandbox's own shell runs it, which lasts from call
-    to call, and no subshell or script file. A command that was called by another name (a path, a
-    link, a copy) is asked about once more by its own.
+    is_function  whether the name can only be one of the script's own functions; the commands in the
+               function are requested in turn
+    is_main      whether the sandbox's own shell runs it, which lasts from call to call, and not a
+               subshell or a script file
+
+    A command called by another name (a path, a link, a copy) is requested again by its own name.
     """
 
     __slots__ = ("argv", "cwd", "is_function", "is_main", "line", "skill")
@@ -52,12 +53,16 @@ class CommandRequest:
         self.skill = skill
 
     def __repr__(self) -> str:
-        return f"CommandRequest(argv={self.argv!r}, cwd={self.cwd!r}, line={self.line}, skill={self.skill!r})"
+        return (
+            f"CommandRequest(argv={self.argv!r}, cwd={self.cwd!r}, line={self.line}, "
+            f"skill={self.skill!r})"
+        )
 
 
 def as_rule(policy: Policy, before: Rule | None = None) -> Rule:
-    """What a shell asks: first the rule that is there already, then the policy. The answer is None,
-    or why not.
+    """Return the rule that a shell asks: `before` first, then the policy.
+
+    A rule returns None, or the reason for a refusal.
     """
 
     def rule(shell: Shell, argv: Sequence[str], line: int) -> str | None:
@@ -68,7 +73,7 @@ def as_rule(policy: Policy, before: Rule | None = None) -> Rule:
 
 
 def _ask(policy: Policy, shell: Shell, argv: Sequence[str], line: int) -> str | None:
-    """The policy's word on a command: None to run it, else why not."""
+    """Ask the policy about a command; return None to run it, otherwise the reason."""
     skill = shell.values.get("SKILL_NAME")
     running = skill if isinstance(skill, str) and shell.invocation.source != "environment" else None
     main = not shell.process.level and shell.process.pid == shell.machine.scheduler.main.pid

@@ -1,4 +1,4 @@
-"""What one `execute` returns."""
+"""The result of one `execute`."""
 
 from __future__ import annotations
 
@@ -14,16 +14,14 @@ if TYPE_CHECKING:
 __all__ = ["ExecutionError", "ExecutionResult"]
 
 SHOWN = 60
-"""Characters of an output that `repr` shows."""
+"""Characters of an output in `repr`."""
 
 HTML_SHOWN = 50_000
-"""Characters of both streams together that a notebook shows."""
+"""Characters of both streams together in a notebook."""
 
 
 class ExecutionError(SandboxError):
-    """A script failed and `ExecutionResult.check` was asked to raise for it; `result` holds its
-    output and status.
-    """
+    """A script failed and `ExecutionResult.check` was called; `result` has output and status."""
 
     def __init__(self, result: ExecutionResult) -> None:
         self.result = result
@@ -33,18 +31,18 @@ class ExecutionError(SandboxError):
 
 
 class ExecutionResult:
-    """What a script did: its output, its exit status, how long it took and what stopped it.
+    """What a script did: its output, its exit status, its duration and what stopped it.
 
-    The text properties decode as UTF-8 and keep invalid bytes as surrogates; the `_bytes` ones are
-    exact.
+    The text properties decode UTF-8 and keep invalid bytes as surrogates; the `_bytes` properties
+    are exact.
 
     script     what was executed
-    exit_code  0…255
+    exit_code  0 to 255
     duration   seconds
     limit      what ended the script, None if it ended by itself: "timeout", "steps", "depth",
-               "output_bytes" and "value_bytes" are fields of `Limits`; "processes" is more than 256
-               of them at a time; "cancelled" is `Sandbox.cancel`, or the end of the task that
-               awaited it
+             "output_bytes" and "value_bytes" are fields of `Limits`; "processes" means more than
+             256 at a time; "cancelled" means `Sandbox.cancel`, or the end of the task that
+             awaited it
     """
 
     __slots__ = ("_entries", "duration", "exit_code", "limit", "script")
@@ -67,12 +65,12 @@ class ExecutionResult:
 
     @property
     def stdout_bytes(self) -> bytes:
-        """What was written to standard output, exactly."""
+        """Standard output as bytes."""
         return self._bytes_of(1)
 
     @property
     def stderr_bytes(self) -> bytes:
-        """What was written to standard error, exactly."""
+        """Standard error as bytes."""
         return self._bytes_of(2)
 
     @property
@@ -87,7 +85,7 @@ class ExecutionResult:
 
     @property
     def output(self) -> str:
-        """Both streams in the order in which they appeared, as a terminal would show them."""
+        """Both streams in the order of writing, as a terminal shows them."""
         return decode(b"".join([data for _, data in self._entries]))
 
     @property
@@ -96,7 +94,7 @@ class ExecutionResult:
         return self.exit_code == 0
 
     def check(self) -> ExecutionResult:
-        """Return this result; raise `ExecutionError` when the status is not 0."""
+        """Return this result, or raise `ExecutionError` if the status is not 0."""
         if self.exit_code:
             raise ExecutionError(self)
         return self
@@ -109,8 +107,8 @@ class ExecutionResult:
         return b"".join([data for stream, data in entries if stream == number])
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: both streams in order, errors in red, then the status and
-        the limit.
+        """Return HTML for notebooks: both streams in order, errors in red, then status and
+        limit.
         """
         from html import escape
 
@@ -128,7 +126,8 @@ class ExecutionResult:
             f", limit {self.limit}" if self.limit is not None else ""
         )
         color = "#2e7d32" if self.exit_code == 0 else "#b00020"
-        return f'<pre style="white-space:pre-wrap">{"".join(parts)}</pre><small style="color:{color}">{escape(end)}</small>'
+        output = f'<pre style="white-space:pre-wrap">{"".join(parts)}</pre>'
+        return f'{output}<small style="color:{color}">{escape(end)}</small>'
 
     def __repr__(self) -> str:
         shown = [f"exit_code={self.exit_code}"]

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 __all__ = ["Sandbox", "Snapshot", "Stats"]
 
 HISTORY = 100
-"""Results and scripts that a sandbox remembers, unless their output is very long."""
+"""Results and scripts that a sandbox remembers, fewer if their output is very long."""
 
 
 class Snapshot:
@@ -61,13 +61,13 @@ class Snapshot:
 class Stats:
     """Figures of a sandbox at one moment; immutable.
 
-    id            the name of the sandbox
+    id            the id of the sandbox
     files         files, directories and links that count against `limits.files`
     bytes         their content, which counts against `limits.total_bytes`
-    executions    how many there were
-    is_executing  whether a script is being executed
+    executions    number of executions so far
+    is_executing  whether a script is running
     cwd           the working directory
-    age           seconds since the sandbox was made
+    age           seconds since the sandbox was created
     """
 
     __slots__ = ("age", "bytes", "cwd", "executions", "files", "id", "is_executing")
@@ -116,15 +116,15 @@ class Sandbox:
     # what a new one begins with; a fork is made of as few parts as can be
     _id: str | None = None
     _running: Budget | None = None
-    """The budget of the execution that is going on."""
+    """The budget of the running execution."""
     _is_taken = False
-    """Whether an execution of an event loop has its turn, or waits for it with the lock in hand."""
+    """Whether an execution of an event loop has its turn, or waits for it holding the lock."""
     _is_observed = False
-    """Whether an observer is being told about an execution."""
+    """Whether the observer is being called about an execution."""
     _shell: Shell | None = None
     _shell_session: Session | None = None
     _inherited: Kept | None = None
-    """The state of the shell for forks to take over, as long as nothing has changed it."""
+    """The state of the shell for forks, as long as nothing has changed it."""
     _closed = False
     _is_disposed = False
     _mounted: tuple[SkillInfo, ...] = ()
@@ -173,7 +173,7 @@ class Sandbox:
         return Observation(self, observer)
 
     def _place_files(self) -> None:
-        """Make the working directory, the mounts and the files; an `OSError` names the option."""
+        """Create the working directory, the mounts and the files; an `OSError` names the option."""
         options = self._options
         option = "cwd"
         try:
@@ -195,19 +195,19 @@ class Sandbox:
     # properties
 
     def now(self) -> float:
-        """Seconds since the epoch by the sandbox's clock."""
+        """Return the time of the sandbox's clock, in seconds since the epoch."""
         return self._clock()
 
     @property
     def id(self) -> str:
-        """The name of this sandbox, made up if none was given."""
+        """The id of this sandbox, generated if none was given."""
         if self._id is None:
             self._id = f"{random_module.getrandbits(48):012x}"
         return self._id
 
     @property
     def options(self) -> SandboxOptions:
-        """The options that it was made with."""
+        """The options that it was created with."""
         return self._options
 
     @property
@@ -224,9 +224,7 @@ class Sandbox:
 
     @property
     def files(self) -> SandboxFiles:
-        """The files, with the agent's permissions: to read, write, edit and search, and to copy in
-        and out.
-        """
+        """The files, with the agent's permissions: read, write, edit, search, import and export."""
         from agentsandbox.files import SandboxFiles
 
         return SandboxFiles(self)
@@ -246,7 +244,7 @@ class Sandbox:
         return _command_names(self._options.commands)
 
     def get_mounted_skills(self) -> tuple[SkillInfo, ...]:
-        """Return what is mounted now, and where: by `skills=`, then by `mount_skill`."""
+        """Return the mounted skills with their paths: first those of `skills=`."""
         return self._mounted
 
     def mount_skill(
@@ -254,8 +252,8 @@ class Sandbox:
     ) -> str:
         """Mount one more skill read-only and return its path (default: below `skills_mount_path`).
 
-        A file that a script left at that path is renamed to PATH.1; with `written=True` it is the
-        skill and is kept.
+        A file that a script left at that path is renamed to PATH.1. With `written=True` that file
+        is the skill, and is kept.
         """
         from agentsandbox.runtime.arguments import check_skill
         from agentsandbox.skills.mount import mount_another
@@ -276,10 +274,10 @@ class Sandbox:
 
     @property
     def skills(self) -> SkillSession:
-        """The session on the skills: which are active, what may be read and run.
+        """The session with the skills: which are active, what may be read and run.
 
-        Not to be confused with the option `skills=`, which says what to mount, nor with
-        `get_mounted_skills()`, which says what is mounted where.
+        Not to be confused with the option `skills=`, which lists the skills to mount, nor with
+        `get_mounted_skills()`, which returns what is mounted where.
         """
         if self._session is None:
             from agentsandbox.skills.catalog.catalog import SkillCatalog
@@ -342,7 +340,7 @@ class Sandbox:
             )
 
     def _refuse_async(self, policy: Policy | None) -> None:
-        """Refuse to execute without an event loop what has to be awaited."""
+        """Refuse an asynchronous policy in an execution without an event loop."""
         from agentsandbox.runtime.arguments import is_async
 
         if is_async(policy) or is_async(self._options.on_command):
@@ -407,7 +405,7 @@ class Sandbox:
         return result
 
     def _run(self, execution: Execution) -> ExecutionResult:
-        """Run a call that is prepared, and remember its result."""
+        """Run a prepared call and remember its result."""
         self._running = execution.budget
         try:
             return execution.run()
@@ -429,29 +427,31 @@ class Sandbox:
             self._shorten_history(3 * most)
 
     def _refuse_use(self) -> None:
-        """Refuse what needs the shell for itself: in a closed sandbox, and during an execution."""
+        """Refuse to use the shell of a closed sandbox, or during an execution."""
         if self._closed:
             raise ClosedError("this sandbox is closed")
         if self._running is not None:
             raise SandboxError(
                 "this sandbox is executing a script: inside a command use `ctx.run(…)`,"
-                " beside other tasks `await sandbox.aexecute(…)`, which waits; a policy, an observer and on_output"
+                " beside other tasks `await sandbox.aexecute(…)`, which waits; a policy, an "
+                "observer and on_output"
                 " have to wait for the end"
             )
         if self._is_observed:
             raise SandboxError(
-                "an observer must not use the sandbox that it observes: note the event and act on it later"
+                "an observer must not use the sandbox that it observes: note the event and act on "
+                "it later"
             )
 
     def _check_directory(self, shell: Shell, cwd: str) -> None:
-        """Refuse a working directory that is none, as `chdir` does."""
+        """Refuse a working directory that does not exist, as `chdir` does."""
         path = shell.logical_path(cwd)
         if not self.fs.is_dir(path):
             number = errno.ENOTDIR if self.fs.exists(path) else errno.ENOENT
             raise OSError(number, os.strerror(number), cwd)
 
     def _shorten_history(self, most: int) -> None:
-        """Let go of the oldest results when all of them together have much output."""
+        """Forget the oldest results if all of them together have much output."""
         kept = [sum(len(data) for _, data in result._entries) for result in self._history]
         total = sum(kept)
         drop = 0
@@ -474,10 +474,10 @@ class Sandbox:
         on_command: Policy | None = None,
         **unknown: Never,
     ) -> ExecutionResult:
-        """As `execute`, in an event loop (asyncio or trio), which goes on meanwhile.
+        """Execute like `execute` in an event loop (asyncio or trio), which keeps running.
 
         Waits while another task or thread executes in this sandbox. Cancelling the task ends the
-        script at once and leaves the sandbox usable; what the script had written is in `history`.
+        script at once and leaves the sandbox usable; `history` has what the script wrote.
         """
         _check_call(script, stdin, timeout, env, cwd, args, state, on_output, on_command, unknown)
         from agentsandbox.runtime.event_loop import drive
@@ -511,11 +511,11 @@ class Sandbox:
         on_command: Policy | None = None,
         **unknown: Never,
     ) -> OutputStream:
-        """As `execute`, but return an iterator of chunks: ("stdout" or "stderr", bytes).
+        """Execute like `execute`, but return an iterator of chunks: ("stdout" or "stderr", bytes).
 
-        `result` of the iterator is the `ExecutionResult` when it has ended. The script begins with
-        the first chunk that is asked for, and waits while the reader is busy. Breaking off the
-        loop, or `close`, cancels it.
+        After the last chunk its `result` is the `ExecutionResult`. The script begins when the first
+        chunk is requested, and waits while the reader is busy. Leaving the loop early, or `close`,
+        cancels it.
         """
         _check_call(script, stdin, timeout, env, cwd, args, state, None, on_command, unknown)
         self._refuse_async(on_command)
@@ -541,9 +541,9 @@ class Sandbox:
         on_command: Policy | None = None,
         **unknown: Never,
     ) -> AsyncOutputStream:
-        """As `stream`, for `async for` in an event loop.
+        """Execute like `stream`, for `async for` in an event loop.
 
-        A loop that may be broken off belongs into `async with sandbox.astream(…) as chunks`.
+        Use `async with sandbox.astream(…) as chunks` if the loop may be left early.
         """
         _check_call(script, stdin, timeout, env, cwd, args, state, None, on_command, unknown)
         from agentsandbox.runtime.streaming import AsyncOutputStream
@@ -565,12 +565,11 @@ class Sandbox:
         )
 
     def cancel(self) -> bool:
-        """End the script that is being executed, and return whether there was one.
+        """End the running script, and return whether there was one. Safe in any thread.
 
-        May be called from any thread. The execution returns soon, with what was written so far,
-        `exit_code` 130 and `limit` "cancelled", unless it ends by itself before. A command of the
-        host that is at work is not interrupted: its script ends when it returns. Executions that
-        wait for their turn are not cancelled.
+        The execution returns soon, with its output so far, `exit_code` 130 and `limit` "cancelled",
+        unless it ends by itself before. A running command of the host is not interrupted: its
+        script ends when it returns. Executions that wait for their turn are not cancelled.
         """
         running = self._running
         if running is not None:
@@ -586,7 +585,7 @@ class Sandbox:
         return self._shell
 
     def _start(self) -> None:
-        """Make the shell, when it is first needed."""
+        """Create the shell when it is first needed."""
         from agentsandbox.commands import COMMANDS
         from agentsandbox.runtime.session import Session
 
@@ -625,7 +624,7 @@ class Sandbox:
         self._shell = session.shell
 
     def _environment(self) -> dict[str, str]:
-        """What a new shell is given."""
+        """Return the environment of a new shell."""
         user = self._options.user
         return {
             "HOME": f"/home/{user}",
@@ -648,7 +647,7 @@ class Sandbox:
             return Snapshot(self.fs.snapshot(), self.cwd, self._family)
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Go back to a snapshot of this sandbox or of any other one of the same family of forks.
+        """Return to a snapshot of this sandbox, or of another one of the same family of forks.
 
         Raises `SandboxError` for a snapshot of another sandbox and during an execution.
         """
@@ -664,7 +663,7 @@ class Sandbox:
                 self._observation.lifecycle("restored")
 
     def diff(self, snapshot: Snapshot) -> list[Change]:
-        """Return what has changed in the files since a snapshot, by path, without those mounted."""
+        """Return the changed paths since a snapshot, sorted; mounted filesystems are left out."""
         _check_snapshot(snapshot, self._family)
         return self.fs.diff(snapshot.files)
 
@@ -709,10 +708,10 @@ class Sandbox:
         )
 
     def close(self) -> None:
-        """Cancel what is being executed, end background jobs and refuse further use. Idempotent.
+        """Cancel the running script, end background jobs and refuse further use. Idempotent.
 
-        Called in the middle of an execution of the same thread, it takes effect when that ends.
-        Files can still be read through `fs`.
+        Called during an execution of the same thread, it takes effect when that ends. Files can
+        still be read through `fs`.
         """
         self._closed = True
         self.cancel()
@@ -721,7 +720,7 @@ class Sandbox:
                 self._dispose()
 
     async def aclose(self) -> None:
-        """As `close`, in an event loop: waits until nothing is executed any more."""
+        """Close like `close`, in an event loop: wait until no script runs any more."""
         from agentsandbox.runtime.event_loop import enter, leave
 
         self._closed = True
@@ -733,7 +732,7 @@ class Sandbox:
             leave(self)
 
     def _dispose(self) -> None:
-        """Let go of the shell and its jobs, once."""
+        """Free the shell and its jobs, once."""
         if self._is_disposed:
             return
         self._is_disposed = True
@@ -745,7 +744,8 @@ class Sandbox:
             self._observation.lifecycle("closed")
 
     def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
-        # what waits in the middle of its work holds itself: the collector cannot see into it, so it is ended here
+        # what waits in the middle of its work holds itself: the collector cannot see into it, so it
+        # is ended here
         shell = self._shell
         if shell is None or self._is_disposed or is_finalizing():
             return
@@ -755,7 +755,8 @@ class Sandbox:
 
     def __reduce__(self) -> str:
         raise TypeError(
-            "a sandbox can neither be pickled nor copied: `fork` makes a second one, `snapshot` keeps its files"
+            "a sandbox can neither be pickled nor copied: `fork` makes a second one, `snapshot` "
+            "keeps its files"
         )
 
     def __enter__(self) -> Sandbox:
@@ -820,7 +821,7 @@ def _new_filesystem(options: SandboxOptions, clock: Callable[[], float]) -> Memo
 
 @functools.lru_cache(maxsize=64)
 def _skeleton(user: str, hostname: str, custom: tuple[str, ...]) -> FrozenTree:
-    """The files of a fresh sandbox, shared by all that look alike."""
+    """Return the files of a new sandbox, shared by all sandboxes with the same arguments."""
     from agentsandbox.commands import names
     from agentsandbox.kernel.fs.debian_tree import debian_skeleton
 

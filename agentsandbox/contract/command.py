@@ -8,9 +8,10 @@
     \"\"\")
     def nl(ctx: CommandContext, args: Arguments) -> int: ...
 
-The usage text gives `--help`, the option parser, the wording of errors and the documentation. A command lets `OSError`
-and `CommandError` fly: `Command.run` words them. It writes bytes to `ctx.stdout`, reads bytes from `ctx.stdin`, and
-draws on `ctx.budget` in every loop over untrusted length.
+The usage text gives `--help`, the option parser, the wording of errors and the documentation. A
+command does not catch `OSError` and `CommandError`: `Command.run` words them. It writes bytes to
+`ctx.stdout`, reads bytes from `ctx.stdin`, and draws on `ctx.budget` in every loop over untrusted
+length.
 """
 
 from __future__ import annotations
@@ -345,7 +346,8 @@ class Command:
     """
 
     __slots__ = (
-        "_parser", "advice", "check", "digits", "function", "hint", "late", "manners", "name", "permute", "raw", "rewrite", "summary",
+        "_parser", "advice", "check", "digits", "function", "hint", "late", "manners", "name",
+        "permute", "raw", "rewrite", "summary",
         "tells_release", "usage", "usage_status", "values",
     )  # fmt: skip
 
@@ -630,7 +632,8 @@ def command(
     def decorate(function: Function) -> Command:
         text = textwrap.dedent(usage).strip("\n") + "\n"
         return Command(
-            name, function, text, raw=raw, permute=permute, digits=digits, usage_status=usage_status, rewrite=rewrite, hint=hint, late=late,
+            name, function, text, raw=raw, permute=permute, digits=digits,
+            usage_status=usage_status, rewrite=rewrite, hint=hint, late=late,
             advice=advice, values=values, check=check, manners=manners,
         )  # fmt: skip
 

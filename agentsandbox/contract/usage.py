@@ -1,9 +1,9 @@
 """The help text is the option specification.
 
-`parse_usage` reads lines such as "  -w, --number-width=NUM   columns for the number" from a command's usage text;
-`OptionParser.parse` then parses words by them exactly as GNU getopt_long does: clusters, attached
-and separate values, "=", permutation, unambiguous abbreviations, "--". What the text does not name
-is refused by name.
+`parse_usage` reads lines such as "  -w, --number-width=NUM   columns for the number" from a
+command's usage text. `OptionParser.parse` then parses words by them exactly as GNU getopt_long
+does: clusters, attached and separate values, "=", permutation, unambiguous abbreviations, "--". An
+option that the text does not name is refused by name.
 
 Forms in the text, at the start of an indented line:
 
@@ -14,11 +14,11 @@ Forms in the text, at the start of an indented line:
     -NUM                    digits alone are short for the option named in `@command(...,
     digits="lines")`
 
-An option is known by its first long spelling, or by its letter if it has none. Values that a
-command gives a function for are read as they come: what is wrong with one is told before anything
-that stands behind it, and also where a later one counts. A function under the key with a dash
-before it reads the value of the option that is given by its letter. One more function may check
-whether the options so far can stand together.
+The key of an option is its first long spelling, or its letter if it has none. A command may give a
+function for the values of an option. It is called for each value in turn, so an error in one is
+reported before errors in later words, even if a later value replaces it. A function with the key
+"-" + key reads the value of the option's letter. The function `check` is called after each word and
+raises an error for options that contradict each other.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ _SHORT_LINE, _SHORT_TEXT, _KEPT = 8, 256, 64
 
 _SPELLING = re.compile(
     r"(?P<name>--[A-Za-z0-9][A-Za-z0-9-]*|-[A-Za-z0-9?@#%:,.])"
-    r"(?P<value>\[=[^\]]*\]|=\S+|\[[A-Z][^\]\s]*\]| (?![ -])(?:[A-Z][A-Z0-9_.:,|-]*|<[^>]+>|\[[^\]]+\]|'[^']+')(?=\s|,|$))?"
+    r"(?P<value>\[=[^\]]*\]|=\S+|\[[A-Z][^\]\s]*\]"
+    r"| (?![ -])(?:[A-Z][A-Z0-9_.:,|-]*|<[^>]+>|\[[^\]]+\]|'[^']+')(?=\s|,|$))?"
 )
 
 

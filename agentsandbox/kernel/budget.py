@@ -117,7 +117,8 @@ class Budget:
         """End the execution at its next step, or at once if it sleeps. Safe in any thread."""
         self.cancelled = True
         self.deadline = -math.inf
-        # The next step looks at the clock. If a step counts right now, one of the next thousand does.
+        # The next step looks at the clock. If a step counts right now, one of the next thousand
+        # does.
         self.left = 0
         wake, self.wake = self.wake, None
         if wake is not None:

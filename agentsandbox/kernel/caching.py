@@ -34,11 +34,9 @@ def cache_short(
 
         def choose(text: T, /, *args: P.args, **kwargs: P.kwargs) -> R:
             length = len(text) if isinstance(text, str) else sum(map(len, text))
-            return (
-                cached(text, *args, **kwargs)
-                if length <= LONGEST
-                else function(text, *args, **kwargs)
-            )  # type: ignore[arg-type]
+            if length > LONGEST:
+                return function(text, *args, **kwargs)
+            return cached(text, *args, **kwargs)  # type: ignore[arg-type]
 
         return functools.update_wrapper(choose, function)
 

@@ -45,7 +45,8 @@ if TYPE_CHECKING:
 
 SIGNALS: dict[int, str] = dict(
     enumerate(
-        "HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM STKFLT CHLD CONT STOP TSTP TTIN TTOU URG "
+        "HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM STKFLT CHLD CONT "
+        "STOP TSTP TTIN TTOU URG "
         "XCPU XFSZ VTALRM PROF WINCH IO PWR SYS".split(),
         1,
     )
@@ -300,7 +301,7 @@ class Scheduler:
             status = 141
         except GreenletExit:
             status = 137
-        except BaseException as end:  # noqa: BLE001 - a limit, a cancelled task, a bug: the execution as a whole ends with it
+        except BaseException as end:  # noqa: BLE001 - a limit or a bug ends the whole execution
             self.failure = end
         finally:
             process.status = status & 255

@@ -34,13 +34,13 @@ if TYPE_CHECKING:
     from agentsandbox.result import ExecutionResult
 
     class Lock(Protocol):
-        """What keeps other threads out."""
+        """Keeps other threads out."""
 
         def acquire(self, blocking: bool = True) -> bool: ...
         def release(self) -> None: ...
 
     class Executor(Protocol):
-        """What executes one script at a time: a sandbox, as far as turns are concerned."""
+        """A sandbox, as far as its turns are concerned: it executes one script at a time."""
 
         fs: MemoryFileSystem
         _is_taken: bool
@@ -52,10 +52,10 @@ if TYPE_CHECKING:
         def cancel(self) -> bool: ...
 
     Request = tuple[float | None, Awaitable[Any] | None]
-    """What a script waits for: a number of seconds, or something to await."""
+    """What a script waits for: a number of seconds, or an awaitable."""
 
 QUEUE_SECONDS = 0.002
-"""How often an execution that waits for its sandbox looks again."""
+"""How often an execution that waits for its sandbox checks again."""
 
 
 class Channel:
@@ -73,7 +73,7 @@ class Channel:
         self.is_open = True
 
     def pause(self, seconds: float | None, awaitable: Awaitable[Any] | None) -> Any:
-        """Let the driver wait for `seconds` or for `awaitable`, whose value is returned."""
+        """Let the driver wait for `seconds` or for `awaitable`; return the awaited value."""
         from greenlet import getcurrent
 
         assert self.driver is not None
@@ -116,7 +116,7 @@ class Script:
 
     @property
     def is_done(self) -> bool:
-        """Whether it has ended."""
+        """Whether the script has ended."""
         return bool(self._outcome)
 
     def outcome(self) -> ExecutionResult:
@@ -141,7 +141,7 @@ class Script:
         self._note(self._caller.throw(error))
 
     def end(self) -> None:
-        """End a script whose execution was cancelled, whatever it wants before that."""
+        """End a script whose execution was cancelled, whatever it waits for first."""
         self.channel.is_open = False
         while not self.is_done:
             _, awaitable = self.request
@@ -178,12 +178,12 @@ class Turns:
         self._event = library.Event
         self._taken = False
         self._used = 0.0
-        """Seconds since the loop last went round."""
+        """Seconds since the loop last ran its other tasks."""
         self._waiting: deque[Any] = deque()
-        """An event for each execution that waits, in the order they came."""
+        """An event for each waiting execution, in order of arrival."""
 
     async def take(self, request: Request, budget: Budget | None) -> Any:
-        """Wait for what the script waits for, which is returned, and then for its turn."""
+        """Wait for what the script waits for, then for its turn; return the awaited value."""
         seconds, awaitable = request
         value = None
         if awaitable is not None:
@@ -206,7 +206,7 @@ class Turns:
         return value
 
     def run(self, step: Callable[[Any], Any], value: Any) -> Any:
-        """Use the turn for `step(value)`, and give it back."""
+        """Use the turn for `step(value)`, then pass it on."""
         began = monotonic()
         try:
             return step(value)
@@ -231,10 +231,10 @@ class Turns:
 
 
 _turns: WeakKeyDictionary[Any, Turns] = WeakKeyDictionary()
-"""By event loop."""
+"""The `Turns` of each event loop."""
 
 _around: ContextVar[tuple[Budget, ...]] = ContextVar("_around", default=())
-"""The executions that wait for the code that runs now, the innermost last."""
+"""The executions that wait for the running code, the innermost last."""
 
 
 def _current_loop() -> tuple[Any, Any]:
@@ -287,7 +287,7 @@ async def _sleep_in_trio(seconds: float, budget: Budget) -> None:
 
 
 async def _within(budget: Budget | None, awaitable: Awaitable[Any]) -> Any:
-    """Await what a host's command returned; `enter` sees which executions wait for it."""
+    """Await the result of a host's command; `enter` sees which executions wait for it."""
     token = _around.set((*_around.get(), *([budget] if budget is not None else [])))
     try:
         return await awaitable
@@ -316,7 +316,7 @@ async def enter(sandbox: Executor) -> Turns:
 
 
 def leave(sandbox: Executor) -> None:
-    """Give the sandbox back."""
+    """Release the sandbox."""
     sandbox._is_taken = False
     sandbox._lock.release()
 

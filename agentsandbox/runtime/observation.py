@@ -1,6 +1,4 @@
-"""Telling an observer what happens in a sandbox: only a sandbox that has one loads this, or looks
-for changes.
-"""
+"""Calls to the observer of a sandbox. Only a sandbox with an observer imports this module."""
 
 from __future__ import annotations
 
@@ -17,7 +15,7 @@ if TYPE_CHECKING:
     from agentsandbox.result import ExecutionResult
 
     class Observed(Protocol):
-        """What the events say of a sandbox."""
+        """The sandbox, as events describe it."""
 
         fs: MemoryFileSystem
 
@@ -32,7 +30,7 @@ _CHANGES = {"added": "created", "modified": "modified", "deleted": "deleted"}
 
 
 class Observation:
-    """Builds the events of one sandbox and calls its observer, whose errors go to the log."""
+    """Creates the events of one sandbox and calls its observer, whose errors go to the log."""
 
     __slots__ = ("_sandbox", "tell")
 
@@ -41,11 +39,11 @@ class Observation:
         self.tell = guarded(observer, "the observer of a sandbox (on_event)")
 
     def lifecycle(self, stage: Stage, details: str = "") -> None:
-        """The sandbox was made, closed, forked, or went back to a snapshot."""
+        """Report that the sandbox was created, closed, forked or restored."""
         self.tell(Lifecycle(self._sandbox.id, self._sandbox.now(), stage=stage, details=details))
 
     def skill_script(self, skill: str, path: str) -> None:
-        """A script of a mounted skill starts."""
+        """Report that a script of a mounted skill starts."""
         self.tell(
             SkillInvoked(
                 self._sandbox.id, self._sandbox.now(), skill=skill, action="run", path=path
@@ -53,7 +51,7 @@ class Observation:
         )
 
     def executed(self, result: ExecutionResult, changes: Sequence[Change]) -> None:
-        """An execution ended: each file it changed, then the execution itself."""
+        """Report an execution: first each changed file, then the execution itself."""
         sandbox = self._sandbox
         now = sandbox.now()
         for change in changes:
@@ -66,7 +64,7 @@ class Observation:
                     change=_CHANGES[change.kind],
                     is_directory=is_directory,
                     size=size,
-                )  # type: ignore[arg-type]
+                )
             )
         self.tell(
             CommandExecuted(
@@ -84,7 +82,7 @@ class Observation:
 
 
 def _kind_and_size(fs: MemoryFileSystem, path: str) -> tuple[bool, int | None]:
-    """Whether a path is a directory, and its bytes if it is a file that is there."""
+    """Return whether a path is a directory, and the size of an existing file in bytes."""
     try:
         info = fs.stat(path, follow=False)
     except OSError:

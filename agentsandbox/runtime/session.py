@@ -1,11 +1,9 @@
-"""A session and its executions: the machine of one sandbox, its main shell, and one call of a
-script in it.
+"""A session and its executions: the machine of one sandbox, its main shell, and one call.
 
-A session lasts as long as its sandbox. Between two calls its shell rests as that of a terminal
-does: variables, functions and directory stay, nothing runs but background jobs. An `Execution` is
-one call. It gives the shell what holds for this call alone (input, environment, directory,
-arguments, policy), runs the script at the boundary, and leaves the shell at rest again, however the
-script ended.
+A session lasts as long as its sandbox. Between two calls its shell rests like that of a terminal:
+variables, functions and directory stay, nothing runs but background jobs. An `Execution` is one
+call. It gives the shell what applies to this call only (input, environment, directory, arguments,
+policy), runs the script at the boundary, and undoes all that afterwards, however the script ended.
 """
 
 from __future__ import annotations
@@ -46,11 +44,11 @@ HISTORY = 100
 """Scripts that `history` shows."""
 
 _AGENT, _ROOT = 1000, 0
-"""Who runs scripts, and who the host program is to the filesystem."""
+"""The uid of scripts, and that of the host program."""
 
 
 class _Input(BytesReader):
-    """The standard input of an execution."""
+    """The standard input of an execution, in memory."""
 
     __slots__ = ("is_empty_terminal",)
 
@@ -60,7 +58,7 @@ class _Input(BytesReader):
 
 
 def _source(stdin: str | bytes | HostInput | None, scheduler: Scheduler) -> Stream:
-    """The standard input of an execution."""
+    """Return the standard input of an execution as a stream."""
     if stdin is None:
         return _Input(b"", False)
     if isinstance(stdin, str):
@@ -74,10 +72,10 @@ def _source(stdin: str | bytes | HostInput | None, scheduler: Scheduler) -> Stre
 class Session:
     """The machine of a sandbox and its main shell.
 
-    fs            its files
-    environment   what a new shell is given
-    jobs          what becomes of background jobs at the end of a call
-    standard      the standard streams of the call at work or of the last one, by number
+    fs            the files
+    environment   the environment of a new shell
+    jobs          what happens to background jobs at the end of a call
+    standard      the standard streams of the running or last call, by number
     """
 
     __slots__ = (
@@ -150,7 +148,7 @@ class Session:
         self.shell = self.new_shell(cwd) if kept is None else self._resumed(kept, cwd)
 
     def new_shell(self, cwd: str) -> Shell:
-        """A shell that has the environment, and nothing of what scripts have done."""
+        """Return a new shell, with the environment and nothing that scripts have done."""
         shell = Shell(self.machine, self.environment, cwd, self.standard)
         if self.policy is not None:
             shell.policy = self.policy
@@ -183,7 +181,7 @@ class Session:
         descriptors.base = standard
 
     def kept(self, *, running: bool) -> Kept:
-        """The state of the shell as it is now, for forks; `running` while a call is at work."""
+        """Return the current state of the shell for forks; `running` during a call."""
         from agentsandbox.shell.interpreter.forks import kept_of
 
         return kept_of(self.shell, self.standard, running=running, seeded=self._is_seeded)
@@ -196,20 +194,21 @@ class Session:
 
 
 class Execution:
-    """One call: a script that runs in a session. `run` may be called once; `result` is there when
-    it has ended.
+    """One call: a script that runs in a session.
+
+    `run` may be called once; afterwards `result` is set.
 
     log         all output so far
     script      the text
     budget      what it may use
-    timeout     seconds, None for what the limits say
-    stdin       what the script reads, None for nothing
-    env, cwd    for this call alone; `cwd` is a directory
+    timeout     seconds; None for the session's limit
+    stdin       what the script reads; None for nothing
+    env, cwd    for this call only; `cwd` is a directory
     args        $1, $2 …
     state       "keep" what the script leaves in the shell, "discard" it, or run in a "new" shell
-                and discard that
+              and discard that
     on_output   called with "stdout" or "stderr" and each chunk as it appears
-    policy      asked before each command in place of the session's own
+    policy      asked before each command, in place of the session's own
     pause       gives the host's event loop a turn (`processes`)
     """
 
@@ -264,9 +263,7 @@ class Execution:
         self._restore: list[Callable[[], None]] = []
 
     def run(self) -> ExecutionResult:
-        """Run the script. Raises only what the host itself did wrong, or what it threw into the
-        call to cancel it.
-        """
+        """Run the script. Raises only errors of the host, and what cancels its task."""
         began = monotonic()
         session, log = self.session, self.log
         shell = self._shell()
@@ -294,7 +291,7 @@ class Execution:
         return self.result
 
     def _shell(self) -> Shell:
-        """The shell to run in, on a machine that is ready for this call."""
+        """Return the shell to run in, on a machine that is ready for this call."""
         session, budget = self.session, self.budget
         machine, shell = session.machine, session.shell
         machine.budget = shell.budget = budget
@@ -311,9 +308,7 @@ class Execution:
         )
 
     def _passing(self, shell: Shell) -> Shell:
-        """A shell that takes the place of the session's own, also for signals, until the call
-        ends.
-        """
+        """Return a shell that replaces the session's own until the call ends, for signals too."""
         machine = shell.machine
         self._history = machine.history.copy()
         main = machine.scheduler.main
@@ -325,7 +320,7 @@ class Execution:
         return shell
 
     def _set_up(self, shell: Shell) -> None:
-        """Give the shell what holds for this call alone, and note how to take it back."""
+        """Give the shell what applies to this call, and record how to undo it."""
         restore = self._restore
         if self._policy is not None:
             restore.append(functools.partial(_use_policy, shell, shell.policy))
@@ -378,7 +373,7 @@ def _use_arguments(shell: Shell, positional: list[str], arguments: tuple[str, ..
 
 
 def _with_environment(shell: Shell, env: Mapping[str, str]) -> dict[str, tuple[object, int]]:
-    """Export variables for one call; returns what they were before."""
+    """Export variables for one call; return their former values."""
     from agentsandbox.shell.expansion.variables import EXPORT, SPECIAL
 
     variables = shell.variables

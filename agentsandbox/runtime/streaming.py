@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class _Reader:
-    """What both kinds of streams have in common: the script, its result, and how it is given up."""
+    """The common part of both kinds of streams: the script, its result, and giving up."""
 
     def __init__(self, sandbox: Executor, run: Callable[[Channel], ExecutionResult]) -> None:
         self._sandbox = sandbox
@@ -32,12 +32,12 @@ class _Reader:
         self._script: Script | None = None
         self._thread = 0
         self._paused: float | None = None
-        """When the reader was last given a chunk."""
+        """When the reader last got a chunk."""
         self._result: ExecutionResult | None = None
 
     @property
     def result(self) -> ExecutionResult:
-        """What the script did, as `execute` returns it; `SandboxError` until it has ended."""
+        """The result, as `execute` returns it; `SandboxError` until the script has ended."""
         if self._result is None:
             raise SandboxError(
                 "the script has not ended: read all chunks or `close` the stream to have the result"
@@ -50,7 +50,7 @@ class _Reader:
         self._thread = get_ident()
 
     def _go_on(self) -> None:
-        """Called when the reader comes back: the time it took is its own."""
+        """Move the deadline by the time that the reader took."""
         if self._thread != get_ident():
             raise SandboxError("a stream is read in the thread that began to read it")
         running = self._sandbox._running
@@ -59,7 +59,7 @@ class _Reader:
         self._paused = None
 
     def _give(self) -> tuple[str, bytes] | None:
-        """The next chunk; None at the end, where the sandbox is given back."""
+        """Return the next chunk, or None at the end, where the sandbox becomes free."""
         script = self._script
         assert script is not None
         if script.channel.chunks:
@@ -74,7 +74,7 @@ class _Reader:
         raise NotImplementedError
 
     def _give_up(self) -> None:
-        """Cancel the script, if it was begun and has not ended."""
+        """Cancel the script if it has begun and not ended."""
         self._run = None
         script, self._script = self._script, None
         if script is None:
@@ -138,7 +138,7 @@ class OutputStream(_Reader):
 
 
 class AsyncOutputStream(_Reader):
-    """As `OutputStream`, for `async for` and `async with`."""
+    """Like `OutputStream`, for `async for` and `async with`."""
 
     def __init__(self, sandbox: Executor, run: Callable[[Channel], ExecutionResult]) -> None:
         super().__init__(sandbox, run)

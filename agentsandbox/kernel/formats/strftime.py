@@ -36,7 +36,8 @@ class Moment:
     """A moment in the calendar of a zone: C's `struct tm`, with what `date` needs in addition."""
 
     __slots__ = (
-        "abbreviation", "daylight", "hour", "mday", "minute", "month", "nanosecond", "offset", "second", "seconds", "wday", "yday", "year",
+        "abbreviation", "daylight", "hour", "mday", "minute", "month", "nanosecond", "offset",
+        "second", "seconds", "wday", "yday", "year",
     )  # fmt: skip
 
     def __init__(self, nanoseconds: int, zone: str) -> None:
@@ -305,10 +306,10 @@ def _expand(moment: Moment, spec: _Spec, gnu: bool) -> str:
 def _render(moment: Moment, format: str, gnu: bool) -> str:
     return "".join(
         [
-            piece if type(piece) is str else _expand(moment, piece, gnu)
+            piece if isinstance(piece, str) else _expand(moment, piece, gnu)
             for piece in _compile(format, gnu)
         ]
-    )  # type: ignore[arg-type]
+    )
 
 
 def longest_width(format: str) -> int:

@@ -22,10 +22,15 @@ DAY = 86400
 _CYCLE = 146097 * DAY
 """Seconds of 400 Gregorian years, after which weekdays and leap years repeat."""
 
-_REGIONS = "Africa America Antarctica Arctic Asia Atlantic Australia Brazil Canada Chile Etc Europe Indian Mexico Pacific US"
+_REGIONS = (
+    "Africa America Antarctica Arctic Asia Atlantic Australia Brazil Canada Chile Etc Europe "
+    "Indian Mexico Pacific US"
+)
 _OTHERS = (
-    "CET CST6CDT Cuba EET EST EST5EDT Egypt Eire GB GB-Eire GMT GMT+0 GMT-0 GMT0 Greenwich HST Hongkong Iceland Iran Israel "
-    "Jamaica Japan Kwajalein Libya MET MST MST7MDT NZ NZ-CHAT Navajo PRC PST8PDT Poland Portugal ROC ROK Singapore Turkey "
+    "CET CST6CDT Cuba EET EST EST5EDT Egypt Eire GB GB-Eire GMT GMT+0 GMT-0 GMT0 Greenwich HST "
+    "Hongkong Iceland Iran Israel "
+    "Jamaica Japan Kwajalein Libya MET MST MST7MDT NZ NZ-CHAT Navajo PRC PST8PDT Poland Portugal "
+    "ROC ROK Singapore Turkey "
     "UCT W-SU WET"
 )
 _DIRECTORY = "/usr/share/zoneinfo/"

@@ -123,7 +123,10 @@ class Stat:
         return self.mode & 0o7777
 
     def __repr__(self) -> str:
-        return f"Stat(mode={self.mode:#o}, size={self.size}, mtime={self.mtime}, ino={self.ino}, nlink={self.nlink})"
+        return (
+            f"Stat(mode={self.mode:#o}, size={self.size}, mtime={self.mtime}, ino={self.ino}, "
+            f"nlink={self.nlink})"
+        )
 
 
 class File(Stream):

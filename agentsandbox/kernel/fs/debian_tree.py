@@ -71,7 +71,8 @@ ID=debian
 _SHELLS = b"/bin/sh\n/usr/bin/sh\n/bin/bash\n/usr/bin/bash\n/bin/dash\n/usr/bin/dash\n"
 
 _PROC = {
-    "/proc/cpuinfo": b"processor\t: 0\nmodel name\t: sandbox\ncpu MHz\t\t: 1000.000\ncache size\t: 0 KB\n\n",
+    "/proc/cpuinfo": b"processor\t: 0\nmodel name\t: sandbox\ncpu MHz\t\t: 1000.000\n"
+    b"cache size\t: 0 KB\n\n",
     "/proc/filesystems": b"nodev\ttmpfs\nnodev\tproc\n",
     "/proc/loadavg": b"0.00 0.00 0.00 1/1 1\n",
     "/proc/meminfo": b"".join(
@@ -89,7 +90,8 @@ _PROC = {
     "/proc/version": b"Linux version 6.1.0 (sandbox) #1 SMP\n",
     "/proc/self/cmdline": b"bash\0",
     "/proc/self/comm": b"bash\n",
-    "/proc/self/status": b"Name:\tbash\nState:\tR (running)\nUid:\t1000\t1000\t1000\t1000\nGid:\t1000\t1000\t1000\t1000\n",
+    "/proc/self/status": b"Name:\tbash\nState:\tR (running)\nUid:\t1000\t1000\t1000\t1000\n"
+    b"Gid:\t1000\t1000\t1000\t1000\n",
     "/proc/sys/kernel/ostype": b"Linux\n",
     "/proc/sys/kernel/pid_max": b"4194304\n",
 }

@@ -326,7 +326,8 @@ class MemoryFileSystem(Ledger):
             return super().contents(path)
         names, entries = node.in_order()
         if not [mode for mode in {entry.mode for entry in entries} if mode & 0o170404 != 0o100404]:
-            content: list[bytes | None] = [entry.data for entry in entries]  # type: ignore[union-attr, misc]  # all are files
+            # all are files
+            content: list[bytes | None] = [entry.data for entry in entries]  # type: ignore[union-attr, misc]
             if set(map(type, content)) <= {bytes}:
                 return names, [_TYPES[FILE]] * len(names), content
         kinds = [
@@ -443,7 +444,8 @@ class MemoryFileSystem(Ledger):
         if self.descriptors is not None and path.startswith(_DESCRIPTORS):
             stream = self._descriptor(path)
             if stream is not None:
-                return stream.reopened(mode)  # type: ignore[return-value]  # of the shell: it stands where a file stands
+                # of the shell: it stands where a file stands
+                return stream.reopened(mode)  # type: ignore[return-value]
         creates = mode in ("w", "a", "x")
         if creates and path.endswith("/"):
             self._walk(path.rstrip("/") or "/", path, follow=False)
@@ -507,7 +509,8 @@ class MemoryFileSystem(Ledger):
                 raise os_error(errno.EPERM, path)
             if not for_script:
                 raise os_error(errno.ENXIO, path)
-            return self.open_fifo(number_of(node), path, mode)  # type: ignore[return-value]  # the same
+            # the same
+            return self.open_fifo(number_of(node), path, mode)  # type: ignore[return-value]
         from agentsandbox.kernel.fs.devices import open_device
 
         assert type(node) is Device
@@ -527,10 +530,11 @@ class MemoryFileSystem(Ledger):
                 )
                 last, mark = above, slash
             node = entries.get(name)
-            if node is not None and node.mode & 0o170404 == 0o100404 and type(node.data) is bytes:  # type: ignore[union-attr]  # a file
-                found.append(node.data)  # type: ignore[union-attr]
-            else:
+            if node is None or node.mode & 0o170404 != 0o100404:  # not a file that all may read
                 found.append(None if node is None else self._at_hand(node))
+            else:
+                data = node.data  # type: ignore[union-attr]
+                found.append(data if type(data) is bytes else self._at_hand(node))
         return found
 
     def program(self, path: str) -> bytes | None:

@@ -35,8 +35,9 @@ def check_mount(
             continue
         if any(folder.endangers(known) for folder in folders for known in others):
             raise MountError(
-                f"{path!r} and {other_path!r} would show the same folder of the host, or one within the other, and one of"
-                " them is writable: mount the outer folder only, or make both read-only (an overlay counts as read-only)"
+                f"{path!r} and {other_path!r} would show the same folder of the host, or one "
+                "within the other, and one of them is writable: mount the outer folder only, or "
+                "make both read-only (an overlay counts as read-only)"
             )
 
 

@@ -36,7 +36,8 @@ SPECIAL = frozenset(("", ".", ".."))
 
 _CACHED = 4096  # directories whose resolution is remembered
 _SHORT = 64  # a name of fewer characters is never too long
-_LONG = 900  # below this length a cached directory and a name stay within PATH_MAX without being measured
+# below this length a cached directory and a name stay within PATH_MAX without being measured
+_LONG = 900
 
 
 class Place:
