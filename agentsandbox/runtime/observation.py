@@ -7,7 +7,7 @@ from agentsandbox.events import CommandExecuted, FileChanged, Lifecycle, SkillIn
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Protocol
+    from typing import Literal, Protocol
 
     from agentsandbox.events import Observer, Stage
     from agentsandbox.kernel.fs.changes import Change
@@ -26,7 +26,11 @@ if TYPE_CHECKING:
         def now(self) -> float: ...
 
 
-_CHANGES = {"added": "created", "modified": "modified", "deleted": "deleted"}
+_CHANGES: dict[str, Literal["created", "modified", "deleted"]] = {
+    "added": "created",
+    "modified": "modified",
+    "deleted": "deleted",
+}
 
 
 class Observation:
