@@ -3,23 +3,30 @@
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.analysis import analyze
-    from agentsandbox.contract.command import Arguments, Command, CommandContext
+    from agentsandbox.contract.command import Arguments, Command, CommandContext, command
     from agentsandbox.errors import (
         ArchiveError,
         ClosedError,
         CommandError,
         InvalidSkillError,
+        MountError,
         SandboxError,
         ShellSyntaxError,
         SkillError,
         UsageError,
     )
     from agentsandbox.files import FileInfo, Match, SandboxFiles
+    from agentsandbox.host_input import HostInput
+    from agentsandbox.kernel.fs.base import FileSystem
     from agentsandbox.kernel.fs.changes import Change
+    from agentsandbox.kernel.fs.host import HostFileSystem
+    from agentsandbox.kernel.fs.memory import MemoryFileSystem
+    from agentsandbox.kernel.fs.overlay import OverlayFileSystem
     from agentsandbox.limits import Limits
     from agentsandbox.manager import SandboxManager
     from agentsandbox.network import NetworkPolicy
     from agentsandbox.options import SandboxOptions
+    from agentsandbox.policy import CommandRequest
     from agentsandbox.result import ExecutionError, ExecutionResult
     from agentsandbox.runtime.streaming import AsyncOutputStream, OutputStream
     from agentsandbox.sandbox import Sandbox, Snapshot, Stats
@@ -37,14 +44,21 @@ __all__ = [
     "Command",
     "CommandContext",
     "CommandError",
+    "CommandRequest",
     "ExecutionError",
     "ExecutionResult",
     "FileInfo",
+    "FileSystem",
+    "HostFileSystem",
+    "HostInput",
     "InvalidSkillError",
     "Limits",
     "Match",
+    "MemoryFileSystem",
+    "MountError",
     "NetworkPolicy",
     "OutputStream",
+    "OverlayFileSystem",
     "Sandbox",
     "SandboxError",
     "SandboxFiles",
@@ -58,16 +72,23 @@ __all__ = [
     "Stats",
     "UsageError",
     "analyze",
+    "command",
 ]
 
 _HOMES = {
     "analyze": "analysis",
     "Arguments": "contract.command",
     "Command": "contract.command",
+    "command": "contract.command",
     "CommandContext": "contract.command",
+    "CommandRequest": "policy",
     "FileInfo": "files",
+    "FileSystem": "kernel.fs.base",
+    "HostFileSystem": "kernel.fs.host",
+    "HostInput": "host_input",
     "Limits": "limits",
     "Match": "files",
+    "MemoryFileSystem": "kernel.fs.memory",
     "NetworkPolicy": "network",
     "Sandbox": "sandbox",
     "SandboxFiles": "files",
@@ -76,6 +97,7 @@ _HOMES = {
     "Snapshot": "sandbox",
     "Stats": "sandbox",
     "Change": "kernel.fs.changes",
+    "OverlayFileSystem": "kernel.fs.overlay",
     "OutputStream": "runtime.streaming",
     "AsyncOutputStream": "runtime.streaming",
     "ExecutionError": "result",

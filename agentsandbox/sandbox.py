@@ -813,16 +813,16 @@ def _command_names(own: Sequence[Command]) -> list[str]:
 
 def _new_filesystem(options: SandboxOptions, clock: Callable[[], float]) -> MemoryFileSystem:
     own = tuple(sorted(command.name for command in options.commands))
-    base = _skeleton(options.user, options.hostname, own)
+    base = _shared_base(options.user, options.hostname, own)
     fs = MemoryFileSystem(options.limits, clock, base)
     fs.uid = 0
     return fs
 
 
 @functools.lru_cache(maxsize=64)
-def _skeleton(user: str, hostname: str, custom: tuple[str, ...]) -> FrozenTree:
+def _shared_base(user: str, hostname: str, custom: tuple[str, ...]) -> FrozenTree:
     """Return the files of a new sandbox, shared by all sandboxes with the same arguments."""
     from agentsandbox.commands import names
-    from agentsandbox.kernel.fs.debian_tree import debian_skeleton
+    from agentsandbox.kernel.fs.debian_tree import debian_tree
 
-    return debian_skeleton(user, hostname, sorted({*names(), *custom, "sh", "dash", "bash", "["}))
+    return debian_tree(user, hostname, sorted({*names(), *custom, "sh", "dash", "bash", "["}))

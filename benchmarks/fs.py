@@ -158,7 +158,7 @@ def main() -> None:
     memory["new"] = measure(MemoryFileSystem, 2000)
     skill = build_tree({f"references/{number}.md": DATA for number in range(20)})
     fs = MemoryFileSystem()
-    memory["graft"] = measure(lambda: fs.graft(f"/skills/{fs.nodes}", skill), 1, 1)
+    memory["graft"] = measure(lambda: fs.mount_tree(f"/skills/{fs.nodes}", skill), 1, 1)
     top = tempfile.mkdtemp(dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
     try:
         real = measure_all(Real(f"{top}/x"), 500, large=True)

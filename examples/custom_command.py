@@ -4,8 +4,7 @@ loop.
 
 import asyncio
 
-from agentsandbox import Sandbox, UsageError
-from agentsandbox.contract.command import Arguments, CommandContext, command
+from agentsandbox import Arguments, CommandContext, Sandbox, UsageError, command
 
 
 @command(

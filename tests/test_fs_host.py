@@ -322,7 +322,7 @@ def test_a_relative_mount_point_is_refused(folder: Path) -> None:
         with pytest.raises(MountError, match="absolute"):
             MemoryFileSystem().mount(path, HostFileSystem(folder))
         with pytest.raises(MountError, match="absolute"):
-            MemoryFileSystem().graft(path, build_tree({"f": b""}))
+            MemoryFileSystem().mount_tree(path, build_tree({"f": b""}))
 
 
 # links that the host's programs follow

@@ -9,7 +9,7 @@ from contracts.filesystem import number_of, tree
 
 from agentsandbox.errors import LimitReached
 from agentsandbox.kernel.fs.changes import Change
-from agentsandbox.kernel.fs.debian_tree import command_of, debian_skeleton
+from agentsandbox.kernel.fs.debian_tree import command_of, debian_tree
 from agentsandbox.kernel.fs.memory import MemoryFileSystem
 from agentsandbox.kernel.fs.trees import build_tree
 from agentsandbox.limits import Limits
@@ -127,7 +127,7 @@ def test_permissions_of_the_user_hold(fs: MemoryFileSystem) -> None:
 
 
 def test_the_system_belongs_to_root() -> None:
-    fs = MemoryFileSystem(base=debian_skeleton("agent", "sandbox", ("ls", "cat")))
+    fs = MemoryFileSystem(base=debian_tree("agent", "sandbox", ("ls", "cat")))
     assert fs.stat("/etc/passwd").uid == 0
     assert number_of(fs.write_bytes, "/etc/passwd", b"") == "EACCES"
     assert number_of(fs.unlink, "/etc/passwd") == "EACCES"
@@ -282,7 +282,7 @@ def test_appending_is_linear(fs: MemoryFileSystem) -> None:
 
 
 def test_devices() -> None:
-    fs = MemoryFileSystem(base=debian_skeleton("agent", "sandbox", ()), random=Random(1))
+    fs = MemoryFileSystem(base=debian_tree("agent", "sandbox", ()), random=Random(1))
     fs.write_bytes("/dev/null", b"gone")
     assert fs.read_bytes("/dev/null") == b""
     with fs.open("/dev/zero", "r+") as zero:
@@ -301,7 +301,7 @@ def test_devices() -> None:
     for path in ("/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"):
         with fs.open(path) as file, pytest.raises(LimitReached):
             file.read()
-    again = MemoryFileSystem(base=debian_skeleton("agent", "sandbox", ()), random=Random(1))
+    again = MemoryFileSystem(base=debian_tree("agent", "sandbox", ()), random=Random(1))
     with fs.open("/dev/urandom") as file, again.open("/dev/urandom") as other:
         assert len(other.read(8)) == len(file.read(8)) == 8
     info = fs.stat("/dev/null")
@@ -331,9 +331,9 @@ def test_named_pipes_are_opened_by_the_host(fs: MemoryFileSystem) -> None:
     assert [call[1:] for call in seen] == [("/p", "r"), ("/q", "w")]
 
 
-def test_a_skeleton_is_built_once() -> None:
-    first = debian_skeleton("agent", "sandbox", ("ls",))
-    assert debian_skeleton("agent", "sandbox", ["ls"]) is first
+def test_a_tree_is_built_once() -> None:
+    first = debian_tree("agent", "sandbox", ("ls",))
+    assert debian_tree("agent", "sandbox", ["ls"]) is first
     assert timeit(lambda: MemoryFileSystem(base=first), number=1000) < 0.02
 
 

@@ -33,11 +33,11 @@ def fs() -> MemoryFileSystem:
     return MemoryFileSystem()
 
 
-# grafts
+# shared trees
 
 
-def test_a_graft_can_be_read_and_not_changed(fs: MemoryFileSystem) -> None:
-    fs.graft("/.sandbox/skills/x", SKILL)
+def test_a_shared_tree_can_be_read_and_not_changed(fs: MemoryFileSystem) -> None:
+    fs.mount_tree("/.sandbox/skills/x", SKILL)
     top = "/.sandbox/skills/x"
     assert fs.read_bytes(f"{top}/SKILL.md") == b"# x\n"
     assert fs.access(f"{top}/scripts/run.sh", 5)
@@ -73,16 +73,16 @@ def test_a_graft_can_be_read_and_not_changed(fs: MemoryFileSystem) -> None:
     assert number_of(fs.unlink, f"{top}/SKILL.md") == "EROFS"
 
 
-def test_a_graft_can_be_copied_and_then_changed(fs: MemoryFileSystem) -> None:
-    fs.graft("/x", SKILL)
+def test_a_shared_tree_can_be_copied_and_then_changed(fs: MemoryFileSystem) -> None:
+    fs.mount_tree("/x", SKILL)
     fs.copy_tree("/x", "/copy")
     fs.write_bytes("/copy/SKILL.md", b"mine")
     assert fs.read_bytes("/x/SKILL.md") == b"# x\n"
     assert fs.used_bytes == len(b"mine" + b"echo\n")
 
 
-def test_links_and_dot_dot_pass_through_a_graft(fs: MemoryFileSystem) -> None:
-    fs.graft("/x", build_tree({"d/f": b"1"}, links={"out": "/outside", "up": "../outside"}))
+def test_links_and_dot_dot_pass_through_a_shared_tree(fs: MemoryFileSystem) -> None:
+    fs.mount_tree("/x", build_tree({"d/f": b"1"}, links={"out": "/outside", "up": "../outside"}))
     fs.write_bytes("/outside", b"2")
     assert (
         fs.read_bytes("/x/out")
@@ -94,11 +94,11 @@ def test_links_and_dot_dot_pass_through_a_graft(fs: MemoryFileSystem) -> None:
     assert fs.read_bytes("/outside") == b"3"
 
 
-def test_a_writable_graft_is_everyones_own() -> None:
+def test_a_writable_shared_tree_is_everyones_own() -> None:
     tree_of = build_tree({"d/f": b"1"}, uid=1000)
     first, second = MemoryFileSystem(), MemoryFileSystem(Limits(total_bytes=1, files=2))
     for fs in (first, second):
-        fs.graft("/x", tree_of, read_only=False)
+        fs.mount_tree("/x", tree_of, read_only=False)
     assert number_of(second.write_bytes, "/new", b"22") == "ENOSPC"
     first.write_bytes("/x/d/f", b"changed")
     assert second.read_bytes("/x/d/f") == b"1"
@@ -106,17 +106,17 @@ def test_a_writable_graft_is_everyones_own() -> None:
 
 
 def test_nothing_is_planted_beside_a_read_only_mount(fs: MemoryFileSystem) -> None:
-    fs.graft("/.sandbox/skills/x", SKILL)
+    fs.mount_tree("/.sandbox/skills/x", SKILL)
     assert number_of(fs.mkdir, "/.sandbox/skills/y") == "EACCES"
     assert number_of(fs.rename, "/.sandbox/skills", "/.sandbox/other") == "EACCES"
-    fs.graft("/.sandbox/skills/y", SKILL)
-    fs.graft("/.sandbox/skills/z", SKILL)
+    fs.mount_tree("/.sandbox/skills/y", SKILL)
+    fs.mount_tree("/.sandbox/skills/z", SKILL)
     assert fs.listdir("/.sandbox/skills") == ["x", "y", "z"]
     assert fs.stat("/.sandbox/skills").nlink == 5
 
 
-def test_many_sandboxes_share_a_graft(fs: MemoryFileSystem) -> None:
-    fs.graft("/x", SKILL)
+def test_many_sandboxes_share_a_shared_tree(fs: MemoryFileSystem) -> None:
+    fs.mount_tree("/x", SKILL)
     fork = fs.fork()
     fork.write_bytes("/own", b"")
     assert fork.read_bytes("/x/SKILL.md") == b"# x\n"
@@ -126,11 +126,11 @@ def test_many_sandboxes_share_a_graft(fs: MemoryFileSystem) -> None:
 def test_a_mount_point_must_be_free(fs: MemoryFileSystem) -> None:
     fs.mkdir("/d")
     fs.write_bytes("/d/f", b"")
-    assert number_of(fs.graft, "/d", SKILL) == "ENOTEMPTY"
-    assert number_of(fs.graft, "/", SKILL) == "EBUSY"
-    fs.graft("/x", SKILL)
-    assert number_of(fs.graft, "/x", SKILL) == "EBUSY"
-    assert number_of(fs.graft, "/x/scripts", SKILL) == "EROFS"
+    assert number_of(fs.mount_tree, "/d", SKILL) == "ENOTEMPTY"
+    assert number_of(fs.mount_tree, "/", SKILL) == "EBUSY"
+    fs.mount_tree("/x", SKILL)
+    assert number_of(fs.mount_tree, "/x", SKILL) == "EBUSY"
+    assert number_of(fs.mount_tree, "/x/scripts", SKILL) == "EROFS"
     assert number_of(fs.remove_tree, "/x") in ("EROFS", "EBUSY")
 
 

@@ -17,10 +17,11 @@ PINNED = Path(__file__).with_name("public_api.txt")
 WIDTH = 100
 
 NAMES = """AgentSkill ArchiveError Arguments AsyncOutputStream Change ClosedError Command
-CommandContext CommandError ExecutionError ExecutionResult FileInfo InvalidSkillError Limits
-Match NetworkPolicy OutputStream Sandbox SandboxError SandboxFiles SandboxManager
-SandboxOptions ShellSyntaxError SkillError SkillInfo SkillMetadata Snapshot Stats UsageError
-analyze"""
+CommandContext CommandError CommandRequest ExecutionError ExecutionResult FileInfo
+FileSystem HostFileSystem HostInput InvalidSkillError Limits Match MemoryFileSystem
+MountError NetworkPolicy OutputStream OverlayFileSystem Sandbox SandboxError SandboxFiles
+SandboxManager SandboxOptions ShellSyntaxError SkillError SkillInfo SkillMetadata Snapshot
+Stats UsageError analyze command"""
 
 
 def test_the_names() -> None:

@@ -58,7 +58,7 @@ def mount_skills(
     mounted = []
     for skill in skills:
         path = posixpath.join(base, skill.name)
-        fs.graft(path, skill.tree, read_only=not writable)
+        fs.mount_tree(path, skill.tree, read_only=not writable)
         mounted.append(SkillInfo(skill.name, skill.description, path, skill.metadata))
     return tuple(mounted)
 
@@ -78,7 +78,7 @@ def mount_another(
     if not known and not written:
         clear_way(fs, path)
     if not fs.exists(path):
-        fs.graft(path, skill.tree)
+        fs.mount_tree(path, skill.tree)
     return (
         mounted
         if known

@@ -104,17 +104,17 @@ def command_of(content: bytes) -> str | None:
     return decode(content[len(COMMAND_MARK) :]).rstrip("\n")
 
 
-def debian_skeleton(user: str, hostname: str, command_names: Sequence[str]) -> FrozenTree:
+def debian_tree(user: str, hostname: str, command_names: Sequence[str]) -> FrozenTree:
     """Return the tree; the same object for the same arguments.
 
     Everything belongs to root but the user's home. Anyone may create names in "/", as in /tmp,
     but not remove those of the system.
     """
-    return _skeleton(user, hostname, tuple(command_names))
+    return _build(user, hostname, tuple(command_names))
 
 
 @functools.lru_cache(maxsize=32)
-def _skeleton(user: str, hostname: str, command_names: tuple[str, ...]) -> FrozenTree:
+def _build(user: str, hostname: str, command_names: tuple[str, ...]) -> FrozenTree:
     name = encode(hostname)
     files: dict[str, bytes | tuple[bytes, int]] = {
         "/etc/debian_version": b"12.0\n",

@@ -29,9 +29,9 @@ from agentsandbox.kernel.fs.nodes import (
     Device,
     Dir,
     Fifo,
-    Graft,
     Inner,
     InnerLink,
+    SharedTree,
     number_of,
     regular_mode,
 )
@@ -118,7 +118,7 @@ class MemoryFileSystem(Ledger):
     walk = subtrees.walk
     copy_tree = subtrees.copy_tree
     remove_tree = subtrees.remove_tree
-    graft = mounts.graft
+    mount_tree = mounts.mount_tree
     mount = mounts.mount
     host_folders = mounts.host_folders
 
@@ -255,7 +255,7 @@ class MemoryFileSystem(Ledger):
             return False
         if isinstance(node, (Inner, InnerLink)):
             return node.filesystem.access(node.path, bits)
-        read_only = place.mount is not None or type(place.entry) is Graft
+        read_only = place.mount is not None or type(place.entry) is SharedTree
         return self._may(node, bits) and not (bits & 2 and read_only)
 
     def realpath(self, path: str) -> str:
@@ -354,7 +354,7 @@ class MemoryFileSystem(Ledger):
             raise os_error(errno.ENOENT, path)
         if isinstance(node, (Inner, InnerLink)):
             return node
-        if place.mount is not None or type(place.entry) is Graft:
+        if place.mount is not None or type(place.entry) is SharedTree:
             raise os_error(errno.EROFS, path)
         if self._uid not in (0, node.uid):
             raise os_error(errno.EPERM, path)

@@ -9,7 +9,7 @@ from agentsandbox.errors import MountError
 from agentsandbox.kernel.fs.base import os_error
 from agentsandbox.kernel.fs.mounted_calls import check_mount
 from agentsandbox.kernel.fs.names import mkdir
-from agentsandbox.kernel.fs.nodes import Dir, Graft, Mount
+from agentsandbox.kernel.fs.nodes import Dir, Mount, SharedTree
 from agentsandbox.kernel.fs.resolution import is_ordinary
 
 TYPE_CHECKING = False
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.fs.trees import FrozenTree
 
 
-def graft(ledger: Ledger, path: str, tree: FrozenTree, *, read_only: bool = True) -> None:
+def mount_tree(ledger: Ledger, path: str, tree: FrozenTree, *, read_only: bool = True) -> None:
     """Mount a shared tree at no cost. If writable, changes copy piece by piece.
 
     Its files do not count against the limits.
     """
-    _mount(ledger, path, Graft(tree.root) if read_only else tree.root)
+    _mount(ledger, path, SharedTree(tree.root) if read_only else tree.root)
     if not read_only:
         ledger.nodes += tree.nodes
         ledger.max_nodes += tree.nodes
@@ -47,7 +47,7 @@ def host_folders(tree: Ledger) -> list[HostFolder]:
     return [folder for _, filesystem in tree.mounted for folder in filesystem.host_folders()]
 
 
-def _mount(tree: Ledger, path: str, entry: Dir | Graft | Mount) -> None:
+def _mount(tree: Ledger, path: str, entry: Dir | SharedTree | Mount) -> None:
     """Mount at a path that is missing or an empty directory; missing parents do not count."""
     if not path.startswith("/"):
         raise MountError(f"a mount point is an absolute path, not {path!r}")
@@ -68,12 +68,12 @@ def _mount(tree: Ledger, path: str, entry: Dir | Graft | Mount) -> None:
     tree.max_nodes += 1
 
 
-def _mount_slowly(tree: Ledger, path: str, entry: Dir | Graft | Mount) -> None:
+def _mount_slowly(tree: Ledger, path: str, entry: Dir | SharedTree | Mount) -> None:
     uid, tree._uid = tree._uid, 0
     before, most = tree.nodes, tree.max_nodes
     try:
         tree.max_nodes += path.count("/") + 1
-        _make_parents(tree, path, 0 if type(entry) is Graft else tree.maker)
+        _make_parents(tree, path, 0 if type(entry) is SharedTree else tree.maker)
         place = tree._walk(path)
         node = place.node
         if not place.name or place.entry is not node or type(node) is not Dir:

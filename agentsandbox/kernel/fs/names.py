@@ -13,11 +13,11 @@ from agentsandbox.kernel.fs.nodes import (
     LINK,
     Dir,
     Fifo,
-    Graft,
     Inner,
     InnerLink,
     Link,
     Mount,
+    SharedTree,
 )
 from agentsandbox.kernel.streams import encode
 
@@ -144,7 +144,7 @@ def link(tree: Ledger, source: str, path: str) -> None:
         raise os_error(errno.ENOENT, source)
     place = new_place(tree, path)
     here = place.stack[-1]
-    behind_mount = type(origin.entry) is Graft or type(origin.entry) is Mount
+    behind_mount = type(origin.entry) is SharedTree or type(origin.entry) is Mount
     if origin.mount is not place.mount or behind_mount:
         raise os_error(errno.EXDEV, path)
     if type(here) is Inner:
@@ -188,7 +188,9 @@ def unlink(tree: Ledger, path: str) -> None:
             raise os_error(errno.EISDIR, path)
         inside(path, node.filesystem.unlink, node.path + _slash(path))
         return
-    if node.kind == DIR and (not place.name or path.endswith("/") or type(place.entry) is Graft):
+    if node.kind == DIR and (
+        not place.name or path.endswith("/") or type(place.entry) is SharedTree
+    ):
         raise os_error(errno.EISDIR, path)
     if path.endswith("/"):
         raise os_error(errno.ENOTDIR, path)
@@ -256,7 +258,7 @@ def rename(tree: Ledger, source: str, target: str) -> None:
         )
         inside(source, here.filesystem.rename, old, new)
         return
-    if any(type(each.entry) is Graft or type(each.entry) is Mount for each in (origin, place)):
+    if any(type(each.entry) is SharedTree or type(each.entry) is Mount for each in (origin, place)):
         raise os_error(errno.EBUSY, source)
     _check_rename(tree, origin, place, source, target)
     if origin.node is place.node:

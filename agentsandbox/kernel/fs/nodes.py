@@ -168,7 +168,7 @@ class Hard:
         self.number = number
 
 
-class Graft:
+class SharedTree:
     """A read-only tree that many filesystems share."""
 
     __slots__ = ("root",)
@@ -226,7 +226,7 @@ class InnerLink:
 if TYPE_CHECKING:
     Plain = File | Link | Fifo | Device
     Own = Plain | Dir
-    Entry = Own | Hard | Graft | Mount
+    Entry = Own | Hard | SharedTree | Mount
     Foreign = Inner | InnerLink
     Node = Own | Foreign
 

@@ -20,10 +20,10 @@ from agentsandbox.kernel.fs.nodes import (
     LINK,
     MOUNT,
     Dir,
-    Graft,
     Inner,
     InnerLink,
     Mount,
+    SharedTree,
 )
 from agentsandbox.kernel.streams import encode
 
@@ -58,7 +58,7 @@ class Place:
         self.node: Node | None = None
         self.entry: Entry | None = None
         self.slashed = slashed
-        self._mounts: list[tuple[int, Graft | Mount]] = []
+        self._mounts: list[tuple[int, SharedTree | Mount]] = []
 
     @property
     def path(self) -> str:
@@ -66,13 +66,13 @@ class Place:
         return "/" + "/".join([*self.names, self.name] if self.name else self.names)
 
     @property
-    def mount(self) -> Graft | Mount | None:
+    def mount(self) -> SharedTree | Mount | None:
         """Return the innermost mount on the way, or None."""
         return self._mounts[-1][1] if self._mounts else None
 
     def enter(self, name: str, entry: Entry | None, node: Dir | Inner) -> None:
         """Go down into a directory by the name that it has here."""
-        if type(entry) is Graft or type(entry) is Mount:
+        if type(entry) is SharedTree or type(entry) is Mount:
             self._mounts.append((len(self.stack), entry))
         self.stack.append(node)
         self.names.append(name)
