@@ -23,7 +23,7 @@ from agentsandbox.commands.awk.runtime import Runtime
 from agentsandbox.kernel.budget import Budget
 
 ROOT = Path(__file__).parents[1]
-MANGLED = re.compile(r"[vlfiyw]_.*", re.ASCII)
+MANGLED = re.compile(r"[vlfyw]_.*", re.ASCII)
 GENERAL = """
 function NAME_f(zz1, NAME_a, zz2) { NAME_a[zz1] = zz1; for (zz2 in NAME_a) zz1 = zz1 zz2; return zz1 }
 BEGIN { NAME = 1; NAME++; print NAME, NAME_f(NAME) }
@@ -76,7 +76,7 @@ def test_no_name_of_the_runtime_is_one_of_a_program() -> None:
         | frozenset(dir(builtins))
         | frozenset(keyword.kwlist)
     )
-    assert len(names) > 300
+    assert len(names) > 250
     assert not [name for name in names if MANGLED.fullmatch(name)]
 
 
@@ -143,7 +143,7 @@ def test_what_is_generated_is_mangled_or_the_compilers_own() -> None:
     """
     names, count = generated()
     assert count > 300
-    own = "r f nf k b q rt run pad odd hot known inputs sep rows begin_file end_file value".split()
+    own = "r f nf k b q rt run pad sep begin_file end_file value".split()
     assert not [
         name
         for name in names - globals_of_the_runtime() - set(own)
@@ -162,7 +162,7 @@ def dangerous() -> list[str]:
         | {"eval", "exec", "open", "super", "__builtins__"}
     )
     names |= {name.partition("_")[2] for name in names} | {
-        f"{kind}_{name}" for kind in "vlfiyw" for name in ("zz1", "x")
+        f"{kind}_{name}" for kind in "vlfyw" for name in ("zz1", "x")
     }
     names |= {"set_zz1", "__class__", "_", "__", "v_", "w_zz2"}
     awks = KEYWORDS | frozenset(BUILTINS)
@@ -184,7 +184,7 @@ def run(sandbox: Sandbox, text: str, name: str, operands: list[str]) -> list[obj
 @pytest.mark.parametrize("part", range(4))
 def test_no_name_changes_what_a_program_does(part: int) -> None:
     names = dangerous()
-    assert len(names) > 200
+    assert len(names) > 150
     assert {
         "element",
         "set_element",

@@ -75,11 +75,6 @@ class Array(dict[str, "Value | Array"]):
         """The keys for `for (key in array)`."""
         return walk_order(self, step)
 
-    def walk_items(self, step: Callable[[int], None]) -> Iterable[tuple[str, Any]]:
-        """The same with what is there when the loop comes to it."""
-        keys = walk_order(self, step)
-        return zip(keys, map(self.__getitem__, keys), strict=True)
-
 
 class Environment(Array):
     """ENVIRON. What is stored in it is in the environment of commands, too: a text as it is, a

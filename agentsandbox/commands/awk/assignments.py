@@ -78,26 +78,7 @@ def assign_statement(compiler: Compiler, node: nodes.Assign) -> None:
         if position and source:
             compiler.emit(f"rt.copy_field({source}, {position})")
             return
-        if (
-            isinstance(node.value, nodes.Field)
-            and isinstance(target, nodes.Index)
-            and not compiler.general
-        ):
-            if isinstance(target.base, nodes.Name) and compiler.is_plain_array(target.base.name):
-                compiler.field_targets.add(target.base.name)
-                compiler.emit(
-                    assignment(
-                        compiler, target, f"i_{target.base.name}({compiler.field_text(node.value)})"
-                    )
-                )
-                return
-        is_arithmetic = isinstance(node.value, (nodes.Binary, nodes.Unary))
-        value = (
-            compiler.quick_value(node.value, compiler.value)
-            if is_arithmetic
-            else compiler.value(node.value)
-        )
-        compiler.emit(assignment(compiler, target, value))
+        compiler.emit(assignment(compiler, target, compiler.value(node.value)))
         return
     if (
         isinstance(target, nodes.Name)
@@ -105,7 +86,7 @@ def assign_statement(compiler: Compiler, node: nodes.Assign) -> None:
         and not compiler.scopes.is_array(compiler.function, target.name)
     ):
         name = compiler.variable(target)
-        value = compiler.quick_value(node.value, compiler.number)
+        value = compiler.number(node.value)
         counted = _is_length(node.value)
         if (
             operator in ("+=", "-=", "*=")
@@ -126,7 +107,7 @@ def assign_statement(compiler: Compiler, node: nodes.Assign) -> None:
         and compiler.numeric(target)
         and operator in ("+=", "-=", "*=")
     ):
-        value = compiler.quick_value(node.value, compiler.number)
+        value = compiler.number(node.value)
         if not isinstance(node.value, (nodes.Number, nodes.Field, nodes.Name)):
             temporary = compiler.temporary()
             compiler.emit(f"{temporary} = {value}")

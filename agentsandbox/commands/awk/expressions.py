@@ -19,13 +19,12 @@ from agentsandbox.commands.awk.lexer import AwkSyntaxError, place_of
 from agentsandbox.commands.awk.numbered import numbered_arrays
 from agentsandbox.commands.awk.patterns import written_plainly
 from agentsandbox.commands.awk.scopes import SPECIAL_ARRAYS, SPECIAL_NAMES
-from agentsandbox.commands.awk.shortcuts import is_arithmetic
 from agentsandbox.commands.awk.values import integral_text, parse_number
 from agentsandbox.kernel.regexps import RegexError, compile_posix
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from agentsandbox.commands.awk.lexer import Source
     from agentsandbox.commands.awk.nodes import Expression
@@ -60,21 +59,14 @@ class Expressions:
         self.regexes: dict[str, int] = {}
         self.substitutions: dict[tuple[str, str, bool], int] = {}
         self.split_targets: set[str] = set()
-        self.field_targets: set[str] = set()
-        """Global arrays whose elements are assigned fields."""
         self.numbered = numbered_arrays(scopes)
-        self.loop_elements: dict[tuple[str, str], str] = {}
-        """For an array and a variable that goes through its keys what holds the element."""
         self.typed: set[str] = set()
         """Global arrays of which it matters whether an element is a number or its text."""
         self.loop_fields: dict[tuple[str, str], tuple[str, str]] = {}
         """For a variable that goes through the fields what holds the field, and what holds its
         number as a subscript, or ""."""
-        self.uses_odd = False
         self.reads_types = False
         """Whether the type of an assigned field may matter."""
-        self.quick = False
-        """Whether statements may come before the expression that make its fields numbers."""
         self.warnings: list[str] = []
         self.hoisted: list[tuple[int, str, int]] = []
         self.ignore_case = "IGNORECASE" in scopes.names or ("", "IGNORECASE") in scopes.texts
@@ -340,11 +332,7 @@ class Expressions:
                 expression,
             )
         if isinstance(expression, nodes.Field):
-            return (
-                self.quick_number(expression)
-                if self.quick
-                else self.field_number(self.field_text(expression))
-            )
+            return f"num({self.field_text(expression)})"
         if isinstance(expression, nodes.Ternary):
             return f"({self.number(expression.yes)} if {self.condition(expression.condition)} else {self.number(expression.no)})"
         if self.numeric(expression):
@@ -433,14 +421,6 @@ class Expressions:
     # value
 
     def _element(self, node: nodes.Index) -> str:
-        if (
-            isinstance(node.base, nodes.Name)
-            and len(node.subscripts) == 1
-            and isinstance(node.subscripts[0], nodes.Name)
-        ):
-            walked = self.loop_elements.get((node.base.name, node.subscripts[0].name))
-            if walked is not None:
-                return walked
         code = f"{self.array_code(node.base)}[{self.subscript(node)}]"
         return f"element({code})" if self.scopes.nested and not self.numeric(node) else code
 
@@ -638,80 +618,3 @@ class Expressions:
         if self.numeric(value):
             return f"same_number({subject}, {self.number(value)})"
         return f"same_text({subject}, {self.text(value)})"
-
-    def quick_number(self, node: nodes.Field) -> str:
-        """A field as a number, by statements: most fields that are calculated with are plain
-        numbers.
-        """
-        temporary, text = self.temporary(), self.field_text(node)
-        self.emit(f"try: {temporary} = {self.quick_code(text)}")
-        self.emit(f"except ValueError: {temporary} = num({text})")
-        return temporary
-
-    def quick_value(self, expression: Expression, form: Callable[[Expression], str]) -> str:
-        """An expression in one of the four forms, its fields made numbers by statements before it
-        if that can be.
-        """
-        if self.general or self.function or not is_arithmetic(expression):
-            return form(expression)
-        self.quick = True
-        code = form(expression)
-        self.quick = False
-        return code
-
-    def quick_condition(self, expression: Expression) -> str:
-        """A condition that is tested once, right behind the statements that may come before it."""
-        while isinstance(expression, nodes.Unary) and expression.operator == "()":
-            expression = expression.operand
-        if (
-            self.general
-            or self.function
-            or self.ignore_case
-            or not isinstance(expression, nodes.Binary)
-        ):
-            return self.condition(expression)
-        left, right, operator = expression.left, expression.right, expression.operator
-        if operator in _COMPARISONS and all(
-            self.numeric(side) and is_arithmetic(side) for side in (left, right)
-        ):
-            self.quick = True
-            code = self.condition(expression)
-            self.quick = False
-            return code
-        if (
-            operator not in _COMPARISONS
-            or not isinstance(left, nodes.Field)
-            or not isinstance(left.number, (nodes.Name, nodes.Number))
-        ):
-            return self.condition(expression)
-        if not isinstance(right, (nodes.Name, nodes.Number)) or not self.numeric(right):
-            return self.condition(expression)
-        temporary, text, other = self.temporary(), self.field_text(left), self.number(right)
-        odd, memory = self.odd(), ""
-        if not self.scopes.uses_getline and not self.scopes.changes_record:
-            odd, memory = "odd and not hot", f"inputs[{text}] if hot else "
-        self.emit(f"try: {temporary} = {memory}float({text})")
-        self.emit(f"except ValueError: {temporary} = None")
-        exact = f"field_{_COMPARISONS[operator]}({text}, {other})"
-        return f"({exact} if {temporary} is None or {odd} else {temporary} {operator} {other})"
-
-    def quick_code(self, text: str) -> str:
-        """The number of a field's text where `float` does not refuse it."""
-        if self.scopes.changes_record:
-            return f"num({text})"
-        direct = f"num({text}) if {self.odd()} else float({text})"
-        return direct if self.scopes.uses_getline else f"known[{text}] if hot else {direct}"
-
-    def field_number(self, text: str) -> str:
-        """The number of a field's text."""
-        if self.general or self.scopes.changes_record or self.scopes.uses_getline:
-            return f"num({text})"
-        self.uses_odd = True
-        return f"(known[{text}] if hot else num({text}))"
-
-    def odd(self) -> str:
-        """Code for whether `float` might take for a number what awk does not."""
-        if self.scopes.changes_record:
-            return "True"
-        self.uses_odd = True
-        return "rt.odd" if self.scopes.uses_getline else "odd"

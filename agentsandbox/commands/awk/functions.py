@@ -7,9 +7,6 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections import Counter
-from functools import reduce
-from operator import add
 
 from agentsandbox.commands.awk.arrays import Array
 from agentsandbox.commands.awk.formats import as_bytes, format_one, format_values
@@ -31,7 +28,7 @@ from agentsandbox.commands.awk.values import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from agentsandbox.commands.awk.protocols import Run
@@ -340,15 +337,6 @@ def _elements() -> dict[str, Callable[..., Any]]:
         array[key] = before + amount
         return before
 
-    def count_all(array: Any, keys: Iterable[str]) -> None:
-        """Add one to the elements of an array of numbers, for one key after the other."""
-        for key, number in Counter(keys).items():
-            array[key] += number
-
-    def add_all(start: float, numbers: Iterable[float]) -> float:
-        """The sum, made from left to right."""
-        return reduce(add, numbers, start)
-
     def peek(array: Array, key: str) -> object:
         return array.get(key)
 
@@ -361,7 +349,7 @@ def _elements() -> dict[str, Callable[..., Any]]:
     return {
         "array_of": array_of, "scalar": scalar, "element": element, "element_or_array": element_or_array, "set_element": set_element,
         "undefined_function": undefined_function, "step_element": step_element, "count_element": count_element, "peek": peek,
-        "count_all": count_all, "add_all": add_all, "is_array": is_array, "kind_of": kind_of, "not_an_array": not_an_array,
+        "is_array": is_array, "kind_of": kind_of, "not_an_array": not_an_array,
     }  # fmt: skip
 
 
@@ -524,11 +512,11 @@ def namespace(rt: Run, used: frozenset[str]) -> dict[str, Any]:
     """
     text = rt.text
     names: dict[str, Any] = {
-        "__builtins__": {}, "float": float, "int": int, "str": str, "list": list, "len": len, "map": map, "zip": zip,
-        "ValueError": ValueError, "IndexError": IndexError, "num": to_number, "from_input": from_input,
+        "__builtins__": {}, "float": float, "int": int, "str": str, "list": list, "len": len, "zip": zip,
+        "num": to_number, "from_input": from_input,
         "UNSET": UNSET, "INF": math.inf, "NAN": math.nan, "Array": Array, "AwkExit": AwkExit, "AwkNext": AwkNext,
         "AwkNextFile": AwkNextFile, "emit": rt.out.append, "write": rt.write, "split_fields": rt.split_fields,
-        "walk": rt.walk, "walk_items": rt.walk_items, "other_field": rt.other_field, "other_value": rt.other_value,
+        "walk": rt.walk, "other_field": rt.other_field, "other_value": rt.other_value,
         **rt.conversions, **_ELEMENTS,
     }  # fmt: skip
     for given, make in _GROUPS:

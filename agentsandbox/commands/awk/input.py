@@ -9,13 +9,11 @@ from agentsandbox.commands.awk.arrays import Array
 from agentsandbox.commands.awk.fields import Fields
 from agentsandbox.commands.awk.meter import ACCOUNTED, FLUSH_CHARACTERS
 from agentsandbox.commands.awk.numbered import Numbered
-from agentsandbox.commands.awk.records import RecordReader, Separator, has_odd_numbers, is_plain
+from agentsandbox.commands.awk.records import RecordReader, Separator, is_plain
 from agentsandbox.commands.awk.values import (
     AwkFatal,
     AwkNextFile,
-    Known,
     from_input,
-    numeric_input,
     to_number,
 )
 from agentsandbox.kernel.streams import Buffer, InputError
@@ -28,10 +26,6 @@ if TYPE_CHECKING:
     from agentsandbox.commands.awk.values import Value
     from agentsandbox.contract.command import CommandContext
 
-_MISSES_SHARE = 4
-_TRIED = 4096
-_FEW = 16
-"""One number not seen before in so many records is too often."""
 _SPLITTING = frozenset(("FS", "FPAT", "FIELDWIDTHS", "IGNORECASE"))
 _SPECIAL = frozenset(
     "NR FNR NF FS OFS ORS RS RT RSTART RLENGTH SUBSEP CONVFMT OFMT FILENAME IGNORECASE FPAT FIELDWIDTHS ERRNO BINMODE ARGC "
@@ -65,17 +59,6 @@ class Input(Fields):
         self.inplace_suffix = ""
         self.uses_terminator = False
         self.records: Iterator[str] = iter(())
-        self.odd = True
-        """Whether `float` might take for a number what awk does not; known only if the program
-        `uses_odd` and it is not `hot`."""
-        self.uses_odd = False
-        self.known = Known(to_number)
-        self.known_inputs = Known(numeric_input)
-        self.hot = True
-        """Whether numbers come often enough again to look for them in those."""
-        self._misses = 0
-        self.together = True
-        """Whether records have shown nothing against going through them together."""
         self._block_text = ""
         self._reader: RecordReader | None = None
         self._separator = Separator("\n", self._compile)
@@ -187,30 +170,7 @@ class Input(Fields):
             if self._splitting == "FS" and self.FS == " ":
                 self.q = is_plain(self._block_text)
                 self.sep = None
-            if self.uses_odd:
-                self._keep_hot(before)
-                self.odd = not self.hot and has_odd_numbers(self._block_text)
             return True
-
-    def _keep_hot(self, records: int) -> None:
-        """Look numbers up no more if most are new, though many are known."""
-        misses = self.known.misses + self.known_inputs.misses
-        self._misses += misses
-        self.hot = self.hot and (misses * _MISSES_SHARE <= records or self._misses < _TRIED)
-        self.known.misses = self.known_inputs.misses = 0
-
-    def take_rows(self) -> list[str]:
-        """The records at hand but the last, to go through them together; none if they are few."""
-        if not self.together or length_hint(self.records) < _FEW:
-            return []
-        *rows, last = self.records
-        self.records = iter((last,))
-        return rows
-
-    def give_back(self, rows: list[str]) -> None:
-        """Have them go through one by one, and all others: they were not as hoped."""
-        self.records = iter([*rows, *self.records])
-        self.together = False
 
     def _read_block(self) -> list[str] | None:
         assert self._reader is not None

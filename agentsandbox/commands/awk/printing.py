@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from agentsandbox.commands.awk import nodes
 from agentsandbox.commands.awk.formats import parse_format
-from agentsandbox.commands.awk.shortcuts import is_pure
 from agentsandbox.commands.awk.values import integral_text
 
 TYPE_CHECKING = False
@@ -22,14 +21,8 @@ def printed(compiler: Compiler, node: nodes.Print) -> tuple[str, bool]:
     ]
     separator, end = ("' '", "'\\n'") if compiler.fixed_separators else ("rt.OFS", "rt.ORS")
     codes: list[str] = []
-    pure = not node.redirection and all(map(is_pure, arguments))
     for argument in arguments:
-        calculated = pure and isinstance(argument, (nodes.Binary, nodes.Unary))
-        code = (
-            compiler.quick_value(argument, lambda item: print_text(compiler, item))
-            if calculated
-            else print_text(compiler, argument)
-        )
+        code = print_text(compiler, argument)
         codes += [separator, code] if codes else [code]
     codes.append(end)
     bounded = all(compiler.bounded(argument) for argument in arguments)

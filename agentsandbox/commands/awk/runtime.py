@@ -135,15 +135,6 @@ class Runtime(Input):
         how = self._order()
         return array.walk(self.budget.step) if how is None else sorted_keys(self, array, how)
 
-    def walk_items(self, array: Array) -> Iterable[tuple[str, Any]]:
-        """The keys, with what is there when the loop comes to it."""
-        self.budget.step(len(array) // 8 + 1)
-        how = self._order()
-        if how is None:
-            return array.walk_items(self.budget.step)
-        keys = sorted_keys(self, array, how)
-        return zip(keys, map(array.__getitem__, keys), strict=True)
-
     def split_into(
         self,
         text: str,

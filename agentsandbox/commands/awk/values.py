@@ -8,7 +8,6 @@ import re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import TypeAlias
 
     Value: TypeAlias = "float | str"
@@ -68,8 +67,6 @@ _SPECIAL = {
     "+nan": float("nan"),
     "-nan": -float("nan"),
 }
-_KNOWN = 4096
-_SHORT = 20
 _DIGITS = frozenset("0123456789")
 
 
@@ -97,26 +94,6 @@ def to_number(value: object) -> float:
     if number - number != 0.0 or "_" in value or not value.isascii():  # type: ignore[operator, attr-defined]
         return parse_number(str(value))
     return number
-
-
-class Known(dict[str, "float | None"]):
-    """What `read` makes of texts seen before: looking one up takes a fraction of reading it.
-    `misses` counts the others.
-    """
-
-    __slots__ = ("_read", "misses")
-
-    def __init__(self, read: Callable[[str], float | None]) -> None:
-        super().__init__()
-        self._read = read
-        self.misses = 0
-
-    def __missing__(self, text: str) -> float | None:
-        self.misses += 1
-        number = self._read(text)
-        if len(self) < _KNOWN and len(text) < _SHORT:
-            self[text] = number
-        return number
 
 
 def array_as_scalar(value: object) -> AwkFatal:
