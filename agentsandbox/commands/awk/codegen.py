@@ -20,10 +20,8 @@ from __future__ import annotations
 import re
 
 from agentsandbox.commands.awk import nodes
-from agentsandbox.commands.awk.assignments import assignment
-from agentsandbox.commands.awk.expressions import Expressions
+from agentsandbox.commands.awk.expressions import Expressions, assignment, printed
 from agentsandbox.commands.awk.lexer import AwkSyntaxError, Source
-from agentsandbox.commands.awk.printing import printed
 from agentsandbox.commands.awk.scopes import SPECIAL_ARRAYS, SPECIAL_NAMES, Scopes
 from agentsandbox.commands.awk.shortcuts import (
     counts_silently,

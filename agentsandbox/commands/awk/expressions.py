@@ -8,13 +8,7 @@ import re
 from math import copysign
 
 from agentsandbox.commands.awk import nodes
-from agentsandbox.commands.awk.assignments import (
-    assign_statement,
-    assign_value,
-    getline_value,
-    step_value,
-)
-from agentsandbox.commands.awk.calls import CALLS, TEXT_CALLS, substitution_statement
+from agentsandbox.commands.awk.formats import parse_format
 from agentsandbox.commands.awk.lexer import AwkSyntaxError, place_of
 from agentsandbox.commands.awk.numbered import numbered_arrays
 from agentsandbox.commands.awk.patterns import written_plainly
@@ -24,7 +18,7 @@ from agentsandbox.kernel.regexps import RegexError, compile_posix
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from agentsandbox.commands.awk.lexer import Source
     from agentsandbox.commands.awk.nodes import Expression
@@ -40,6 +34,10 @@ _TEXT_SPECIALS = frozenset(
     ("OFS", "ORS", "SUBSEP", "CONVFMT", "OFMT", "FS", "RS", "RT", "FPAT", "FIELDWIDTHS")
 )
 _LITERAL = re.compile(r"[A-Za-z0-9 _:,;=<>/@#%&~!'\"`-]+")
+
+_SIMPLE = (nodes.Number, nodes.Field, nodes.Name)
+TEXT_CALLS = frozenset("substr sprintf tolower toupper gensub strftime typeof".split())
+_ORDINALS = ("first", "second", "third", "fourth")
 
 
 class Expressions:
@@ -134,9 +132,6 @@ class Expressions:
 
     def effect(self, expression: Expression) -> None:
         """As a statement."""
-        if isinstance(expression, nodes.Unary) and expression.operator == "()":
-            self.effect(expression.operand)
-            return
         if isinstance(expression, nodes.Step):
             expression = nodes.Assign(
                 expression.line,
@@ -172,8 +167,6 @@ class Expressions:
             return True
         if isinstance(expression, nodes.Call):
             return expression.name in TEXT_CALLS
-        if isinstance(expression, nodes.Unary):
-            return expression.operator == "()" and self.textual(expression.operand)
         if isinstance(expression, nodes.Ternary):
             return self.textual(expression.yes) and self.textual(expression.no)
         return (
@@ -321,8 +314,6 @@ class Expressions:
         if self.is_condition(expression):
             return f"(1.0 if {self.condition(expression)} else 0.0)"
         if isinstance(expression, nodes.Unary):
-            if expression.operator == "()":
-                return self.number(expression.operand)
             return f"({expression.operator}{self.number(expression.operand)})"
         if isinstance(expression, nodes.Binary):
             return self.arithmetic(
@@ -389,8 +380,6 @@ class Expressions:
             return self.field_text(expression)
         if isinstance(expression, nodes.Concat):
             return self.concatenation(expression.parts)
-        if isinstance(expression, nodes.Unary) and expression.operator == "()":
-            return self.text(expression.operand)
         if isinstance(expression, nodes.Ternary):
             return f"({self.text(expression.yes)} if {self.condition(expression.condition)} else {self.text(expression.no)})"
         if isinstance(expression, nodes.Call) and expression.name in TEXT_CALLS:
@@ -404,17 +393,12 @@ class Expressions:
         return f"text({self.untyped(expression)})"
 
     def concatenation(self, parts: list[Expression]) -> str:
-        flat: list[Expression] = []
-        for part in parts:
-            while isinstance(part, nodes.Unary) and part.operator == "()":
-                part = part.operand
-            flat.append(part)
-        codes = [self.text(part) for part in flat]
+        codes = [self.text(part) for part in parts]
         if len(codes) > 4:
             return f"join(({', '.join(codes)}))"
         code = " + ".join(codes)
         small = all(
-            isinstance(part, (nodes.Number, nodes.Text)) or self.numeric(part) for part in flat
+            isinstance(part, (nodes.Number, nodes.Text)) or self.numeric(part) for part in parts
         )
         return f"({code})" if small else f"checked({code})"
 
@@ -463,8 +447,6 @@ class Expressions:
             return CALLS[expression.name](self, expression)
         if isinstance(expression, nodes.Getline):
             return getline_value(self, expression)
-        if isinstance(expression, nodes.Unary) and expression.operator == "()":
-            return self.value(expression.operand)
         if isinstance(expression, nodes.Ternary):
             return f"({self.value(expression.yes)} if {self.condition(expression.condition)} else {self.value(expression.no)})"
         if isinstance(expression, (nodes.Text, nodes.Concat)):
@@ -497,8 +479,6 @@ class Expressions:
         """An argument of a user function: `kind` is "a" for an array, "s" for a scalar, "?" when
         that is not known.
         """
-        while isinstance(expression, nodes.Unary) and expression.operator == "()":
-            expression = expression.operand
         if isinstance(expression, nodes.Name) and self.scopes.is_array(
             self.function, expression.name
         ):
@@ -516,11 +496,8 @@ class Expressions:
     # condition
 
     def _condition(self, expression: Expression) -> str:
-        if isinstance(expression, nodes.Unary):
-            if expression.operator == "()":
-                return self.condition(expression.operand)
-            if expression.operator == "!":
-                return f"(not {self.condition(expression.operand)})"
+        if isinstance(expression, nodes.Unary) and expression.operator == "!":
+            return f"(not {self.condition(expression.operand)})"
         if isinstance(expression, nodes.Regex):
             return self.match(expression, "rt.record()" if self.general else "r")
         if isinstance(expression, nodes.Match):
@@ -618,3 +595,550 @@ class Expressions:
         if self.numeric(value):
             return f"same_number({subject}, {self.number(value)})"
         return f"same_text({subject}, {self.text(value)})"
+
+
+# assignments
+
+
+def _is_length(node: object) -> bool:
+    """Whether it is the length of the record or of a field, which is a whole number."""
+    return (
+        isinstance(node, nodes.Call)
+        and node.name == "length"
+        and all(isinstance(item, nodes.Field) for item in node.arguments)
+    )
+
+
+def assignment(
+    compiler: Expressions, target: nodes.Name | nodes.Index | nodes.Field, code: str
+) -> str:
+    """The statement that assigns the value of `code`."""
+    if (
+        isinstance(target, nodes.Name)
+        and target.name not in SPECIAL_NAMES
+        and not compiler.scopes.is_array(compiler.function, target.name)
+    ):
+        return f"{compiler.variable(target)} = {code}"
+    if isinstance(target, nodes.Index):
+        return f"{compiler.array_code(target.base)}[{compiler.subscript(target)}] = {code}"
+    return assigned(compiler, target, code)
+
+
+def assigned(
+    compiler: Expressions, target: nodes.Name | nodes.Index | nodes.Field, code: str
+) -> str:
+    """The expression that assigns the value of `code` and is that value."""
+    if isinstance(target, nodes.Name):
+        scope, name = compiler.scopes.key(compiler.function, target.name)
+        if compiler.scopes.is_array(compiler.function, name) or name in SPECIAL_ARRAYS:
+            return f"({code}, {compiler.variable(target)})"
+        if not scope and name in SPECIAL_NAMES:
+            return f"rt.assign({name!r}, {code})"
+        return f"({compiler.variable(target)} := {code})"
+    if isinstance(target, nodes.Index):
+        return (
+            f"set_element({code}, {compiler.array_code(target.base)}, {compiler.subscript(target)})"
+        )
+    if isinstance(target.number, nodes.Number) and target.number.value == 0:
+        return _set_record(compiler, code)
+    if isinstance(target.number, nodes.Number) and 1 <= target.number.value < 1000:
+        return f"rt.put_field({code}, {int(target.number.value)})"
+    return f"rt.set_field({code}, {compiler.number(target.number)})"
+
+
+def _set_record(compiler: Expressions, code: str) -> str:
+    """`$0 = code` as an expression."""
+    if compiler.general:
+        return f"rt.set_record_value({code})"
+    temporary = compiler.temporary()
+    split = ", (f := rt.split(r)), (nf := rt.count)" if compiler.scopes.uses_fields else ""
+    return f"(({temporary} := {code}), (r := text({temporary})){split}, {temporary})[-1]"
+
+
+def assign_statement(compiler: Expressions, node: nodes.Assign) -> None:
+    target, operator = node.target, node.operator
+    if operator == "=":
+        position, source = _position(target), _position(node.value)
+        if position and position == source:
+            compiler.emit(
+                f"if rt._fields is None or len(rt._fields) < {position}: rt.extend_fields({position})"
+            )
+            compiler.emit("rt._stale = True")
+            return
+        if position and source:
+            compiler.emit(f"rt.copy_field({source}, {position})")
+            return
+        compiler.emit(assignment(compiler, target, compiler.value(node.value)))
+        return
+    if (
+        isinstance(target, nodes.Name)
+        and target.name not in SPECIAL_NAMES
+        and not compiler.scopes.is_array(compiler.function, target.name)
+    ):
+        name = compiler.variable(target)
+        value = compiler.number(node.value)
+        counted = _is_length(node.value)
+        if (
+            operator in ("+=", "-=", "*=")
+            and compiler.numeric(target)
+            and (counted or isinstance(node.value, _SIMPLE))
+        ):
+            compiler.emit(f"{name} {operator} {value.removeprefix('float') if counted else value}")
+            return
+        left = name if compiler.numeric(target) else f"num({name})"
+        if not isinstance(node.value, (nodes.Number, nodes.Field, nodes.Name)):
+            temporary = compiler.temporary()
+            compiler.emit(f"{temporary} = {value}")
+            value = temporary
+        compiler.emit(f"{name} = {compiler.arithmetic(operator[:-1], left, value)}")
+        return
+    if (
+        isinstance(target, nodes.Index)
+        and compiler.numeric(target)
+        and operator in ("+=", "-=", "*=")
+    ):
+        value = compiler.number(node.value)
+        if not isinstance(node.value, (nodes.Number, nodes.Field, nodes.Name)):
+            temporary = compiler.temporary()
+            compiler.emit(f"{temporary} = {value}")
+            value = temporary
+        compiler.emit(
+            f"{compiler.array_code(target.base)}[{compiler.subscript(target)}] {operator} {value}"
+        )
+        return
+    compiler.emit(assign_value(compiler, node))
+
+
+def assign_value(compiler: Expressions, node: nodes.Assign) -> str:
+    target, operator = node.target, node.operator
+    if operator == "=":
+        return assigned(compiler, target, compiler.value(node.value))
+    value = compiler.number(node.value)
+    before = ""
+    if not isinstance(node.value, nodes.Number):
+        # awk evaluates the right side first
+        temporary = compiler.temporary()
+        before = f"({temporary} := {value}), "
+        value = temporary
+    code = _updated(compiler, target, operator[:-1], value)
+    return f"({before}{code})[1]" if before else code
+
+
+def _updated(
+    compiler: Expressions, target: nodes.Name | nodes.Index | nodes.Field, operator: str, value: str
+) -> str:
+    """The expression that replaces the target by `target operator value`."""
+    if isinstance(target, nodes.Name):
+        left = compiler.variable(target)
+        left = left if compiler.numeric(target) else f"num({left})"
+        return assigned(compiler, target, compiler.arithmetic(operator, left, value))
+    if isinstance(target, nodes.Index):
+        key, array = compiler.temporary(), compiler.temporary()
+        left = f"num(({array} := {compiler.array_code(target.base)})[({key} := {compiler.subscript(target)})])"
+        return f"set_element({compiler.arithmetic(operator, left, value)}, {array}, {key})"
+    if isinstance(target.number, nodes.Number) and target.number.value == 0:
+        return _set_record(
+            compiler, compiler.arithmetic(operator, f"num({compiler.field_text(target)})", value)
+        )
+    position = compiler.temporary()
+    left = f"num(rt.field_at(({position} := {compiler.number(target.number)})))"
+    return f"rt.set_field({compiler.arithmetic(operator, left, value)}, {position})"
+
+
+def step_value(compiler: Expressions, node: nodes.Step) -> str:
+    operator = "+" if node.amount > 0 else "-"
+    target = node.target
+    if not node.prefix and isinstance(target, nodes.Index):
+        helper = "count_element" if compiler.numeric(target) else "step_element"
+        return f"{helper}({compiler.array_code(target.base)}, {compiler.subscript(target)}, {float(node.amount)})"
+    code = _updated(compiler, target, operator, "1.0")
+    if node.prefix:
+        return code
+    return f"({code} - 1.0)" if node.amount > 0 else f"({code} + 1.0)"
+
+
+def getline_value(compiler: Expressions, node: nodes.Getline) -> str:
+    source = compiler.text(node.source) if node.source is not None else ""
+    method = {"": "main", "<": "file", "|": "command"}[node.kind]
+    status = compiler.temporary()
+    call = f"rt.getline_{method}({source})"
+    target = (
+        node.target
+        if node.target is not None
+        else nodes.Field(node.line, nodes.Number(node.line, 0.0))
+    )
+    return f"(({assigned(compiler, target, 'from_input(rt.got)')}, {status})[1] if ({status} := {call}) > 0.0 else {status})"
+
+
+def _position(node: object) -> int:
+    """The number of a field that is constant and not 0, else 0."""
+    if (
+        isinstance(node, nodes.Field)
+        and isinstance(node.number, nodes.Number)
+        and 1 <= node.number.value < 1000
+    ):
+        return int(node.number.value)
+    return 0
+
+
+# print and printf
+
+
+def printed(compiler: Expressions, node: nodes.Print) -> tuple[str, bool]:
+    """What a print statement writes, and whether it is bounded by the record and the program."""
+    if node.formatted:
+        return formatted_print(compiler, node.arguments)
+    arguments: list[Expression] = node.arguments or [
+        nodes.Field(node.line, nodes.Number(node.line, 0.0))
+    ]
+    separator, end = ("' '", "'\\n'") if compiler.fixed_separators else ("rt.OFS", "rt.ORS")
+    codes: list[str] = []
+    for argument in arguments:
+        code = print_text(compiler, argument)
+        codes += [separator, code] if codes else [code]
+    codes.append(end)
+    bounded = all(compiler.bounded(argument) for argument in arguments)
+    if len(codes) > 8:
+        return (
+            f"''.join(({', '.join(codes)}))" if bounded else f"join(({', '.join(codes)}))"
+        ), bounded
+    code = " + ".join(codes)
+    return (code if bounded or len(arguments) == 1 else f"checked({code})"), bounded
+
+
+def print_text(compiler: Expressions, expression: Expression) -> str:
+    """An item of `print`: numbers by OFMT."""
+    if isinstance(expression, nodes.Number):
+        text = integral_text(expression.value)
+        if text is not None:
+            return repr(text)
+    if (
+        compiler.is_condition(expression)
+        or isinstance(expression, (nodes.Field, nodes.Text, nodes.Concat))
+        or compiler.textual(expression)
+    ):
+        return compiler.text(expression)
+    if compiler.numeric(expression):
+        return f"printed_number({compiler.number(expression)})"
+    return f"printed({compiler.untyped(expression)})"
+
+
+def formatted(compiler: Expressions, arguments: list[Expression]) -> str:
+    """`sprintf`: a constant format becomes Python formatting where the two agree."""
+    if not arguments:
+        return "rt.no_format()"
+    template = arguments[0]
+    if isinstance(template, nodes.Text):
+        codes = _formatted_directly(compiler, template.value, arguments[1:])
+        if codes:
+            return codes[0] if len(codes) == 1 else f"join(({', '.join(codes)}))"
+    values = "".join(compiler.value(argument) + ", " for argument in arguments[1:])
+    return f"rt.sprintf({compiler.text(template)}, ({values}))"
+
+
+def formatted_print(compiler: Expressions, arguments: list[Expression]) -> tuple[str, bool]:
+    """`printf`, and whether what it writes is bounded by the record and the program."""
+    template = arguments[0] if arguments else None
+    if not isinstance(template, nodes.Text) or not all(
+        compiler.bounded(argument) for argument in arguments
+    ):
+        return formatted(compiler, arguments), False
+    codes = _formatted_directly(compiler, template.value, arguments[1:])
+    if not codes:
+        return formatted(compiler, arguments), False
+    return " + ".join(codes) if len(codes) <= 8 else f"''.join(({', '.join(codes)}))", True
+
+
+def _formatted_directly(
+    compiler: Expressions, template: str, arguments: list[Expression]
+) -> list[str]:
+    """The parts of the text; none when it takes a run of the whole machinery."""
+    codes: list[str] = []
+    taken = 0
+    for part in parse_format(template):
+        if isinstance(part, str):
+            codes.append(repr(part))
+            continue
+        width, precision, flags = part.width, part.precision, part.flags
+        if (
+            taken >= len(arguments)
+            or part.position is not None
+            or not (_small(width) and _small(precision))
+            or set(flags) & {"#", "'"}
+        ):
+            return []
+        argument = arguments[taken]
+        taken += 1
+        letter = part.letter
+        size = f"{width or ''}" + (f".{precision}" if precision is not None else "")
+        if letter == "s":
+            code = compiler.text(argument)
+            if size:
+                temporary = compiler.temporary()
+                sound = f"{temporary} if ({temporary} := {code}).isascii() else sound({temporary})"
+                code = f"'%{'-' if '-' in flags else ''}{size}s' % ({sound},)"
+            codes.append(code)
+        elif (
+            letter in "di"
+            and not flags
+            and not size
+            and isinstance(argument, nodes.Name)
+            and compiler.number(argument) == "float(nf)"
+        ):
+            codes.append("f'{nf}'")
+        elif letter in "di" and precision is None:
+            codes.append(
+                f"integer_text('%{flags}{size}d', {compiler.number(argument)}, {flags!r}, {width or 0})"
+            )
+        elif letter in "eEfFgG":
+            codes.append(
+                f"real_text('%{flags}{size}{letter}', {compiler.number(argument)}, {flags!r}, {width or 0})"
+            )
+        else:
+            codes.append(
+                f"format_one({letter!r}, {flags!r}, {width or 0}, {precision}, {compiler.value(argument)}, text)"
+            )
+    for argument in arguments[taken:]:
+        if not isinstance(argument, (nodes.Name, nodes.Number, nodes.Text, nodes.Field)):
+            return []  # its side effects must happen
+    return codes or ["''"]
+
+
+def _small(size: int | str | None) -> bool:
+    return size is None or (isinstance(size, int) and size < 500)
+
+
+# calls of built-in functions
+
+
+_ARITHMETIC = {
+    "sin": "sine", "cos": "cosine", "atan2": "atan2", "exp": "exponential", "log": "logarithm", "sqrt": "square_root", "int": "integer",
+    "lshift": "lshift", "rshift": "rshift", "compl": "compl",
+}  # fmt: skip
+
+
+def _array(compiler: Expressions, call: nodes.Call, position: int) -> str:
+    """An argument that must be an array."""
+    bare = call.arguments[position]
+    if isinstance(bare, (nodes.Name, nodes.Index)):
+        compiler.mark_typed(bare)
+        return compiler.array_code(bare)
+    return f"not_an_array({compiler.value(bare)}, {f'{call.name}: {_ORDINALS[position]}'!r})"
+
+
+def _length(compiler: Expressions, call: nodes.Call) -> str:
+    if not call.arguments:
+        return "float(len(rt.record()))" if compiler.general else "float(len(r))"
+    argument = call.arguments[0]
+    if isinstance(argument, nodes.Name) and compiler.scopes.is_array(
+        compiler.function, argument.name
+    ):
+        scope = compiler.scopes.key(compiler.function, argument.name)[0]
+        return f"length_of(l_{argument.name}, text)" if scope else f"float(len(v_{argument.name}))"
+    if isinstance(argument, nodes.Index):
+        return (
+            f"length_of({compiler.array_code(argument.base)}[{compiler.subscript(argument)}], text)"
+        )
+    if isinstance(argument, nodes.Name) and not compiler.numeric(argument):
+        return f"length_of({compiler.value(argument)}, text)"
+    return f"float(len({compiler.text(argument)}))"
+
+
+def _substr(compiler: Expressions, call: nodes.Call) -> str:
+    text = compiler.text(call.arguments[0])
+    start = call.arguments[1]
+    count = call.arguments[2] if len(call.arguments) > 2 else None
+    first = _constant_index(start)
+    size = 0 if count is None else _constant_index(count)
+    if first is not None and size is not None:
+        return f"{text}[{first - 1 or ''}:{first - 1 + size if size else ''}]"
+    return f"substr({text}, {compiler.number(start)}{'' if count is None else ', ' + compiler.number(count)})"
+
+
+def _constant_index(expression: Expression) -> int | None:
+    """A whole number from 1 that stands in the program."""
+    if (
+        isinstance(expression, nodes.Number)
+        and expression.value.is_integer()
+        and 1 <= expression.value < 1e6
+    ):
+        return int(expression.value)
+    return None
+
+
+def _index(compiler: Expressions, call: nodes.Call) -> str:
+    text, sought = call.arguments
+    if compiler.ignore_case:
+        return f"rt.index({compiler.text(text)}, {compiler.text(sought)})"
+    return f"float({compiler.text(text)}.find({compiler.text(sought)}) + 1)"
+
+
+def _separator(compiler: Expressions, expression: Expression) -> str:
+    bare = expression
+    if isinstance(bare, nodes.Regex):
+        return compiler.pattern(bare)
+    return compiler.text(bare)
+
+
+def _split(compiler: Expressions, call: nodes.Call) -> str:
+    arguments = call.arguments
+    separator = _separator(compiler, arguments[2]) if len(arguments) > 2 else "None"
+    separators = _array(compiler, call, 3) if len(arguments) > 3 else "None"
+    target = arguments[1]
+    if isinstance(target, nodes.Name) and compiler.is_plain_array(target.name):
+        array, typed = f"v_{target.name}", f"y_{target.name}"
+        compiler.split_targets.add(target.name)
+    else:
+        array, typed = _array(compiler, call, 1), "True"
+    return (
+        f"rt.split_into({compiler.text(arguments[0])}, {array}, {separator}, {separators}, {typed})"
+    )
+
+
+def _patsplit(compiler: Expressions, call: nodes.Call) -> str:
+    arguments = call.arguments
+    pattern = compiler.pattern(arguments[2]) if len(arguments) > 2 else "None"
+    separators = _array(compiler, call, 3) if len(arguments) > 3 else "None"
+    return f"rt.patsplit({compiler.text(arguments[0])}, {_array(compiler, call, 1)}, {pattern}, {separators})"
+
+
+def _substituted(compiler: Expressions, call: nodes.Call, text: str) -> str:
+    """The call that does the work: the new text waits in `rt.got`."""
+    sought, replacement = call.arguments[0], call.arguments[1]
+    every = call.name == "gsub"
+    pattern = compiler.pattern(sought)
+    if (
+        isinstance(sought, nodes.Regex)
+        and isinstance(replacement, nodes.Text)
+        and not compiler.ignore_case
+    ):
+        return f"c{compiler.substituter(sought.source, replacement.value, every)}({text})"
+    return f"rt.substitute({pattern}, {compiler.text(call.arguments[1])}, {text}, {every})"
+
+
+def substitution_target(call: nodes.Call) -> Expression:
+    """What `sub` or `gsub` changes."""
+    return (
+        call.arguments[2]
+        if len(call.arguments) > 2
+        else nodes.Field(call.line, nodes.Number(call.line, 0.0))
+    )
+
+
+def substitution_statement(compiler: Expressions, call: nodes.Call) -> tuple[str, str] | None:
+    """(the call, the assignment when it replaced something); None where it is not that simple."""
+    target = substitution_target(call)
+    if not isinstance(target, nodes.Name) and not (
+        isinstance(target, nodes.Field) and isinstance(target.number, nodes.Number)
+    ):
+        return None
+    return _substituted(compiler, call, compiler.text(target)), assigned(compiler, target, "rt.got")
+
+
+def _substitute(compiler: Expressions, call: nodes.Call) -> str:
+    """The new text is assigned when something was replaced."""
+    count = compiler.temporary()
+    target = substitution_target(call)
+    if not isinstance(target, (nodes.Name, nodes.Index, nodes.Field)):
+        return _substituted(compiler, call, compiler.text(target))
+    if isinstance(target, nodes.Index):
+        array, key = compiler.temporary(), compiler.temporary()
+        text = f"text(({array} := {compiler.array_code(target.base)})[({key} := {compiler.subscript(target)})])"
+        assign = f"set_element(rt.got, {array}, {key})"
+    elif isinstance(target, nodes.Field) and not isinstance(target.number, nodes.Number):
+        position = compiler.temporary()
+        text = f"rt.field_at(({position} := {compiler.number(target.number)}))"
+        assign = f"rt.set_field(rt.got, {position})"
+    else:
+        text = compiler.text(target)
+        assign = assigned(compiler, target, "rt.got")
+    return f"(({assign}, {count})[1] if ({count} := {_substituted(compiler, call, text)}) else {count})"
+
+
+def _gensub(compiler: Expressions, call: nodes.Call) -> str:
+    pattern, replacement, how = call.arguments[:3]
+    subject = (
+        compiler.text(call.arguments[3])
+        if len(call.arguments) > 3
+        else ("rt.record()" if compiler.general else "r")
+    )
+    return f"rt.gensub({compiler.pattern(pattern)}, {compiler.text(replacement)}, {compiler.value(how)}, {subject})"
+
+
+def _match(compiler: Expressions, call: nodes.Call) -> str:
+    captures = _array(compiler, call, 2) if len(call.arguments) > 2 else "None"
+    return f"rt.match({compiler.text(call.arguments[0])}, {compiler.pattern(call.arguments[1])}, {captures})"
+
+
+def _sprintf(compiler: Expressions, call: nodes.Call) -> str:
+    return formatted(compiler, call.arguments) if call.arguments else "rt.no_format('sprintf')"
+
+
+def _numeric(compiler: Expressions, call: nodes.Call) -> str:
+    return f"{_ARITHMETIC[call.name]}({', '.join(compiler.number(argument) for argument in call.arguments)})"
+
+
+def _bits(compiler: Expressions, call: nodes.Call) -> str:
+    if len(call.arguments) < 2:
+        return f"rt.too_few({call.name!r}, ({''.join(compiler.value(argument) + ', ' for argument in call.arguments)}))"
+    return f"bitwise({call.name!r}, ({''.join(compiler.number(argument) + ', ' for argument in call.arguments)}))"
+
+
+def _case(compiler: Expressions, call: nodes.Call) -> str:
+    return f"{'lower' if call.name == 'tolower' else 'upper'}({compiler.text(call.arguments[0])})"
+
+
+def _random(compiler: Expressions, call: nodes.Call) -> str:
+    return f"rt.{call.name}({', '.join(compiler.number(argument) for argument in call.arguments)})"
+
+
+def _texts(compiler: Expressions, call: nodes.Call) -> str:
+    return f"rt.{call.name}({', '.join(compiler.text(argument) for argument in call.arguments)})"
+
+
+def _strftime(compiler: Expressions, call: nodes.Call) -> str:
+    forms = (compiler.text, compiler.number, compiler.value)
+    return f"rt.strftime({', '.join(form(argument) for form, argument in zip(forms, call.arguments, strict=False))})"
+
+
+def _mktime(compiler: Expressions, call: nodes.Call) -> str:
+    utc = compiler.condition(call.arguments[1]) if len(call.arguments) > 1 else "False"
+    return f"rt.mktime({compiler.text(call.arguments[0])}, {utc})"
+
+
+def _sort(compiler: Expressions, call: nodes.Call) -> str:
+    target = _array(compiler, call, 1) if len(call.arguments) > 1 else "None"
+    how = compiler.text(call.arguments[2]) if len(call.arguments) > 2 else "None"
+    return f"rt.sort({_array(compiler, call, 0)}, {target}, {how}, {call.name == 'asorti'})"
+
+
+def _kind(compiler: Expressions, call: nodes.Call) -> str:
+    """`typeof` and `isarray`, which must not create what they look at."""
+    argument = call.arguments[0]
+    if isinstance(argument, nodes.Index):
+        compiler.mark_typed(argument.base)
+        code = f"peek({compiler.array_code(argument.base)}, {compiler.subscript(argument)})"
+    elif isinstance(argument, nodes.Name) and compiler.scopes.is_array(
+        compiler.function, argument.name
+    ):
+        code = f"{'l' if compiler.scopes.key(compiler.function, argument.name)[0] else 'v'}_{argument.name}"
+    elif isinstance(argument, nodes.Field) and call.name == "typeof":
+        compiler.needs_count = True
+        count = "rt.nf()" if compiler.general else "nf"
+        return f"rt.kind_of_field({compiler.number(argument.number)}, {count}, {compiler.field_value(argument)})"
+    else:
+        code = compiler.value(argument)
+    return f"kind_of({code})" if call.name == "typeof" else f"is_array({code})"
+
+
+def _strtonum(compiler: Expressions, call: nodes.Call) -> str:
+    return f"strtonum({compiler.value(call.arguments[0])})"
+
+
+CALLS: dict[str, Callable[[Expressions, nodes.Call], str]] = {
+    "length": _length, "substr": _substr, "index": _index, "split": _split, "patsplit": _patsplit, "sub": _substitute,
+    "gsub": _substitute, "gensub": _gensub, "match": _match, "sprintf": _sprintf, "rand": _random, "srand": _random, "systime": _random,
+    "tolower": _case, "toupper": _case, "system": _texts, "close": _texts, "fflush": _texts, "strftime": _strftime, "mktime": _mktime,
+    "asort": _sort, "asorti": _sort, "and": _bits, "or": _bits, "xor": _bits, "strtonum": _strtonum, "typeof": _kind, "isarray": _kind,
+    **dict.fromkeys(_ARITHMETIC, _numeric),
+}  # fmt: skip

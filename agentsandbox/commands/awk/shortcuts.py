@@ -97,10 +97,7 @@ def target_of(node: nodes.Node) -> object:
     if isinstance(node, nodes.ForIn):
         return node.variable
     if isinstance(node, nodes.Call) and node.name in ("sub", "gsub") and len(node.arguments) > 2:
-        target: object = node.arguments[2]
-        while isinstance(target, nodes.Unary) and target.operator == "()":
-            target = target.operand
-        return target
+        return node.arguments[2]
     return None
 
 

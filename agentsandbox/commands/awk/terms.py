@@ -25,6 +25,7 @@ from agentsandbox.commands.awk.nodes import (
     Membership,
     Name,
     Number,
+    Parenthesized,
     Regex,
     Step,
     Ternary,
@@ -291,7 +292,7 @@ class Terms:
             elif kind in _CONCAT_STARTS and minimum <= CONCAT and kind != "in":
                 right = self.binary(_ADD)
                 if isinstance(left, Concat):
-                    left.parts.append(right)
+                    left.parts.append(right.inner if isinstance(right, Parenthesized) else right)
                 else:
                     left = Concat(token.line, [left, right])
             else:
@@ -427,8 +428,7 @@ class Terms:
                 raise self.unexpected()
             return Grouping(token.line, items)
         self.refuse_grouping(items[0])
-        # parenthesised: no longer something that can be assigned to or that `|` binds into
-        return Unary(token.line, "()", items[0])
+        return Parenthesized(token.line, items[0])
 
     def getline(self) -> Expression:
         token = self.advance()
