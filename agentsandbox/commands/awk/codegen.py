@@ -390,8 +390,13 @@ class _Generator(Expressions):
             self.statement(statement)
 
     def statement(self, statement: Statement) -> None:
-        self.line = statement.line
+        line = self.line = statement.line
+        with_line, self.warns = self.warns, False
+        at = len(self.output)
         _STATEMENTS[type(statement)](self, statement)
+        if self.warns:
+            self.output.insert(at, (self.indent, f"rt.line = {line}", line))
+        self.warns = with_line
 
     def body(self, statement: Statement) -> None:
         """An indented block."""

@@ -66,6 +66,8 @@ class Expressions:
         self.reads_types = False
         """Whether the type of an assigned field may matter."""
         self.warnings: list[str] = []
+        self.warns = False
+        """Whether the statement being compiled may warn when it runs."""
         self.hoisted: list[tuple[int, str, int]] = []
         self.ignore_case = "IGNORECASE" in scopes.names or ("", "IGNORECASE") in scopes.texts
         self._temporaries = 0
@@ -562,6 +564,7 @@ class Expressions:
                 if self.ignore_case
                 else f"p{self.regex(expression.source)}"
             )
+        self.warns = True
         return f"rt.dynamic_pattern({self.text(expression)})"
 
     def comparison(self, node: nodes.Binary) -> str:
@@ -633,6 +636,7 @@ def assigned(
         if compiler.scopes.is_array(compiler.function, name) or name in SPECIAL_ARRAYS:
             return f"({code}, {compiler.variable(target)})"
         if not scope and name in SPECIAL_NAMES:
+            compiler.warns = True
             return f"rt.assign({name!r}, {code})"
         return f"({compiler.variable(target)} := {code})"
     if isinstance(target, nodes.Index):
@@ -862,7 +866,7 @@ def _formatted_directly(
         width, precision, flags = part.width, part.precision, part.flags
         if (
             taken >= len(arguments)
-            or part.position is not None
+            or part.is_refused
             or not (_small(width) and _small(precision))
             or set(flags) & {"#", "'"}
         ):
@@ -981,6 +985,7 @@ def _separator(compiler: Expressions, expression: Expression) -> str:
 
 
 def _split(compiler: Expressions, call: nodes.Call) -> str:
+    compiler.warns = True
     arguments = call.arguments
     separator = _separator(compiler, arguments[2]) if len(arguments) > 2 else "None"
     separators = _array(compiler, call, 3) if len(arguments) > 3 else "None"
@@ -1056,6 +1061,7 @@ def _substitute(compiler: Expressions, call: nodes.Call) -> str:
 
 
 def _gensub(compiler: Expressions, call: nodes.Call) -> str:
+    compiler.warns = True
     pattern, replacement, how = call.arguments[:3]
     subject = (
         compiler.text(call.arguments[3])
@@ -1075,6 +1081,7 @@ def _sprintf(compiler: Expressions, call: nodes.Call) -> str:
 
 
 def _numeric(compiler: Expressions, call: nodes.Call) -> str:
+    compiler.warns = True
     return f"{_ARITHMETIC[call.name]}({', '.join(compiler.number(argument) for argument in call.arguments)})"
 
 
@@ -1085,6 +1092,7 @@ def _bits(compiler: Expressions, call: nodes.Call) -> str:
 
 
 def _case(compiler: Expressions, call: nodes.Call) -> str:
+    compiler.warns = True
     return f"{'lower' if call.name == 'tolower' else 'upper'}({compiler.text(call.arguments[0])})"
 
 
@@ -1093,6 +1101,7 @@ def _random(compiler: Expressions, call: nodes.Call) -> str:
 
 
 def _texts(compiler: Expressions, call: nodes.Call) -> str:
+    compiler.warns = True
     return f"rt.{call.name}({', '.join(compiler.text(argument) for argument in call.arguments)})"
 
 

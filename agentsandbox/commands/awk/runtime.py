@@ -46,7 +46,9 @@ _NO_CHARACTER = re.compile("[\udc80-\udcff]")
 class Runtime(Input):
     """One run of one program. Generated code reads and writes its attributes."""
 
-    def __init__(self, ctx: CommandContext, warn: Callable[[str], None], *, bytewise: bool) -> None:
+    def __init__(
+        self, ctx: CommandContext, warn: Callable[[str, int], None], *, bytewise: bool
+    ) -> None:
         super().__init__(ctx, warn, bytewise=bytewise)
         self.ORS = "\n"
         self.SUBSEP = "\x1c"
@@ -247,10 +249,7 @@ class Runtime(Input):
         if which[:1] not in ("g", "G"):
             number = int(min(max(to_number(how), 0.0), 1e9))
             if number < 1:
-                if to_number(how) != 0.0 or not which:
-                    self.warn(f"gensub: third argument `{which}' treated as 1")
-                else:
-                    self.warn(f"gensub: third argument `{which}' treated as 1")
+                self.warn(f"gensub: third argument `{which}' treated as 1")
                 number = 1
         result = general_substitute(pattern, replacement, text, number, self.budget)
         if len(result) > ACCOUNTED:

@@ -35,10 +35,13 @@ class Strnum(str):
 
 
 class AwkFatal(Exception):
-    """A fatal error of the running program; the line is found from the traceback."""
+    """A fatal error of the running program. Its line is found by the traceback, unless it happened
+    `between_files`: then messages name the line that ran last.
+    """
 
-    def __init__(self, message: str) -> None:
+    def __init__(self, message: str, *, between_files: bool = False) -> None:
         self.message = message
+        self.between_files = between_files
         super().__init__(message)
 
 
