@@ -16,7 +16,7 @@ import pytest
 
 from agentsandbox import Sandbox
 from agentsandbox.commands.awk.codegen import Compiled, compile_program
-from agentsandbox.commands.awk.functions import _GROUPS, namespace
+from agentsandbox.commands.awk.functions import namespace
 from agentsandbox.commands.awk.lexer import BUILTINS, KEYWORDS, AwkSyntaxError, Source
 from agentsandbox.commands.awk.parser import parse
 from agentsandbox.commands.awk.runtime import Runtime
@@ -47,26 +47,19 @@ ALONE = [
 ]
 
 
-class _Everything(frozenset[str]):
-    def isdisjoint(self, other: object) -> bool:
-        return False
-
-
 @cache
 def globals_of_the_runtime() -> frozenset[str]:
     """The names that a generated program finds, of all groups: as a running awk is given them."""
     seen: list[Runtime] = []
 
-    def look(rt: Runtime, used: frozenset[str]) -> dict[str, Any]:
+    def look(rt: Runtime) -> dict[str, Any]:
         seen.append(rt)
-        return namespace(rt, used)
+        return namespace(rt)
 
     with pytest.MonkeyPatch.context() as patch, Sandbox() as sandbox:
         patch.setattr("agentsandbox.commands.awk.runtime.namespace", look)
         assert sandbox.execute("awk 'BEGIN { print 1 }'").stdout == "1\n"
-    return frozenset(namespace(seen[0], _Everything())) | frozenset(
-        name for names, _ in _GROUPS for name in names
-    )
+    return frozenset(namespace(seen[0]))
 
 
 def test_no_name_of_the_runtime_is_one_of_a_program() -> None:

@@ -17,8 +17,6 @@ become functions.
 
 from __future__ import annotations
 
-import re
-
 from agentsandbox.commands.awk import nodes
 from agentsandbox.commands.awk.expressions import Expressions, assignment, printed
 from agentsandbox.commands.awk.lexer import AwkSyntaxError, Source
@@ -61,7 +59,6 @@ class Compiled:
         "lines",
         "source",
         "sources",
-        "used",
         "warnings",
     )
 
@@ -83,8 +80,6 @@ class Compiled:
         if len(source) * _SECONDS > budget.remaining():
             raise LimitReached("timeout")
         self.source = source
-        self.used = frozenset(re.findall(r"\w+", source, re.ASCII))
-        """The names in it, and some that are only in its texts."""
         self.lines = lines
         self.sources = [
             Source(source.name, "", number) for number, source in enumerate(program.sources)

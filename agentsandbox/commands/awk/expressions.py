@@ -575,20 +575,12 @@ class Expressions:
             return f"folded({operator!r}, {self.value(left)}, {self.value(right)})"
         if self.textual(left) or self.textual(right):
             return f"({self.text(left)} {operator} {self.text(right)})"
-        if isinstance(left, nodes.Field) and self.numeric(right) and not self.general:
-            return f"field_{_COMPARISONS[operator]}({self.field_text(left)}, {self.number(right)})"
-        if (
-            not self.general
-            and isinstance(left, nodes.Field)
-            and isinstance(right, (nodes.Name, nodes.Index))
-        ):
-            return f"field_against_{_COMPARISONS[operator]}({self.field_text(left)}, {self.value(right)})"
-        if (
-            not self.general
-            and isinstance(right, nodes.Field)
-            and isinstance(left, (nodes.Name, nodes.Index))
-        ):
-            return f"field_against_{_COMPARISONS[_MIRRORED[operator]]}({self.field_text(right)}, {self.value(left)})"
+        if isinstance(right, nodes.Field) and isinstance(left, (nodes.Name, nodes.Index)):
+            left, right, operator = right, left, _MIRRORED[operator]
+        simple = isinstance(right, (nodes.Name, nodes.Index)) or self.numeric(right)
+        if isinstance(left, nodes.Field) and simple and not self.general:
+            value = self.number(right) if self.numeric(right) else self.value(right)
+            return f"field_{_COMPARISONS[operator]}({self.field_text(left)}, {value})"
         return f"{_COMPARISONS[operator]}({self.value(left)}, {self.value(right)})"
 
     def case_condition(self, subject: str, value: Expression) -> str:
@@ -900,7 +892,7 @@ def _formatted_directly(
             )
         else:
             codes.append(
-                f"format_one({letter!r}, {flags!r}, {width or 0}, {precision}, {compiler.value(argument)}, text)"
+                f"one_text({letter!r}, {flags!r}, {width or 0}, {precision}, {compiler.value(argument)}, text)"
             )
     for argument in arguments[taken:]:
         if not isinstance(argument, (nodes.Name, nodes.Number, nodes.Text, nodes.Field)):

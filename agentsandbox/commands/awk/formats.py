@@ -118,9 +118,7 @@ def format_values(
         width = _int_of(take(part.ends[0])) if part.width == "*" else int(part.width or 0)
         if width < 0:
             flags, width = flags + "-", -width
-        precision = (
-            _int_of(take(part.ends[1])) if part.precision == "*" else part.precision
-        )
+        precision = _int_of(take(part.ends[1])) if part.precision == "*" else part.precision
         if precision is not None and int(precision) < 0:
             precision = None
         value = take(part.ends[2])

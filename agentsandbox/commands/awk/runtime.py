@@ -76,7 +76,7 @@ class Runtime(Input):
     def run(self, compiled: Compiled) -> None:
         """Run the program to its end; output is written out by then."""
         self.uses_terminator = "rt.RT" in compiled.source
-        names = namespace(self, compiled.used)
+        names = namespace(self)
         exec(compiled.code, names)  # noqa: S102 - our own compiler's output, holding no text of the script but by repr()
         names["run"](self)
 
