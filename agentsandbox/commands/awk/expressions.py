@@ -656,13 +656,7 @@ def assign_statement(compiler: Expressions, node: nodes.Assign) -> None:
     if operator == "=":
         position, source = _position(target), _position(node.value)
         if position and position == source:
-            compiler.emit(
-                f"if rt._fields is None or len(rt._fields) < {position}: rt.extend_fields({position})"
-            )
-            compiler.emit("rt._stale = True")
-            return
-        if position and source:
-            compiler.emit(f"rt.copy_field({source}, {position})")
+            compiler.emit(f"rt.rebuild({position})")
             return
         compiler.emit(assignment(compiler, target, compiler.value(node.value)))
         return
@@ -980,23 +974,13 @@ def _split(compiler: Expressions, call: nodes.Call) -> str:
     compiler.warns = True
     arguments = call.arguments
     separator = _separator(compiler, arguments[2]) if len(arguments) > 2 else "None"
-    separators = _array(compiler, call, 3) if len(arguments) > 3 else "None"
     target = arguments[1]
     if isinstance(target, nodes.Name) and compiler.is_plain_array(target.name):
         array, typed = f"v_{target.name}", f"y_{target.name}"
         compiler.split_targets.add(target.name)
     else:
         array, typed = _array(compiler, call, 1), "True"
-    return (
-        f"rt.split_into({compiler.text(arguments[0])}, {array}, {separator}, {separators}, {typed})"
-    )
-
-
-def _patsplit(compiler: Expressions, call: nodes.Call) -> str:
-    arguments = call.arguments
-    pattern = compiler.pattern(arguments[2]) if len(arguments) > 2 else "None"
-    separators = _array(compiler, call, 3) if len(arguments) > 3 else "None"
-    return f"rt.patsplit({compiler.text(arguments[0])}, {_array(compiler, call, 1)}, {pattern}, {separators})"
+    return f"rt.split_into({compiler.text(arguments[0])}, {array}, {separator}, {typed})"
 
 
 def _substituted(compiler: Expressions, call: nodes.Call, text: str) -> str:
@@ -1137,7 +1121,7 @@ def _strtonum(compiler: Expressions, call: nodes.Call) -> str:
 
 
 CALLS: dict[str, Callable[[Expressions, nodes.Call], str]] = {
-    "length": _length, "substr": _substr, "index": _index, "split": _split, "patsplit": _patsplit, "sub": _substitute,
+    "length": _length, "substr": _substr, "index": _index, "split": _split, "sub": _substitute,
     "gsub": _substitute, "gensub": _gensub, "match": _match, "sprintf": _sprintf, "rand": _random, "srand": _random, "systime": _random,
     "tolower": _case, "toupper": _case, "system": _texts, "close": _texts, "fflush": _texts, "strftime": _strftime, "mktime": _mktime,
     "asort": _sort, "asorti": _sort, "and": _bits, "or": _bits, "xor": _bits, "strtonum": _strtonum, "typeof": _kind, "isarray": _kind,

@@ -20,7 +20,7 @@ KEYWORDS = frozenset(
 )
 BUILTINS = frozenset(
     "length substr index split sub gsub gensub match sprintf sin cos atan2 exp log sqrt int rand srand tolower toupper system close "
-    "fflush strftime systime mktime asort asorti and or xor lshift rshift compl strtonum patsplit typeof isarray".split()
+    "fflush strftime systime mktime asort asorti and or xor lshift rshift compl strtonum typeof isarray".split()
 )
 OPERAND_ENDS = frozenset(("NUMBER", "STRING", "ERE", "NAME", "BUILTIN", ")", "]", "++", "--"))
 _LINES = 1 << 32

@@ -42,21 +42,15 @@ def split_words(text: str) -> list[str]:
     return [word for word in text.replace("\t", " ").replace("\n", " ").split(" ") if word]
 
 
-def split_by_pattern(
-    pattern: Pattern,
-    text: str,
-    separators: list[str] | None = None,
-    step: Callable[[], None] | None = None,
-) -> list[str]:
-    """The pieces between matches; a match of nothing separates nothing."""
+def split_by_pattern(pattern: Pattern, text: str, step: Callable[[], None]) -> list[str]:
+    """Return the pieces between matches; a match of nothing separates nothing."""
     if not text:
         return []
     pieces: list[str] = []
     start = position = 0
     end = len(text)
     while position <= end:
-        if step is not None:
-            step()
+        step()
         found = pattern.search(text, position)
         if found is None:
             break
@@ -68,8 +62,6 @@ def split_by_pattern(
             # a longer match may begin right after: search on, the pieces are unaffected
             continue
         pieces.append(text[start:left])
-        if separators is not None:
-            separators.append(text[left:right])
         start = position = right
     pieces.append(text[start:])
     return pieces

@@ -29,14 +29,13 @@ SPECIAL_NAMES = frozenset(
 SPECIAL_ARRAYS = frozenset(("ENVIRON", "ARGV", "PROCINFO", "FUNCTAB"))
 NUMERIC_CALLS = frozenset(
     "length index split sub gsub match sin cos atan2 exp log sqrt int rand srand system close fflush systime mktime asort asorti and or "
-    "xor lshift rshift compl strtonum patsplit isarray mkbool".split()
+    "xor lshift rshift compl strtonum isarray".split()
 )
 _ARRAY_ARGUMENTS = {
-    "split": (1, 3),
+    "split": (1,),
     "asort": (0, 1),
     "asorti": (0, 1),
     "match": (2,),
-    "patsplit": (1, 3),
 }
 _SPLITTERS = frozenset(("FS", "FPAT", "FIELDWIDTHS"))
 
