@@ -90,11 +90,11 @@ class Runtime(Input):
         """`exit number`."""
         self.status = int(number) & 255 if number - number == 0.0 else 0
 
-    def no_format(self, name: str = "printf") -> str:
+    def no_format(self, name: str) -> str:
         """`printf` or `sprintf` without arguments."""
         raise AwkFatal(f"{name}: no arguments")
 
-    def too_few(self, name: str, _arguments: Sequence[object]) -> float:
+    def too_few(self, name: str) -> float:
         """`and`, `or`, `xor` with fewer than two arguments."""
         raise AwkFatal(f"{name}: called with less than two arguments")
 
