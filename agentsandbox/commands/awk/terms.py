@@ -125,12 +125,9 @@ class Terms:
         ):  # what follows shows that it is no getline
             self.advance()
         if self.token.kind == "NEWLINE":
-            return point_at(
-                self.source,
-                self.token.position,
-                "syntax error" if self.token.value == COMMENT else message,
-                later=1,
-            )
+            if self.token.value == COMMENT:
+                message = "syntax error"
+            return point_at(self.source, self.token.position, message, later=1)
         if self.token.kind == "EOF":
             last = next(
                 (token for token in reversed(self.tokens) if token.kind not in ("NEWLINE", "EOF")),
