@@ -62,7 +62,7 @@ def echo_of_fields() -> None:
 
 
 def gather_lines() -> None:
-    give("languages.sed.compiler", "_repeats_to_end", False)()
+    give("commands.sed.compiler", "_repeats_to_end", False)()
 
 
 INLINE = "interpreter.inline"
@@ -85,16 +85,12 @@ ROWS: tuple[tuple[str, Switch, str], ...] = (
     ("one assignment", partial(put, "interpreter.wordless", "_one_assignment", lambda _one, _line, run: run), LOOP.format("x=$i")),
     ("$(echo …)", partial(put, "interpreter.substitutions", "_echoed", lambda _body, run: run), LOOP.format('x=$(echo "$i")')),
     ("$(…) without a subshell", give("interpreter.substitutions", "_is_pure", False), LOOP.format("x=$(basename /a/$i)")),
-    ("awk: counting together", give("languages.awk.codegen", "together", None), "awk '{n[$3]++} END {for (k in n) print k, n[k]}' log.txt"),
-    ("awk: sums together", give("languages.awk.codegen", "together", None), "awk '{s += $1} END {print s}' n.txt"),
-    ("awk: loop over fields", give("languages.awk.codegen", "field_loop", None), "awk '{for (i = 1; i <= NF; i++) c[$i]++} END {for (w in c) print c[w], w}' log.txt"),
-    ("awk: loop over elements", give("languages.awk.codegen", "element_loop", False), "awk '{n[$1 $7]++} END {for (k in n) if (n[k] > 1) print n[k], k}' log.txt"),
-    ("awk: arrays by number", give("languages.awk.expressions", "numbered_arrays", frozenset()), "awk '{a[NR] = $0} END {for (i = NR; i > 0; i--) print a[i]}' log.txt"),
-    ("awk: arithmetic", give("languages.awk.expressions", "is_arithmetic", False), "awk '{print ($1 % 2 == 0) ? \"even\" : \"odd\"; s = $1 * 2 + s}' n.txt"),
+    ("awk: loop over fields", give("commands.awk.codegen", "field_loop", None), "awk '{for (i = 1; i <= NF; i++) c[$i]++} END {for (w in c) print c[w], w}' log.txt"),
+    ("awk: arrays by number", give("commands.awk.expressions", "numbered_arrays", frozenset()), "awk '{a[NR] = $0} END {for (i = NR; i > 0; i--) print a[i]}' log.txt"),
     ("sed: blocks of lines", give("commands.sed", "compile_blocks", None), "sed 's/ERROR/error/' log.txt"),
-    ("sed: groups as columns", give("languages.sed.blocks", "column_replacer", None), "sed -E 's/([0-9]+)-([0-9]+)-([0-9]+)/\\3.\\2.\\1/' log.txt"),
-    ("sed: few lines match", partial(put, "languages.sed.blocks", "_RARE", 10**9), "sed 's/ERROR/error/' log.txt"),
-    ("sed: idle lines", give("languages.sed.compiler", "_busy_lines", (None, False)), "sed -n '50000,50010p' log.txt"),
+    ("sed: groups as columns", give("commands.sed.blocks", "column_replacer", None), "sed -E 's/([0-9]+)-([0-9]+)-([0-9]+)/\\3.\\2.\\1/' log.txt"),
+    ("sed: few lines match", partial(put, "commands.sed.blocks", "_RARE", 10**9), "sed 's/ERROR/error/' log.txt"),
+    ("sed: idle lines", give("commands.sed.compiler", "_busy_lines", (None, False)), "sed -n '50000,50010p' log.txt"),
     ("sed: all lines into one", gather_lines, "sed ':a;N;$!ba;s/\\n/,/g' n.txt"),
     ("jq: updates along a path", give("languages.jq.expressions.assignments", "change_of", None), "jq 'map(.a += 1)' small.json"),
     ("jq: folds in place", give("languages.jq.expressions.bindings", "step_of", None), "jq 'reduce .[] as $x ({}; .[$x.b] += 1)' small.json"),

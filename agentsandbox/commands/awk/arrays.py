@@ -8,11 +8,11 @@ and on the order of insertion.
 from __future__ import annotations
 
 from agentsandbox.commands.awk.values import UNSET, AwkFatal, Unset
-from agentsandbox.kernel.streams import decode, encode
+from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
     from typing import Any
 
     from agentsandbox.commands.awk.values import Value
@@ -74,43 +74,6 @@ class Array(dict[str, "Value | Array"]):
     def walk(self, step: Callable[[int], None]) -> Iterable[str]:
         """The keys for `for (key in array)`."""
         return walk_order(self, step)
-
-    def walk_items(self, step: Callable[[int], None]) -> Iterable[tuple[str, Any]]:
-        """The same with what is there when the loop comes to it."""
-        keys = walk_order(self, step)
-        return zip(keys, map(self.__getitem__, keys), strict=True)
-
-
-class Environment(Array):
-    """ENVIRON. What is stored in it is in the environment of commands, too: a text as it is, a
-    number as nothing.
-    """
-
-    __slots__ = ("exported",)
-
-    def __init__(self, variables: Mapping[str, str]) -> None:
-        super().__init__("ENVIRON")
-        self.exported = dict(variables)
-
-    def __setitem__(self, key: str, value: Value | Array) -> None:
-        super().__setitem__(key, value)
-        if (
-            key
-            and not ({"=", "\0"} & set(key))
-            and value is not UNSET
-            and not isinstance(value, Array)
-        ):
-            self.exported[decode(encode(key))] = (
-                decode(encode(value.partition("\0")[0])) if isinstance(value, str) else ""
-            )
-
-    def forget(self, key: Any) -> None:
-        super().forget(key)
-        self.exported.pop(key, None)
-
-    def forget_all(self) -> None:
-        super().forget_all()
-        self.exported.clear()
 
 
 def walk_order(array: Array, step: Callable[[int], None]) -> list[str]:

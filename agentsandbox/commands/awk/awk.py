@@ -24,72 +24,64 @@ Run an awk program over each FILE, or over standard input.
   -v, --assign=VAR=VALUE      assign VAR before BEGIN
   -b, --characters-as-bytes   take each byte for a character
   -e, --source=TEXT           program text, also beside -f
-  -i, --include=inplace       edit each FILE in place
   -r, --re-interval           allow {n,m} in regular expressions (the default)
   -V, --version               print the version and exit
   -h, --help                  display this help and exit
 """
-
-
-_LETTERS = {"f": "file", "F": "field-separator", "v": "assign", "e": "source", "i": "include"}
 _PARSER = OptionParser(_USAGE, permute=False, usage_status=1)
-_LETTER = re.compile(
-    r"option (?:'--(?P<long>[a-z-]+)' requires an argument|requires an argument -- '(?P<letter>.)')"
-)
-
-
-_REFUSED = frozenset("CDEILMNOPSYcdgklnopst")
-_REFUSED_WORDS = (
-    "bignum copyright debug dump-variables exec gen-pot lint lint-old load no-optimize non-decimal-data optimize posix "
-    "pretty-print profile sandbox trace traditional use-lc-numeric"
+_PROGRAM_OPTIONS = ("file", "source")
+_REFUSED_LETTERS = frozenset("CDEILMNOPSYcdgiklnopst")
+_REFUSED_NAMES = (
+    "bignum copyright debug dump-variables exec gen-pot include lint lint-old load no-optimize"
+    " non-decimal-data optimize posix pretty-print profile sandbox trace traditional"
+    " use-lc-numeric"
 ).split()
 _UNKNOWN = re.compile(
-    r"(?:invalid option -- '(?P<letter>.)'|unrecognized option '--(?P<long>[a-z-]+)(?:=.*)?')$",
+    r"(?:invalid option -- '(?P<letter>.)'|unrecognized option '--(?P<name>[a-z-]+)(?:=.*)?')$",
     re.DOTALL,
+)
+_NO_ARGUMENT = re.compile(
+    r"option (?:'--(?P<name>[a-z-]+)' requires an argument|requires an argument -- '(?P<letter>.)')"
 )
 
 
 def _read_options(words: Sequence[str]) -> Arguments:
-    """The options. Where the program is in a file, an option that gawk does not know is the first
-    operand: scripts may have their own.
+    """Return the options and operands.
+
+    Where the program is in a file, a script may have options of its own: the first option that
+    gawk does not know is the first operand.
     """
     try:
         return _PARSER.parse(words)
-    except UsageError:
-        for at, word in enumerate(words):
-            if not _is_unknown(word):
-                continue
+    except UsageError as error:
+        for at in range(1, len(words)):
             try:
                 args = _PARSER.parse(words[:at])
-            except UsageError:  # it is the value of the option before it
-                continue
-            if args.operands or not any(key in ("file", "source") for key, _ in args.given):
-                break
-            args.operands.extend(words[at:])
-            return args
+                _PARSER.parse(words[: at + 1])
+            except UsageError as wrong:
+                if wrong.message != error.message or not _is_unknown(wrong.message):
+                    continue
+                if args.operands or not any(key in _PROGRAM_OPTIONS for key, _ in args.given):
+                    break
+                args.operands.extend(words[at:])
+                return args
         raise
 
 
-def _is_unknown(word: str) -> bool:
-    """Whether the word is an option that gawk does not have."""
-    if word.startswith("--"):
-        name = word[2:].partition("=")[0]
-        return bool(name) and f"--{name}" not in _USAGE and not _is_refused(None, name)
-    return (
-        word[:1] == "-"
-        and len(word) > 1
-        and not _is_refused(word[1], None)
-        and f"  -{word[1]}," not in _USAGE
-    )
+def _is_unknown(message: str) -> bool:
+    """Whether an error of usage is about an option that gawk does not have either."""
+    return _UNKNOWN.match(message) is not None and not _refused(message)
 
 
-def _is_refused(letter: str | None, name: str | None) -> bool:
-    """Whether gawk has an option that is not available here."""
-    return (
-        letter in _REFUSED
-        if letter
-        else any(known.startswith(name or "\n") for known in _REFUSED_WORDS)
-    )
+def _refused(message: str) -> str:
+    """Return the option that an error of usage is about if gawk has it, else ""."""
+    unknown = _UNKNOWN.match(message)
+    if unknown is None:
+        return ""
+    if unknown["letter"]:
+        return f"-{unknown['letter']}" if unknown["letter"] in _REFUSED_LETTERS else ""
+    known = any(name.startswith(unknown["name"]) for name in _REFUSED_NAMES)
+    return f"--{unknown['name']}" if known else ""
 
 
 def _run(ctx: CommandContext, args: Arguments) -> int:
@@ -97,20 +89,13 @@ def _run(ctx: CommandContext, args: Arguments) -> int:
         return _run_words(ctx, _read_options(args.operands))
     except UsageError as error:
         message = error.message
-        if (unknown := _UNKNOWN.match(message)) is not None and _is_refused(
-            unknown["letter"], unknown["long"]
-        ):
-            shown = f"-{unknown['letter']}" if unknown["letter"] else f"--{unknown['long']}"
+        if shown := _refused(message):
             raise CommandError(f"gawk's option {shown} is not available here", 1) from None
-        found = _LETTER.match(message)
-        if found is not None:
-            letter = found["letter"] or next(
-                (known for known, name in _LETTERS.items() if name == found["long"]), ""
-            )
+        if (found := _NO_ARGUMENT.match(message)) is not None:
+            letter = found["letter"] or _PARSER.long[found["name"]].spellings[0][1:]
             message = f"option requires an argument -- {letter}"
-        ctx.stderr.write(
-            encode((f"{ctx.name}: {message}\n" if message else "") + _USAGE.lstrip("\n"))
-        )
+        shown = f"{ctx.name}: {message}\n" if message else ""
+        ctx.stderr.write(encode(shown + _USAGE.lstrip("\n")))
         return 1
 
 
@@ -125,17 +110,10 @@ def _run_words(ctx: CommandContext, args: Arguments) -> int:
         return 0
     sources: list[tuple[bool, str]] = []
     variables: list[str] = []
-    inplace = False
     for key, value in args.given:
         text = value or ""
-        if key == "file":
-            sources.append((True, text))
-        elif key == "source":
-            sources.append((False, text))
-        elif key == "include" and text in ("inplace", "inplace.awk"):
-            inplace = True
-        elif key == "include":
-            raise CommandError(f"gawk's option -i {text} is not available here", 1)
+        if key in _PROGRAM_OPTIONS:
+            sources.append((key == "file", text))
         elif key == "assign":
             if "=" not in text:
                 raise UsageError(f"`{text}' argument to `-v' not in `var=value' form\n")
@@ -144,18 +122,12 @@ def _run_words(ctx: CommandContext, args: Arguments) -> int:
             lone = (len(text) - len(text.rstrip("\\"))) % 2  # -v would drop it
             variables.append(f"FS={text}" + "\\" * lone)
     operands = list(args.operands)
-    if not any(key in ("file", "source") for key, _ in args.given):
+    if not sources:
         if not operands:
             raise UsageError("")
         sources.append((False, operands.pop(0)))
-    return run_program(
-        ctx,
-        sources,
-        variables,
-        operands,
-        inplace=inplace,
-        by_bytes=args.flag("characters-as-bytes"),
-    )
+    by_bytes = args.flag("characters-as-bytes") or ctx.is_bytewise()
+    return run_program(ctx, sources, variables, operands, by_bytes=by_bytes)
 
 
 _MANNERS = Manners(

@@ -70,8 +70,6 @@ class Channels:
         self.ctx = rt.ctx
         self.outputs: dict[str, _Output] = {}
         self.inputs: dict[tuple[str, bool], _Input] = {}
-        self.environment: dict[str, str] | None = None
-        """That of commands, where the program may change it."""
         self._latest: dict[str, _Input | _Output] = {}
         """What was opened last by each name."""
 
@@ -89,9 +87,7 @@ class Channels:
 
         def run() -> int:
             try:
-                return ctx.run(
-                    ["sh", "-c", command], stdin=stdin, stdout=stdout, env=self.environment
-                )
+                return ctx.run(["sh", "-c", command], stdin=stdin, stdout=stdout)
             finally:
                 finish()
 
@@ -237,7 +233,7 @@ class Channels:
     def system(self, command: str) -> float:
         """`system`."""
         self.flush_everything()
-        status = self.ctx.run(["sh", "-c", command], env=self.environment)
+        status = self.ctx.run(["sh", "-c", command])
         return float(status if status < 128 else 256 + status - 128)
 
     def close(self, name: str) -> float:
@@ -268,9 +264,7 @@ class Channels:
 
             data = encode("".join(output.held))
             output.held.clear()
-            return self.ctx.run(
-                ["sh", "-c", output.name], stdin=BytesReader(data), env=self.environment
-            )
+            return self.ctx.run(["sh", "-c", output.name], stdin=BytesReader(data))
         if output.held:
             output.size = PIPE_HELD + 1
             self._write_out(output)

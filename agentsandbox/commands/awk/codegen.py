@@ -4,9 +4,9 @@ The source holds nothing of the program's text: names are mangled, constants go 
 everything else is one of the names the runtime provides. A mangled name is a letter, an underscore,
 and the name that awk knows:
 
-    v_  a global variable               i_  what makes a field an element of a global array
-    l_  a parameter of a function       y_  whether the types of a global array's elements matter
-    f_  a function                      w_  assigns a global variable, for an operand NAME=VALUE
+    v_  a global variable               y_  whether the types of a global array's elements matter
+    l_  a parameter of a function       w_  assigns a global variable, for an operand NAME=VALUE
+    f_  a function
 
 No other name in the source, of the runtime or of this compiler, begins like that, so the two can
 never meet: a test walks through all of them. Globals are locals of `run`, shared with nested
@@ -17,21 +17,15 @@ become functions.
 
 from __future__ import annotations
 
-import re
-
 from agentsandbox.commands.awk import nodes
-from agentsandbox.commands.awk.assignments import assignment
-from agentsandbox.commands.awk.expressions import Expressions
+from agentsandbox.commands.awk.expressions import Expressions, assignment, printed
 from agentsandbox.commands.awk.lexer import AwkSyntaxError, Source
-from agentsandbox.commands.awk.printing import printed
 from agentsandbox.commands.awk.scopes import SPECIAL_ARRAYS, SPECIAL_NAMES, Scopes
 from agentsandbox.commands.awk.shortcuts import (
     counts_silently,
-    element_loop,
     field_loop,
     uses_subscript,
 )
-from agentsandbox.commands.awk.together import together
 from agentsandbox.commands.awk.values import FILE
 from agentsandbox.errors import LimitReached
 
@@ -65,7 +59,6 @@ class Compiled:
         "lines",
         "source",
         "sources",
-        "used",
         "warnings",
     )
 
@@ -87,8 +80,6 @@ class Compiled:
         if len(source) * _SECONDS > budget.remaining():
             raise LimitReached("timeout")
         self.source = source
-        self.used = frozenset(re.findall(r"\w+", source, re.ASCII))
-        """The names in it, and some that are only in its texts."""
         self.lines = lines
         self.sources = [
             Source(source.name, "", number) for number, source in enumerate(program.sources)
@@ -183,19 +174,11 @@ class _Generator(Expressions):
         highest = self.scopes.highest_field
         self.emit(f"rt.pad = pad = [''] * {highest}")
         self.emit("r = ''; f = list(pad); nf = 0; k = 250; b = rt.budget")
-        if self.uses_odd:
-            self.emit(
-                "rt.uses_odd = odd = True; hot = False; known = rt.known; inputs = rt.known_inputs"
-            )
-            if self.scopes.uses_getline:
-                self.emit("rt.hot = False")
         self.emit(f"rt.keeps_types = {self.reads_types}")
         for source, number in self.regexes.items():
             self.emit(f"p{number} = rt.constant_pattern({source!r}); s{number} = p{number}.test")
         for name in sorted(self.split_targets):
             self.emit(f"y_{name} = {self.is_typed(name)}")
-        for name in sorted(self.field_targets):
-            self.emit(f"i_{name} = {'from_input' if self.is_typed(name) else 'str'}")
         for (source, replacement, every), number in self.substitutions.items():
             self.emit(
                 f"c{number} = rt.substituter(p{self.regexes[source]}, {replacement!r}, {every})"
@@ -319,15 +302,11 @@ class _Generator(Expressions):
         self.indent += 3
         self.in_main = True
         body = self.captured(lambda: self._rules(rules))
-        columns = together(self, rules)
         self.in_main = False
         self.indent -= 3
         self.emit("while rt.next_block():")
         self.indent += 1
-        self.emit(
-            f"q = rt.q; sep = rt.sep; k = 250{'; odd = rt.odd; hot = rt.hot' if self.uses_odd else ''}"
-        )
-        self._apply_together(columns)
+        self.emit("q = rt.q; sep = rt.sep; k = 250")
         # `next` inside a loop or a function unwinds to here; so does `nextfile`
         if not self.uses_exceptions:
             self.emit("for r in rt.records:")
@@ -342,22 +321,6 @@ class _Generator(Expressions):
             self.emit(" except AwkNext: pass")
             self.emit(" except AwkNextFile: rt.skip_file(); break")
         self.indent -= 1
-
-    def _apply_together(self, code: tuple[list[str], list[str]] | None) -> None:
-        """Count and sum for all records at hand; the last is left, for what END sees of it."""
-        if code is None:
-            return
-        columns, changes = code
-        self.emit("rows = rt.take_rows() if q else None")
-        self.emit("if rows:")
-        self.emit(" try:")
-        for line in columns:
-            self.emit(f"  {line}")
-        self.emit("  pass")
-        self.emit(" except (IndexError, ValueError): rt.give_back(rows)")
-        self.emit(" else:")
-        for line in changes:
-            self.emit(f"  {line}")
 
     def _record_start(self, extra: int) -> None:
         self.indent += extra
@@ -402,7 +365,7 @@ class _Generator(Expressions):
                 continue
             assert rule.first is not None
             if rule.kind == "pattern":
-                self.emit(f"if {self.quick_condition(rule.first)}:")
+                self.emit(f"if {self.condition(rule.first)}:")
             else:
                 assert rule.last is not None
                 self.emit(f"if g{number} or {self.condition(rule.first)}:")
@@ -422,8 +385,13 @@ class _Generator(Expressions):
             self.statement(statement)
 
     def statement(self, statement: Statement) -> None:
-        self.line = statement.line
+        line = self.line = statement.line
+        with_line, self.warns = self.warns, False
+        at = len(self.output)
         _STATEMENTS[type(statement)](self, statement)
+        if self.warns:
+            self.output.insert(at, (self.indent, f"rt.line = {line}", line))
+        self.warns = with_line
 
     def body(self, statement: Statement) -> None:
         """An indented block."""
@@ -441,12 +409,7 @@ class _Generator(Expressions):
     def if_statement(self, node: nodes.If) -> None:
         word = "if"
         while True:
-            condition = (
-                self.quick_condition(node.condition)
-                if word == "if"
-                else self.condition(node.condition)
-            )
-            self.emit(f"{word} {condition}:")
+            self.emit(f"{word} {self.condition(node.condition)}:")
             self.body(node.yes)
             if node.no is None:
                 return
@@ -556,20 +519,11 @@ class _Generator(Expressions):
         self.enter_loop()
         variable = node.variable
         temporary = self.temporary()
-        walked = None
-        if element_loop(self.scopes, self.function, node):
-            assert isinstance(variable, nodes.Name) and isinstance(node.array, nodes.Name)
-            walked = (node.array.name, variable.name)
-            element = self.loop_elements[walked] = self.temporary()
-            self.emit(f"for {temporary}, {element} in walk_items({array}):")
-        else:
-            self.emit(f"for {temporary} in walk({array}):")
+        self.emit(f"for {temporary} in walk({array}):")
         self.deeper()
         self.emit(assignment(self, variable, temporary))
         self.shallower()
         self.loop(node.body, lambda: self.emit("continue"), lambda: None)
-        if walked is not None:
-            del self.loop_elements[walked]
 
     def switch_statement(self, node: nodes.Switch) -> None:
         """The index of the matching case first, then a loop that runs once: `break` leaves it,

@@ -116,7 +116,7 @@ class Fields(Meter):
         if len(separator) == 1:
             if paragraphs and separator == "^":  # gawk makes "[^\n]" of it
                 pattern = self.dynamic_pattern("[^\n]")
-                return lambda text: split_by_pattern(pattern, text, None, self.budget.step)
+                return lambda text: split_by_pattern(pattern, text, self.budget.step)
             if paragraphs and (self.bytewise or separator.isascii()):
                 return lambda text: text.replace("\n", separator).split(separator) if text else []
             return lambda text: text.split(separator) if text else []
@@ -124,7 +124,7 @@ class Fields(Meter):
         split = pattern.split
         if split is not None:
             return lambda text: split(text) if text else []
-        return lambda text: split_by_pattern(pattern, text, None, self.budget.step)
+        return lambda text: split_by_pattern(pattern, text, self.budget.step)
 
     def split_fields(self, text: str) -> list[str]:
         """The fields of a record."""
@@ -152,7 +152,7 @@ class Fields(Meter):
     # fields that change
 
     def set_record(self, text: str) -> None:
-        """A new record."""
+        """Begin a new record."""
         self._record = text
         self._fields = None
         self._stale = False
@@ -165,7 +165,7 @@ class Fields(Meter):
         return value
 
     def record(self) -> str:
-        """`$0`, rebuilt when a field has changed."""
+        """Return `$0`, rebuilt when a field has changed."""
         if self._stale:
             self._stale = False
             self._record = self.OFS.join(self._fields or ())
@@ -174,7 +174,7 @@ class Fields(Meter):
         return self._record
 
     def fields(self) -> list[str]:
-        """The fields, split when first needed."""
+        """Return the fields, which are split when first needed."""
         fields = self._fields
         if fields is None:
             if self.q:
@@ -185,50 +185,39 @@ class Fields(Meter):
         return fields
 
     def field(self, number: int) -> str:
-        """A field's text; `number` is at least 1."""
+        """Return a field's text; `number` is at least 1."""
         fields = self._fields
         if fields is None:
             fields = self.fields()
         return fields[number - 1] if number <= len(fields) else ""
 
     def field_at(self, number: float) -> str:
-        """A field's text by any number."""
+        """Return a field's text by any number."""
         if number < 1.0:
-            self._check(number)
+            _check(number)
             return self.record()
-        return self.field(int(number)) if number < 1e9 else ""
+        return self.field(int(number)) if number < MAX_FIELDS else ""
 
     def field_value(self, number: float) -> Value:
-        """A field as a value."""
+        """Return a field as a value by any number."""
         if number < 1.0:
-            self._check(number)
+            _check(number)
             return from_input(self.record())
-        if number > len(self.fields()):
-            return ""
-        position = int(number)
-        typed = self._typed.get(position)
-        return from_input(self.field(position)) if typed is None else typed
-
-    def _check(self, number: float) -> None:
-        if number <= -1.0 or number != number:
-            raise AwkFatal(f"attempt to access field {int(number) if number == number else 0}")
+        return self.value_of(int(number)) if number < MAX_FIELDS else ""
 
     def other_field(self, number: float, record: str) -> str:
-        """A field that is `$0` or not there."""
+        """Return a field that is `$0` or not there."""
         if number >= 1.0:
             return ""
-        self._check(number)
+        _check(number)
         return record
 
     def other_value(self, number: float, record: str) -> Value:
         """The same as a value."""
-        if number >= 1.0:
-            return ""
-        self._check(number)
-        return from_input(record)
+        return from_input(self.other_field(number, record))
 
     def value_of(self, position: int) -> Value:
-        """A field as a value; `position` is at least 1."""
+        """Return a field as a value; `position` is at least 1."""
         fields = self._fields
         if fields is None:
             fields = self.fields()
@@ -244,58 +233,37 @@ class Fields(Meter):
         """`$position = value`, for a position of at least 1."""
         fields = self._fields
         if fields is None:
-            fields = self._fields = (
-                self._record.split(self.sep) if self.q and self._record else self.fields()
-            )
+            fields = self.fields()
         if position > len(fields):
-            return self.set_field(value, position)
+            self._extend(fields, position)
         fields[position - 1] = value if type(value) is str else self.text(value)
         if self.keeps_types:
             self._typed[position] = value
         self._stale = True
         return value
 
-    def copy_field(self, position: int, target: int) -> None:
-        """`$target = $position`, both at least 1."""
-        fields = self._fields
-        if fields is None:
-            fields = self._fields = (
-                self._record.split(self.sep) if self.q and self._record else self.fields()
-            )
-        self.put_field(self.value_of(position), target)
-        self._stale = True
-
-    def extend_fields(self, position: int) -> None:
-        """Have the fields, and as many as up to `position`."""
-        fields = self._fields
-        if fields is None:
-            fields = self._fields = (
-                self._record.split(self.sep) if self.q and self._record else self.fields()
-            )
+    def rebuild(self, position: int) -> None:
+        """`$position = $position`: the field is there, and the record is put together again."""
+        fields = self.fields()
         if position > len(fields):
-            self.set_field("", position)
+            self._extend(fields, position)
+        self._stale = True
 
     def set_field(self, value: Any, number: float) -> Any:
         """`$number = value`."""
         if number < 1.0:
-            self._check(number)
+            _check(number)
             return self.set_record_value(value)
         if number > MAX_FIELDS:
             raise LimitReached("value_bytes")
-        position = int(number)
-        fields = self.fields()
-        missing = position - len(fields)
-        if missing > 0:
-            self.budget.charge(position * 16)
-            fields.extend([""] * missing)
-        fields[position - 1] = value if type(value) is str else self.text(value)
-        if self.keeps_types:
-            self._typed[position] = value
-        self._stale = True
-        return value
+        return self.put_field(value, int(number))
+
+    def _extend(self, fields: list[str], count: int) -> None:
+        self.budget.charge(count * 16)
+        fields.extend([""] * (count - len(fields)))
 
     def nf(self) -> float:
-        """NF."""
+        """Return NF."""
         return float(len(self.fields()))
 
     def set_nf(self, number: float) -> None:
@@ -306,18 +274,18 @@ class Fields(Meter):
             raise LimitReached("value_bytes")
         fields = self.fields()
         count = int(number)
-        if count < len(fields):
-            del fields[count:]
-        else:
-            self.budget.charge(count * 16)
-            fields.extend([""] * (count - len(fields)))
+        del fields[count:]
+        self._extend(fields, count)
         self._stale = True
 
 
-def matches(
-    pattern: Pattern, text: str, step: Callable[[], None], between: list[str] | None = None
-) -> list[str]:
-    """The matches in a text, as FPAT has it; `between` gets what stands around them."""
+def _check(number: float) -> None:
+    if number <= -1.0 or number != number:
+        raise AwkFatal(f"attempt to access field {int(number) if number == number else 0}")
+
+
+def matches(pattern: Pattern, text: str, step: Callable[[], None]) -> list[str]:
+    """Return the matches in a text, which are the fields by FPAT."""
     found: list[str] = []
     position = last = 0
     after_match = False
@@ -332,37 +300,27 @@ def matches(
             after_match = False
             continue
         found.append(text[left:right])
-        if between is not None:
-            between.append(text[last:left])
         last = right
         position = right if right > left else right + 1
         after_match = right > left
-    if between is not None:
-        between.append(text[last:])
     return found
 
 
-_WIDTH = re.compile(
-    r"[ \t\n]*(?:(?P<skip>[0-9]{1,12}):)?(?P<at>)(?:(?P<rest>\*)|\+?(?P<width>[0-9]{1,20})(?![^ \t\n]))?",
-    re.ASCII,
-)
+_WIDTH = re.compile(r"(?:([0-9]{1,9}):)?([0-9]{1,9}|\*)", re.ASCII)
 
 
 def _width_splitter(widths: str) -> Callable[[str], list[str]]:
-    """FIELDWIDTHS: numbers, `skip:width`, and a last `*` for the rest."""
+    """Return the splitter by FIELDWIDTHS: numbers, `skip:width`, and a last `*` for the rest."""
+    words = widths.split()
     plan: list[tuple[int, int]] = []
-    position = 0
-    while position < len(widths := widths.rstrip(" \t\n")):
-        found = _WIDTH.match(widths, position)
-        assert found is not None
-        if found["rest"]:
-            if found.end() < len(widths):
-                raise AwkFatal("`*' must be the last designator in FIELDWIDTHS")
-        elif not found["width"] or not 0 < int(found["width"]) < 1 << 32:
-            near = widths[found.start("at") :]
-            raise AwkFatal(f"invalid FIELDWIDTHS value, for field {len(plan) + 1}, near `{near}'")
-        plan.append((int(found["skip"] or 0), int(found["width"] or -1)))
-        position = found.end()
+    for number, word in enumerate(words, 1):
+        found = _WIDTH.fullmatch(word)
+        if found is None or found[2] == "0":
+            near = " ".join(words[number - 1 :])
+            raise AwkFatal(f"invalid FIELDWIDTHS value, for field {number}, near `{near}'")
+        if found[2] == "*" and number < len(words):
+            raise AwkFatal("`*' must be the last designator in FIELDWIDTHS")
+        plan.append((int(found[1] or 0), -1 if found[2] == "*" else int(found[2])))
 
     def split(text: str) -> list[str]:
         fields: list[str] = []

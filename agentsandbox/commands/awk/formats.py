@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 
 from agentsandbox.commands.awk.values import AwkFatal, Strnum, Unset, integral_text, to_number
@@ -14,63 +13,50 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 _DIRECTIVE = re.compile(
-    r"%(?:(?P<position>[0-9]+)\$)?(?P<flags>[-+ #0']*)(?P<width>\*(?:[0-9]+\$)?|[0-9]+)?(?:\.(?P<precision>\*(?:[0-9]+\$)?|-?[0-9]*))?"
-    r"[hlLjztP]?(?P<letter>[A-Za-z%])"
+    r"%(?P<position>[0-9]+\$)?(?P<flags>[-+ #0']*)(?P<width>\*(?:[0-9]+\$)?|[0-9]+)?"
+    r"(?:\.(?P<precision>\*(?:[0-9]+\$)?|-?[0-9]*))?[hlLjztP]?(?P<letter>[A-Za-z%])"
 )
 _WIDEST = 1 << 31
-_HEXADECIMAL_PLACES = 13
+_MOST_DIGITS = 1100
+"""Digits behind the point that Python formats; no float has more that are not 0."""
 
 
 class Directive:
-    """One `%` directive. Width and precision are None, a number, "*" or "*N$"; `text` is how it was
-    written.
+    """One `%` directive. Width and precision are None, a number, or "*".
+
+    `ends` are the places in the format behind width, precision and directive.
     """
 
-    __slots__ = (
-        "end",
-        "flags",
-        "letter",
-        "position",
-        "precision",
-        "precision_end",
-        "text",
-        "width",
-        "width_end",
-    )
+    __slots__ = ("ends", "flags", "letter", "precision", "text", "width")
 
     def __init__(self, found: re.Match[str]) -> None:
         self.text = found[0]
-        self.end = found.end()
+        self.ends = (found.end("width"), found.end("precision"), found.end())
         self.flags = found["flags"]
         self.letter = found["letter"]
-        self.position = (
-            int(found["position"]) if found["position"] and len(found["position"]) < 6 else None
-        )
         self.width = _size(found["width"])
         precision = found["precision"]
-        self.precision = (
-            0
-            if precision == ""
-            else None
-            if precision and precision[0] == "-"
-            else _size(precision)
-        )
-        self.width_end, self.precision_end = found.end("width"), found.end("precision")
+        if precision is not None and precision[:1] in ("", "-"):
+            precision = None if precision else "0"
+        self.precision = _size(precision)
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether gawk has it, but not this awk: arguments by number, hexadecimal fractions."""
+        return "$" in self.text or self.letter in "aA"
 
 
 def _size(text: str | None) -> int | str | None:
     if text is None:
         return None
     if text[0] == "*":
-        return text
+        return "*"
     return int(text) if len(text) < 10 else _WIDEST
 
 
 @cache_short(256)
 def parse_format(template: str) -> tuple[str | Directive, ...]:
-    """Literal text and directives in turn; what is no directive stays literal, as gawk leaves
-    it.
-    """
+    """Return literal text and directives in turn; what is no directive stays literal, as in gawk."""
     parts: list[str | Directive] = []
     position = 0
     pending = ""
@@ -80,19 +66,16 @@ def parse_format(template: str) -> tuple[str | Directive, ...]:
             break
         pending += template[position:start]
         found = _DIRECTIVE.match(template, start)
+        position = found.end() if found is not None else start + 1
         if found is None or found["letter"] not in "diouxXeEfFgGaAcs%":
-            end = found.end() if found is not None else start + 1
-            pending += template[start:end]
-            position = end
-            continue
-        position = found.end()
-        if found["letter"] == "%":
+            pending += template[start:position]
+        elif found["letter"] == "%":
             pending += "%"
-            continue
-        if pending:
-            parts.append(pending)
-            pending = ""
-        parts.append(Directive(found))
+        else:
+            if pending:
+                parts.append(pending)
+                pending = ""
+            parts.append(Directive(found))
     pending += template[position:]
     if pending:
         parts.append(pending)
@@ -106,91 +89,52 @@ def format_values(
     charge: Callable[[int], None],
     sound: Callable[[str], str] = str,
 ) -> str:
-    """`sprintf`: `text_of` words a value, `charge` refuses sizes that are too large before they are
-    made.
+    """`sprintf`.
 
-    sound  what counts of a text that is padded or cut
+    text_of  gives the text of a value
+    charge   refuses a size that is too large before the text is made
+    sound    cuts a text that is padded or cut at a byte that is no character
     """
     pieces: list[str] = []
     total = 0
-    taken = 0
-    parts = parse_format(template)
-    counted = any(type(part) is Directive and part.position is not None for part in parts[:2])
-    for part in parts:
-        if type(part) is str:
+    waiting = iter(values)
+
+    def take(end: int) -> object:
+        for value in waiting:
+            return value
+        blanks = " " * (end - 2)
+        raise AwkFatal(
+            "not enough arguments to satisfy format string\n"
+            f"\t`{template}'\n\t{blanks} ^ ran out for this one"
+        )
+
+    for part in parse_format(template):
+        if isinstance(part, str):
             pieces.append(part)
             continue
-        directive: Directive = part  # type: ignore[assignment]
-        width, precision, flags = directive.width, directive.precision, directive.flags
-        if (directive.position is not None) != counted:
-            raise AwkFatal("must use `count$' on all formats or none")
-        if directive.position is not None:
-            _positional(values, directive.position)
-        if isinstance(width, str):
-            star, width = (
-                width,
-                int_of(_star(values, taken, template, directive, width, directive.width_end)),
-            )
-            taken += star == "*"
-            if width < 0:
-                flags, width = flags + "-", -width
-        if isinstance(precision, str):
-            star, precision = (
-                precision,
-                int_of(
-                    _star(values, taken, template, directive, precision, directive.precision_end)
-                ),
-            )
-            taken += star == "*"
-            if precision < 0:
-                precision = None
-        if directive.position is not None:
-            value = _positional(values, directive.position)
-        else:
-            value = _argument(values, taken, template, directive.end)
-            taken += 1
-        charge(max(int(width or 0), int(precision or 0)))
-        if directive.letter == "s" and (width or precision is not None):
+        if part.is_refused:
+            raise AwkFatal(f"gawk's `{part.text}' is not available here")
+        flags = part.flags
+        width = _int_of(take(part.ends[0])) if part.width == "*" else int(part.width or 0)
+        if width < 0:
+            flags, width = flags + "-", -width
+        precision = _int_of(take(part.ends[1])) if part.precision == "*" else part.precision
+        if precision is not None and int(precision) < 0:
+            precision = None
+        value = take(part.ends[2])
+        digits = None if precision is None else int(precision)
+        charge(max(width, digits or 0))
+        if part.letter == "s" and (width or digits is not None):
             value = sound(text_of(value))
-        piece = format_one(directive.letter, flags, int(width or 0), precision, value, text_of)
+        piece = format_one(part.letter, flags, width, digits, value, text_of)
         total += len(piece)
         charge(total)
         pieces.append(piece)
     return "".join(pieces)
 
 
-def _argument(values: Sequence[object], number: int, template: str, end: int) -> object:
-    if 0 <= number < len(values):
-        return values[number]
-    blanks = " " * (end - 2)
-    raise AwkFatal(
-        f"not enough arguments to satisfy format string\n\t`{template}'\n\t{blanks} ^ ran out for this one"
-    )
-
-
-def _positional(values: Sequence[object], position: int) -> object:
-    """The argument with a number."""
-    if not position:
-        raise AwkFatal("argument index with `$' must be > 0")
-    if position > len(values):
-        raise AwkFatal(f"argument index {position} greater than total number of supplied arguments")
-    return values[position - 1]
-
-
-def _star(
-    values: Sequence[object], taken: int, template: str, directive: Directive, star: str, end: int
-) -> object:
-    """The width or precision that an argument gives."""
-    if star != "*":
-        number = int(star[1:-1])
-        return _argument(values, number - 1, template, end) if number else 0.0
-    if directive.position is not None:
-        raise AwkFatal("fatal: must use `count$' on all formats or none")
-    return _argument(values, taken, template, end)
-
-
-def int_of(value: object) -> int:
-    """A width or precision."""
+def _int_of(value: object) -> int:
+    """Return a width or precision."""
     number = to_number(value)
     return int(number) if abs(number) < _WIDEST else _WIDEST
 
@@ -203,16 +147,15 @@ def format_one(
     value: object,
     text_of: Callable[[object], str],
 ) -> str:
-    """One value by one directive."""
+    """Return one value by one directive."""
     if letter == "s":
-        text = text_of(value)
-        return format_text(text if precision is None else text[:precision], flags, width)
+        return _pad(text_of(value)[:precision], flags, width)
     if letter == "c":
         value = to_number(value) if type(value) is Strnum else value
         text = _character(value, text_of)
         if not text.isascii() and isinstance(value, float):
             width -= len(encode(text)) - len(text)  # the bytes of a number's character count
-        return format_text(text, flags, width)
+        return _pad(text, flags, width)
     number = to_number(value)
     if number - number != 0.0:
         special = integral_text(number) or ""
@@ -225,7 +168,7 @@ def format_one(
 
 
 def as_bytes(text: str) -> str:
-    """What `%c` made of numbers above 127, in the locale C: one byte each."""
+    """Return what `%c` made of numbers above 127 in the locale C: one byte each."""
     if text.isascii():
         return text
     codes = [
@@ -234,34 +177,19 @@ def as_bytes(text: str) -> str:
     return "".join([chr(code if code < 128 or code > 255 else 0xDC00 + code) for code in codes])
 
 
-def format_text(text: str, flags: str, width: int) -> str:
-    """Padded to `width` characters with blanks."""
-    if len(text) >= width:
-        return text
+def _pad(text: str, flags: str, width: int) -> str:
     return text.ljust(width) if "-" in flags else text.rjust(width)
 
 
 def _character(value: object, text_of: Callable[[object], str]) -> str:
-    if isinstance(value, float) and not isinstance(value, Unset):
-        return _numbered_character(int(value) & 0xFFFFFFFF if abs(value) < _WIDEST**2 else 0)
-    return text_of(value)[:1] or "\0"
-
-
-def _numbered_character(code: int) -> str:
-    """The character with a number: up to 31 bits as UTF-8 once was, else a byte."""
+    """Return the character with a number, or the first of a text."""
+    if not isinstance(value, float) or isinstance(value, Unset):
+        return text_of(value)[:1] or "\0"
+    code = int(value) & 0xFFFFFFFF if abs(value) < _WIDEST**2 else 0
     if code < 0x110000 and not 0xD800 <= code < 0xE000:
         return chr(code)
-    if code >= _WIDEST or code < 0x110000:
-        low = code & 255
-        return chr(low) if low < 128 else chr(0xDC00 + low)
-    count = 3 + (code >= 1 << 21) + (code >= 1 << 26)
-    head = (0xF00, 0xF80, 0xFC0)[count - 3] >> 4 | code >> 6 * count
-    return "".join(
-        [
-            chr(0xDC00 + byte)
-            for byte in (head, *[128 | code >> 6 * place & 63 for place in reversed(range(count))])
-        ]
-    )
+    low = code & 255
+    return chr(low) if low < 128 else chr(0xDC00 + low)
 
 
 def _integer(flags: str, width: int, precision: int | None, number: int) -> str:
@@ -272,22 +200,19 @@ def _integer(flags: str, width: int, precision: int | None, number: int) -> str:
 
 
 def _natural(letter: str, flags: str, width: int, precision: int | None, number: float) -> str:
-    """By %o, %u, %x and %X; what 64 bits don't hold by %g."""
+    """By %o, %u, %x and %X; numbers beyond 64 bits by %g."""
     whole = int(number)
     if not -(1 << 63) <= whole < 1 << 64:
         return _real("g", flags, width, precision, number)
     marked = "#" in flags and letter != "u"
     if precision == 0 and not number:
-        return format_text("0" if marked else "", flags, width)
-    digits = format(whole & (1 << 64) - 1, "d" if letter == "u" else letter).rjust(
-        precision or 0, "0"
-    )
-    marked = marked and number != 0
-    if letter == "o" and marked:
-        digits = "0" + digits
-    return _padded(
-        f"0{letter}" if marked and letter != "o" else "", digits, flags, width, precision
-    )
+        return _pad("0" if marked else "", flags, width)
+    digits = format(whole & (1 << 64) - 1, "d" if letter == "u" else letter)
+    digits = digits.rjust(precision or 0, "0")
+    prefix = f"0{letter}" if marked and number else ""
+    if prefix == "0o":
+        prefix, digits = "", f"0{digits}"
+    return _padded(prefix, digits, flags, width, precision)
 
 
 def _padded(sign: str, digits: str, flags: str, width: int, precision: int | None) -> str:
@@ -295,54 +220,17 @@ def _padded(sign: str, digits: str, flags: str, width: int, precision: int | Non
         digits = digits.rjust(precision, "0")
     elif "0" in flags and "-" not in flags:
         digits = digits.rjust(width - len(sign), "0")
-    return format_text(sign + digits, flags, width)
+    return _pad(sign + digits, flags, width)
 
 
 def _real(letter: str, flags: str, width: int, precision: int | None, number: float) -> str:
     marks = "".join(mark for mark in "+ #" if mark in flags)
     digits = 6 if precision is None else precision
-    if letter in "aA":
-        return _hexadecimal(letter, flags, width, precision, number)
-    text = f"%{marks}.{min(digits, 1100)}{letter}" % number
-    if digits > 1100 and letter in "fFeE":
-        mantissa, exponent = (
-            (text, "")
-            if letter in "fF"
-            else (text[: text.lower().index("e")], text[text.lower().index("e") :])
-        )
-        text = mantissa + "0" * (digits - 1100) + exponent
+    text = f"%{marks}.{min(digits, _MOST_DIGITS)}{letter}" % number
+    if digits > _MOST_DIGITS and letter in "fFeE":
+        mantissa, mark, exponent = text.partition("E" if letter == "E" else "e")
+        text = mantissa + "0" * (digits - _MOST_DIGITS) + mark + exponent
     if "0" in flags and "-" not in flags and len(text) < width:
         sign = text[0] if text[0] in "+- " else ""
         text = sign + text[len(sign) :].rjust(width - len(sign), "0")
-    return format_text(text, flags, width)
-
-
-def _hexadecimal(letter: str, flags: str, width: int, precision: int | None, number: float) -> str:
-    """`%a`: 53 binary digits, the first before the point, the others in groups of four."""
-    head, exponent = abs(number).hex().split("p")
-    whole = int(head.replace(".", ""), 16) << (0 if "." in head and len(head) > 5 else 48)
-    places = _HEXADECIMAL_PLACES
-    if precision is not None and precision < places:
-        dropped = 4 * (places - precision)
-        half, rest = 1 << (dropped - 1), whole & ((1 << dropped) - 1)
-        whole >>= dropped
-        whole += rest > half or (rest == half and whole & 1)
-        places = precision
-    digits = f"{whole:0{places + 1}x}"
-    first, others = digits[: len(digits) - places], digits[len(digits) - places :]
-    others = others.rstrip("0") if precision is None else others.ljust(precision, "0")
-    point = "." if others or "#" in flags else ""
-    sign = (
-        "-"
-        if math.copysign(1.0, number) < 0
-        else "+"
-        if "+" in flags
-        else " "
-        if " " in flags
-        else ""
-    )
-    text = f"{first}{point}{others}p{exponent}"
-    if "0" in flags and "-" not in flags:
-        text = text.rjust(width - len(sign) - 2, "0")
-    text = f"{sign}0x{text}"
-    return format_text(text.upper() if letter == "A" else text, flags, width)
+    return _pad(text, flags, width)

@@ -1,5 +1,7 @@
-"""What the generated code calls that needs no state but CONVFMT and OFMT: conversions, comparisons,
-arithmetic, strings.
+"""The functions that a compiled program calls: conversions, comparisons, arithmetic, texts, arrays.
+
+Those that depend on the run (CONVFMT, IGNORECASE, warnings, the budget) are closures made for it;
+all others are plain functions of this module.
 """
 
 from __future__ import annotations
@@ -7,9 +9,6 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections import Counter
-from functools import reduce
-from operator import add
 
 from agentsandbox.commands.awk.arrays import Array
 from agentsandbox.commands.awk.formats import as_bytes, format_one, format_values
@@ -39,7 +38,9 @@ if TYPE_CHECKING:
 _BIGGEST = 2.0**53
 _ACCOUNTED = 4096
 """Characters of a text above which its making is accounted."""
-_OPERATORS = {
+_MOST_KEYS = 16_384
+_NO_CHARACTER = re.compile("[\udc80-\udcff]")
+_OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt,
     "<=": operator.le,
     "==": operator.eq,
@@ -47,13 +48,26 @@ _OPERATORS = {
     ">": operator.gt,
     ">=": operator.ge,
 }
+_KINDS: dict[type, str] = {
+    float: "number",
+    str: "string",
+    Strnum: "strnum",
+    Unset: "untyped",
+    Array: "array",
+}
+
+
+def _by_name(functions: Iterable[Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
+    return {function.__name__: function for function in functions}
 
 
 def number_formatter(
     convert: Callable[[], str], charge: Callable[[int], None], text: Callable[[object], str] = str
 ) -> Callable[[float], str]:
-    """Number to text: integers as they are, others by the format that `convert` gives; `text` is
-    for a `%s` in that.
+    """Return the conversion of numbers to text: integers as they are, others by a format.
+
+    convert  gives the format: CONVFMT or OFMT
+    text     is for a `%s` in it
     """
 
     def number_text(number: float) -> str:
@@ -71,10 +85,11 @@ def number_formatter(
 
 
 def conversions(rt: Run) -> dict[str, Callable[..., Any]]:
+    """Return the conversions of values to text and to subscripts."""
     number_text = number_formatter(lambda: rt.CONVFMT, rt.budget.charge)
     printed_number = number_formatter(
-        lambda: rt.OFMT, rt.budget.charge, lambda number: number_text(float(number))
-    )  # type: ignore[arg-type]
+        lambda: rt.OFMT, rt.budget.charge, lambda number: number_text(to_number(number))
+    )
     keys: dict[float, str] = {}
 
     def text(value: object) -> str:
@@ -87,8 +102,6 @@ def conversions(rt: Run) -> dict[str, Callable[..., Any]]:
             return ""
         if isinstance(value, str):
             return str(value)
-        if isinstance(value, float):
-            return number_text(value)
         raise array_as_scalar(value)
 
     def printed(value: object) -> str:
@@ -99,7 +112,7 @@ def conversions(rt: Run) -> dict[str, Callable[..., Any]]:
         if found is not None and type(number) is float:
             return found
         made = number_text(number)
-        if len(keys) < 16384 and type(number) is float and number.is_integer():
+        if len(keys) < _MOST_KEYS and type(number) is float and number.is_integer():
             keys[number] = made
         return made
 
@@ -109,39 +122,19 @@ def conversions(rt: Run) -> dict[str, Callable[..., Any]]:
             return value  # type: ignore[return-value]
         return key_of(value) if kind is float else text(value)  # type: ignore[arg-type]
 
-    return {
-        "text": text,
-        "printed": printed,
-        "number_text": number_text,
-        "printed_number": printed_number,
-        "key_of": key_of,
-        "key": key,
-    }
+    found = _by_name((text, printed, key_of, key))
+    return {**found, "number_text": number_text, "printed_number": printed_number}
 
 
-def _against_field(
-    text: Callable[[object], str], compare: Callable[[Any, Any], bool]
-) -> Callable[[str, float], bool]:
-    """The comparison of a field with a number."""
-
-    def compared(field: str, number: float) -> bool:
-        try:
-            mine = float(field)
-        except ValueError:
-            return compare(field, text(number))
-        if mine - mine == 0.0 and "_" not in field and field.isascii():
-            return compare(mine, number)
-        looks = numeric_input(field)
-        return compare(field, text(number)) if looks is None else compare(looks, number)
-
-    return compared
+# comparisons
 
 
 def _field_against(
     text: Callable[[object], str], compare: Callable[[Any, Any], bool]
 ) -> Callable[[str, Any], bool]:
-    """The comparison of a field with any value. A value is often the same as before, or the field
-    before.
+    """Return the comparison of a field with any value.
+
+    The value is often the same as before, or the field of the record before: its number is kept.
     """
     before: Any = None
     before_number = 0.0
@@ -175,20 +168,30 @@ def _field_against(
     return compared
 
 
-def _comparisons(rt: Run, text: Callable[[object], str]) -> dict[str, Callable[..., bool]]:
+def same_number(value: object, number: float) -> bool:
+    """Whether a number of a `case` is the value of the `switch`."""
+    return type(value) is not str and to_number(value) == number
+
+
+def same_text(value: object, other: str) -> bool:
+    """The same for a string."""
+    return type(value) is str and value == other
+
+
+def _comparisons(rt: Run, text: Callable[[object], str]) -> dict[str, Callable[..., Any]]:
     def sides(left: object, right: object) -> tuple[Any, Any]:
-        """Both as numbers, or both as text."""
+        """Return both as numbers, or both as text."""
         a, b = left.__class__, right.__class__
         if (a is float or a is Strnum or a is Unset) and (b is float or b is Strnum or b is Unset):
             return to_number(left), to_number(right)
         return text(left), text(right)
 
     def folded(symbol: str, left: object, right: object) -> bool:
-        """A comparison of a program that knows IGNORECASE."""
+        """Compare in a program that knows IGNORECASE."""
         a, b = sides(left, right)
         if rt.IGNORECASE and isinstance(a, str):
             a, b = a.casefold(), b.casefold()
-        return bool(_OPERATORS[symbol](a, b))
+        return _OPERATORS[symbol](a, b)
 
     def lt(left: object, right: object) -> bool:
         a, b = sides(left, right)
@@ -202,35 +205,34 @@ def _comparisons(rt: Run, text: Callable[[object], str]) -> dict[str, Callable[.
         a, b = sides(left, right)
         return bool(a == b)
 
-    return {
-        "folded": folded, "lt": lt, "le": le, "eq": eq,
-        "gt": lambda left, right: lt(right, left), "ge": lambda left, right: le(right, left),
-        "ne": lambda left, right: not eq(left, right), "field_lt": _against_field(text, operator.lt),
-        "field_le": _against_field(text, operator.le),
-        "field_gt": _against_field(text, operator.gt), "field_ge": _against_field(text, operator.ge),
-        "field_eq": _against_field(text, operator.eq),
-        "field_ne": _against_field(text, operator.ne),
-        "field_against_lt": _field_against(text, operator.lt), "field_against_le": _field_against(text, operator.le),
-        "field_against_gt": _field_against(text, operator.gt), "field_against_ge": _field_against(text, operator.ge),
-        "field_against_eq": _field_against(text, operator.eq), "field_against_ne": _field_against(text, operator.ne),
-        "same_number": lambda value, number: type(value) is not str and to_number(value) == number,
-        "same_text": lambda value, other: isinstance(value, str) and not isinstance(value, Strnum) and text(value) == other,
-    }  # fmt: skip
+    def gt(left: object, right: object) -> bool:
+        return lt(right, left)
+
+    def ge(left: object, right: object) -> bool:
+        return le(right, left)
+
+    def ne(left: object, right: object) -> bool:
+        return not eq(left, right)
+
+    fields = {
+        f"field_{compare.__name__}": _field_against(text, compare)
+        for compare in _OPERATORS.values()
+    }
+    return {**_by_name((folded, lt, le, eq, gt, ge, ne)), **fields}
 
 
-def _strings(rt: Run, text: Callable[[object], str]) -> dict[str, Callable[..., Any]]:
-    # long: the table of the functions of texts, which share the run
-    charge = rt.budget.charge
+# texts
 
+
+def _texts(rt: Run, text: Callable[[object], str]) -> dict[str, Callable[..., Any]]:
+    # long: the functions of texts, which share the run
     def checked(joined: str) -> str:
         if len(joined) > _ACCOUNTED:
             rt.account(len(joined))
         return joined
 
     def join(parts: Sequence[str]) -> str:
-        total = 0
-        for part in parts:
-            total += len(part)
+        total = sum(map(len, parts))
         if total > _ACCOUNTED:
             rt.account(total)
         return "".join(parts)
@@ -239,42 +241,29 @@ def _strings(rt: Run, text: Callable[[object], str]) -> dict[str, Callable[..., 
         if not count >= 1.0 or start > len(subject) + 1.0:
             return ""
         first = int(start) - 1 if start >= 1.0 else 0
-        made = subject[first : first + int(count)] if count < _BIGGEST else subject[first:]
-        if len(made) > _ACCOUNTED:
-            rt.account(len(made))
-        return made
+        return checked(subject[first : first + int(count)] if count < _BIGGEST else subject[first:])
 
-    def length_of(value: object, text: Callable[[object], str]) -> float:
-        return float(len(value)) if isinstance(value, Array) else float(len(text(value)))
-
-    def known(subject: str) -> str:
-        """The text with the replacement character for bytes that are no characters."""
+    def characters(subject: str) -> str:
+        """Return the text with the replacement character for bytes that are no characters."""
         if rt.bytewise or _NO_CHARACTER.search(subject) is None:
             return subject
         if not rt.told_of_bytes:
             rt.told_of_bytes = True
             rt.warn(
-                "Invalid multibyte data detected. There may be a mismatch between your data and your locale"
+                "Invalid multibyte data detected."
+                " There may be a mismatch between your data and your locale"
             )
         return _NO_CHARACTER.sub("\ufffd", subject)
 
     def upper(subject: str) -> str:
-        if len(subject) > _ACCOUNTED:
-            rt.account(len(subject))
-        return (
-            subject.upper()
-            if subject.isascii()
-            else "".join([_single(character, character.upper()) for character in known(subject)])
-        )
+        if checked(subject).isascii():
+            return subject.upper()
+        return "".join([_single(letter, letter.upper()) for letter in characters(subject)])
 
     def lower(subject: str) -> str:
-        if len(subject) > _ACCOUNTED:
-            rt.account(len(subject))
-        return (
-            subject.lower()
-            if subject.isascii()
-            else "".join([_single(character, character.lower()) for character in known(subject)])
-        )
+        if checked(subject).isascii():
+            return subject.lower()
+        return "".join([_single(letter, letter.lower()) for letter in characters(subject)])
 
     def integer_text(template: str, number: float, flags: str, width: int) -> str:
         if number - number != 0.0:
@@ -286,133 +275,208 @@ def _strings(rt: Run, text: Callable[[object], str]) -> dict[str, Callable[..., 
             return format_one(template[-1], flags, width, None, number, text)
         return template % number
 
-    return {
-        "checked": checked, "join": join, "substr": substr, "length_of": length_of, "upper": upper, "lower": lower, "sound": rt.sound,
-        "integer_text": integer_text, "real_text": real_text, "charge": charge,
-        "format_one": (lambda *given: as_bytes(format_one(*given))) if rt.bytewise else format_one,
-    }  # fmt: skip
+    def one_text(*given: Any) -> str:
+        made = format_one(*given)
+        return as_bytes(made) if rt.bytewise else made
+
+    return _by_name((checked, join, substr, upper, lower, integer_text, real_text, one_text))
 
 
 def _single(character: str, converted: str) -> str:
-    """C's towupper and towlower know single characters alone."""
+    """As towupper and towlower of C, which know single characters only."""
     return converted if len(converted) == 1 else character
 
 
-def _elements() -> dict[str, Callable[..., Any]]:
-    # long: the table of the functions of arrays and variables
-    def array_of(value: object, name: str) -> Array:
-        if isinstance(value, Array):
-            return value
-        raise AwkFatal(f"attempt to use scalar parameter `{name}' as an array")
+def length_of(value: object, text: Callable[[object], str]) -> float:
+    """`length(value)`."""
+    return float(len(value)) if isinstance(value, Array) else float(len(text(value)))
 
-    def undefined_function(name: str) -> object:
-        raise AwkFatal(f"function `{name}' not defined")
 
-    def scalar(value: object, name: str) -> object:
-        if isinstance(value, Array):
-            if not value and name == value.where:
-                raise array_as_scalar(value)
-            shown = name if name == value.where else f"{name} (from {value.where})"
-            raise AwkFatal(f"attempt to use array `{shown}' in a scalar context")
+# arrays and variables
+
+
+def array_of(value: object, name: str) -> Array:
+    """Return the array that a parameter is."""
+    if isinstance(value, Array):
         return value
+    raise AwkFatal(f"attempt to use scalar parameter `{name}' as an array")
 
-    def element(value: object) -> object:
-        if type(value) is Array:
+
+def not_an_array(value: object, which: str) -> Array:
+    """Refuse an argument that must be an array."""
+    raise AwkFatal(f"{which} argument is not an array")
+
+
+def undefined_function(name: str) -> object:
+    """Refuse a call."""
+    raise AwkFatal(f"function `{name}' not defined")
+
+
+def scalar(value: object, name: str) -> object:
+    """Return the value of a name that is an array elsewhere."""
+    if isinstance(value, Array):
+        if not value and name == value.where:
             raise array_as_scalar(value)
-        return value
-
-    def element_or_array(array: Array, key: str) -> object:
-        found = array.get(key)
-        return array.sub(key) if found is None or type(found) is Unset else found
-
-    def set_element(value: Any, array: Array, key: str) -> object:
-        array[key] = value
-        return value
-
-    def step_element(array: Array, key: str, amount: float) -> float:
-        before = to_number(array[key])
-        array[key] = before + amount
-        return before
-
-    def count_element(array: Any, key: str, amount: float) -> float:
-        """The same where all elements are numbers."""
-        before: float = array[key] + 0.0
-        array[key] = before + amount
-        return before
-
-    def count_all(array: Any, keys: Iterable[str]) -> None:
-        """Add one to the elements of an array of numbers, for one key after the other."""
-        for key, number in Counter(keys).items():
-            array[key] += number
-
-    def add_all(start: float, numbers: Iterable[float]) -> float:
-        """The sum, made from left to right."""
-        return reduce(add, numbers, start)
-
-    def peek(array: Array, key: str) -> object:
-        return array.get(key)
-
-    def is_array(value: object) -> float:
-        return 1.0 if isinstance(value, Array) else 0.0
-
-    def not_an_array(value: object, which: str) -> Array:
-        raise AwkFatal(f"{which} argument is not an array")
-
-    return {
-        "array_of": array_of, "scalar": scalar, "element": element, "element_or_array": element_or_array, "set_element": set_element,
-        "undefined_function": undefined_function, "step_element": step_element, "count_element": count_element, "peek": peek,
-        "count_all": count_all, "add_all": add_all, "is_array": is_array, "kind_of": kind_of, "not_an_array": not_an_array,
-    }  # fmt: skip
+        shown = name if name == value.where else f"{name} (from {value.where})"
+        raise AwkFatal(f"attempt to use array `{shown}' in a scalar context")
+    return value
 
 
-_KINDS: dict[type, str] = {
-    float: "number",
-    str: "string",
-    Strnum: "strnum",
-    Unset: "untyped",
-    Array: "array",
-}
+def element(value: object) -> object:
+    """Return the value of an element that may be an array."""
+    if type(value) is Array:
+        raise array_as_scalar(value)
+    return value
+
+
+def element_or_array(array: Array, key: str) -> object:
+    """Return an element as an argument: one never set becomes an array."""
+    found = array.get(key)
+    return array.sub(key) if found is None or type(found) is Unset else found
+
+
+def set_element(value: Any, array: Array, key: str) -> object:
+    """`array[key] = value`."""
+    array[key] = value
+    return value
+
+
+def step_element(array: Array, key: str, amount: float) -> float:
+    """`array[key]++`."""
+    before = to_number(array[key])
+    array[key] = before + amount
+    return before
+
+
+def count_element(array: Any, key: str, amount: float) -> float:
+    """`array[key]++` where all elements are numbers."""
+    before: float = array[key] + 0.0
+    array[key] = before + amount
+    return before
+
+
+def peek(array: Array, key: str) -> object:
+    """Return an element without creating it."""
+    return array.get(key)
+
+
+def is_array(value: object) -> float:
+    """`isarray`."""
+    return 1.0 if isinstance(value, Array) else 0.0
 
 
 def kind_of(value: object) -> str:
+    """`typeof`."""
     return _KINDS.get(value.__class__, "untyped")
 
 
-def _arithmetic(rt: Run, _text: Callable[[object], str]) -> dict[str, Callable[..., Any]]:
-    # long: the table of the functions of numbers, which share the run
-    def modulo(left: float, right: float) -> float:
-        if right == 0.0:
-            raise AwkFatal("division by zero attempted in `%'")
-        if left - left != 0.0 or right != right:
-            return math.nan
-        return math.fmod(left, right)
+# numbers
 
-    def modulo_assigned(left: float, right: float) -> float:
-        if right == 0.0:
-            raise AwkFatal("division by zero attempted in `%='")
-        return modulo(left, right)
 
-    def divided(left: float, right: float) -> float:
-        if right == 0.0:
-            raise AwkFatal("division by zero attempted in `/='")
-        return left / right
+def modulo(left: float, right: float) -> float:
+    """`left % right`."""
+    if right == 0.0:
+        raise AwkFatal("division by zero attempted in `%'")
+    if left - left != 0.0 or right != right:
+        return math.nan
+    return math.fmod(left, right)
 
-    def power(left: float, right: float) -> float:
-        try:
-            return math.pow(left, right)
-        except OverflowError:
-            return -math.inf if left < 0 and right % 2 == 1 else math.inf
-        except ValueError:
-            return math.inf if left == 0 else -math.nan
 
-    def integer(number: float) -> float:
-        return float(int(number)) if number - number == 0.0 else number
+def modulo_assigned(left: float, right: float) -> float:
+    """`left %= right`."""
+    if right == 0.0:
+        raise AwkFatal("division by zero attempted in `%='")
+    return modulo(left, right)
 
-    def sine(number: float) -> float:
-        return math.sin(number) if number - number == 0.0 else -math.nan
 
-    def cosine(number: float) -> float:
-        return math.cos(number) if number - number == 0.0 else -math.nan
+def divided(left: float, right: float) -> float:
+    """`left /= right`."""
+    if right == 0.0:
+        raise AwkFatal("division by zero attempted in `/='")
+    return left / right
+
+
+def power(left: float, right: float) -> float:
+    """`left ^ right`."""
+    try:
+        return math.pow(left, right)
+    except OverflowError:
+        return -math.inf if left < 0 and right % 2 == 1 else math.inf
+    except ValueError:
+        return math.inf if left == 0 else -math.nan
+
+
+def integer(number: float) -> float:
+    """`int`."""
+    return float(int(number)) if number - number == 0.0 else number
+
+
+def sine(number: float) -> float:
+    """`sin`."""
+    return math.sin(number) if number - number == 0.0 else -math.nan
+
+
+def cosine(number: float) -> float:
+    """`cos`."""
+    return math.cos(number) if number - number == 0.0 else -math.nan
+
+
+def bitwise(name: str, numbers: Sequence[float]) -> float:
+    """`and`, `or`, `xor`."""
+    combine: Callable[[int, int], int] = getattr(operator, f"{name}_" if name != "xor" else "xor")
+    result = _bits(name, numbers[0])
+    for number in numbers[1:]:
+        result = combine(result, _bits(name, number))
+    return float(result)
+
+
+def compl(number: float) -> float:
+    """`compl`."""
+    return float(~_bits("compl", number) & ((1 << 53) - 1))
+
+
+def lshift(number: float, count: float) -> float:
+    """`lshift`."""
+    bits = _bits("lshift", number) << min(_bits("lshift", count), 64)
+    return float(bits & ((1 << 64) - 1))
+
+
+def rshift(number: float, count: float) -> float:
+    """`rshift`."""
+    return float(_bits("rshift", number) >> min(_bits("rshift", count), 64))
+
+
+def _bits(name: str, number: float) -> int:
+    if number < 0:
+        shown = integral_text(number) or f"{number:.6g}"
+        raise AwkFatal(f"{name}: argument 1 negative value {shown} is not allowed")
+    return int(number) & ((1 << 64) - 1) if number - number == 0.0 else 0
+
+
+def strtonum(value: object) -> float:
+    """`strtonum`: a number in decimal, octal (0…) or hexadecimal (0x…)."""
+    if isinstance(value, (float, Strnum)):
+        return to_number(value) + 0.0
+    text = str(value)[:400]
+    if text[:2].lower() == "0x":
+        return _prefix_in(text[2:], "0123456789abcdef", 16)
+    if text[:1] == "0" and text[1:2].isdigit() and "." not in text and "e" not in text.lower():
+        if not {character for character in text if character.isdigit()} & {"8", "9"}:
+            return _prefix_in(text, "01234567", 8)
+    return parse_number(str(value))
+
+
+def _prefix_in(text: str, alphabet: str, base: int) -> float:
+    value = 0.0
+    for character in text.lower():
+        if character not in alphabet:
+            break
+        value = value * base + alphabet.index(character)
+    return value
+
+
+def _warning_functions(rt: Run) -> dict[str, Callable[..., Any]]:
+    """Return the functions of numbers that warn of their arguments."""
 
     def exponential(number: float) -> float:
         try:
@@ -433,105 +497,38 @@ def _arithmetic(rt: Run, _text: Callable[[object], str]) -> dict[str, Callable[.
             return -math.nan
         return math.sqrt(number)
 
-    def bitwise(name: str, numbers: Sequence[float]) -> float:
-        result = _bits(name, numbers[0])
-        for number in numbers[1:]:
-            other = _bits(name, number)
-            result = (
-                result & other
-                if name == "and"
-                else result | other
-                if name == "or"
-                else result ^ other
-            )
-        return float(result)
-
-    return {
-        "modulo": modulo, "modulo_assigned": modulo_assigned, "divided": divided, "power": power,
-        "integer": integer, "sine": sine, "cosine": cosine, "atan2": math.atan2,
-        "exponential": exponential, "logarithm": logarithm, "square_root": square_root, "bitwise": bitwise,
-        "lshift": _left_shift, "rshift": lambda number, count: float(_bits("rshift", number) >> min(_bits("rshift", count), 64)),
-        "compl": lambda number: float(~_bits("compl", number) & ((1 << 53) - 1)), "strtonum": _strtonum,
-    }  # fmt: skip
+    return _by_name((exponential, logarithm, square_root))
 
 
-def _bits(name: str, number: float) -> int:
-    if number < 0:
-        raise AwkFatal(
-            f"{name}: argument 1 negative value {integral_text(number) or f'{number:.6g}'} is not allowed"
-        )
-    return int(number) & ((1 << 64) - 1) if number - number == 0.0 else 0
+_FIXED: dict[str, Any] = {
+    "__builtins__": {}, "float": float, "int": int, "str": str, "list": list, "len": len,
+    "zip": zip, "ValueError": ValueError, "num": to_number, "from_input": from_input,
+    "UNSET": UNSET, "INF": math.inf, "NAN": math.nan, "Array": Array, "AwkExit": AwkExit,
+    "AwkNext": AwkNext, "AwkNextFile": AwkNextFile, "atan2": math.atan2,
+    **_by_name((
+        array_of, bitwise, compl, cosine, count_element, divided, element, element_or_array,
+        integer, is_array, kind_of, length_of, lshift, modulo, modulo_assigned, not_an_array,
+        peek, power, rshift, same_number, same_text, scalar, set_element, sine, step_element,
+        strtonum, undefined_function,
+    )),
+}  # fmt: skip
+"""The global names that are the same for all programs."""
 
 
-def _left_shift(number: float, count: float) -> float:
-    bits = _bits("lshift", number) << min(_bits("lshift", count), 64)
-    return float(bits & ((1 << 64) - 1))
-
-
-def _strtonum(value: object) -> float:
-    """A number in decimal, octal (0…) or hexadecimal (0x…)."""
-    if isinstance(value, (float, Strnum)):
-        return to_number(value) + 0.0
-    text = str(value)[:400]
-    if text[:2].lower() == "0x":
-        return _prefix_in(text[2:], "0123456789abcdef", 16)
-    if text[:1] == "0" and text[1:2].isdigit() and "." not in text and "e" not in text.lower():
-        octal = [character for character in text if character.isdigit()]
-        if not set(octal) & {"8", "9"}:
-            return _prefix_in(text, "01234567", 8)
-    return parse_number(str(value))
-
-
-def _prefix_in(text: str, alphabet: str, base: int) -> float:
-    value = 0.0
-    for character in text.lower():
-        if character not in alphabet:
-            break
-        value = value * base + alphabet.index(character)
-    return value
-
-
-_NO_CHARACTER = re.compile("[\udc80-\udcff]")
-_ELEMENTS = _elements()
-_GROUPS = (
-    (
-        frozenset(
-            "folded lt le eq gt ge ne field_lt field_le field_gt field_ge field_eq field_ne field_against_lt field_against_le "
-            "field_against_gt field_against_ge field_against_eq field_against_ne same_number same_text".split()
-        ),
-        _comparisons,
-    ),
-    (
-        frozenset(
-            "checked join sound substr length_of upper lower integer_text real_text charge format_one".split()
-        ),
-        _strings,
-    ),
-    (
-        frozenset(
-            "modulo modulo_assigned divided power integer sine cosine atan2 exponential logarithm square_root bitwise lshift rshift "
-            "compl strtonum".split()
-        ),
-        _arithmetic,
-    ),
-)
-"""What each of them gives: made only for a program that uses one of its names."""
-
-
-def namespace(rt: Run, used: frozenset[str]) -> dict[str, Any]:
-    """The global names of a generated program that uses these; there are no others, not even
-    Python's.
-    """
+def namespace(rt: Run) -> dict[str, Any]:
+    """Return the global names of a compiled program; there are no others, not even Python's."""
     text = rt.text
-    names: dict[str, Any] = {
-        "__builtins__": {}, "float": float, "int": int, "str": str, "list": list, "len": len, "map": map, "zip": zip,
-        "ValueError": ValueError, "IndexError": IndexError, "num": to_number, "from_input": from_input,
-        "UNSET": UNSET, "INF": math.inf, "NAN": math.nan, "Array": Array, "AwkExit": AwkExit, "AwkNext": AwkNext,
-        "AwkNextFile": AwkNextFile, "emit": rt.out.append, "write": rt.write, "split_fields": rt.split_fields,
-        "walk": rt.walk, "walk_items": rt.walk_items, "other_field": rt.other_field, "other_value": rt.other_value,
-        **rt.conversions, **_ELEMENTS,
-    }  # fmt: skip
-    for given, make in _GROUPS:
-        if not used.isdisjoint(given):
-            names.update(make(rt, text))
-    return names
+    return {
+        **_FIXED,
+        **rt.conversions,
+        **_comparisons(rt, text),
+        **_texts(rt, text),
+        **_warning_functions(rt),
+        "emit": rt.out.append,
+        "write": rt.write,
+        "sound": rt.sound,
+        "split_fields": rt.split_fields,
+        "walk": rt.walk,
+        "other_field": rt.other_field,
+        "other_value": rt.other_value,
+    }

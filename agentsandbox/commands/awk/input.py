@@ -9,16 +9,14 @@ from agentsandbox.commands.awk.arrays import Array
 from agentsandbox.commands.awk.fields import Fields
 from agentsandbox.commands.awk.meter import ACCOUNTED, FLUSH_CHARACTERS
 from agentsandbox.commands.awk.numbered import Numbered
-from agentsandbox.commands.awk.records import RecordReader, Separator, has_odd_numbers, is_plain
+from agentsandbox.commands.awk.records import RecordReader, Separator, is_plain
 from agentsandbox.commands.awk.values import (
     AwkFatal,
     AwkNextFile,
-    Known,
     from_input,
-    numeric_input,
     to_number,
 )
-from agentsandbox.kernel.streams import Buffer, InputError
+from agentsandbox.kernel.streams import InputError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,10 +26,6 @@ if TYPE_CHECKING:
     from agentsandbox.commands.awk.values import Value
     from agentsandbox.contract.command import CommandContext
 
-_MISSES_SHARE = 4
-_TRIED = 4096
-_FEW = 16
-"""One number not seen before in so many records is too often."""
 _SPLITTING = frozenset(("FS", "FPAT", "FIELDWIDTHS", "IGNORECASE"))
 _SPECIAL = frozenset(
     "NR FNR NF FS OFS ORS RS RT RSTART RLENGTH SUBSEP CONVFMT OFMT FILENAME IGNORECASE FPAT FIELDWIDTHS ERRNO BINMODE ARGC "
@@ -42,9 +36,13 @@ _SPECIAL = frozenset(
 class Input(Fields):
     """The files of one run, and the variables that say where in them the program is."""
 
-    def __init__(self, ctx: CommandContext, warn: Callable[[str], None], *, bytewise: bool) -> None:
+    def __init__(
+        self, ctx: CommandContext, warn: Callable[[str, int], None], *, bytewise: bool
+    ) -> None:
         super().__init__(ctx, bytewise=bytewise)
         self.warn_with_place = warn
+        self.line = 0
+        """The line of the statement at work, set before those that may warn."""
         self.told: set[str] = set()
         """Warnings that are not repeated."""
         self.NR: Any = 0.0
@@ -61,21 +59,8 @@ class Input(Fields):
         self.got = ""
         self.begin_file: Callable[[], None] | None = None
         self.end_file: Callable[[], None] | None = None
-        self.inplace = False
-        self.inplace_suffix = ""
         self.uses_terminator = False
         self.records: Iterator[str] = iter(())
-        self.odd = True
-        """Whether `float` might take for a number what awk does not; known only if the program
-        `uses_odd` and it is not `hot`."""
-        self.uses_odd = False
-        self.known = Known(to_number)
-        self.known_inputs = Known(numeric_input)
-        self.hot = True
-        """Whether numbers come often enough again to look for them in those."""
-        self._misses = 0
-        self.together = True
-        """Whether records have shown nothing against going through them together."""
         self._block_text = ""
         self._reader: RecordReader | None = None
         self._separator = Separator("\n", self._compile)
@@ -104,7 +89,7 @@ class Input(Fields):
 
     def warn(self, message: str) -> None:
         """A warning with its place."""
-        self.warn_with_place(message)
+        self.warn_with_place(message, self.line)
 
     def place(self) -> str:
         """Where in the input the program is, for messages; "" before the first record."""
@@ -187,30 +172,7 @@ class Input(Fields):
             if self._splitting == "FS" and self.FS == " ":
                 self.q = is_plain(self._block_text)
                 self.sep = None
-            if self.uses_odd:
-                self._keep_hot(before)
-                self.odd = not self.hot and has_odd_numbers(self._block_text)
             return True
-
-    def _keep_hot(self, records: int) -> None:
-        """Look numbers up no more if most are new, though many are known."""
-        misses = self.known.misses + self.known_inputs.misses
-        self._misses += misses
-        self.hot = self.hot and (misses * _MISSES_SHARE <= records or self._misses < _TRIED)
-        self.known.misses = self.known_inputs.misses = 0
-
-    def take_rows(self) -> list[str]:
-        """The records at hand but the last, to go through them together; none if they are few."""
-        if not self.together or length_hint(self.records) < _FEW:
-            return []
-        *rows, last = self.records
-        self.records = iter((last,))
-        return rows
-
-    def give_back(self, rows: list[str]) -> None:
-        """Have them go through one by one, and all others: they were not as hoped."""
-        self.records = iter([*rows, *self.records])
-        self.together = False
 
     def _read_block(self) -> list[str] | None:
         assert self._reader is not None
@@ -236,10 +198,14 @@ class Input(Fields):
             if not word:
                 continue
             name, equals, value = word.partition("=")
-            if equals and _is_name(name.replace("::", "", 1)):
+            if equals and _is_name(name):
                 from agentsandbox.commands.awk.lexer import unescape
 
-                self.assign_operand(name, unescape(value, self.warn_once))
+                try:
+                    self.assign_operand(name, unescape(value, self.warn_once))
+                except AwkFatal as error:
+                    error.between_files = True
+                    raise
                 continue
             self.ARGIND = float(number)
             if self._open(word):
@@ -280,15 +246,13 @@ class Input(Fields):
             if is_directory:
                 self.warn(f"command line argument `{name}' is a directory: skipped")
                 return False
-            raise AwkFatal(f"cannot open file `{name}' for reading: {reason}") from None
+            message = f"cannot open file `{name}' for reading: {reason}"
+            raise AwkFatal(message, between_files=True) from None
         self.FILENAME = name
         self.FNR = 0.0
         self._block_start, self._block_size = 0.0, 0
         self.records = iter(())
         self._reader = RecordReader(source, self.budget, bytewise=self.bytewise)
-        if self.inplace and source is not ctx.stdin:
-            self.flush_output()
-            self._edited = (ctx.path(name), Buffer(self.budget.limits.file_bytes))
         if self.begin_file is not None:
             self._call_hook(self.begin_file)
         return True
@@ -307,18 +271,6 @@ class Input(Fields):
             self.end_file()
         if reader is not None and reader.source is not self.ctx.stdin:
             reader.source.release()  # type: ignore[attr-defined]
-        if self._edited is not None:
-            self._finish_editing(*self._edited)
-
-    def _finish_editing(self, path: str, output: Buffer) -> None:
-        """Replace a file edited in place, keeping the old one under the suffix."""
-        self.flush_output()
-        self._edited = None
-        fs = self.ctx.fs
-        permissions = fs.stat(path).permissions
-        if self.inplace_suffix:
-            fs.write_bytes(path + self.inplace_suffix, fs.read_bytes(path), permissions=permissions)
-        fs.write_bytes(path, output.getvalue(), permissions=permissions)
 
     def skip_file(self) -> None:
         """`nextfile`."""
@@ -338,6 +290,9 @@ class Input(Fields):
             try:
                 if not self.next_block():
                     return 0.0
+            except AwkFatal as error:
+                error.between_files = False  # it is getline that asked
+                raise
             except InputError as error:
                 self.ERRNO = error.strerror or ""
                 return -1.0

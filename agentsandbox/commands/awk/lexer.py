@@ -1,5 +1,6 @@
-"""Awk source into tokens. Whether a slash divides or opens a regular expression is told by the
-token before it.
+"""Awk source into tokens.
+
+A slash divides after the end of an operand, and opens a regular expression anywhere else.
 """
 
 from __future__ import annotations
@@ -15,26 +16,28 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.budget import Budget
 
 KEYWORDS = frozenset(
-    "BEGIN END BEGINFILE ENDFILE function func if else while do for in break continue next nextfile exit return delete "
-    "getline print printf switch case default".split()
+    "BEGIN END BEGINFILE ENDFILE function func if else while do for in break continue next nextfile"
+    " exit return delete getline print printf switch case default".split()
 )
 BUILTINS = frozenset(
-    "length substr index split sub gsub gensub match sprintf sin cos atan2 exp log sqrt int rand srand tolower toupper system close "
-    "fflush strftime systime mktime asort asorti and or xor lshift rshift compl strtonum patsplit typeof isarray".split()
+    "length substr index split sub gsub gensub match sprintf sin cos atan2 exp log sqrt int rand"
+    " srand tolower toupper system close fflush strftime systime mktime asort asorti and or xor"
+    " lshift rshift compl strtonum typeof isarray".split()
 )
 OPERAND_ENDS = frozenset(("NUMBER", "STRING", "ERE", "NAME", "BUILTIN", ")", "]", "++", "--"))
 _LINES = 1 << 32
 """More lines than a piece of program text has."""
 COMMENT = "#"
-"""The value of a newline behind a comment: it stands where that begins."""
+"""The value of a newline behind a comment: it has the place of that."""
 _DIRECTIVE = re.compile(r"@(?:/|[A-Za-z_]*)")
 _JOINED = re.compile(r"(?:[^\\\n]|\\.)*", re.DOTALL)
 _TOKEN = re.compile(
-    r"(?P<blank>[ \t\r]+|\\(?:\r?\n|\Z))|(?P<comment>#[^\n]*)|(?P<newline>\n)"
+    r"(?P<blank>[ \t\r]+|\\(?:\r?\n|\Z)|#[^\n]*)|(?P<newline>\n)"
     r"|(?P<number>0[xX][0-9a-fA-F]+|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
     r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*)"
     r"|(?P<string>\")"
-    r"|(?P<operator>\*\*=|\*\*|&&|\|\||\+\+|--|\+=|-=|\*=|/=|%=|\^=|==|<=|>=|!=|!~|>>|[-+*/%^!<>|?:~$=,;(){}\[\]@])"
+    r"|(?P<operator>\*\*=|\*\*|&&|\|\||\+\+|--|\+=|-=|\*=|/=|%=|\^=|==|<=|>=|!=|!~|>>"
+    r"|[-+*/%^!<>|?:~$=,;(){}\[\]@])"
 )
 _ESCAPES = {
     "n": "\n",
@@ -61,20 +64,20 @@ class Source:
         self.name = name
         self.text = text
         self.base = number * _LINES
-        """The line before its first one: the pieces of a program have lines of their own."""
+        """The line before its first one: no two pieces of a program share a line number."""
 
     def place(self, line: int) -> str:
-        """How messages tell the line of a token or node."""
+        """Return how messages name the line of a token or node."""
         return f"{self.name}:{line - self.base}"
 
 
 def place_of(sources: Sequence[Source], line: int) -> str:
-    """As `Source.place`, where a line of any of them is meant."""
+    """As `Source.place`, for a line of any of them."""
     return sources[line // _LINES].place(line)
 
 
 class AwkSyntaxError(Exception):
-    """A program that is no awk program; `lines` are the messages, without the command's name."""
+    """The program is wrong; `lines` are the messages, without the command's name."""
 
     def __init__(self, *lines: str) -> None:
         self.lines = lines
@@ -82,8 +85,11 @@ class AwkSyntaxError(Exception):
 
 
 class Token:
-    """`kind` is NUMBER, STRING, ERE, NAME, CALL (a name before its parenthesis), BUILTIN, NEWLINE,
-    EOF, or the token's own text.
+    """A token with its place.
+
+    `kind`   NUMBER, STRING, ERE, NAME, CALL (a name before its parenthesis), BUILTIN, NEWLINE, EOF,
+             or the token's own text
+    `error`  what is wrong at this place, where no token begins
     """
 
     __slots__ = ("error", "kind", "line", "position", "value")
@@ -96,15 +102,12 @@ class Token:
         self.line = line
         self.position = position
         self.error = error
-        """What is wrong there, for a token that is none."""
-
-    def __repr__(self) -> str:
-        return f"{self.kind}:{self.value!r}"
 
 
 def point_at(source: Source, position: int, message: str, later: int = 0) -> AwkSyntaxError:
-    """The error that shows the line of `position` and a caret below it; its number is `later` lines
-    too large, as gawk has it.
+    """Return the error that shows the line of `position` and a caret below it.
+
+    Its number is `later` lines too large where gawk's is.
     """
     text = source.text
     line = text.count("\n", 0, position) + 1 + later
@@ -121,8 +124,9 @@ def point_at(source: Source, position: int, message: str, later: int = 0) -> Awk
 
 
 def unescape(text: str, warn: Callable[[str], None] | None = None) -> str:
-    """What a string constant or a `-v` value stands for. A byte above 127 in octal or hex is that
-    byte, not that character.
+    """Return what a string constant or a `-v` value means.
+
+    A byte above 127 in octal or hexadecimal is that byte, not that character.
     """
     if "\\" not in text:
         return text
@@ -148,7 +152,7 @@ def unescape(text: str, warn: Callable[[str], None] | None = None) -> str:
 
 
 def doubtful_escapes(regex: str) -> list[str]:
-    """What is to be said of the escapes in a regular expression."""
+    """Return the warnings about the escapes in a regular expression."""
     messages: list[str] = []
     for character in _REGEX_ESCAPE.findall(regex) if "\\" in regex else ():
         if character in "89":
@@ -156,21 +160,20 @@ def doubtful_escapes(regex: str) -> list[str]:
                 f"regexp escape sequence `\\{character}' treated as plain `{character}'"
             )
         elif character not in _REGEX_ESCAPES:
-            messages.append(
-                f"regexp escape sequence `\\{decode(encode(character)[:1])}' is not a known regexp operator"
-            )
+            shown = decode(encode(character)[:1])
+            messages.append(f"regexp escape sequence `\\{shown}' is not a known regexp operator")
     return messages
 
 
 def _join_bytes(text: str) -> str:
-    """Bytes that escapes put side by side may be one UTF-8 character."""
+    """Join bytes that escapes put side by side: they may be one UTF-8 character."""
     if any("\udc80" <= character <= "\udcff" for character in text):
         return decode(encode(text))
     return text
 
 
 def _no_token(source: Source, position: int) -> AwkSyntaxError:
-    """The error for a character that nothing begins with."""
+    """Return the error for a character that no token begins with."""
     character = source.text[position]
     if character == "\\":
         return point_at(source, position, "backslash not last character on line")
@@ -182,9 +185,7 @@ def _no_token(source: Source, position: int) -> AwkSyntaxError:
 
 
 def _string_end(text: str, position: int) -> int:
-    """Where the quote is that ends the string whose opening quote is at `position`; -1 if there is
-    none on the line.
-    """
+    """Return the position of the quote that ends the string opened at `position`; -1 for none."""
     while True:
         position += 1
         if position >= len(text) or text[position] == "\n":
@@ -196,9 +197,7 @@ def _string_end(text: str, position: int) -> int:
 
 
 def _regex_end(text: str, position: int) -> int:
-    """Where the slash is that ends the regular expression which starts after `position`; -1 if
-    there is none on the line.
-    """
+    """Return the position of the slash that ends the expression opened at `position`; -1 for none."""
     in_brackets = False
     while True:
         position += 1
@@ -225,89 +224,112 @@ def _regex_end(text: str, position: int) -> int:
 
 
 def tokenize(source: Source, warn: Callable[[str, int], None], budget: Budget) -> list[Token]:
-    """All tokens up to one that is wrong, EOF last. `warn(message, line)` hears of doubtful
-    escapes.
+    """Return all tokens up to one that is wrong, EOF last.
+
+    `warn(message, line)` gets the warnings about escapes.
     """
-    text = source.text
-    tokens: list[Token] = []
-    append = tokens.append
-    position, line, end = 0, source.base + 1, len(text)
-    before = ""
-    comment = -1
-    while position < end:
-        budget.left -= 1
-        if budget.left < 0:
-            budget.tick()
-        found = _TOKEN.match(text, position)
-        if found is None:
-            append(Token("", "", line, position, _no_token(source, position)))
-            break
-        kind, value, start = found.lastgroup, found[0], position
-        position = found.end()
+    return _Lexer(source, warn, budget).tokenize()
+
+
+class _Lexer:
+    """The tokens of one piece of a program, up to a place."""
+
+    def __init__(self, source: Source, warn: Callable[[str, int], None], budget: Budget) -> None:
+        self.source = source
+        self.warn = warn
+        self.budget = budget
+        self.text = source.text
+        self.position = 0
+        self.line = source.base + 1
+        self.comment = -1
+        """Where a comment on this line begins; -1 for none."""
+        self.tokens: list[Token] = []
+
+    def tokenize(self) -> list[Token]:
+        """Return all tokens up to one that is wrong."""
+        while self.position < len(self.text):
+            self.budget.left -= 1
+            if self.budget.left < 0:
+                self.budget.tick()
+            start = self.position
+            found = _TOKEN.match(self.text, start)
+            if found is None:
+                self._fail(start, _no_token(self.source, start))
+                break
+            self.position = found.end()
+            if not self._add(found.lastgroup or "", found[0], start):
+                break
+        if not self.tokens or self.tokens[-1].kind != "NEWLINE" or self.comment >= 0:
+            self._newline("", len(self.text))
+        self._token("EOF", "", len(self.text))
+        return self.tokens
+
+    def _token(self, kind: str, value: str, start: int) -> None:
+        self.tokens.append(Token(kind, value, self.line, start))
+
+    def _newline(self, value: str, start: int) -> None:
+        if self.comment >= 0:
+            value, start, self.comment = COMMENT, self.comment, -1
+        self._token("NEWLINE", value, start)
+
+    def _fail(self, start: int, error: AwkSyntaxError) -> bool:
+        self.tokens.append(Token("", "", self.line, start, error))
+        return False
+
+    def _add(self, kind: str, value: str, start: int) -> bool:
+        """Add the token that was found at `start`; false if it is wrong."""
         if kind == "blank":
-            line += value.count("\n")
-            continue
-        if kind == "comment":
-            comment = start
-            continue
-        if kind == "newline":
-            append(
-                Token("NEWLINE", value, line, start)
-                if comment < 0
-                else Token("NEWLINE", COMMENT, line, comment)
-            )
-            line += 1
-            comment = -1
+            self.line += value.count("\n")
+            if value[0] == COMMENT:
+                self.comment = start
+        elif kind == "newline":
+            self._newline(value, start)
+            self.line += 1
         elif kind == "number":
-            append(Token("NUMBER", value, line, start))
+            self._token("NUMBER", value, start)
         elif kind == "name":
-            append(Token(_kind_of_name(value, text, position), value, line, start))
+            self._token(_kind_of_name(value, self.text, self.position), value, start)
         elif kind == "string":
-            stop = _string_end(text, start)
-            if stop < 0:
-                joined = _JOINED.match(text, start).group().count("\n")  # type: ignore[union-attr]  # it matches everywhere
-                append(
-                    Token(
-                        "", "", line, start, point_at(source, start, "unterminated string", joined)
-                    )
-                )
-                break
-            at = line + text.count("\n", start, stop)
-            value = unescape(text[start + 1 : stop], lambda message, at=at: warn(message, at))  # type: ignore[misc]
-            append(Token("STRING", value, line, start))
-            line += text.count("\n", start, stop)
-            position = stop + 1
-        elif value in ("/", "/=") and before not in OPERAND_ENDS:
-            stop = _regex_end(text, start)
-            if stop < 0:
-                unfinished = (
-                    "unterminated regexp"
-                    if start + 1 < end
-                    else "unexpected newline or end of string"
-                )
-                append(Token("", "", line, start, point_at(source, start + 1, unfinished)))
-                break
-            append(Token("ERE", text[start + 1 : stop].replace("\\/", "/"), line, start))
-            position = stop + 1
-        elif value == "@" or (value == "|" and text[position : position + 1] == "&"):
-            shown = "|&" if value == "|" else _DIRECTIVE.match(text, start)[0]  # type: ignore[index]  # it matches there
-            absent = AwkSyntaxError(
-                f"{source.place(line)}: error: gawk's `{shown}' is not available here"
-            )
-            append(Token("", "", line, start, absent))
-            break
+            return self._string(start)
+        elif value in ("/", "/=") and not self._after_operand():
+            return self._regex(start)
+        elif value == "@" or (value == "|" and self.text.startswith("&", self.position)):
+            shown = "|&" if value == "|" else _DIRECTIVE.match(self.text, start)[0]  # type: ignore[index]
+            message = f"error: gawk's `{shown}' is not available here"
+            return self._fail(start, AwkSyntaxError(f"{self.source.place(self.line)}: {message}"))
         else:
-            value = "^" if value == "**" else "^=" if value == "**=" else value
-            append(Token(value, value, line, start))
-        before = tokens[-1].kind
-    if before != "NEWLINE" or comment >= 0:
-        append(
-            Token("NEWLINE", "", line, end)
-            if comment < 0
-            else Token("NEWLINE", COMMENT, line, comment)
-        )
-    append(Token("EOF", "", line, end))
-    return tokens
+            value = value.replace("**", "^")
+            self._token(value, value, start)
+        return True
+
+    def _after_operand(self) -> bool:
+        return bool(self.tokens) and self.tokens[-1].kind in OPERAND_ENDS
+
+    def _string(self, start: int) -> bool:
+        stop = _string_end(self.text, start)
+        if stop < 0:
+            joined = _JOINED.match(self.text, start)
+            assert joined is not None
+            lines = joined[0].count("\n")
+            return self._fail(start, point_at(self.source, start, "unterminated string", lines))
+        lines = self.text.count("\n", start, stop)
+        line = self.line + lines
+        value = unescape(self.text[start + 1 : stop], lambda message: self.warn(message, line))
+        self._token("STRING", value, start)
+        self.line = line
+        self.position = stop + 1
+        return True
+
+    def _regex(self, start: int) -> bool:
+        stop = _regex_end(self.text, start)
+        if stop < 0:
+            message = "unexpected newline or end of string"
+            if start + 1 < len(self.text):
+                message = "unterminated regexp"
+            return self._fail(start, point_at(self.source, start + 1, message))
+        self._token("ERE", self.text[start + 1 : stop].replace("\\/", "/"), start)
+        self.position = stop + 1
+        return True
 
 
 def _kind_of_name(name: str, text: str, end: int) -> str:
@@ -315,4 +337,4 @@ def _kind_of_name(name: str, text: str, end: int) -> str:
         return "function" if name == "func" else name
     if name in BUILTINS:
         return "BUILTIN"
-    return "CALL" if text[end : end + 1] == "(" else "NAME"
+    return "CALL" if text.startswith("(", end) else "NAME"

@@ -12,7 +12,7 @@ from agentsandbox.commands.awk.channels import Channels
 from agentsandbox.commands.awk.values import Strnum, Unset
 from agentsandbox.errors import LimitReached
 from agentsandbox.kernel.budget import VALUES
-from agentsandbox.kernel.streams import Buffer, encode
+from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,7 +54,6 @@ class Meter:
         self.arrays: dict[str, Array] = {}
         self.out: list[str] = []
         self.out_size = 0
-        self._edited: tuple[str, Buffer] | None = None
         self._fresh = 0
         self._ticks = 0
         self._local = 0
@@ -205,8 +204,7 @@ class Meter:
             data = encode("".join(self.out))
             self.out.clear()
             self.out_size = 0
-            target = self.ctx.stdout if self._edited is None else self._edited[1]
-            target.write(data)
+            self.ctx.stdout.write(data)
 
     def redirect(self, kind: str, name: str, text: str) -> None:
         """`print … > name` and its kin."""

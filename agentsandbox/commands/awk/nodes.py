@@ -16,52 +16,62 @@ if TYPE_CHECKING:
 
 
 class Node:
-    """A node: its parts are given in the order of their annotations; `line` is the source line, for
-    messages.
-    """
+    """A node: its parts are given in the order of their annotations.
 
-    __slots__ = ("line",)
+    `line` is the source line, for messages. Parentheses are dropped here: a `Parenthesized` part
+    becomes what it holds.
+    """
 
     line: int
 
     def __init__(self, line: int, *values: object) -> None:
         self.line = line
         for name, value in zip(type(self).__annotations__, values, strict=True):
-            setattr(self, name, value)
+            setattr(self, name, _bare(value))
+
+
+def _bare(value: object) -> object:
+    """Return a part, or a list of parts, without its parentheses."""
+    if isinstance(value, list):
+        return [_bare(item) for item in value]
+    while isinstance(value, Parenthesized):
+        value = value.inner
+    return value
+
+
+class Parenthesized(Node):
+    """`(inner)`: neither a target of assignments nor open to the operators around it."""
+
+    inner: Expression
 
 
 class Number(Node):
     """A numeric constant."""
 
-    __slots__ = ("value",)
     value: float
 
 
 class Text(Node):
     """A string constant, its escapes done."""
 
-    __slots__ = ("value",)
     value: str
 
 
 class Regex(Node):
     """`/source/`."""
 
-    __slots__ = ("source",)
     source: str
 
 
 class Name(Node):
     """A variable or an array."""
 
-    __slots__ = ("name",)
     name: str
 
 
 class Index(Node):
     """`base[subscripts]`; the base is a name or, for arrays of arrays, another index."""
 
-    __slots__ = ("base", "subscripts")
     base: Name | Index
     subscripts: list[Expression]
 
@@ -69,14 +79,12 @@ class Index(Node):
 class Field(Node):
     """`$number`."""
 
-    __slots__ = ("number",)
     number: Expression
 
 
 class Assign(Node):
     """`target operator value`; the operator is "=", "+=", …"""
 
-    __slots__ = ("operator", "target", "value")
     operator: str
     target: Name | Index | Field
     value: Expression
@@ -85,7 +93,6 @@ class Assign(Node):
 class Ternary(Node):
     """`condition ? yes : no`."""
 
-    __slots__ = ("condition", "no", "yes")
     condition: Expression
     yes: Expression
     no: Expression
@@ -94,16 +101,14 @@ class Ternary(Node):
 class Binary(Node):
     """Arithmetic, comparison, `&&` and `||`."""
 
-    __slots__ = ("left", "operator", "right")
     operator: str
     left: Expression
     right: Expression
 
 
 class Unary(Node):
-    """`-x`, `+x`, `!x`; the operator "()" marks parentheses."""
+    """`-x`, `+x`, `!x`."""
 
-    __slots__ = ("operand", "operator")
     operator: str
     operand: Expression
 
@@ -111,7 +116,6 @@ class Unary(Node):
 class Step(Node):
     """`++x`, `x--`: `amount` is 1 or -1."""
 
-    __slots__ = ("amount", "prefix", "target")
     target: Name | Index | Field
     amount: int
     prefix: bool
@@ -120,14 +124,12 @@ class Step(Node):
 class Concat(Node):
     """Expressions side by side."""
 
-    __slots__ = ("parts",)
     parts: list[Expression]
 
 
 class Match(Node):
     """`text ~ pattern`, negated for `!~`."""
 
-    __slots__ = ("negated", "pattern", "text")
     text: Expression
     pattern: Expression
     negated: bool
@@ -136,7 +138,6 @@ class Match(Node):
 class Membership(Node):
     """`(subscripts) in array`."""
 
-    __slots__ = ("array", "subscripts")
     subscripts: list[Expression]
     array: Name | Index
 
@@ -144,7 +145,6 @@ class Membership(Node):
 class Call(Node):
     """A built-in function."""
 
-    __slots__ = ("arguments", "name")
     name: str
     arguments: list[Expression]
 
@@ -152,7 +152,6 @@ class Call(Node):
 class UserCall(Node):
     """A call of a function of the program."""
 
-    __slots__ = ("arguments", "name")
     name: str
     arguments: list[Expression]
 
@@ -160,7 +159,6 @@ class UserCall(Node):
 class Getline(Node):
     """`getline`: `kind` is "", "<", "|" or "|&"; the target is None for `$0`."""
 
-    __slots__ = ("kind", "source", "target")
     kind: str
     target: Name | Index | Field | None
     source: Expression | None
@@ -169,14 +167,12 @@ class Getline(Node):
 class Grouping(Node):
     """`(a, b)`: only before `in` and as the whole list of a print statement."""
 
-    __slots__ = ("items",)
     items: list[Expression]
 
 
 class Print(Node):
     """`print` and `printf`; `redirection` is "", ">", ">>", "|" or "|&"."""
 
-    __slots__ = ("arguments", "destination", "formatted", "redirection")
     formatted: bool
     arguments: list[Expression]
     redirection: str
@@ -186,14 +182,12 @@ class Print(Node):
 class ExpressionStatement(Node):
     """An expression for its effect."""
 
-    __slots__ = ("expression",)
     expression: Expression
 
 
 class If(Node):
     """`if`."""
 
-    __slots__ = ("condition", "no", "yes")
     condition: Expression
     yes: Statement
     no: Statement | None
@@ -202,7 +196,6 @@ class If(Node):
 class While(Node):
     """`while`."""
 
-    __slots__ = ("body", "condition")
     condition: Expression
     body: Statement
 
@@ -210,7 +203,6 @@ class While(Node):
 class DoWhile(Node):
     """`do … while`."""
 
-    __slots__ = ("body", "condition")
     body: Statement
     condition: Expression
 
@@ -218,7 +210,6 @@ class DoWhile(Node):
 class For(Node):
     """`for (start; condition; step)`."""
 
-    __slots__ = ("body", "condition", "start", "step")
     start: Statement | None
     condition: Expression | None
     step: Statement | None
@@ -228,7 +219,6 @@ class For(Node):
 class ForIn(Node):
     """`for (variable in array)`."""
 
-    __slots__ = ("array", "body", "variable")
     variable: Name | Index | Field
     array: Name | Index
     body: Statement
@@ -237,7 +227,6 @@ class ForIn(Node):
 class Switch(Node):
     """`cases` are (value or None for default, statements), in order."""
 
-    __slots__ = ("cases", "subject")
     subject: Expression
     cases: list[tuple[Expression | None, list[Statement]]]
 
@@ -245,35 +234,30 @@ class Switch(Node):
 class Block(Node):
     """Statements in braces."""
 
-    __slots__ = ("statements",)
     statements: list[Statement]
 
 
 class Delete(Node):
     """`delete a` or `delete a[i]`."""
 
-    __slots__ = ("target",)
     target: Name | Index
 
 
 class Jump(Node):
     """`break`, `continue`, `next`, `nextfile`."""
 
-    __slots__ = ("kind",)
     kind: str
 
 
 class Return(Node):
     """`return`."""
 
-    __slots__ = ("value",)
     value: Expression | None
 
 
 class Exit(Node):
     """`exit`."""
 
-    __slots__ = ("status",)
     status: Expression | None
 
 
@@ -282,7 +266,6 @@ class Rule(Node):
     "pattern" or "range".
     """
 
-    __slots__ = ("action", "first", "kind", "last")
     kind: str
     first: Expression | None
     last: Expression | None
@@ -292,7 +275,6 @@ class Rule(Node):
 class Function(Node):
     """`function name(parameters)`."""
 
-    __slots__ = ("body", "name", "parameters")
     name: str
     parameters: list[str]
     body: list[Statement]
@@ -301,7 +283,6 @@ class Function(Node):
 class Program(Node):
     """All rules in order, and the functions by name."""
 
-    __slots__ = ("functions", "rules", "sources")
     rules: list[Rule]
     functions: dict[str, Function]
     sources: list[Source]

@@ -12,7 +12,7 @@ from itertools import chain
 from agentsandbox.commands.awk import nodes
 from agentsandbox.commands.awk.arrays import Array
 from agentsandbox.commands.awk.scopes import SPECIAL_ARRAYS, children
-from agentsandbox.commands.awk.shortcuts import element_loop, field_loop, target_of
+from agentsandbox.commands.awk.shortcuts import target_of
 from agentsandbox.commands.awk.values import UNSET
 
 TYPE_CHECKING = False
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 _MOST_DIGITS = 10
 _LARGEST = 2.0**31 - 2
 _PIECE = 4096
-_LOOPS = (nodes.For, nodes.While, nodes.DoWhile, nodes.ForIn)
 
 
 class Numbered(Array):
@@ -176,127 +175,92 @@ class Numbered(Array):
     def walk(self, step: Callable[[int], None]) -> Iterable[str]:
         return super().walk(step) if super().__len__() else map(str, self._numbers())
 
-    def walk_items(self, step: Callable[[int], None]) -> Iterable[tuple[str, Any]]:
-        return (
-            super().walk_items(step)
-            if super().__len__()
-            else zip(map(str, self._numbers()), self._row, strict=False)
-        )
-
 
 def numbered_arrays(scopes: Scopes) -> frozenset[str]:
-    """The global arrays that are filled by `a[NR] = …` or `a[n++] = …` and otherwise looked at
-    seldom enough.
+    """Return the global arrays that are filled by `a[NR] = …` or `a[n++] = …` and nothing else.
 
-    Their elements are nothing but read, deleted and walked through: other arrays are quicker as
-    dictionaries.
+    Any array works as `Numbered`; one whose elements are changed or looked up by text is faster as
+    a dictionary, so those are left out.
     """
     if scopes.nested or scopes.indirect or "PROCINFO" in scopes.names:
         return frozenset()
-    search = _Search(scopes)
-    for rule in scopes.program.rules:
-        search.look_at(rule, "")
+    found = [(node, "") for rule in scopes.program.rules for node in _descend(scopes, rule)]
     for function in scopes.functions.values():
         for statement in function.body:
-            search.look_at(statement, function.name)
-    return frozenset(search.wanted - search.barred)
+            found += [(node, function.name) for node in _descend(scopes, statement)]
+    search = _Search(scopes, {node.variable.name for node, _ in found if _is_loop(node)})  # type: ignore[attr-defined]
+    for node, name in found:
+        search.look_at(node, name)
+    return frozenset(search.appended - search.barred)
 
 
-def _whole(node: Node) -> object:
-    """What is deleted or counted."""
-    if isinstance(node, nodes.Delete):
-        return node.target
-    return (
-        node.arguments[0]
-        if isinstance(node, nodes.Call) and node.name == "length" and node.arguments
-        else None
-    )
+def _is_loop(node: Node) -> bool:
+    return isinstance(node, nodes.ForIn) and isinstance(node.variable, nodes.Name)
+
+
+def _descend(scopes: Scopes, start: Node) -> Iterator[Node]:
+    """Yield a node and all below it, but not the names of arrays used element by element."""
+    pending = [start]
+    while pending:
+        node = pending.pop()
+        scopes.budget.step()
+        yield node
+        parts = list(children(node))
+        if isinstance(node, (nodes.Index, nodes.Membership)):
+            parts = list(node.subscripts)
+        elif isinstance(node, nodes.ForIn):
+            parts = [node.variable, node.body]
+        elif isinstance(node, nodes.Delete) or (
+            isinstance(node, nodes.Call) and node.name == "length"
+        ):
+            parts = [part for part in parts if not isinstance(part, nodes.Name)]
+        pending.extend(parts)
 
 
 class _Search:
-    """`wanted` are arrays that something is appended to, `barred` those that are used in ways that
-    a row is not made for.
+    """The arrays that something is `appended` to, and those `barred` by another use.
+
+    `keys`  the variables of all `for (key in array)`: text subscripts that are no obstacle.
     """
 
-    def __init__(self, scopes: Scopes) -> None:
+    def __init__(self, scopes: Scopes, keys: set[str]) -> None:
         self.scopes = scopes
-        self.wanted: set[str] = set()
+        self.keys = keys
+        self.appended: set[str] = set()
         self.barred: set[str] = set(SPECIAL_ARRAYS)
 
-    def look_at(self, start: Node, function: str) -> None:
-        """Go through a rule or a statement; `walked` are the arrays that loops go through, with
-        their variables.
-        """
-        scopes = self.scopes
-        pending: list[tuple[Node, int, frozenset[tuple[str, str]]]] = [(start, 0, frozenset())]
-        while pending:
-            node, loops, walked = pending.pop()
-            scopes.budget.step()
-            parts: Iterable[Node] = children(node)
+    def look_at(self, node: Node, function: str) -> None:
+        """Note what one node does with an array."""
+        if isinstance(node, nodes.Name):
+            self._bar(node, function)
+        elif isinstance(node, nodes.Index):
+            self._element(node.base, node.subscripts, function)
+        elif isinstance(node, nodes.Membership):
+            self._element(node.array, node.subscripts, function)
+        elif not isinstance(node, nodes.Delete):
             target = target_of(node)
             if isinstance(target, nodes.Index) and isinstance(target.base, nodes.Name):
                 self._change(node, target.base, target.subscripts[0], function)
-                self._element(target.base, target.subscripts, function, frozenset())
-                parts = [*(part for part in parts if part is not target), *target.subscripts]
-            elif isinstance(node, nodes.Name):
-                self._bar(node, function)
-            elif isinstance(node, nodes.Index) and isinstance(node.base, nodes.Name):
-                if loops > 1:
-                    self._bar(node.base, function)
-                self._element(node.base, node.subscripts, function, walked)
-                parts = node.subscripts
-            elif isinstance(node, nodes.Membership) and isinstance(node.array, nodes.Name):
-                self._element(node.array, node.subscripts, function, frozenset())
-                parts = node.subscripts
-            elif isinstance(_whole(node), nodes.Name):
-                parts = ()
-            elif isinstance(node, nodes.ForIn) and isinstance(node.array, nodes.Name):
-                parts = (node.variable, node.body)
-                if element_loop(scopes, function, node) and isinstance(node.variable, nodes.Name):
-                    walked |= {(node.array.name, node.variable.name)}
-            elif (
-                isinstance(node, nodes.For)
-                and (found := field_loop(scopes, function, node)) is not None
-            ):
-                walked |= {("", found[0].name)}  # such a variable may be there as a text alone
-            loops += isinstance(node, _LOOPS)
-            pending.extend((part, loops, walked) for part in parts)
 
     def _bar(self, name: nodes.Name, function: str) -> None:
         if not self.scopes.key(function, name.name)[0]:
             self.barred.add(name.name)
 
     def _change(self, node: Node, array: nodes.Name, subscript: Expression, function: str) -> None:
-        """An element is changed."""
-        if isinstance(node, nodes.Delete):
-            return
         appends = isinstance(subscript, nodes.Step) or (
             isinstance(subscript, nodes.Name) and subscript.name in ("NR", "FNR")
         )
-        if (
-            not appends
-            or isinstance(node, nodes.Step)
-            or (isinstance(node, nodes.Assign) and node.operator != "=")
-        ):
+        if appends and isinstance(node, nodes.Assign) and node.operator == "=":
+            self.appended.add(array.name)
+        else:
             self._bar(array, function)
-        elif not self.scopes.key(function, array.name)[0]:
-            self.wanted.add(array.name)
 
     def _element(
-        self,
-        array: nodes.Name,
-        subscripts: list[Expression],
-        function: str,
-        walked: frozenset[tuple[str, str]],
+        self, array: nodes.Name | nodes.Index, subscripts: list[Expression], function: str
     ) -> None:
-        """An element is looked at."""
         only = subscripts[0]
-        if (
-            isinstance(only, nodes.Name)
-            and (array.name, only.name) in walked
-            and len(subscripts) == 1
-        ):
-            return
-        in_text = isinstance(only, nodes.Name) and ("", only.name) in walked
-        if len(subscripts) > 1 or in_text or not self.scopes.is_numeric(function, only):
+        by_number = self.scopes.is_numeric(function, only) or (
+            isinstance(only, nodes.Name) and only.name in self.keys
+        )
+        if isinstance(array, nodes.Name) and (len(subscripts) > 1 or not by_number):
             self._bar(array, function)

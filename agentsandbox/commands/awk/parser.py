@@ -15,19 +15,16 @@ from agentsandbox.commands.awk.nodes import (
     Grouping,
     If,
     Jump,
-    Number,
     Print,
     Program,
     Return,
     Rule,
     Switch,
-    Text,
     Unary,
     While,
 )
 from agentsandbox.commands.awk.scopes import SPECIAL_ARRAYS, SPECIAL_NAMES
 from agentsandbox.commands.awk.terms import CONCAT, Terms
-from agentsandbox.commands.awk.values import integral_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,15 +45,6 @@ def parse(sources: Sequence[Source], warn: Callable[[str], None], budget: Budget
         except RecursionError:
             raise AwkSyntaxError(f"{source.name}:1: program nested too deeply") from None
     return program
-
-
-def _case_text(value: Expression) -> str | None:
-    """What a constant of `case` is as text; None for a regular expression."""
-    if isinstance(value, Unary):
-        return f"{'-' * (value.operator == '-')}{_case_text(value.operand)}"
-    if isinstance(value, Number):
-        return integral_text(value.value) or f"{value.value:.6g}"
-    return value.value if isinstance(value, Text) else None
 
 
 class _Parser(Terms):
@@ -332,26 +320,7 @@ class _Parser(Terms):
             cases.append((value, self.statements()))
         self.in_switch -= 1
         self.advance()
-        self.check_cases([value for value, _ in cases])
         return Switch(line, subject, cases)
-
-    def check_cases(self, values: list[Expression | None]) -> None:
-        """No constant may stand there twice; gawk looks at them from the last to the first."""
-        if values.count(None) > 1:
-            raise self.error("error: duplicate `default' detected in switch body")
-        known: set[str] = set()
-        wrong: list[str] = []
-        for value in reversed([value for value in values if value is not None]):
-            text = _case_text(value)
-            if text is None:
-                continue
-            if text in known:
-                wrong.append(
-                    f"{self.source.place(value.line)}: error: duplicate case values in switch body: {text}"
-                )
-            known.add(text)
-        if wrong:
-            raise AwkSyntaxError(*wrong)
 
     def case_value(self) -> Expression:
         token = self.token

@@ -4,8 +4,6 @@ records into fields.
 
 from __future__ import annotations
 
-import re
-
 from agentsandbox.kernel.streams import decode, decode_bytewise
 
 TYPE_CHECKING = False
@@ -19,23 +17,10 @@ if TYPE_CHECKING:
 READ_BYTES = 4 * 65536
 _READ_LITTLE = 16384
 """The same where an event loop waits."""
-_SPECIAL_NUMBERS = [
-    re.compile(rf"{word}(?<!\w{word}){rest}(?!\w)", re.ASCII)
-    for word, rest in (("inf", "(?:inity)?"), ("nan", ""))
-]
-"""Each with a text at its beginning, which is found faster than a pattern."""
 _ODD_BLANKS = tuple("\r\v\f\x1c\x1d\x1e\x1f")
 _WIDE_BLANKS = tuple(
     "\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
 )
-
-
-def has_odd_numbers(text: str) -> bool:
-    """Whether some field in the text may be a number for Python and none for awk."""
-    if "_" in text or not text.isascii():
-        return True
-    lower = text.lower()
-    return any(pattern.search(lower) is not None for pattern in _SPECIAL_NUMBERS)
 
 
 def is_plain(text: str) -> bool:
@@ -57,21 +42,15 @@ def split_words(text: str) -> list[str]:
     return [word for word in text.replace("\t", " ").replace("\n", " ").split(" ") if word]
 
 
-def split_by_pattern(
-    pattern: Pattern,
-    text: str,
-    separators: list[str] | None = None,
-    step: Callable[[], None] | None = None,
-) -> list[str]:
-    """The pieces between matches; a match of nothing separates nothing."""
+def split_by_pattern(pattern: Pattern, text: str, step: Callable[[], None]) -> list[str]:
+    """Return the pieces between matches; a match of nothing separates nothing."""
     if not text:
         return []
     pieces: list[str] = []
     start = position = 0
     end = len(text)
     while position <= end:
-        if step is not None:
-            step()
+        step()
         found = pattern.search(text, position)
         if found is None:
             break
@@ -83,8 +62,6 @@ def split_by_pattern(
             # a longer match may begin right after: search on, the pieces are unaffected
             continue
         pieces.append(text[start:left])
-        if separators is not None:
-            separators.append(text[left:right])
         start = position = right
     pieces.append(text[start:])
     return pieces

@@ -8,13 +8,12 @@ import re
 
 from agentsandbox.commands.awk.arrays import Array
 from agentsandbox.commands.awk.channels import Channels
-from agentsandbox.commands.awk.fields import matches
 from agentsandbox.commands.awk.formats import as_bytes, format_values
 from agentsandbox.commands.awk.functions import conversions, kind_of, namespace
 from agentsandbox.commands.awk.input import Input
 from agentsandbox.commands.awk.meter import ACCOUNTED
 from agentsandbox.commands.awk.patterns import Pattern
-from agentsandbox.commands.awk.records import split_by_pattern, split_words
+from agentsandbox.commands.awk.records import split_by_pattern
 from agentsandbox.commands.awk.sorting import sort_elements, sorted_keys
 from agentsandbox.commands.awk.substitution import general_substitute, substitute, substituter
 from agentsandbox.commands.awk.times import format_time, make_time
@@ -26,7 +25,6 @@ from agentsandbox.commands.awk.values import (
     from_input,
     to_number,
 )
-from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,7 +44,9 @@ _NO_CHARACTER = re.compile("[\udc80-\udcff]")
 class Runtime(Input):
     """One run of one program. Generated code reads and writes its attributes."""
 
-    def __init__(self, ctx: CommandContext, warn: Callable[[str], None], *, bytewise: bool) -> None:
+    def __init__(
+        self, ctx: CommandContext, warn: Callable[[str, int], None], *, bytewise: bool
+    ) -> None:
         super().__init__(ctx, warn, bytewise=bytewise)
         self.ORS = "\n"
         self.SUBSEP = "\x1c"
@@ -74,7 +74,7 @@ class Runtime(Input):
     def run(self, compiled: Compiled) -> None:
         """Run the program to its end; output is written out by then."""
         self.uses_terminator = "rt.RT" in compiled.source
-        names = namespace(self, compiled.used)
+        names = namespace(self)
         exec(compiled.code, names)  # noqa: S102 - our own compiler's output, holding no text of the script but by repr()
         names["run"](self)
 
@@ -90,11 +90,11 @@ class Runtime(Input):
         """`exit number`."""
         self.status = int(number) & 255 if number - number == 0.0 else 0
 
-    def no_format(self, name: str = "printf") -> str:
+    def no_format(self, name: str) -> str:
         """`printf` or `sprintf` without arguments."""
         raise AwkFatal(f"{name}: no arguments")
 
-    def too_few(self, name: str, _arguments: Sequence[object]) -> float:
+    def too_few(self, name: str) -> float:
         """`and`, `or`, `xor` with fewer than two arguments."""
         raise AwkFatal(f"{name}: called with less than two arguments")
 
@@ -135,105 +135,43 @@ class Runtime(Input):
         how = self._order()
         return array.walk(self.budget.step) if how is None else sorted_keys(self, array, how)
 
-    def walk_items(self, array: Array) -> Iterable[tuple[str, Any]]:
-        """The keys, with what is there when the loop comes to it."""
-        self.budget.step(len(array) // 8 + 1)
-        how = self._order()
-        if how is None:
-            return array.walk_items(self.budget.step)
-        keys = sorted_keys(self, array, how)
-        return zip(keys, map(array.__getitem__, keys), strict=True)
-
     def split_into(
-        self,
-        text: str,
-        array: Array,
-        separator: Pattern | str | None,
-        separators: Array | None,
-        typed: bool,
+        self, text: str, array: Array, separator: Pattern | str | None, typed: bool
     ) -> float:
-        """`split`. If not `typed`, nobody will ask which elements look like numbers."""
-        between: list[str] | None = None if separators is None else []
+        """`split`. If not `typed`, nothing depends on which elements look like numbers."""
         step = self.budget.step
         if isinstance(separator, Pattern):
-            if between is None and separator.split is not None:
-                pieces = separator.split(text) if text else []
+            split = separator.split
+            if split is not None:
+                pieces = split(text) if text else []
             else:
-                pieces = split_by_pattern(separator, text, between, step)
+                pieces = split_by_pattern(separator, text, step)
         else:
             by = self.text(self.FS) if separator is None else separator
-            if between is None:
-                split = self._splitters.get(by)
-                if split is None:
-                    split = self._splitters[by] = self._splitter_of(by)
-                pieces = split(text)
-            else:
-                pieces = self._split_keeping(text, by, between)
+            splitter = self._splitters.get(by)
+            if splitter is None:
+                splitter = self._splitters[by] = self._splitter_of(by)
+            pieces = splitter(text)
         step(len(pieces) // 4 + 1)
         if len(text) > ACCOUNTED:
             self.account(len(text))
         array.clear()
         if len(pieces) <= len(_NUMBERS):
-            values = (
-                [piece if piece[:1] not in NUMBER_STARTS else from_input(piece) for piece in pieces]
-                if typed
-                else pieces
-            )
-            array.update(zip(_NUMBERS, values))  # noqa: B905 - as many as there are pieces
-        else:
-            self.budget.charge(len(pieces) * 16)
-            for start in range(0, len(pieces), _PIECE):
-                part = pieces[start : start + _PIECE]
-                step(len(part))
-                array.update(
-                    zip(
-                        map(str, range(start + 1, start + len(part) + 1)),
-                        map(from_input, part),
-                        strict=True,
-                    )
-                )
-        if separators is not None:
-            separators.clear()
-            leading = by == " " if not isinstance(separator, Pattern) else False
-            for number, piece in enumerate(between or (), 0 if leading else 1):
-                if not leading or piece or 0 < number < len(pieces):
-                    separators[str(number)] = piece
-        return float(len(pieces))
-
-    def _split_keeping(self, text: str, by: str, between: list[str]) -> list[str]:
-        """Split and keep what stands between; for blanks also what stands before and after."""
-        if by == "":
-            return list(text)
-        if by != " ":
-            pattern = self.dynamic_pattern(
-                by if len(by) > 1 else f"[{by}]" if by not in "\\^" else f"\\{by}"
-            )
-            return split_by_pattern(pattern, text, between, self.budget.step)
-        pieces = split_words(text)
-        position = 0
-        for piece in pieces:
-            found = text.find(piece, position)
-            between.append(text[position:found])
-            position = found + len(piece)
-        between.append(text[position:])
-        return pieces
-
-    def patsplit(
-        self, text: str, array: Array, pattern: Pattern | None, separators: Array | None
-    ) -> float:
-        """`patsplit`."""
-        found = pattern if pattern is not None else self._compile(self.text(self.FPAT))
-        if found.literal == "":
-            raise AwkFatal("patsplit: third argument must be non-null")
-        between: list[str] = []
-        pieces = matches(found, text, self.budget.step, between)
-        array.clear()
-        for number, piece in enumerate(pieces, 1):
-            array[str(number)] = from_input(piece)
-        if separators is not None:
-            separators.clear()
-            for number, piece in enumerate(between):
-                separators[str(number)] = piece
+            if typed:
+                values = [
+                    piece if piece[:1] not in NUMBER_STARTS else from_input(piece)
+                    for piece in pieces
+                ]
+                array.update(zip(_NUMBERS, values))  # noqa: B905 - as many as there are pieces
+            else:
+                array.update(zip(_NUMBERS, pieces))  # noqa: B905
+            return float(len(pieces))
+        self.budget.charge(len(pieces) * 16)
+        for start in range(0, len(pieces), _PIECE):
+            part = pieces[start : start + _PIECE]
+            step(len(part))
+            numbers = map(str, range(start + 1, start + len(part) + 1))
+            array.update(zip(numbers, map(from_input, part), strict=True))
         return float(len(pieces))
 
     def substitute(self, pattern: Pattern, replacement: str, text: str, every: bool) -> float:
@@ -256,10 +194,7 @@ class Runtime(Input):
         if which[:1] not in ("g", "G"):
             number = int(min(max(to_number(how), 0.0), 1e9))
             if number < 1:
-                if to_number(how) != 0.0 or not which:
-                    self.warn(f"gensub: third argument `{which}' treated as 1")
-                else:
-                    self.warn(f"gensub: third argument `{which}' treated as 1")
+                self.warn(f"gensub: third argument `{which}' treated as 1")
                 number = 1
         result = general_substitute(pattern, replacement, text, number, self.budget)
         if len(result) > ACCOUNTED:
@@ -275,20 +210,13 @@ class Runtime(Input):
             self.RSTART, self.RLENGTH = 0.0, -1.0
             return 0.0
         start, end = found.span()
-        counted_in_bytes = not (
-            self.bytewise or text.isascii()
-        )  # the places of empty matches, by gawk
-        first = start if start < end or not counted_in_bytes else len(encode(text[:start]))
-        self.RSTART, self.RLENGTH = first + 1.0, float(end - start)
+        self.RSTART, self.RLENGTH = start + 1.0, float(end - start)
         if captures is not None:
             for number in range(len(found.groups()) + 1):
                 left, right = found.span(number)
                 if left >= 0:
                     captures[str(number)] = from_input(text[left:right])
-                    first = (
-                        left if left < right or not counted_in_bytes else len(encode(text[:left]))
-                    )
-                    captures[f"{number}{self.SUBSEP}start"] = first + 1.0
+                    captures[f"{number}{self.SUBSEP}start"] = left + 1.0
                     captures[f"{number}{self.SUBSEP}length"] = float(right - left)
         return self.RSTART  # type: ignore[no-any-return]
 

@@ -29,14 +29,13 @@ SPECIAL_NAMES = frozenset(
 SPECIAL_ARRAYS = frozenset(("ENVIRON", "ARGV", "PROCINFO", "FUNCTAB"))
 NUMERIC_CALLS = frozenset(
     "length index split sub gsub match sin cos atan2 exp log sqrt int rand srand system close fflush systime mktime asort asorti and or "
-    "xor lshift rshift compl strtonum patsplit isarray mkbool".split()
+    "xor lshift rshift compl strtonum isarray".split()
 )
 _ARRAY_ARGUMENTS = {
-    "split": (1, 3),
+    "split": (1,),
     "asort": (0, 1),
     "asorti": (0, 1),
     "match": (2,),
-    "patsplit": (1, 3),
 }
 _SPLITTERS = frozenset(("FS", "FPAT", "FIELDWIDTHS"))
 
@@ -44,7 +43,7 @@ _SPLITTERS = frozenset(("FS", "FPAT", "FIELDWIDTHS"))
 def children(node: object) -> Iterator[Node]:
     """The nodes directly below a node, or below lists and tuples of them."""
     if isinstance(node, nodes.Node):
-        for name in node.__slots__:
+        for name in type(node).__annotations__:
             yield from _nodes_of(getattr(node, name))
 
 
@@ -139,7 +138,7 @@ class Scopes:
         ):
             return True
         if isinstance(expression, nodes.Unary):
-            return expression.operator != "()" or self.is_numeric(function, expression.operand)
+            return True
         if isinstance(expression, nodes.Assign):
             return expression.operator != "=" or self.is_numeric(function, expression.value)
         if isinstance(expression, nodes.Ternary):
@@ -295,7 +294,7 @@ class Scopes:
     def _visit_call(self, node: nodes.Call, function: str, in_begin: bool) -> None:
         for position in _ARRAY_ARGUMENTS.get(node.name, ()):
             if position < len(node.arguments):
-                argument = _unwrap(node.arguments[position])
+                argument = node.arguments[position]
                 if isinstance(argument, nodes.Name):
                     self._array(function, argument.name)
                 elif isinstance(argument, nodes.Index):
@@ -305,7 +304,7 @@ class Scopes:
             self.indirect = True
         if node.name in ("sub", "gsub"):
             if len(node.arguments) == 3:
-                self._target(_unwrap(node.arguments[2]), function, in_begin, None)
+                self._target(node.arguments[2], function, in_begin, None)
                 return
             self.changes_record = True
             if function:
@@ -316,7 +315,7 @@ class Scopes:
     def _visit_user_call(self, node: nodes.UserCall, function: str, in_begin: bool) -> None:
         self._calls.append((function, node.name, node.arguments))
         self.nested = self.nested or any(
-            isinstance(_unwrap(argument), nodes.Index) for argument in node.arguments
+            isinstance(argument, nodes.Index) for argument in node.arguments
         )
         self._callees.setdefault(function, set()).add(node.name)
 
@@ -376,7 +375,6 @@ class Scopes:
             return
         for parameter, argument in zip(function.parameters, arguments):  # noqa: B905 - surplus arguments are refused later
             target: Key = (name, parameter)
-            argument = _unwrap(argument)
             if isinstance(argument, nodes.Name):
                 key = self.key(caller, argument.name)
                 if target in self.arrays:
@@ -389,12 +387,6 @@ class Scopes:
                 self._mix(caller, argument)
             if not self.is_numeric(caller, argument):
                 self.texts.add(target)
-
-
-def _unwrap(expression: Expression) -> Expression:
-    while isinstance(expression, nodes.Unary) and expression.operator == "()":
-        expression = expression.operand
-    return expression
 
 
 _VISITS: dict[type, Callable[[Scopes, Any, str, bool], None]] = {

@@ -5,17 +5,12 @@ with fields.
 from __future__ import annotations
 
 from agentsandbox.commands.awk import nodes
-from agentsandbox.commands.awk.scopes import SPECIAL_ARRAYS, SPECIAL_NAMES, children
+from agentsandbox.commands.awk.scopes import SPECIAL_NAMES, children
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agentsandbox.commands.awk.nodes import Expression
     from agentsandbox.commands.awk.scopes import Scopes
 
-_ARITHMETIC = frozenset("+-*/%^")
-_PURE = (nodes.Number, nodes.Text, nodes.Name, nodes.Field, nodes.Binary, nodes.Unary, nodes.Concat)
-_CALLS = (nodes.UserCall,)
-_DEEPEST = 8
 _MOST_FIELDS = 1000
 
 
@@ -95,47 +90,6 @@ def _changes(scopes: Scopes, start: nodes.Node, name: str) -> bool:
     return False
 
 
-def element_loop(scopes: Scopes, function: str, node: nodes.ForIn) -> bool:
-    """Whether the elements of `for (key in array)` are looked at in it as `array[key]`, and nothing
-    in it changes key or array.
-    """
-    if (
-        not isinstance(node.variable, nodes.Name)
-        or not isinstance(node.array, nodes.Name)
-        or scopes.nested
-    ):
-        return False
-    variable, array = node.variable.name, node.array.name
-    if variable in SPECIAL_NAMES or scopes.is_array(function, variable) or array in SPECIAL_ARRAYS:
-        return False
-    used = False
-    pending: list[nodes.Node] = [node.body]
-    while pending:
-        here = pending.pop()
-        scopes.budget.step()
-        if isinstance(here, _CALLS) or (
-            isinstance(here, nodes.ForIn) and _is(here.variable, variable)
-        ):
-            return False
-        target = target_of(here)
-        if (
-            _is(target, variable)
-            or _is(target, array)
-            or (isinstance(target, nodes.Index) and _is(target.base, array))
-        ):
-            return False
-        if isinstance(here, nodes.Index) and _is(here.base, array):
-            used = used or (len(here.subscripts) == 1 and _is(here.subscripts[0], variable))
-            pending.extend(here.subscripts)
-        elif isinstance(here, nodes.Membership) and _is(here.array, array):
-            pending.extend(here.subscripts)
-        elif _is(here, array):
-            return False
-        else:
-            pending.extend(children(here))
-    return used
-
-
 def target_of(node: nodes.Node) -> object:
     """What a node changes, if it is one thing."""
     if isinstance(node, (nodes.Assign, nodes.Step, nodes.Delete, nodes.Getline)):
@@ -143,10 +97,7 @@ def target_of(node: nodes.Node) -> object:
     if isinstance(node, nodes.ForIn):
         return node.variable
     if isinstance(node, nodes.Call) and node.name in ("sub", "gsub") and len(node.arguments) > 2:
-        target: object = node.arguments[2]
-        while isinstance(target, nodes.Unary) and target.operator == "()":
-            target = target.operand
-        return target
+        return node.arguments[2]
     return None
 
 
@@ -187,28 +138,3 @@ def uses_subscript(scopes: Scopes, start: nodes.Node, name: str) -> bool:
             return True
         pending.extend(children(node))
     return False
-
-
-def is_pure(expression: Expression, depth: int = 0) -> bool:
-    """Whether it does nothing but look at variables and fields, and is not too deep to be sure."""
-    if depth > _DEEPEST or not isinstance(expression, _PURE):
-        return False
-    return all(is_pure(part, depth + 1) for part in children(expression))  # type: ignore[arg-type]
-
-
-def is_arithmetic(expression: Expression, depth: int = 0) -> bool:
-    """Whether it is arithmetic with numbers, variables and fields, all of which is always
-    needed.
-    """
-    if depth > _DEEPEST:
-        return False
-    if isinstance(expression, nodes.Binary):
-        parts = (expression.left, expression.right)
-        return expression.operator in _ARITHMETIC and all(
-            is_arithmetic(part, depth + 1) for part in parts
-        )
-    if isinstance(expression, nodes.Unary):
-        return expression.operator != "!" and is_arithmetic(expression.operand, depth + 1)
-    if isinstance(expression, nodes.Field):
-        return isinstance(expression.number, (nodes.Name, nodes.Number))
-    return isinstance(expression, (nodes.Number, nodes.Name))

@@ -25,6 +25,7 @@ from agentsandbox.commands.awk.nodes import (
     Membership,
     Name,
     Number,
+    Parenthesized,
     Regex,
     Step,
     Ternary,
@@ -55,12 +56,12 @@ _OPERAND_STARTS = frozenset(
 )
 _CONCAT_STARTS = _OPERAND_STARTS - {"-", "+", "ERE"} | {"getline"}
 _ARGUMENT_COUNTS = {
-    "length": (0, 1), "substr": (2, 3), "index": (2, 2), "split": (2, 4), "sub": (2, 3), "gsub": (2, 3), "gensub": (3, 4),
+    "length": (0, 1), "substr": (2, 3), "index": (2, 2), "split": (2, 3), "sub": (2, 3), "gsub": (2, 3), "gensub": (3, 4),
     "match": (2, 3), "sprintf": (0, 10000), "sin": (1, 1), "cos": (1, 1), "atan2": (2, 2), "exp": (1, 1), "log": (1, 1),
     "sqrt": (1, 1), "int": (1, 1), "rand": (0, 0), "srand": (0, 1), "tolower": (1, 1), "toupper": (1, 1), "system": (1, 1),
     "close": (1, 2), "fflush": (0, 1), "strftime": (0, 3), "systime": (0, 0), "mktime": (1, 2), "asort": (1, 3), "asorti": (1, 3),
     "and": (0, 10000), "or": (0, 10000), "xor": (0, 10000), "lshift": (2, 2), "rshift": (2, 2), "compl": (1, 1), "strtonum": (1, 1),
-    "patsplit": (2, 4), "typeof": (1, 2), "isarray": (1, 1),
+    "typeof": (1, 2), "isarray": (1, 1),
 }  # fmt: skip
 
 
@@ -124,12 +125,9 @@ class Terms:
         ):  # what follows shows that it is no getline
             self.advance()
         if self.token.kind == "NEWLINE":
-            return point_at(
-                self.source,
-                self.token.position,
-                "syntax error" if self.token.value == COMMENT else message,
-                later=1,
-            )
+            if self.token.value == COMMENT:
+                message = "syntax error"
+            return point_at(self.source, self.token.position, message, later=1)
         if self.token.kind == "EOF":
             last = next(
                 (token for token in reversed(self.tokens) if token.kind not in ("NEWLINE", "EOF")),
@@ -291,7 +289,7 @@ class Terms:
             elif kind in _CONCAT_STARTS and minimum <= CONCAT and kind != "in":
                 right = self.binary(_ADD)
                 if isinstance(left, Concat):
-                    left.parts.append(right)
+                    left.parts.append(right.inner if isinstance(right, Parenthesized) else right)
                 else:
                     left = Concat(token.line, [left, right])
             else:
@@ -427,8 +425,7 @@ class Terms:
                 raise self.unexpected()
             return Grouping(token.line, items)
         self.refuse_grouping(items[0])
-        # parenthesised: no longer something that can be assigned to or that `|` binds into
-        return Unary(token.line, "()", items[0])
+        return Parenthesized(token.line, items[0])
 
     def getline(self) -> Expression:
         token = self.advance()

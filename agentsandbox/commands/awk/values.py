@@ -8,7 +8,6 @@ import re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import TypeAlias
 
     Value: TypeAlias = "float | str"
@@ -36,10 +35,13 @@ class Strnum(str):
 
 
 class AwkFatal(Exception):
-    """A fatal error of the running program; the line is found from the traceback."""
+    """A fatal error of the running program. Its line is found by the traceback, unless it happened
+    `between_files`: then messages name the line that ran last.
+    """
 
-    def __init__(self, message: str) -> None:
+    def __init__(self, message: str, *, between_files: bool = False) -> None:
         self.message = message
+        self.between_files = between_files
         super().__init__(message)
 
 
@@ -68,8 +70,6 @@ _SPECIAL = {
     "+nan": float("nan"),
     "-nan": -float("nan"),
 }
-_KNOWN = 4096
-_SHORT = 20
 _DIGITS = frozenset("0123456789")
 
 
@@ -97,26 +97,6 @@ def to_number(value: object) -> float:
     if number - number != 0.0 or "_" in value or not value.isascii():  # type: ignore[operator, attr-defined]
         return parse_number(str(value))
     return number
-
-
-class Known(dict[str, "float | None"]):
-    """What `read` makes of texts seen before: looking one up takes a fraction of reading it.
-    `misses` counts the others.
-    """
-
-    __slots__ = ("_read", "misses")
-
-    def __init__(self, read: Callable[[str], float | None]) -> None:
-        super().__init__()
-        self._read = read
-        self.misses = 0
-
-    def __missing__(self, text: str) -> float | None:
-        self.misses += 1
-        number = self._read(text)
-        if len(self) < _KNOWN and len(text) < _SHORT:
-            self[text] = number
-        return number
 
 
 def array_as_scalar(value: object) -> AwkFatal:

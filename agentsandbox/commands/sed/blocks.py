@@ -28,8 +28,6 @@ _LONG = 1 << 20
 _PIECES = 1 << 16
 """Pieces of a long line that are kept before they are joined."""
 _SAMPLE = 1000
-_RARE = 3
-"""One line of so many matches at most where lines are looked for."""
 _GROWTH = 50
 """A block may become so many times as long."""
 
@@ -134,7 +132,7 @@ class _Compiler:
             last.name != "s"
             or last.negated
             or last.substitution is None
-            or last.substitution.prints != 1
+            or not last.substitution.prints
         ):
             raise UnfitError
         if last.first is not None:
@@ -147,7 +145,7 @@ class _Compiler:
         """`s/…/…/p`: only the lines in which something was replaced."""
         silent = Substitution(substitution.regex, substitution.replacement)
         silent.number, silent.everywhere = substitution.number, substitution.everywhere
-        silent.evaluate, silent.file = substitution.evaluate, substitution.file
+        silent.file = substitution.file
         command = Command("s", None, None, negated=False)
         command.substitution = silent
         change = self._substitute(command)
@@ -198,7 +196,6 @@ class _Compiler:
             or substitution.number
             or substitution.prints
             or substitution.file is not None
-            or substitution.evaluate
         ):
             raise UnfitError
         literal = regex.literal
@@ -219,29 +216,9 @@ class _Compiler:
             return self._replace_all(
                 blocks, text, replacer, column_replacer(blocks, substitution.replacement)
             )
-        first = (
-            self._replace_first_text(literal, text)
-            if literal and text is not None
-            else self._replace_first(blocks, replacer)
-        )
-        return self._change_few(LineSearch([blocks], [], self.budget), first)
-
-    def _change_few(self, search: LineSearch, change: Step) -> Step:
-        """A change that other lines do not mind: where few lines match, only those are changed. The
-        first block tells.
-        """
-        selected = self._change_selected(search, change)
-        chosen: Step | None = None
-
-        def step(block: str) -> str | None:
-            nonlocal chosen
-            if chosen is None:
-                chosen = (
-                    selected if len(search.places(block)) * _RARE < block.count("\n") else change
-                )
-            return chosen(block)
-
-        return step
+        if literal and text is not None:
+            return self._replace_first_text(literal, text)
+        return self._replace_first(blocks, replacer)
 
     def _search(self, command: Command) -> LineSearch:
         address = command.first

@@ -33,7 +33,7 @@ def compile_script(script: Script, settings: Settings) -> Program:
     operations = [compile_command(command, settings, ranges) for command in script.commands]
     for at, command in enumerate(script.commands):
         if command.name == "N" and command.first is None and _repeats_to_end(script.commands, at):
-            operations[at] = _gather(settings)
+            operations[at] = _gather
     busy, last = _busy_lines(script)
     return Program(operations, busy, last=last, ranges=ranges, where=script.where)
 
@@ -64,19 +64,12 @@ def _repeats_to_end(commands: list[Command], at: int) -> bool:
     )
 
 
-def _gather(settings: Settings) -> Operation:
-    """N for all the lines that are left, in one go: added one by one each would copy those
-    before.
-    """
-    append = _append_next(settings)
-
-    def gather(editor: Editor) -> int | None:
-        outcome = append(editor)
-        if outcome is None:
-            editor.append_lines()
-        return outcome
-
-    return gather
+def _gather(editor: Editor) -> int | None:
+    """`N` for all lines that are left at once: one by one, each would copy those before it."""
+    outcome = _append_next(editor)
+    if outcome is None:
+        editor.append_lines()
+    return outcome
 
 
 def _busy_lines(script: Script) -> tuple[list[tuple[int, int]] | None, bool]:
@@ -214,12 +207,6 @@ class Range:
             if not second.number:
                 self._closed = True
                 return True
-        elif second.kind == "multiple":
-            step = second.number
-            if step <= 0:
-                self._closed = True
-                return True
-            self._end = (number // step + 1) * step
         elif second.kind == "last" and editor.input.is_last():
             self._closed = True
             return True
@@ -272,25 +259,6 @@ def _delete_line(_editor: Editor) -> int:
     return DELETE_LINE
 
 
-def _execute(command: Command, _: Settings) -> Operation:
-    text = command.text
-
-    def execute(editor: Editor) -> None:
-        editor.flush_all()
-        if text:
-            editor.output.text(editor.settings.decode(editor.run_shell(text)))
-            return
-        result = editor.settings.decode(editor.run_shell(editor.space))
-        editor.space = result.removesuffix("\n")
-        editor.complete = True
-
-    return execute
-
-
-def _file_name(editor: Editor) -> None:
-    editor.output.text(editor.input.name + editor.output.end)
-
-
 def _get(editor: Editor) -> None:
     editor.space, editor.complete = editor.hold, editor.hold_complete
 
@@ -332,21 +300,14 @@ def _next(_: Command, settings: Settings) -> Operation:
     return next_line
 
 
-def _next_append(_: Command, settings: Settings) -> Operation:
-    return _append_next(settings)
-
-
-def _append_next(settings: Settings) -> Operation:
-    def next_line(editor: Editor) -> int | None:
-        if editor.input.is_last():
-            return DELETE if settings.drops_last else END
-        if editor.appended:
-            editor.write_appended()
-        editor.append_line()
-        editor.substituted = False
-        return None
-
-    return next_line
+def _append_next(editor: Editor) -> int | None:
+    if editor.input.is_last():
+        return END
+    if editor.appended:
+        editor.write_appended()
+    editor.append_line()
+    editor.substituted = False
+    return None
 
 
 def _print(editor: Editor) -> None:
@@ -390,17 +351,6 @@ def _read(command: Command, _: Settings) -> Operation:
     return read
 
 
-def _read_line(command: Command, _: Settings) -> Operation:
-    name = command.text
-
-    def read(editor: Editor) -> None:
-        line = editor.read_line(name)
-        if line:
-            editor.appended.append(lambda later: later.output.text(line))
-
-    return read
-
-
 def _number(editor: Editor) -> None:
     editor.output.text(f"{editor.number}{editor.output.end}")
 
@@ -410,16 +360,6 @@ def _write(command: Command, _: Settings) -> Operation:
 
     def write(editor: Editor) -> None:
         editor.outputs[name].line(editor.space, complete=editor.complete)
-
-    return write
-
-
-def _write_line(command: Command, _: Settings) -> Operation:
-    name = command.text
-
-    def write(editor: Editor) -> None:
-        line, newline, _ = editor.space.partition(editor.output.end)
-        editor.outputs[name].line(line, complete=bool(newline) or editor.complete)
 
     return write
 
@@ -506,7 +446,7 @@ def _substitute(command: Command, _: Settings) -> Operation:
     replacer = build_replacer(substitution.replacement)
     highest = substitution.replacement.highest_group
     text = substitution.replacement.text
-    prints, file, evaluate = substitution.prints, substitution.file, substitution.evaluate
+    prints, file = substitution.prints, substitution.file
     literal = (
         given.literal
         if given is not None and not substitution.number and text is not None
@@ -538,16 +478,7 @@ def _substitute(command: Command, _: Settings) -> Operation:
         assert result is not None
         editor.space = result
         editor.substituted = True
-        if evaluate or prints or file is not None:
-            after(editor)
-
-    def after(editor: Editor) -> None:
-        if prints == 1 and evaluate:
-            editor.print_space()
-        if evaluate:
-            editor.flush_all()
-            editor.space = editor.settings.decode(editor.run_shell(editor.space)).removesuffix("\n")
-        if prints == 2 or (prints and not evaluate):
+        if prints:
             editor.print_space()
         if file is not None:
             editor.outputs[file].line(editor.space, complete=editor.complete)
@@ -561,10 +492,10 @@ _PLAIN: dict[str, Operation] = {
     "=": _number,
     "d": _delete,
     "D": _delete_line,
-    "F": _file_name,
     "g": _get,
     "G": _get_append,
     "h": _hold,
+    "N": _append_next,
     "H": _hold_append,
     "p": _print,
     "P": _print_line,
@@ -574,19 +505,15 @@ _PLAIN: dict[str, Operation] = {
 _MADE: dict[str, Callable[[Command, Settings], Operation]] = {
     "a": _append,
     "b": _branch,
-    "e": _execute,
     "i": _insert,
     "l": _list,
     "n": _next,
-    "N": _next_append,
     "q": _quit,
     "Q": _quit_silently,
     "r": _read,
-    "R": _read_line,
     "s": _substitute,
     "t": _branch_if,
     "T": _branch_unless,
     "w": _write,
-    "W": _write_line,
     "y": _transliterate,
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from agentsandbox.commands.sed.nodes import Replacement
+
 _ESCAPES = {"a": "\a", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _CODES = {
     "d": (10, 3, "0123456789"),
@@ -10,14 +12,8 @@ _CODES = {
 }
 
 
-class EscapeError(Exception):
-    r"""`\c` is followed by another escape."""
-
-
 def unescape(source: str, position: int) -> tuple[str, int]:
-    """What the escape whose letter is at `position` means, and the position after it. Raises
-    `EscapeError`.
-    """
+    """What the escape whose letter is at `position` means, and the position after it."""
     letter = source[position]
     if letter in _ESCAPES:
         return _ESCAPES[letter], position + 1
@@ -35,13 +31,11 @@ def unescape(source: str, position: int) -> tuple[str, int]:
 
 
 def _control(source: str, position: int) -> tuple[str, int]:
-    r"""What `\c` and the character at `position` mean; at the end, the backslash."""
+    r"""Return what `\c` and the character at `position` mean; at the end, the backslash."""
     character = source[position : position + 1]
     if not character:
         return "\\", position
-    if character == "\\":
-        if source[position + 1 : position + 2] != "\\":
-            raise EscapeError
+    if source.startswith("\\\\", position):
         return "\x1c", position + 2
     return chr(ord(character.upper()) ^ 64) if character.isascii() else character, position + 1
 
@@ -69,3 +63,55 @@ def with_characters(source: str) -> str:
                 position += 1
         made.append(character)
     return "".join(made)
+
+
+def read_replacement(source: str, *, bytewise: bool = False) -> Replacement:
+    """The right side of `s`."""
+    pieces: list[tuple[str, str | int]] = []
+    literal: list[str] = []
+
+    def flush() -> None:
+        if literal:
+            pieces.append(("text", "".join(literal)))
+            literal.clear()
+
+    position = 0
+    while position < len(source):
+        character = source[position]
+        position += 1
+        if character == "&":
+            flush()
+            pieces.append(("group", 0))
+        elif character == "\\" and position < len(source):
+            following = source[position]
+            if following in "0123456789":
+                flush()
+                pieces.append(("group", int(following)))
+                position += 1
+            elif following in "LUluE":
+                flush()
+                pieces.append(("case", following))
+                position += 1
+            else:
+                text, position = unescape(source, position)
+                literal.append(text)
+        else:
+            literal.append(character)
+    flush()
+    return Replacement(pieces, bytewise=bytewise)
+
+
+def read_characters(source: str) -> str:
+    """A string of `y` without its escapes."""
+    out: list[str] = []
+    position = 0
+    while position < len(source):
+        character = source[position]
+        position += 1
+        if character == "\\" and position < len(source):
+            before = position
+            character, position = unescape(source, position)
+            if source[before:] == "c":
+                character = ""
+        out.append(character)
+    return "".join(out)

@@ -12,7 +12,7 @@ from agentsandbox.commands.sed.runtime import Editor, Output, Program, Settings
 from agentsandbox.contract.command import CommandContext, describe_os_error
 from agentsandbox.errors import LimitReached
 from agentsandbox.kernel.fs.base import File
-from agentsandbox.kernel.streams import BLOCK, Buffer, BytesReader, LateWriter, decode, encode
+from agentsandbox.kernel.streams import BLOCK, Buffer, BytesReader, LateWriter, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,7 +53,6 @@ class Files:
         self.outputs: dict[str, Output] = {}
         self.status = 0
         self._open: list[File] = []
-        self._readers: dict[str, ByteReader | None] = {}
         self._result: Buffer | None = None
         self._result_output: Output | None = None
         self._writable = ""
@@ -64,7 +63,7 @@ class Files:
     def open_outputs(self, script: Script) -> None:
         """Open the files that w, W and s///w write: they are emptied even if nothing is written."""
         for command in script.commands:
-            if command.name in "wW":
+            if command.name == "w":
                 self._open_output(command.text)
             elif command.substitution is not None and command.substitution.file is not None:
                 self._open_output(command.substitution.file)
@@ -136,8 +135,6 @@ class Files:
         editor.outputs = self.outputs
         editor.flush_all = self.flush
         editor.read_file = self._read_file
-        editor.read_line = self._read_line
-        editor.run_shell = self._run_shell
         return editor
 
     def _read_file(self, name: str) -> bytes:
@@ -158,44 +155,13 @@ class Files:
         except OSError:
             return b""
 
-    def rewind_readers(self) -> None:
-        """Let R begin again with the first line of each file."""
-        for reader in self._readers.values():
-            if isinstance(reader, File) and reader is not self.ctx.stdin:
-                reader.seek(0)
-
-    def _read_line(self, name: str) -> str:
-        """The next line of a file for R, its end included; "" at the file's end."""
-        if name not in self._readers:
-            try:
-                if name == "/dev/stdin":
-                    self._readers[name] = self.ctx.stdin
-                else:
-                    file = self.ctx.fs.open(self.ctx.path(name), "r")
-                    self._open.append(file)
-                    self._readers[name] = file
-            except OSError:
-                self._readers[name] = None
-        reader = self._readers[name]
-        return "" if reader is None else decode(reader.readline(encode(self.end)))
-
-    def _run_shell(self, text: str) -> bytes:
-        """What a command prints."""
-        result = Buffer(self.ctx.budget.value_bytes)
-        if self._late is not None:
-            self._late.flush()
-        self.ctx.run(["sh", "-c", text], stdin=BytesReader(b""), stdout=result)
-        return result.getvalue()
-
     # editing in place
 
-    def open_for_editing(self, name: str, *, follow: bool) -> Original | None:
+    def open_for_editing(self, name: str) -> Original | None:
         """A file that can be edited; None after a message about one that cannot."""
         ctx = self.ctx
         try:
             path = ctx.path(name)
-            if follow:
-                path = ctx.fs.realpath(path)
             info = ctx.fs.stat(path, follow=False)
             is_link = info.is_link
             if is_link:
@@ -218,7 +184,7 @@ class Files:
             return None
         above = path[: path.rfind("/")] or "/"
         if above != self._writable and not ctx.fs.access(above, os.W_OK | os.X_OK):
-            directory = posixpath.dirname(self._followed(name) if follow else name) or "."
+            directory = posixpath.dirname(name) or "."
             letters = "".join(ctx.host.random.choices(_LETTERS, k=6))
             raise SedError(
                 f"couldn't open temporary file {directory}/sed{letters}: {os.strerror(errno.EACCES)}",
@@ -226,14 +192,6 @@ class Files:
             )
         self._writable = above
         return original
-
-    def _followed(self, name: str) -> str:
-        """Where a link leads, as its text says it."""
-        fs, path = self.ctx.fs, self.ctx.path
-        while fs.stat(path(name), follow=False).is_link:
-            self.ctx.budget.step()
-            name = posixpath.join(posixpath.dirname(name), fs.readlink(path(name)))
-        return name
 
     def start_result(self) -> Output:
         """Where the edited text of the next file goes."""

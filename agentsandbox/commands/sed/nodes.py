@@ -70,15 +70,14 @@ class Replacement:
 class Substitution:
     """What `s` does: `number` 0 means the first match; with `everywhere` all from that one on."""
 
-    __slots__ = ("evaluate", "everywhere", "file", "number", "prints", "regex", "replacement")
+    __slots__ = ("everywhere", "file", "number", "prints", "regex", "replacement")
 
     def __init__(self, regex: PosixRegex | None, replacement: Replacement) -> None:
         self.regex = regex
         self.replacement = replacement
         self.number = 0
         self.everywhere = False
-        self.prints = 0
-        self.evaluate = False
+        self.prints = False
         self.file: str | None = None
 
 

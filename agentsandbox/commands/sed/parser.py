@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import re
-
-from agentsandbox.commands.sed.escapes import EscapeError, unescape, with_characters
+from agentsandbox.commands.sed.escapes import (
+    read_characters,
+    read_replacement,
+    unescape,
+    with_characters,
+)
 from agentsandbox.commands.sed.nodes import Address, Command, Script, SedError, Substitution
 from agentsandbox.commands.sed.reader import BLANK, Reader
-from agentsandbox.commands.sed.replacements import read_characters, read_replacement
 from agentsandbox.kernel.regexps import PosixRegex, RegexError, compile_posix
 from agentsandbox.kernel.streams import decode, encode
 
 _SPACE = " \t\r\f\v"
-_COMMANDS = frozenset("{}=acdDeFghGHiIlnNpPqQrRsTtvwWxyzb:#")
-_VERSION = re.compile(r"([0-9]{1,9})(?:\.([0-9]{1,9}))?(?:\.([0-9]{1,9}))?", re.ASCII)
+_COMMANDS = frozenset("{}=acdDghGHilnNpPqQrsTtwxyzb:#")
 _ONE_ADDRESS = frozenset("qQ")
 _MISSING_FILE = "missing filename in r/R/w/W commands"
 
@@ -25,7 +26,6 @@ class Parser(Reader):
         self,
         *,
         extended: bool,
-        sandbox: bool = False,
         bytewise: bool = False,
         null_lines: bool = False,
     ) -> None:
@@ -33,7 +33,6 @@ class Parser(Reader):
         self.extended = extended
         self.null_lines = null_lines
         """Whether lines end in NUL, so that M finds no lines inside a text."""
-        self.sandbox = sandbox
         self.commands: list[Command] = []
         self.blocks: list[tuple[int, str]] = []
         """Open blocks: index of the command, where it was opened."""
@@ -56,14 +55,11 @@ class Parser(Reader):
             and self.pieces <= 1
         ):
             self.quiet = True
-        try:
-            if self.pending is not None:
-                command, self.pending = self.pending, None
-                self._read_text(command)
-            while self._command():
-                pass
-        except EscapeError:
-            raise self._error("recursive escaping after \\c not allowed") from None
+        if self.pending is not None:
+            command, self.pending = self.pending, None
+            self._read_text(command)
+        while self._command():
+            pass
 
     def finish(self) -> Script:
         """The whole script. Raises `SedError`."""
@@ -111,14 +107,10 @@ class Parser(Reader):
                 raise self._error("multiple `!'s")
         if not character:
             raise self._error("missing command")
-        if character not in _COMMANDS or character == "I":
-            if character == "L":
-                raise SedError("INTERNAL ERROR: Bad cmd L", 4)
+        if character not in _COMMANDS:
             raise self._unknown(character)
         command = Command(character, first, second, negated=negated)
         self._check_addresses(command)
-        if self.sandbox and character in "erRwW":
-            raise self._error("e/r/w commands disabled in sandbox mode")
         self._arguments(command)
         return True
 
@@ -166,7 +158,7 @@ class Parser(Reader):
         elif name in "btT":
             command.label = self._label()
             self.commands.append(command)
-        elif name in "rRwW":
+        elif name in "rw":
             command.text = self._file_name()
             self.commands.append(command)
         elif name == "s":
@@ -187,27 +179,9 @@ class Parser(Reader):
             else:
                 self._back(character)
             self._end_of_command()
-        elif name == "e":
-            character = self._skip(BLANK)
-            self._back(character)
-            end = self.text.find("\n", self.position)
-            end = len(self.text) if end < 0 else end
-            command.text = self.text[self.position : end]
-            self.position = min(end + 1, len(self.text))
-        elif name == "v":
-            self._version()
-            return
         else:
             self._end_of_command()
         self.commands.append(command)
-
-    def _version(self) -> None:
-        wanted = self._label()
-        found = _VERSION.match(wanted or "4")
-        numbers = [5] if found is None else [int(part) for part in found.groups() if part]
-        rest = "" if found is None else wanted[found.end() :]
-        if numbers > [4, 9] or (numbers in ([4], [4, 9]) and rest not in ("", ".")):
-            raise self._error("expected newer version of sed")
 
     def _close_block(self) -> None:
         if not self.blocks:
@@ -262,7 +236,7 @@ class Parser(Reader):
                 return Address("step", number, step) if step else Address("line", number)
             self._back(following)
             return Address("line", number)
-        if character and character in "+~":
+        if character == "+":
             digit = self._skip(BLANK)
             number = 0
             if digit and digit in "0123456789":
@@ -271,7 +245,7 @@ class Parser(Reader):
                 self._back(digit)
             if not second:
                 raise self._error("invalid usage of +N or ~N as first address")
-            return Address("plus" if character == "+" else "multiple", number)
+            return Address("plus", number)
         if character == "$":
             return Address("last")
         if character in ("/", "\\"):
@@ -350,21 +324,15 @@ class Parser(Reader):
                 ignore_case = True
             elif flag in ("m", "M"):
                 multiline = True
-            elif flag == "e":
-                if self.sandbox:
-                    raise self._error("e/r/w commands disabled in sandbox mode")
-                substitution.evaluate = True
             elif flag == "p":
                 if substitution.prints:
                     raise self._error("multiple `p' options to `s' command")
-                substitution.prints = 2 if substitution.evaluate else 1
+                substitution.prints = True
             elif flag == "g":
                 if substitution.everywhere:
                     raise self._error("multiple `g' options to `s' command")
                 substitution.everywhere = True
             elif flag == "w":
-                if self.sandbox:
-                    raise self._error("e/r/w commands disabled in sandbox mode")
                 substitution.file = self._file_name()
                 return ignore_case, multiline
             elif flag and flag in "0123456789":
@@ -448,17 +416,9 @@ class Parser(Reader):
                     command.text += "".join([*out, "J"])  # control and the newline
                     return
                 else:
-                    piece, position = self._unescape_text(position)
+                    piece, position = unescape(self.text, position)
                     out.append(piece)
             else:
                 out.append(character)
         self.position = position
         command.text += "".join(out) + "\n"
-
-    def _unescape_text(self, position: int) -> tuple[str, int]:
-        try:
-            return unescape(self.text, position)
-        except EscapeError:
-            end = self.text.find("\n", position)
-            self.position = len(self.text) if end < 0 else end
-            raise

@@ -39,7 +39,6 @@ class Settings:
     __slots__ = (
         "bytewise",
         "decode",
-        "drops_last",
         "line_length",
         "null_lines",
         "quiet",
@@ -54,11 +53,8 @@ class Settings:
         unbuffered: bool = False,
         line_length: int = 70,
         bytewise: bool = False,
-        drops_last: bool = False,
     ) -> None:
         self.bytewise = bytewise
-        self.drops_last = drops_last
-        """Whether `N` prints nothing where there is no next line."""
         self.decode = decode_bytewise if bytewise else decode
         self.quiet = quiet
         self.null_lines = null_lines
@@ -281,8 +277,6 @@ class Editor:
         self.outputs: dict[str, Output] = {}
         self.flush_all: Callable[[], None] = lambda: None
         self.read_file: Callable[[str], bytes] = lambda _name: b""
-        self.read_line: Callable[[str], str] = lambda _name: ""
-        self.run_shell: Callable[[str], bytes] = lambda _text: b""
 
     @property
     def hold(self) -> str:

@@ -31,12 +31,10 @@ Edit the lines of each FILE, or of standard input, by a script.
   -n, --quiet, --silent        print lines only when the script says so
   -e, --expression=SCRIPT      add SCRIPT to the commands to run
   -f, --file=SCRIPT-FILE       add the commands in SCRIPT-FILE
-      --follow-symlinks        with -i, edit the files that symbolic links lead to
   -i[SUFFIX], --in-place[=SUFFIX]  edit files in place; with SUFFIX, keep a backup
   -l, --line-length=N          columns at which the command l folds lines
   -E, -r, --regexp-extended    use extended regular expressions
   -s, --separate               take each file for a stream of its own
-      --sandbox                refuse the commands e, r and w
   -u, --unbuffered             read and write line by line
   -z, --null-data              lines end in a 0 byte, not in a newline
       --help                   display this help and exit
@@ -83,7 +81,6 @@ def sed(ctx: CommandContext, args: Arguments) -> int:
             args,
             quiet=script.quiet,
             bytewise=ctx.is_bytewise(),
-            drops_last="POSIXLY_CORRECT" in ctx.env,
         )
         files = Files(ctx, settings, late=bool(args.operands) and not settings.unbuffered)
         files.open_outputs(script)
@@ -100,7 +97,7 @@ def sed(ctx: CommandContext, args: Arguments) -> int:
             files.close()
 
 
-def _settings(args: Arguments, *, quiet: bool, bytewise: bool, drops_last: bool) -> Settings:
+def _settings(args: Arguments, *, quiet: bool, bytewise: bool) -> Settings:
     length = args.value("line-length", "70") or ""
     width = int(length[:9]) if length.isascii() and length.isdigit() else 0
     return Settings(
@@ -109,14 +106,13 @@ def _settings(args: Arguments, *, quiet: bool, bytewise: bool, drops_last: bool)
         unbuffered=args.flag("unbuffered"),
         line_length=0 if width == 1 else width,
         bytewise=bytewise,
-        drops_last=drops_last,
     )
 
 
 def _parse(ctx: CommandContext, args: Arguments) -> Script:
     as_bytes = ctx.is_bytewise()
     as_is: Callable[[str], str] = bytewise if as_bytes else str
-    dialect = (args.flag("regexp-extended"), args.flag("sandbox"), as_bytes, args.flag("null-data"))
+    dialect = (args.flag("regexp-extended"), as_bytes, args.flag("null-data"))
     if not args.flag("file"):
         texts = args.values("expression") or [args.operands.pop(0)]
         parse = _parse_cached if sum(map(len, texts)) < _SHORT else _parse_texts
@@ -132,8 +128,8 @@ def _parse(ctx: CommandContext, args: Arguments) -> Script:
 
 
 def _parser(dialect: tuple[bool, ...]) -> Parser:
-    extended, sandbox, as_bytes, null_lines = dialect
-    return Parser(extended=extended, sandbox=sandbox, bytewise=as_bytes, null_lines=null_lines)
+    extended, as_bytes, null_lines = dialect
+    return Parser(extended=extended, bytewise=as_bytes, null_lines=null_lines)
 
 
 def _parse_texts(texts: tuple[str, ...], dialect: tuple[bool, ...]) -> Script:
@@ -184,7 +180,6 @@ def _edit(
     groups = [[name] for name in operands] if args.flag("separate") else [operands]
     for group in groups:
         editor.begin(Input(files.sources(group), settings, files.flush, ctx.budget), output)
-        files.rewind_readers()
         if editor.run():
             editor.input.give_back()
             break
@@ -199,12 +194,11 @@ def _edit_in_place(
     if not args.operands:
         raise SedError("no input files", 4)
     suffix = args.value("in-place") or ""
-    follow = args.flag("follow-symlinks")
     kernel = _kernel(ctx, script, settings)
     editor: Editor | None = None
     for name in args.operands:
         ctx.budget.step()
-        original = files.open_for_editing(name, follow=follow)
+        original = files.open_for_editing(name)
         if original is None:
             continue
         done = False
@@ -217,7 +211,6 @@ def _edit_in_place(
                     Input(_one(name, original.reader), settings, files.flush, ctx.budget),
                     files.start_result(),
                 )
-                files.rewind_readers()
                 done = editor.run()
                 edited = files.finish_result()
         finally:

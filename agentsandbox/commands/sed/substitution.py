@@ -105,36 +105,12 @@ def modified(text: str, case: str, first: str, *, bytewise: bool) -> str:
     return head + tail
 
 
-_CASES = (("case", "u"), ("case", "U"), ("case", "L"))
-
-
-def _in_case(letter: str, number: int) -> Callable[[Match], str]:
-    """One group in another letter case: `\\u&` and the like."""
-    if letter == "U":
-        return lambda match: upper(match.group(number) or "")
-    if letter == "L":
-        return lambda match: lower(match.group(number) or "")
-
-    def capitalized(match: Match) -> str:
-        text = match.group(number) or ""
-        return upper(text[:1]) + text[1:]
-
-    return capitalized
-
-
 def build_replacer(replacement: Replacement) -> Callable[[Match], str]:
     """A function from a match to what stands in its place."""
     text = replacement.text
     if text is not None:
         return lambda _match: text
     pieces = replacement.pieces
-    if (
-        not replacement.bytewise
-        and len(pieces) == 2
-        and pieces[0] in _CASES
-        and pieces[1][0] == "group"
-    ):
-        return _in_case(str(pieces[0][1]), int(pieces[1][1]))
     if any(kind == "case" for kind, _ in pieces):
         parts = parts_of(replacement)
         return lambda match: _with_cases(parts, match)
