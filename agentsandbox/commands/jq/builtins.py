@@ -1,19 +1,14 @@
-"""The table of built-in functions: those that take expressions (`forms`), those that take values
-(`natives`), and those written in jq (`definitions`).
+"""The table of built-in functions.
+
+There are three kinds: those that take expressions (`forms`), those that take values (`natives`),
+and those written in jq (`definitions`).
 """
 
 from __future__ import annotations
 
 from agentsandbox.commands.jq.code import Code
-from agentsandbox.commands.jq.forms import (
-    choices,
-    diagnostics,
-    loops,
-    members,
-    orders,
-    paths,
-    substitution,
-)
+from agentsandbox.commands.jq.definitions import definition_sources, find_definition
+from agentsandbox.commands.jq.forms import collections, outputs, paths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,40 +19,33 @@ if TYPE_CHECKING:
     from agentsandbox.commands.jq.compiler import Compiler, Form
     from agentsandbox.commands.jq.nodes import Definition
 
-    Native = Callable[..., Value]
-
 
 def find_builtin(name: str) -> Form | Definition | None:
-    """What a name such as "map/1" stands for."""
+    """Return what a name such as "map/1" stands for."""
     form = _FORMS.get(name)
     if form is not None:
         return form
-    # loaded here, as are the definitions, because the most used functions are forms
+    definition = find_definition(name)
+    if definition is not None:
+        return definition
+    # loaded here because many programs need none of them
     from agentsandbox.commands.jq.natives import NATIVES
 
     native = NATIVES.get(name)
-    if native is not None:
-        return _native_form(native, int(name.rpartition("/")[2]))
-    from agentsandbox.commands.jq.definitions import definitions
-
-    return definitions().get(name)
+    return None if native is None else _native_form(native, int(name.rpartition("/")[2]))
 
 
-def _native_form(function: Native, arity: int) -> Form:
-    """A function of the machine, the input and its arguments; the last argument is the outermost
-    loop, as in jq.
+def _native_form(function: Callable[..., Value], arity: int) -> Form:
+    """Return the form of a function of the machine, the input and its arguments.
+
+    The last argument is the outermost loop, as in jq.
     """
 
-    def compile_call(compiler: Compiler, codes: list[Code]) -> Code:
+    def form(compiler: Compiler, codes: list[Code]) -> Code:
         machine = compiler.machine
         ones = [code.sure for code in codes if code.sure is not None]
         if arity == 0:
             return Code(lambda value, environment: function(machine, value))
-        if len(ones) == arity == 1:
-            only = ones[0]
-            return Code(
-                lambda value, environment: function(machine, value, only(value, environment))
-            )
         if len(ones) == arity:
             return Code(
                 lambda value, environment: function(
@@ -76,24 +64,28 @@ def _native_form(function: Native, arity: int) -> Form:
 
         return Code(many=lambda value, environment: spread(arity - 1, value, environment, ()))
 
-    return compile_call
+    return form
+
+
+def _substitute(compiler: Compiler, codes: list[Code]) -> Code:
+    # loaded here because few programs need regular expressions
+    from agentsandbox.commands.jq.regexes import substitute
+
+    return substitute(compiler, codes)
 
 
 def _names(compiler: Compiler, codes: list[Code]) -> Code:
-    from agentsandbox.commands.jq.definitions import definitions
     from agentsandbox.commands.jq.natives import NATIVES
 
-    names = sorted(name for name in {*_FORMS, *NATIVES, *definitions()} if not name.startswith("_"))
-    return Code(lambda value, environment: list(names))
+    names = sorted({*_FORMS, *NATIVES, *definition_sources()})
+    public = [name for name in names if not name.startswith("_")]
+    return Code(lambda value, environment: public[:])
 
 
 _FORMS: dict[str, Form] = {
-    **choices.FORMS,
-    **diagnostics.FORMS,
-    **loops.FORMS,
-    **members.FORMS,
-    **orders.FORMS,
+    **collections.FORMS,
+    **outputs.FORMS,
     **paths.FORMS,
-    **substitution.FORMS,
+    "sub/3": _substitute,
     "builtins/0": _names,
 }

@@ -1,10 +1,13 @@
 """What an expression becomes: closures for its outputs and for their paths.
 
-`one` gives the single output (or `EMPTY`) and exists where there is never more than one; `many`
-gives all outputs lazily; `paths` gives (path, value) pairs for `path(...)` and assignments, a path
-being a tuple of keys, or None where the value did not come from the input. An environment is a
-tuple of the variables and closures in scope: it never changes, so an expression that is suspended
-in the middle cannot be disturbed.
+`one` returns the single output, or `EMPTY`; it exists where there is never more than one. `many`
+returns all outputs lazily. `paths` does the same with located values, for `path(...)` and
+assignments: pairs of a path and a value, the path being a tuple of keys, or None where the value is
+not a part of the input. As a located value passes through a pipe just as a plain one does, many
+expressions build `many` and `paths` with the same function.
+
+An environment is a tuple of the variables and closures in scope. It never changes, so an expression
+that is suspended in the middle cannot be disturbed.
 """
 
 from __future__ import annotations
@@ -20,24 +23,29 @@ if TYPE_CHECKING:
     from agentsandbox.commands._json.values import Value
 
     Environment: TypeAlias = tuple[Any, ...]
+    Path: TypeAlias = tuple[Value, ...] | None
+    Located: TypeAlias = tuple[Path, Value]
     One: TypeAlias = Callable[[Value, Environment], Value]
     Many: TypeAlias = Callable[[Value, Environment], Iterable[Value]]
-    Path: TypeAlias = tuple[Value, ...] | None
-    Paths: TypeAlias = Callable[[Path, Value, Environment], Iterable[tuple[Path, Value]]]
+    Paths: TypeAlias = Callable[[Located, Environment], Iterable[Located]]
+    Outputs: TypeAlias = Callable[[Any, Environment], Iterable[Any]]
+    """`Many` or `Paths`, for functions that build both."""
 
 
 class _Empty:
-    """No output."""
+    """The type of `EMPTY`."""
 
     __slots__ = ()
 
 
 EMPTY = _Empty()
+"""What `one` returns for no output."""
 
 
 class Code:
-    """A compiled expression; without `paths`, what it gives has a path only where it is the input
-    itself.
+    """A compiled expression.
+
+    Without `paths`, an output has a path only where it is the input itself.
     """
 
     __slots__ = ("_paths", "many", "one", "total")
@@ -61,7 +69,7 @@ class Code:
 
     @property
     def paths(self) -> Paths:
-        """The outputs with their paths, for the path and value of the input."""
+        """The outputs with their paths, for a located input."""
         return self._value_paths if self._paths is None else self._paths
 
     @property
@@ -69,9 +77,8 @@ class Code:
         """`one`, where it always has an output."""
         return self.one if self.total else None
 
-    def _value_paths(
-        self, path: Path, value: Value, environment: Environment
-    ) -> Iterator[tuple[Path, Value]]:
+    def _value_paths(self, item: Located, environment: Environment) -> Iterator[Located]:
+        path, value = item
         for result in self.many(value, environment):
             yield (path if result is value else None), result
 
@@ -91,8 +98,23 @@ NOTHING = Code(lambda value, environment: EMPTY, total=False)
 """The code of `empty`."""
 
 
+def itself(value: Value) -> Value:
+    """Return the value of an item of `many`: the item itself."""
+    return value
+
+
+def value_of(item: Located) -> Value:
+    """Return the value of an item of `paths`."""
+    return item[1]
+
+
+def of_located(many: Many) -> Many:
+    """Return the function for the same plain outputs of a located input."""
+    return lambda item, environment: many(item[1], environment)
+
+
 def members(value: Value) -> Iterable[Value]:
-    """What `.[]` gives."""
+    """Return what `.[]` yields."""
     if type(value) is list:
         return value
     if type(value) is dict:
@@ -102,5 +124,5 @@ def members(value: Value) -> Iterable[Value]:
 
 
 def invalid_path(value: Value) -> JqError:
-    """The error for a path that ends in a value that is not part of the input."""
+    """Return the error for a path that ends in a value that is not a part of the input."""
     return JqError(f"Invalid path expression with result {truncated(value, 26)}")

@@ -1,96 +1,138 @@
-"""The compiler of one program: it finds the function for each kind of node in a table that it is
-given.
-"""
+"""The compiler of one program, and the names that are visible at each place of it."""
 
 from __future__ import annotations
 
-from agentsandbox.commands.jq.code import NOTHING
+from agentsandbox.commands.jq.code import NOTHING, Code
 from agentsandbox.commands.jq.lexer import JqSyntaxError
-from agentsandbox.commands.jq.scopes import Level
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any, TypeAlias
 
-    from agentsandbox.commands.jq.code import Code
+    from agentsandbox.commands._json.values import Value
     from agentsandbox.commands.jq.machine import Machine
     from agentsandbox.commands.jq.nodes import Definition, Node
-    from agentsandbox.commands.jq.scopes import Function, Scope
 
     Form: TypeAlias = Callable[["Compiler", list[Code]], Code]
     """A built-in function of the codes of its arguments."""
+    CompileNode: TypeAlias = Callable[["Compiler", Any, "Scope", "Function | None"], Code]
+    """Compiles one type of node; the last argument is the `tail` of `Compiler.compile`."""
 
 
-class Grammar:
-    """What a compiler knows of the language.
+class Scope:
+    """The names visible at one place of the program, as a chain from the innermost outwards.
 
-    nodes     compiles a node of that type
-    in_tail   the same for nodes whose output can be that of a part, so that a call there can be the
-              last thing that a function does; these are given the function as well
-    builtin   what a name such as "map/1" stands for
+    A name is "$x", "f/2" or, for a label, "*out". It stands for a place in the environment, a
+    `Function`, an `Argument` or a `Constant`. `size` is the length of the environment there.
     """
 
-    __slots__ = ("builtin", "in_tail", "nodes")
+    __slots__ = ("entry", "name", "parent", "size")
 
     def __init__(
-        self,
-        nodes: Mapping[type, Callable[[Compiler, Any, Scope], Code]],
-        in_tail: Mapping[type, Callable[[Compiler, Any, Scope, Function | None], Code]],
-        builtin: Callable[[str], Form | Definition | None],
+        self, size: int = 0, parent: Scope | None = None, name: str = "", entry: object = None
     ) -> None:
-        self.nodes = nodes
-        self.in_tail = in_tail
-        self.builtin = builtin
+        self.size = size
+        self.parent = parent
+        self.name = name
+        self.entry = entry
+
+    def place(self, name: str) -> Scope:
+        """Return a scope with one name more, whose value is at the end of the environment."""
+        return Scope(self.size + 1, self, name, self.size)
+
+    def define(self, name: str, entry: object) -> Scope:
+        """Return a scope with one function or constant more; the environment stays as it is."""
+        return Scope(self.size, self, name, entry)
+
+    def find(self, name: str) -> object:
+        """Return what a name stands for, None if it is not visible."""
+        scope: Scope | None = self
+        while scope is not None:
+            if scope.name == name:
+                return scope.entry
+            scope = scope.parent
+        return None
+
+
+class Function:
+    """A function of the program. `depth` is the length of the environment at its definition."""
+
+    __slots__ = ("body", "compiling", "depth", "grows", "parameters", "single", "tail_called")
+
+    def __init__(self, depth: int, definition: Definition) -> None:
+        self.depth = depth
+        self.parameters = definition.parameters
+        self.body = Code(many=lambda value, environment: ())
+        self.compiling = False
+        self.single = False
+        """Whether a recursive function is taken to have one output at most while it is compiled."""
+        self.tail_called = False
+        self.grows = False
+        """Whether each tail call makes a closure over the one before, so that a loop takes
+        memory."""
+
+
+class Argument:
+    """An argument of a built-in function, which its body names by a parameter."""
+
+    __slots__ = ("node", "scope")
+
+    def __init__(self, node: Node, scope: Scope) -> None:
+        self.node = node
+        self.scope = scope
+
+
+class Constant:
+    """A variable whose value is known when the program is compiled: --arg, $ENV."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Value) -> None:
+        self.value = value
 
 
 class Compiler:
-    """Compiles the expressions of one program for one machine."""
+    """Compiles the expressions of one program for one machine.
 
-    def __init__(self, machine: Machine, grammar: Grammar) -> None:
-        self.grammar = grammar
+    nodes    compiles a node of that type
+    builtin  returns what a name such as "map/1" stands for
+    """
+
+    def __init__(
+        self,
+        machine: Machine,
+        nodes: Mapping[type, CompileNode],
+        builtin: Callable[[str], Form | Definition | None],
+    ) -> None:
         self.machine = machine
         self.budget = machine.budget
+        self.builtin = builtin
         self.builtins: dict[str, Function] = {}
         """The functions defined in jq that the program calls, compiled once."""
         self.optimistic = False
         """Whether a recursive function is being compiled as one that has one output at most."""
-        self.level = Level(None)
-        """Where the names are noted that nothing has."""
-        self.in_module = False
+        self._nodes = nodes
+        self._undefined: list[tuple[str, int, int]] = []
 
     def compile(self, node: Node, scope: Scope, tail: Function | None = None) -> Code:
-        """The code of an expression; `tail` is the function whose result this expression's output
-        directly is.
-        """
-        compile_node = self.grammar.nodes.get(type(node))
-        if compile_node is not None:
-            return compile_node(self, node, scope)
-        return self.grammar.in_tail[type(node)](self, node, scope, tail)
+        """Return the code of an expression.
 
-    def inner(self, node: Node, scope: Scope) -> Code:
-        """The code of an argument that is a function of its own."""
-        outer = self.level
-        self.level = Level(outer)
-        code = self.compile(node, scope)
-        self.level = outer
-        return code
+        `tail` is the function whose last output is that of this expression, if there is one: a call
+        of it here need not return.
+        """
+        return self._nodes[type(node)](self, node, scope, tail)
 
     def undefined(self, message: str, position: int, length: int) -> Code:
-        """Note a name that nothing has; in the program itself it is reported with the others, by
-        `check`.
-        """
-        error = JqSyntaxError(message, position, length)
-        if self.in_module:
-            raise error
-        if error.reports[0] not in self.level.reports:
-            self.level.reports += error.reports
+        """Note a name that is not defined; `check` reports it with the others."""
+        report = message, position, length
+        if report not in self._undefined:
+            self._undefined.append(report)
         return NOTHING
 
     def check(self) -> None:
-        """Raise `JqSyntaxError` for all the names that nothing has."""
-        reports = self.level.found()
-        if reports:
-            error = JqSyntaxError(*reports[0])
-            error.reports = reports
+        """Raise `JqSyntaxError` if a name is not defined."""
+        if self._undefined:
+            error = JqSyntaxError(*self._undefined[0])
+            error.reports = self._undefined
             raise error

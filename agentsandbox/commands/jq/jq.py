@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-from functools import partial
 from itertools import chain
 
 from agentsandbox.commands._json.json_text import JsonError
@@ -14,7 +13,7 @@ from agentsandbox.commands.jq.code import EMPTY
 from agentsandbox.commands.jq.inputs import Inputs
 from agentsandbox.commands.jq.machine import Break, Halt, Machine
 from agentsandbox.commands.jq.options import Options, read_options
-from agentsandbox.commands.jq.program import CompileError, compile_code
+from agentsandbox.commands.jq.program import CompileError, compile_program
 from agentsandbox.contract.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.contract.manners import Manners
 from agentsandbox.errors import CommandError, LimitReached
@@ -71,9 +70,6 @@ class _Run:
         self.machine.inputs = self.machine.more_inputs()
         self.machine.filename = self.inputs.filename
         self.machine.line = self.inputs.line
-        self.machine.search_list = [ctx.path(place) for place in options.libraries] or [
-            f"{ctx.env.get('HOME', '')}/.jq", "/usr/lib/jq", "/usr/local/lib/jq"
-        ]  # fmt: skip
 
     def _sources(self) -> Iterator[tuple[str | None, ByteReader]]:
         for name in self.options.files or ["-"]:
@@ -84,7 +80,6 @@ class _Run:
                 else:
                     yield "<stdin>", self.ctx.stdin
                 continue
-            self.inputs.tried = name
             try:
                 reader = self.ctx.fs.open(self.ctx.path(name), "r")
                 reader.read(0)
@@ -108,7 +103,7 @@ class _Run:
         values: Iterable[Value] = inputs.values()
         if options.stream:
             # loaded here because few ask for it
-            from agentsandbox.commands.jq.streaming import events
+            from agentsandbox.commands.jq.forms.paths import events
 
             budget, hold = self.ctx.budget, self.machine.hold
             values = chain.from_iterable(events(value, budget, hold) for value in values)
@@ -160,8 +155,7 @@ class _Run:
     def run(self) -> int:
         """The exit status."""
         try:
-            read = partial(_read_text, self.ctx)
-            code = compile_code(self._source(), self.machine, origin=self.ctx.cwd, read=read)
+            code = compile_program(self._source(), self.machine)
         except CompileError as error:
             self.complain(str(error))
             return _COMPILE
@@ -327,7 +321,6 @@ def _dumper(ctx: CommandContext, options: Options) -> Dumper:
           --unbuffered           write each output at once
           --stream               the input as [path, leaf] events
       -f, --from-file FILE       take the filter from FILE
-      -L, --library-path DIR     look for modules in DIR
       -e, --exit-status          1 if the last output is false or null, 4 if there is none
       -b, --binary               (newlines are never converted)
           --arg NAME VALUE       set $NAME to the string VALUE

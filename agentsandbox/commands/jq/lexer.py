@@ -22,8 +22,8 @@ _TOKEN = re.compile(
     (?P<blank>[ \t\n\r]+|\#(?:[^\n\r\\]|\\(?:\r\n|[\s\S])?)*)
     |(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
     |(?P<field>\.[a-zA-Z_][a-zA-Z0-9_]*)
-    |(?P<word>(?:[a-zA-Z_][a-zA-Z_0-9]*::)*[a-zA-Z_][a-zA-Z_0-9]*)
-    |(?P<variable>\$[ \t\n\r]*(?:[a-zA-Z_][a-zA-Z_0-9]*::)*[a-zA-Z_][a-zA-Z_0-9]*)
+    |(?P<word>[a-zA-Z_][a-zA-Z_0-9]*)
+    |(?P<variable>\$[ \t\n\r]*[a-zA-Z_][a-zA-Z_0-9]*)
     |(?P<format>@[a-zA-Z0-9_]+)
     |(?P<quote>")
     |(?P<sign>\?//|//=|\|=|\+=|-=|\*=|/=|%=|==|!=|<=|>=|//|\.\.|[.?=;:,()\[\]{}|+\-*/%$<>])
@@ -38,43 +38,33 @@ _IN_STRING = "expecting QQSTRING_TEXT or QQSTRING_INTERP_START or QQSTRING_END"
 
 
 class JqSyntaxError(Exception):
-    """The program is not jq: one or more (message, offset into the source, length); an offset of -1
-    is no place.
+    """The program is not jq: one or more reports of (message, offset into the source, length).
+
+    An offset of -1 is no place.
     """
 
-    def __init__(
-        self, message: str, position: int, length: int, *, source: str | None = None
-    ) -> None:
+    def __init__(self, message: str, position: int, length: int) -> None:
         self.reports = [(message, position, length)]
-        self.source = source
-        self.file = "<top-level>"
         super().__init__(message)
 
 
 class Token:
-    """One token. `kind` is number, field, word, keyword, variable, format, string, sign, invalid or
-    end.
+    """One token: its kind, its text, and where it stands in the source.
 
-    The parts of a string are literal text and lists of tokens, one list for each interpolation.
+    `kind` is number, field, word, keyword, variable, format, string, sign, invalid or end. The
+    parts of a string are literal text and lists of tokens, one list for each interpolation.
     """
 
     __slots__ = ("end", "error", "kind", "parts", "position", "text")
 
-    def __init__(
-        self,
-        kind: str,
-        text: str,
-        position: int,
-        end: int,
-        parts: list[str | list[Token]] | None = None,
-    ) -> None:
+    def __init__(self, kind: str, text: str, position: int, end: int) -> None:
         self.kind = kind
         self.text = text
         self.position = position
         self.end = end
-        self.parts = parts
+        self.parts: list[str | list[Token]] = []
         self.error: JqSyntaxError | None = None
-        """What is wrong behind the parts of a string."""
+        """What is wrong with the string behind these parts."""
 
 
 _LONGEST = 1 << 20
@@ -82,8 +72,9 @@ _LONGEST = 1 << 20
 
 
 def tokenize(source: str) -> list[Token]:
-    """All tokens of a program, ended by one of kind "end". Raises `JqSyntaxError`, and
-    `LimitReached` for a program that is too long.
+    """Return the tokens of a program, ended by one of kind "end".
+
+    Raises `JqSyntaxError`, and `LimitReached` for a program that is too long.
     """
     if len(source) > _LONGEST:
         raise LimitReached("value_bytes", "the program is too long")
@@ -104,17 +95,17 @@ def _refuse_escape(
 
 
 def _scan(source: str, position: int, depth: int) -> tuple[list[Token], int]:
-    """Tokens up to the end, or up to the ")" that closes an interpolation; the offset behind it, -1
-    if it is not closed.
+    """Return the tokens up to the end, or up to the ")" that closes an interpolation.
+
+    The second result is the offset behind it, -1 if it is not closed.
     """
     tokens: list[Token] = []
     size = len(source)
     unclosed: list[str] = []
     begin = position
     if depth > _NESTING:
-        raise JqSyntaxError(
-            "syntax error, unexpected QQSTRING_START, memory exhausted", position, 1
-        )
+        message = "syntax error, unexpected QQSTRING_START, memory exhausted"
+        raise JqSyntaxError(message, position, 1)
     while position < size:
         match = _TOKEN.match(source, position)
         if match is None:
@@ -128,7 +119,7 @@ def _scan(source: str, position: int, depth: int) -> tuple[list[Token], int]:
             continue
         text = match[0]
         if kind == "quote":
-            token = Token("string", text, start, end, [])
+            token = Token("string", text, start, end)
             tokens.append(token)
             try:
                 position = token.end = _string(source, end, depth, token)
@@ -158,10 +149,11 @@ def _scan(source: str, position: int, depth: int) -> tuple[list[Token], int]:
 
 
 def _string(source: str, position: int, depth: int, token: Token) -> int:
-    """Collect the parts of a string whose opening quote is passed; the offset after its closing
-    quote.
+    """Collect the parts of a string whose opening quote is passed.
+
+    Return the offset behind its closing quote.
     """
-    parts = token.parts = []
+    parts = token.parts
     text: list[str] = []
     size = len(source)
     start = position
@@ -172,9 +164,8 @@ def _string(source: str, position: int, depth: int, token: Token) -> int:
             position = plain.end()
         if position >= size:
             start = min(start, size - 1)  # the quote or parenthesis before, when nothing follows it
-            raise JqSyntaxError(
-                f"syntax error, unexpected end of file, {_IN_STRING}", start, max(1, size - start)
-            )
+            message = f"syntax error, unexpected end of file, {_IN_STRING}"
+            raise JqSyntaxError(message, start, max(1, size - start))
         if source[position] == '"':
             break
         following = source[position + 1 : position + 2]
@@ -193,9 +184,8 @@ def _string(source: str, position: int, depth: int, token: Token) -> int:
             character, position = _unicode(source, position)
             text.append(character)
         elif not following:
-            raise JqSyntaxError(
-                f"syntax error, unexpected INVALID_CHARACTER, {_IN_STRING}", position, 1
-            )
+            message = f"syntax error, unexpected INVALID_CHARACTER, {_IN_STRING}"
+            raise JqSyntaxError(message, position, 1)
         else:
             _refuse_escape(source, position, 2)
     parts.append("".join(text))
@@ -211,19 +201,15 @@ def _unicode(source: str, position: int) -> tuple[str, int]:
     if first is None:
         found = _NEARLY_HEX.match(source, position)
         length = len(found[0]) if found is not None else 2
-        _refuse_escape(
-            source,
-            position,
-            length,
-            "Invalid characters in \\uXXXX escape" if length == 6 else "Invalid \\uXXXX escape",
-        )
+        what = "Invalid characters in" if length == 6 else "Invalid"
+        _refuse_escape(source, position, length, f"{what} \\uXXXX escape")
     code = int(first[1], 16)
     position = first.end()
     if 0xD800 <= code < 0xDC00:
         second = _HEX.match(source, position)
         low = int(second[1], 16) if second is not None else 0
         if second is None or not 0xDC00 <= low < 0xE000:
-            reason = f"Invalid \\uXXXX\\uXXXX surrogate pair escape at line 1, column 8 (while parsing '\"{first[0]}\"')"
-            raise JqSyntaxError(reason, first.start(), 6)
+            what = "Invalid \\uXXXX\\uXXXX surrogate pair escape"
+            _refuse_escape(source, first.start(), 6, what)
         return chr(0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00)), second.end()
     return ("\ufffd" if 0xDC00 <= code < 0xE000 else chr(code)), position

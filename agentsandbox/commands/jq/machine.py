@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from agentsandbox.commands._json.values import Value
-    from agentsandbox.kernel.accounts import Scale
     from agentsandbox.kernel.budget import Budget
 
     T = TypeVar("T")
@@ -74,8 +73,7 @@ class Machine:
         self.more_inputs: Callable[[], Iterator[Value]] = lambda: iter(())
         """What there is behind an input that was wrong."""
         self.filename: Callable[[], str | None] = lambda: None
-        self.line: Callable[[], int | None] = lambda: None
-        self.search_list: list[str] = []
+        self.line: Callable[[], int] = lambda: 0
         self.frames = 0
         """Python frames that recursion takes now, roughly."""
         self.stack_end = _STACK
@@ -153,19 +151,6 @@ class Machine:
             most = _WEIGHT * self.budget.value_bytes
             if weigh((*self.roots, *self.suspended.values()), most, self.budget) > most:
                 raise LimitReached("value_bytes")
-
-    def weigh(self, scale: Scale) -> None:
-        """What the program can still see, at half its weight: it has a limit of its own that is
-        twice as high.
-        """
-        scale.total += (
-            weigh(
-                (*self.roots, *self.suspended.values()),
-                _WEIGHT * self.budget.value_bytes,
-                self.budget,
-            )
-            // 2
-        )
 
     def charge_text(self, size: int) -> None:
         """Refuse a string that is too long, and count it."""

@@ -11,6 +11,7 @@ from agentsandbox.commands.jq import operations
 from agentsandbox.commands.jq.code import members
 from agentsandbox.commands.jq.dates import DATES
 from agentsandbox.commands.jq.formats import find_format, text_of
+from agentsandbox.commands.jq.forms.collections import largest, smallest, unique
 from agentsandbox.commands.jq.machine import Halt, Machine
 from agentsandbox.commands.jq.mathematics import MATHEMATICS
 from agentsandbox.commands.jq.operations import describe
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from agentsandbox.commands._json.values import Value
+    from agentsandbox.kernel.budget import Budget
 
     Native = Callable[..., Value]
 
@@ -282,8 +284,7 @@ def _rindex(machine: Machine, value: Value, wanted: Value) -> Value:
 # arrays and objects
 
 
-def total(machine: Machine, value: Value) -> Value:
-    """`add`: the sum of all members."""
+def _total(machine: Machine, value: Value) -> Value:
     items = list(members(value))
     machine.budget.breathe()
     kinds = set(map(type, items))
@@ -318,19 +319,19 @@ def _sort(machine: Machine, value: Value) -> Value:
     return operations.sorted_values(value, value, machine.budget)
 
 
-def _extreme(largest: bool) -> Native:
-    def find(machine: Machine, value: Value) -> Value:
+def _unique(machine: Machine, value: Value) -> Value:
+    if not isinstance(value, list):
+        raise JqError(f"{describe(value)} cannot be sorted, as it is not an array")
+    return unique(value, value, machine.budget)
+
+
+def _extreme(find: Callable[[list[Value], list[Value], Budget], Value]) -> Native:
+    def extreme(machine: Machine, value: Value) -> Value:
         if not isinstance(value, list):
             raise JqError(f"{describe(value)} and {describe(value)} cannot be iterated over")
-        best: Value = None
-        for at, item in enumerate(value):
-            machine.budget.step()
-            order = operations.compare(item, best) if at else 1
-            if not at or (order >= 0 if largest else order < 0):
-                best = item
-        return best
+        return find(value, value, machine.budget)
 
-    return find
+    return extreme
 
 
 def _reverse(machine: Machine, value: Value) -> Value:
@@ -429,15 +430,18 @@ def _halt_error(machine: Machine, value: Value, status: Value) -> Value:
     raise Halt(int(status) & 255, message)
 
 
-def _input(machine: Machine, value: Value) -> Value:
-    return machine.next_input()
+def _error(machine: Machine, value: Value) -> Value:
+    raise JqError(value)
 
 
-def _input_line_number(machine: Machine, value: Value) -> Value:
-    line = machine.line()
-    if line is None:
-        raise JqError("Unknown input line number")
-    return line
+def _debug(machine: Machine, value: Value) -> Value:
+    machine.warn(f'["DEBUG:",{dump(value)}]\n')
+    return value
+
+
+def _stderr(machine: Machine, value: Value) -> Value:
+    machine.warn(value if isinstance(value, str) else dump(value))
+    return value
 
 
 NATIVES: dict[str, Native] = {
@@ -475,10 +479,11 @@ NATIVES: dict[str, Native] = {
     "indices/1": _indices,
     "index/1": _index,
     "rindex/1": _rindex,
-    "add/0": total,
+    "add/0": _total,
     "sort/0": _sort,
-    "min/0": _extreme(largest=False),
-    "max/0": _extreme(largest=True),
+    "unique/0": _unique,
+    "min/0": _extreme(smallest),
+    "max/0": _extreme(largest),
     "reverse/0": _reverse,
     "flatten/0": lambda machine, value: _flatten(machine, value, None),
     "flatten/1": _flatten,
@@ -488,10 +493,12 @@ NATIVES: dict[str, Native] = {
     "env/0": _environment,
     "halt/0": _halt,
     "halt_error/1": _halt_error,
-    "input/0": _input,
+    "error/0": _error,
+    "debug/0": _debug,
+    "stderr/0": _stderr,
+    "input/0": lambda machine, value: machine.next_input(),
     "input_filename/0": lambda machine, value: machine.filename(),
-    "input_line_number/0": _input_line_number,
-    "get_search_list/0": lambda machine, value: list(machine.search_list),
+    "input_line_number/0": lambda machine, value: machine.line(),
     "now/0": lambda machine, value: machine.clock(),
     "format/1": lambda machine, value, name: find_format(text_of(name), machine.budget.charge)(
         value

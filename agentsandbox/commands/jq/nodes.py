@@ -4,17 +4,43 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any, TypeVar, dataclass_transform
+
     from agentsandbox.commands._json.values import Value
 
+    C = TypeVar("C", bound=type)
+else:
 
+    def dataclass_transform() -> Callable[[C], C]:
+        """Return a decorator without effect: only the type checker reads it."""
+        return lambda cls: cls
+
+
+@dataclass_transform()
 class Node:
-    """Any expression."""
+    """An expression; its parts are given in the order of its annotations."""
 
     __slots__ = ()
 
-    def children(self) -> tuple[Node, ...]:
-        """The expressions directly inside."""
-        return ()
+    def __init__(self, *parts: Any) -> None:
+        names: tuple[str, ...] = tuple(type(self).__annotations__)
+        for name, part in zip(names, parts, strict=True):
+            setattr(self, name, part)
+
+    def children(self) -> Iterator[Node]:
+        """Yield the expressions directly inside, those in patterns included."""
+        pending: list[object] = [getattr(self, name) for name in self.__slots__]
+        while pending:
+            part = pending.pop()
+            if isinstance(part, Pattern):
+                pending.extend(getattr(part, name) for name in part.__slots__)
+            elif isinstance(part, Definition):
+                yield part.body
+            elif isinstance(part, Node):
+                yield part
+            elif isinstance(part, (list, tuple)):
+                pending.extend(part)
 
 
 class Identity(Node):
@@ -24,207 +50,152 @@ class Identity(Node):
 
 
 class Constant(Node):
-    """A number, or a string without interpolation, or true, false, null."""
+    """A number, a string without interpolation, `true`, `false` or `null`."""
 
     __slots__ = ("value",)
-
-    def __init__(self, value: Value) -> None:
-        self.value = value
+    value: Value
 
 
 class Text(Node):
-    """A string with interpolations; `format` names the escape that interpolated values go
-    through.
-    """
+    """A string with interpolations; `format` names the escape that their values go through."""
 
     __slots__ = ("format", "parts")
-
-    def __init__(self, format: str | None, parts: list[str | Node]) -> None:
-        self.format = format
-        self.parts = parts
-
-    def children(self) -> tuple[Node, ...]:
-        return tuple(part for part in self.parts if isinstance(part, Node))
+    format: str | None
+    parts: list[str | Node]
 
 
 class Format(Node):
     """`@name` alone."""
 
     __slots__ = ("name",)
-
-    def __init__(self, name: str) -> None:
-        self.name = name
+    name: str
 
 
 class Variable(Node):
     """`$name`"""
 
     __slots__ = ("name", "position")
-
-    def __init__(self, name: str, position: int) -> None:
-        self.name = name
-        self.position = position
+    name: str
+    position: int
 
 
 class Index(Node):
     """`target[key]`; the key is evaluated against the same input as the target."""
 
     __slots__ = ("key", "target")
-
-    def __init__(self, target: Node, key: Node) -> None:
-        self.target = target
-        self.key = key
-
-    def children(self) -> tuple[Node, ...]:
-        return self.target, self.key
+    target: Node
+    key: Node
 
 
 class Slice(Node):
     """`target[start:end]`; either bound may be missing."""
 
     __slots__ = ("end", "start", "target")
-
-    def __init__(self, target: Node, start: Node | None, end: Node | None) -> None:
-        self.target = target
-        self.start = start
-        self.end = end
-
-    def children(self) -> tuple[Node, ...]:
-        return tuple(node for node in (self.target, self.start, self.end) if node is not None)
+    target: Node
+    start: Node | None
+    end: Node | None
 
 
-class _Unary(Node):
-    __slots__ = ("body",)
-
-    def __init__(self, body: Node) -> None:
-        self.body = body
-
-    def children(self) -> tuple[Node, ...]:
-        return (self.body,)
-
-
-class Iterate(_Unary):
+class Iterate(Node):
     """`body[]`"""
 
-    __slots__ = ()
+    __slots__ = ("body",)
+    body: Node
 
 
-class Negate(_Unary):
+class Negate(Node):
     """`-body`"""
 
-    __slots__ = ()
+    __slots__ = ("body",)
+    body: Node
 
 
 class ArrayOf(Node):
     """`[body]`, or `[]`."""
 
     __slots__ = ("body",)
-
-    def __init__(self, body: Node | None) -> None:
-        self.body = body
-
-    def children(self) -> tuple[Node, ...]:
-        return () if self.body is None else (self.body,)
+    body: Node | None
 
 
 class ObjectOf(Node):
-    """`{key: value, …}`; keys are expressions as well."""
+    """`{key: value, …}`; the keys are expressions as well."""
 
     __slots__ = ("entries",)
-
-    def __init__(self, entries: list[tuple[Node, Node]]) -> None:
-        self.entries = entries
-
-    def children(self) -> tuple[Node, ...]:
-        return tuple(node for entry in self.entries for node in entry)
+    entries: list[tuple[Node, Node]]
 
 
-class _Pair(Node):
-    __slots__ = ("left", "right")
-
-    def __init__(self, left: Node, right: Node) -> None:
-        self.left = left
-        self.right = right
-
-    def children(self) -> tuple[Node, ...]:
-        return self.left, self.right
-
-
-class Pipe(_Pair):
+class Pipe(Node):
     """`left | right`"""
 
-    __slots__ = ()
+    __slots__ = ("left", "right")
+    left: Node
+    right: Node
 
 
-class Comma(_Pair):
+class Comma(Node):
     """`left, right`"""
 
-    __slots__ = ()
+    __slots__ = ("left", "right")
+    left: Node
+    right: Node
 
 
-class Alternative(_Pair):
+class Alternative(Node):
     """`left // right`"""
 
-    __slots__ = ()
+    __slots__ = ("left", "right")
+    left: Node
+    right: Node
 
 
-class _Operation(_Pair):
-    __slots__ = ("operator",)
-
-    def __init__(self, operator: str, left: Node, right: Node) -> None:
-        super().__init__(left, right)
-        self.operator = operator
-
-
-class Binary(_Operation):
+class Binary(Node):
     """Arithmetic or a comparison."""
 
-    __slots__ = ()
+    __slots__ = ("left", "operator", "right")
+    operator: str
+    left: Node
+    right: Node
 
 
-class Logical(_Operation):
+class Logical(Node):
     """`and`, `or`"""
 
-    __slots__ = ()
+    __slots__ = ("left", "operator", "right")
+    operator: str
+    left: Node
+    right: Node
 
 
-class Assign(_Operation):
+class Assign(Node):
     """`=`, `|=`, `+=` and the like; `operator` is the whole sign."""
 
-    __slots__ = ()
+    __slots__ = ("left", "operator", "right")
+    operator: str
+    left: Node
+    right: Node
 
 
 class If(Node):
     """`if condition then consequence else alternative end`"""
 
     __slots__ = ("alternative", "condition", "consequence")
-
-    def __init__(self, condition: Node, consequence: Node, alternative: Node) -> None:
-        self.condition = condition
-        self.consequence = consequence
-        self.alternative = alternative
-
-    def children(self) -> tuple[Node, ...]:
-        return self.condition, self.consequence, self.alternative
+    condition: Node
+    consequence: Node
+    alternative: Node
 
 
 class Try(Node):
     """`try body catch handler`; without a handler, `body?`."""
 
     __slots__ = ("body", "handler")
-
-    def __init__(self, body: Node, handler: Node | None) -> None:
-        self.body = body
-        self.handler = handler
-
-    def children(self) -> tuple[Node, ...]:
-        return (self.body,) if self.handler is None else (self.body, self.handler)
+    body: Node
+    handler: Node | None
 
 
 class Pattern:
     """The left side of a destructuring."""
 
-    __slots__ = ()
+    __slots__: tuple[str, ...] = ()
 
 
 class VariablePattern(Pattern):
@@ -254,67 +225,34 @@ class ObjectPattern(Pattern):
         self.entries = entries
 
 
-def _pattern_nodes(patterns: list[Pattern]) -> tuple[Node, ...]:
-    found: list[Node] = []
-    pending = list(patterns)
-    while pending:
-        pattern = pending.pop()
-        if isinstance(pattern, ArrayPattern):
-            pending.extend(pattern.items)
-        elif isinstance(pattern, ObjectPattern):
-            for _name, key, inner in pattern.entries:
-                found.append(key)
-                if inner is not None:
-                    pending.append(inner)
-    return tuple(found)
-
-
 class Bind(Node):
     """`source as pattern ?// pattern … | body`"""
 
     __slots__ = ("body", "patterns", "source")
-
-    def __init__(self, source: Node, patterns: list[Pattern], body: Node) -> None:
-        self.source = source
-        self.patterns = patterns
-        self.body = body
-
-    def children(self) -> tuple[Node, ...]:
-        return self.source, self.body, *_pattern_nodes(self.patterns)
+    source: Node
+    patterns: list[Pattern]
+    body: Node
 
 
 class Reduce(Node):
     """`reduce source as pattern (start; update)`"""
 
     __slots__ = ("patterns", "source", "start", "update")
-
-    def __init__(self, source: Node, patterns: list[Pattern], start: Node, update: Node) -> None:
-        self.source = source
-        self.patterns = patterns
-        self.start = start
-        self.update = update
-
-    def children(self) -> tuple[Node, ...]:
-        return self.source, self.start, self.update, *_pattern_nodes(self.patterns)
+    source: Node
+    patterns: list[Pattern]
+    start: Node
+    update: Node
 
 
 class Foreach(Node):
     """`foreach source as pattern (start; update; extract)`"""
 
     __slots__ = ("extract", "patterns", "source", "start", "update")
-
-    def __init__(
-        self, source: Node, patterns: list[Pattern], start: Node, update: Node, extract: Node | None
-    ) -> None:
-        self.source = source
-        self.patterns = patterns
-        self.start = start
-        self.update = update
-        self.extract = extract
-
-    def children(self) -> tuple[Node, ...]:
-        inner = (self.source, self.start, self.update, *_pattern_nodes(self.patterns))
-        return inner if self.extract is None else (*inner, self.extract)
+    source: Node
+    patterns: list[Pattern]
+    start: Node
+    update: Node
+    extract: Node
 
 
 class Parameter:
@@ -330,96 +268,44 @@ class Parameter:
 class Definition:
     """`def name(parameters): body;`"""
 
-    __slots__ = ("body", "name", "parameters")
+    __slots__ = ("body", "key", "name", "parameters")
 
     def __init__(self, name: str, parameters: list[Parameter], body: Node) -> None:
         self.name = name
         self.parameters = parameters
         self.body = body
+        self.key = f"{name}/{len(parameters)}"
+        """What a call finds it by."""
 
 
 class Define(Node):
     """A definition and the expression that it is visible in."""
 
     __slots__ = ("definition", "rest")
-
-    def __init__(self, definition: Definition, rest: Node) -> None:
-        self.definition = definition
-        self.rest = rest
-
-    def children(self) -> tuple[Node, ...]:
-        return self.definition.body, self.rest
+    definition: Definition
+    rest: Node
 
 
 class Call(Node):
     """`name(arguments; …)`"""
 
     __slots__ = ("arguments", "name", "position")
-
-    def __init__(self, name: str, arguments: list[Node], position: int) -> None:
-        self.name = name
-        self.arguments = arguments
-        self.position = position
-
-    def children(self) -> tuple[Node, ...]:
-        return tuple(self.arguments)
+    name: str
+    arguments: list[Node]
+    position: int
 
 
 class Label(Node):
     """`label $name | body`"""
 
     __slots__ = ("body", "name")
-
-    def __init__(self, name: str, body: Node) -> None:
-        self.name = name
-        self.body = body
-
-    def children(self) -> tuple[Node, ...]:
-        return (self.body,)
+    name: str
+    body: Node
 
 
 class Break(Node):
     """`break $name`"""
 
     __slots__ = ("name", "position")
-
-    def __init__(self, name: str, position: int) -> None:
-        self.name = name
-        self.position = position
-
-
-class Import:
-    """`import "path" as name;`, `import "path" as $name;` (data) or `include "path";` (no name)."""
-
-    __slots__ = ("is_data", "metadata", "name", "path", "position")
-
-    def __init__(
-        self, path: str, name: str | None, is_data: bool, metadata: Value, position: int
-    ) -> None:
-        self.path = path
-        self.name = name
-        self.is_data = is_data
-        self.metadata = metadata
-        self.position = position
-
-
-class Program:
-    """A whole file: what it imports, what it defines, and its main expression (None for a
-    library).
-    """
-
-    __slots__ = ("definitions", "imports", "main", "metadata", "source")
-
-    def __init__(
-        self,
-        source: str,
-        metadata: Value,
-        imports: list[Import],
-        definitions: list[Definition],
-        main: Node | None,
-    ) -> None:
-        self.source = source
-        self.metadata = metadata
-        self.imports = imports
-        self.definitions = definitions
-        self.main = main
+    name: str
+    position: int

@@ -30,7 +30,6 @@ class Options:
         self.files: list[str] = []
         self.named: dict[str, Value] = {}
         self.positional: list[Value] = []
-        self.libraries: list[str] = []
         self.null_input = self.raw_input = self.slurp = self.stream = False
         self.raw_output = self.ascii_output = self.sort_keys = self.color = self.exit_status = False
         self.unbuffered = False
@@ -136,7 +135,7 @@ def read_options(ctx: CommandContext, words: list[str]) -> Options:
         elif word.startswith("--"):
             _long(ctx, options, word, rest)
         else:
-            from_file = _cluster(options, word, rest) or from_file
+            from_file = _cluster(options, word) or from_file
     if from_file:
         _settle_program_file(options)
     if (
@@ -188,17 +187,10 @@ def _operand(options: Options, word: str, mode: str, from_file: bool) -> None:
             raise _fail("invalid JSON text passed to --jsonargs") from None
 
 
-def _cluster(options: Options, word: str, rest: _Words) -> bool:
+def _cluster(options: Options, word: str) -> bool:
     """Single letters; whether -f was among them."""
     from_file = False
-    for at, letter in enumerate(word[1:], 1):
-        if letter == "L":
-            attached = word[at + 1 :]
-            options.libraries.append(
-                attached
-                or rest.take("-L takes a parameter: (e.g. -L /search/path or -L/search/path)")
-            )
-            return from_file
+    for letter in word[1:]:
         if letter == "f":
             from_file = _take_program_file(options)
         elif letter in _SHORT:
@@ -218,10 +210,6 @@ def _long(ctx: CommandContext, options: Options, word: str, rest: _Words) -> Non
         if not -1 <= count <= 7:
             raise _fail("--indent takes a number between -1 and 7")
         options.indent = "\t" if count < 0 else " " * count
-    elif name == "library-path":
-        options.libraries.append(
-            rest.take("-L takes a parameter: (e.g. -L /search/path or -L/search/path)")
-        )
     elif name in ("arg", "argjson"):
         example = "--arg varname value" if name == "arg" else "--argjson varname text"
         message = f"--{name} takes two parameters (e.g. {example})"

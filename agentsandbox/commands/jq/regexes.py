@@ -1,10 +1,11 @@
-"""The built-in functions of jq that match regular expressions."""
+"""The built-in functions that match regular expressions."""
 
 from __future__ import annotations
 
 from agentsandbox.commands._json.regexes import compile_pattern, searches
 from agentsandbox.commands._json.values import KINDS, JqError
-from agentsandbox.commands.jq.operations import describe
+from agentsandbox.commands.jq.code import Code
+from agentsandbox.commands.jq.operations import add, describe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from agentsandbox.commands._json.values import Value
+    from agentsandbox.commands.jq.code import Environment
+    from agentsandbox.commands.jq.compiler import Compiler
     from agentsandbox.commands.jq.machine import Machine
 
 _FLAGS = "gixsnpl"
@@ -45,7 +48,7 @@ def _described(found: Any, names: dict[int, str]) -> Value:
 
 
 def _pattern_of(wanted: Value, flags: Value) -> tuple[Value, Value]:
-    """The pattern and the flags of a call with one argument: a string, or an array of both."""
+    """Return the pattern and the flags of a call with one argument: a string, or an array."""
     if isinstance(wanted, str):
         return wanted, flags
     if isinstance(wanted, list) and wanted:
@@ -61,7 +64,7 @@ def _check(value: Value, pattern: Value) -> None:
 
 
 def find_all(machine: Machine, value: Value, pattern: Value, flags: Value) -> Iterator[Value]:
-    """The matches as `match` describes them."""
+    """Yield the matches as `match` describes them."""
     _check(value, pattern)
     modifiers = _read_flags(flags)
     compiled = compile_pattern(pattern, modifiers)
@@ -105,10 +108,55 @@ def _split(machine: Machine, value: Value, pattern: Value, flags: Value) -> Valu
     return made
 
 
+def _named(found: Value) -> dict[str, Value]:
+    """Return the named groups of a match."""
+    return {
+        group["name"]: group["string"] for group in found["captures"] if group["name"] is not None
+    }
+
+
+def substitute(compiler: Compiler, codes: list[Code]) -> Code:
+    """Return the code of `sub`, which evaluates its replacement with the groups of each match."""
+    pattern, replacement, flags = codes
+    machine = compiler.machine
+
+    def replaced(
+        value: Value, environment: Environment, wanted: Value, modifiers: Value
+    ) -> Iterator[Value]:
+        results: list[list[str | None]] = []
+        previous = 0
+        for found in find_all(machine, value, wanted, modifiers):
+            machine.budget.step()
+            gap = value[previous : found["offset"]]
+            for at, text in enumerate(replacement.many(_named(found), environment)):
+                if at == len(results):
+                    results.append([])
+                if not isinstance(text, str):
+                    add(gap, text, machine.budget)  # refused, but for null
+                results[at] += (gap, text)
+            previous = found["offset"] + found["length"]
+        if not results:
+            yield value
+        for pieces in results:
+            known = [piece for piece in (*pieces, value[previous:]) if piece is not None]
+            machine.charge_text(sum(map(len, known)))
+            yield "".join(known)
+
+    def many(value: Value, environment: Environment) -> Iterator[Value]:
+        for wanted in pattern.many(value, environment):
+            for modifiers in flags.many(value, environment):
+                yield from replaced(value, environment, wanted, modifiers)
+
+    if pattern.sure and flags.sure and replacement.sure:
+        return Code(lambda value, environment: next(many(value, environment)))
+    return Code(many=many)
+
+
 REGEXES: dict[str, Callable[..., Value]] = {
     "test/1": _test,
     "test/2": _test,
     "_match/1": _match,
     "_match/2": _match,
+    "_capture/0": lambda machine, value: _named(value),
     "split/2": _split,
 }

@@ -1,12 +1,13 @@
-"""`=`, `|=`, `+=` and their like.
+"""`=`, `|=`, `+=` and the other assignments.
 
-Where the left side is simple, the value is changed on the way down (`updates`); where it is not,
-the left side gives paths, and what stands at them is put anew, one after the other.
+Where the left side is simple, the value is changed on the way down (`updates`); otherwise the left
+side yields paths, and the values at them are replaced one after the other.
 """
 
 from __future__ import annotations
 
 from agentsandbox.commands._json.values import CONTAINERS
+from agentsandbox.commands.jq import nodes
 from agentsandbox.commands.jq.code import Code, invalid_path
 from agentsandbox.commands.jq.expressions.operators import operation
 from agentsandbox.commands.jq.expressions.updates import change_of
@@ -18,17 +19,17 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from agentsandbox.commands._json.values import Value
-    from agentsandbox.commands.jq import nodes
     from agentsandbox.commands.jq.code import Environment, One
-    from agentsandbox.commands.jq.compiler import Compiler
+    from agentsandbox.commands.jq.compiler import CompileNode, Compiler, Function, Scope
     from agentsandbox.commands.jq.expressions.updates import Change
-    from agentsandbox.commands.jq.scopes import Scope
     from agentsandbox.kernel.budget import Budget
 
     Join: TypeAlias = Callable[[Value, Value], Value]
 
 
-def compile_assign(compiler: Compiler, node: nodes.Assign, scope: Scope) -> Code:
+def _compile_assign(
+    compiler: Compiler, node: nodes.Assign, scope: Scope, tail: Function | None
+) -> Code:
     target, source = compiler.compile(node.left, scope), compiler.compile(node.right, scope)
     only = source.sure
     change = change_of(node.left, compiler, scope) if only is not None else None
@@ -45,9 +46,7 @@ def compile_assign(compiler: Compiler, node: nodes.Assign, scope: Scope) -> Code
 
 
 def _joiner(sign: str, compiler: Compiler) -> Join | None:
-    """The function from what stands there and the operand to what shall stand there; None for the
-    operand itself.
-    """
+    """Return the function from the old value and the operand to the new value, None for `=`."""
     if sign == "=":
         return None
     if sign == "//=":
@@ -76,7 +75,7 @@ def _changed_by(change: Change, source: One, join: Join | None) -> Code:
 def _targets(
     target: Code, value: Value, environment: Environment, budget: Budget
 ) -> Iterator[tuple[Value, ...]]:
-    for path, found in target.paths((), value, environment):
+    for path, found in target.paths(((), value), environment):
         budget.step()
         if path is None:
             raise invalid_path(found)
@@ -84,7 +83,7 @@ def _targets(
 
 
 def _set(target: Code, source: Code, join: Join | None, budget: Budget) -> Code:
-    """The assignments that evaluate the right side once, with the input."""
+    """Return an assignment that evaluates the right side with the input."""
 
     def put(value: Value, environment: Environment, operand: Value) -> Value:
         made = value
@@ -128,3 +127,6 @@ def _updated(target: Code, update: Code, budget: Budget) -> Code:
         return delete_paths(made, gone, budget) if gone else made
 
     return Code(one)
+
+
+NODES: dict[type, CompileNode] = {nodes.Assign: _compile_assign}

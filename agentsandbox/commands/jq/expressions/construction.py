@@ -1,4 +1,4 @@
-"""Strings with interpolations, arrays and objects."""
+"""Formats such as `@csv`, strings with interpolations, arrays and objects."""
 
 from __future__ import annotations
 
@@ -13,16 +13,28 @@ if TYPE_CHECKING:
 
     from agentsandbox.commands._json.values import Value
     from agentsandbox.commands.jq.code import Environment, One
-    from agentsandbox.commands.jq.compiler import Compiler
+    from agentsandbox.commands.jq.compiler import CompileNode, Compiler, Function, Scope
     from agentsandbox.commands.jq.machine import Machine
-    from agentsandbox.commands.jq.scopes import Scope
 
 
-def compile_text(compiler: Compiler, node: nodes.Text, scope: Scope) -> Code:
+def _find_format(compiler: Compiler, name: str) -> Callable[[Value], str]:
     # loaded here because most programs format nothing
     from agentsandbox.commands.jq.formats import find_format
 
-    escape = find_format(node.format or "text", compiler.budget.charge)
+    return find_format(name, compiler.budget.charge)
+
+
+def _compile_format(
+    compiler: Compiler, node: nodes.Format, scope: Scope, tail: Function | None
+) -> Code:
+    escape = _find_format(compiler, node.name)
+    return Code(lambda value, environment: escape(value))
+
+
+def _compile_text(
+    compiler: Compiler, node: nodes.Text, scope: Scope, tail: Function | None
+) -> Code:
+    escape = _find_format(compiler, node.format or "text")
     parts = [
         part if isinstance(part, str) else compiler.compile(part, scope) for part in node.parts
     ]
@@ -51,7 +63,7 @@ def compile_text(compiler: Compiler, node: nodes.Text, scope: Scope) -> Code:
 def _interpolation(
     pieces: list[str | One], escape: Callable[[Value], str], machine: Machine
 ) -> Code:
-    """A string each part of which has exactly one value."""
+    """Return the code of a string each part of which has exactly one value."""
 
     def one(value: Value, environment: Environment) -> Value:
         # the last interpolation is evaluated first, as jq's code does
@@ -67,14 +79,16 @@ def _interpolation(
     return Code(one)
 
 
-def compile_array(compiler: Compiler, node: nodes.ArrayOf, scope: Scope) -> Code:
+def _compile_array(
+    compiler: Compiler, node: nodes.ArrayOf, scope: Scope, tail: Function | None
+) -> Code:
     if node.body is None:
         return Code(lambda value, environment: [])
     return collected(compiler.machine, compiler.compile(node.body, scope))
 
 
 def collected(machine: Machine, body: Code) -> Code:
-    """The array of all outputs."""
+    """Return the code of the array of all outputs of an expression."""
     inner = body.one
     if inner is not None:
 
@@ -104,10 +118,12 @@ def collected(machine: Machine, body: Code) -> Code:
 
 
 _ENTRY = 14
-"""What an object takes for each entry, in pieces of 16 bytes."""
+"""Memory that an object takes for each entry, in pieces of 16 bytes."""
 
 
-def compile_object(compiler: Compiler, node: nodes.ObjectOf, scope: Scope) -> Code:
+def _compile_object(
+    compiler: Compiler, node: nodes.ObjectOf, scope: Scope, tail: Function | None
+) -> Code:
     machine = compiler.machine
     entries = [
         (compiler.compile(key, scope), compiler.compile(value, scope))
@@ -148,3 +164,11 @@ def compile_object(compiler: Compiler, node: nodes.ObjectOf, scope: Scope) -> Co
     if all(code.sure for entry in entries for code in entry):
         return Code(lambda value, environment: next(many(value, environment)))
     return Code(many=many)
+
+
+NODES: dict[type, CompileNode] = {
+    nodes.Format: _compile_format,
+    nodes.Text: _compile_text,
+    nodes.ArrayOf: _compile_array,
+    nodes.ObjectOf: _compile_object,
+}

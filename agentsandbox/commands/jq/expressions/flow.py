@@ -1,43 +1,41 @@
-"""The order of things: pipes, commas, conditions, `try`, `label` and `break`."""
+"""Control flow: pipes, commas, conditions, `//`, `try`, `label` and `break`."""
 
 from __future__ import annotations
 
 from agentsandbox.commands._json.values import JqError
 from agentsandbox.commands.jq import nodes
-from agentsandbox.commands.jq.code import EMPTY, NOTHING, Code
+from agentsandbox.commands.jq.code import EMPTY, NOTHING, Code, itself, of_located, value_of
 from agentsandbox.commands.jq.machine import Break
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from typing import TypeVar
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import Any
 
     from agentsandbox.commands._json.values import Value
-    from agentsandbox.commands.jq.code import Environment, Many, Path
-    from agentsandbox.commands.jq.compiler import Compiler
+    from agentsandbox.commands.jq.code import Environment, Many, Outputs
+    from agentsandbox.commands.jq.compiler import CompileNode, Compiler, Function, Scope
     from agentsandbox.commands.jq.nodes import Node
-    from agentsandbox.commands.jq.scopes import Function, Scope
     from agentsandbox.kernel.budget import Budget
 
-    T = TypeVar("T")
 
-
-def compile_pipe(compiler: Compiler, node: nodes.Pipe, scope: Scope, tail: Function | None) -> Code:
+def _compile_pipe(
+    compiler: Compiler, node: nodes.Pipe, scope: Scope, tail: Function | None
+) -> Code:
     left = compiler.compile(node.left, scope)
     right = compiler.compile(node.right, scope, tail if left.one is not None else None)
     return piped(left, right, compiler.budget)
 
 
 def piped(left: Code, right: Code, budget: Budget) -> Code:
-    """`left | right`, by the number of outputs that each may have."""
-
-    def paths(path: Path, value: Value, environment: Environment) -> Iterator[tuple[Path, Value]]:
-        for base, found in left.paths(path, value, environment):
-            yield from right.paths(base, found, environment)
-
+    """Return the code of `left | right`, by the number of outputs that each may have."""
+    paths = _chained(left.paths, right.paths, budget)
     first, second = left.one, right.one
     if first is None:
-        return Code(many=_each(left.many, right, budget), paths=paths)
+        many = _chained(left.many, right.many, budget)
+        return Code(
+            many=many if second is None else _mapped(left.many, second, budget), paths=paths
+        )
     if second is None:
 
         def spread(value: Value, environment: Environment) -> Iterable[Value]:
@@ -59,33 +57,31 @@ def piped(left: Code, right: Code, budget: Budget) -> Code:
     return Code(maybe, total=False, paths=paths)
 
 
-def _each(source: Many, sink: Code, budget: Budget) -> Many:
-    """All that an expression makes of each of many values."""
-    single, several = sink.one, sink.many
-    if single is not None:
+def _chained(first: Outputs, second: Outputs, budget: Budget) -> Outputs:
+    def outputs(item: Any, environment: Environment) -> Iterator[Any]:
+        for found in first(item, environment):
+            budget.left -= 1
+            if budget.left < 0:
+                budget.tick()
+            yield from second(found, environment)
 
-        def each(value: Value, environment: Environment) -> Iterator[Value]:
-            for found in source(value, environment):
-                budget.left -= 1
-                if budget.left < 0:
-                    budget.tick()
-                result = single(found, environment)
-                if result is not EMPTY:
-                    yield result
+    return outputs
 
-        return each
 
-    def every(value: Value, environment: Environment) -> Iterator[Value]:
+def _mapped(source: Many, function: Callable[[Value, Environment], Value], budget: Budget) -> Many:
+    def outputs(value: Value, environment: Environment) -> Iterator[Value]:
         for found in source(value, environment):
             budget.left -= 1
             if budget.left < 0:
                 budget.tick()
-            yield from several(found, environment)
+            result = function(found, environment)
+            if result is not EMPTY:
+                yield result
 
-    return every
+    return outputs
 
 
-def compile_comma(
+def _compile_comma(
     compiler: Compiler, node: nodes.Comma, scope: Scope, tail: Function | None
 ) -> Code:
     pending: list[Node] = []
@@ -97,40 +93,27 @@ def compile_comma(
     parts = [compiler.compile(part, scope) for part in reversed(pending[1:])]
     parts.append(compiler.compile(pending[0], scope, tail))
 
-    def many(value: Value, environment: Environment) -> Iterator[Value]:
-        for part in parts:
-            yield from part.many(value, environment)
+    def in_turn(runs: list[Outputs]) -> Outputs:
+        def outputs(item: Any, environment: Environment) -> Iterator[Any]:
+            for run in runs:
+                yield from run(item, environment)
 
-    def paths(path: Path, value: Value, environment: Environment) -> Iterator[tuple[Path, Value]]:
-        for part in parts:
-            yield from part.paths(path, value, environment)
+        return outputs
 
-    return Code(many=many, paths=paths)
-
-
-def compile_if(compiler: Compiler, node: nodes.If, scope: Scope, tail: Function | None) -> Code:
-    test = compiler.compile(node.condition, scope)
-    direct = tail if test.one is not None else None
-    yes, no = (
-        compiler.compile(node.consequence, scope, direct),
-        compiler.compile(node.alternative, scope, direct),
+    return Code(
+        many=in_turn([part.many for part in parts]), paths=in_turn([part.paths for part in parts])
     )
 
-    def paths(path: Path, value: Value, environment: Environment) -> Iterator[tuple[Path, Value]]:
-        for answer in test.many(value, environment):
-            branch = no if answer is None or answer is False else yes
-            yield from branch.paths(path, value, environment)
 
+def _compile_if(compiler: Compiler, node: nodes.If, scope: Scope, tail: Function | None) -> Code:
+    test = compiler.compile(node.condition, scope)
+    direct = tail if test.one is not None else None
+    yes = compiler.compile(node.consequence, scope, direct)
+    no = compiler.compile(node.alternative, scope, direct)
+    paths = _chosen(of_located(test.many), yes.paths, no.paths)
     decide, consequence, alternative = test.sure, yes.one, no.one
     if decide is None:
-
-        def many(value: Value, environment: Environment) -> Iterator[Value]:
-            for answer in test.many(value, environment):
-                yield from (no if answer is None or answer is False else yes).many(
-                    value, environment
-                )
-
-        return Code(many=many, paths=paths)
+        return Code(many=_chosen(test.many, yes.many, no.many), paths=paths)
     if consequence is None or alternative is None:
 
         def choose(value: Value, environment: Environment) -> Iterable[Value]:
@@ -148,6 +131,49 @@ def compile_if(compiler: Compiler, node: nodes.If, scope: Scope, tail: Function 
     return Code(one, total=yes.total and no.total, paths=paths)
 
 
+def _chosen(test: Many, yes: Outputs, no: Outputs) -> Outputs:
+    def outputs(item: Any, environment: Environment) -> Iterator[Any]:
+        for answer in test(item, environment):
+            yield from (no if answer is None or answer is False else yes)(item, environment)
+
+    return outputs
+
+
+def _compile_alternative(
+    compiler: Compiler, node: nodes.Alternative, scope: Scope, tail: Function | None
+) -> Code:
+    left, right = compiler.compile(node.left, scope), compiler.compile(node.right, scope)
+
+    def true_or(first: Outputs, second: Outputs, read: Callable[[Any], Value]) -> Outputs:
+        def outputs(item: Any, environment: Environment) -> Iterator[Any]:
+            found = False
+            for result in first(item, environment):
+                answer = read(result)
+                if answer is not None and answer is not False:
+                    found = True
+                    yield result
+            if not found:
+                yield from second(item, environment)
+
+        return outputs
+
+    paths = true_or(left.paths, right.paths, value_of)
+    attempt, instead = left.one, right.one
+    if attempt is None or instead is None:
+        return Code(many=true_or(left.many, right.many, itself), paths=paths)
+
+    def one(value: Value, environment: Environment) -> Value:
+        result = attempt(value, environment)
+        if result is None or result is False or result is EMPTY:
+            return instead(value, environment)
+        return result
+
+    return Code(one, total=right.total, paths=paths)
+
+
+# errors
+
+
 class _CaughtError(Exception):
     """An error of the expression itself, told apart from errors of whoever consumes its outputs."""
 
@@ -156,94 +182,93 @@ class _CaughtError(Exception):
         super().__init__()
 
 
-def _guarded(items: Iterable[T]) -> Iterator[T]:
-    """The items; an error of their maker as `_CaughtError`."""
-    iterator = iter(items)
+def _guarded(run: Outputs, item: Any, environment: Environment) -> Iterator[Any]:
+    """Yield the outputs; raise an error of the expression as `_CaughtError`."""
+    try:
+        iterator = iter(run(item, environment))
+    except JqError as error:
+        raise _CaughtError(error) from None
     while True:
         try:
-            item = next(iterator)
+            output = next(iterator)
         except StopIteration:
             return
         except JqError as error:
             raise _CaughtError(error) from None
-        yield item
+        yield output
 
 
-def _guarded_call(many: Many, value: Value, environment: Environment) -> Iterator[Value]:
-    try:
-        items = many(value, environment)
-    except JqError as error:
-        raise _CaughtError(error) from None
-    return _guarded(items)
+def _attempted(body: Outputs, handler: Outputs) -> Outputs:
+    def outputs(item: Any, environment: Environment) -> Iterator[Any]:
+        try:
+            yield from _guarded(body, item, environment)
+            return
+        except _CaughtError as caught:
+            message = caught.error.value
+        yield from handler(message, environment)
+
+    return outputs
 
 
-def compile_try(compiler: Compiler, node: nodes.Try, scope: Scope) -> Code:
+def _compile_try(compiler: Compiler, node: nodes.Try, scope: Scope, tail: Function | None) -> Code:
     body = compiler.compile(node.body, scope)
     handler = NOTHING if node.handler is None else compiler.compile(node.handler, scope)
-
-    def paths(path: Path, value: Value, environment: Environment) -> Iterator[tuple[Path, Value]]:
-        try:
-            yield from _guarded(body.paths(path, value, environment))
-        except _CaughtError as caught:
-            error = caught.error
-        else:
-            return
-        yield from handler.paths(None, error.value, environment)
-
+    paths = _attempted(
+        body.paths, lambda message, environment: handler.paths((None, message), environment)
+    )
     attempt, recover = body.one, handler.one
-    if attempt is not None and recover is not None:
+    if attempt is None or recover is None:
+        return Code(many=_attempted(body.many, handler.many), paths=paths)
 
-        def one(value: Value, environment: Environment) -> Value:
+    def one(value: Value, environment: Environment) -> Value:
+        try:
+            return attempt(value, environment)
+        except JqError as error:
+            message = error.value
+        return recover(message, environment)
+
+    return Code(one, total=body.total and handler.total, paths=paths)
+
+
+def _compile_label(
+    compiler: Compiler, node: nodes.Label, scope: Scope, tail: Function | None
+) -> Code:
+    body = compiler.compile(node.body, scope.place("*" + node.name))
+
+    def until_break(run: Outputs) -> Outputs:
+        def outputs(item: Any, environment: Environment) -> Iterator[Any]:
+            token = object()
             try:
-                return attempt(value, environment)
-            except JqError as error:
-                message = error.value
-            return recover(message, environment)
+                yield from run(item, (*environment, token))
+            except Break as leaving:
+                if leaving.token is not token:
+                    raise
 
-        return Code(one, total=body.total and handler.total, paths=paths)
+        return outputs
 
-    def many(value: Value, environment: Environment) -> Iterator[Value]:
-        try:
-            yield from _guarded_call(body.many, value, environment)
-            return
-        except _CaughtError as caught:
-            error = caught.error
-        yield from handler.many(error.value, environment)
-
-    return Code(many=many, paths=paths)
+    return Code(many=until_break(body.many), paths=until_break(body.paths))
 
 
-def compile_label(compiler: Compiler, node: nodes.Label, scope: Scope) -> Code:
-    body = compiler.compile(node.body, scope.label(node.name))
-
-    def many(value: Value, environment: Environment) -> Iterator[Value]:
-        token = object()
-        try:
-            yield from body.many(value, (*environment, token))
-        except Break as leaving:
-            if leaving.token is not token:
-                raise
-
-    def paths(path: Path, value: Value, environment: Environment) -> Iterator[tuple[Path, Value]]:
-        token = object()
-        try:
-            yield from body.paths(path, value, (*environment, token))
-        except Break as leaving:
-            if leaving.token is not token:
-                raise
-
-    return Code(many=many, paths=paths)
-
-
-def compile_break(compiler: Compiler, node: nodes.Break, scope: Scope) -> Code:
-    found = scope.find("*" + node.name)
-    if not isinstance(found, int):
-        return compiler.undefined(
-            f"$*label-{node.name} is not defined", node.position, len("break $") + len(node.name)
-        )
-    index = found
+def _compile_break(
+    compiler: Compiler, node: nodes.Break, scope: Scope, tail: Function | None
+) -> Code:
+    index = scope.find("*" + node.name)
+    if not isinstance(index, int):
+        message = f"$*label-{node.name} is not defined"
+        return compiler.undefined(message, node.position, len("break $") + len(node.name))
 
     def one(value: Value, environment: Environment) -> Value:
         raise Break(environment[index])
 
     return Code(one, total=False)
+
+
+NODES: dict[type, CompileNode] = {
+    nodes.Pipe: _compile_pipe,
+    nodes.Comma: _compile_comma,
+    nodes.If: _compile_if,
+    nodes.Alternative: _compile_alternative,
+    nodes.Try: _compile_try,
+    nodes.Label: _compile_label,
+    nodes.Break: _compile_break,
+}

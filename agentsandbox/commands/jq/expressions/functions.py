@@ -1,15 +1,21 @@
 """Definitions and calls: of functions of the program, of closure parameters, of built-in functions.
 
+A parameter is a closure: the code of the argument and the environment of the call. A value
+parameter, `$name`, is evaluated before the call, and the body runs once for each combination of
+values. The environment of a body is that of the definition, cut to its length, with the parameters
+behind it.
+
 A recursive function is first taken to have one output at most, which most have; if its body then
-has more, it is compiled again. A call in tail position gives a `_Tail`, and a loop goes round with
-it.
+turns out to have more, it is compiled again. A call in tail position returns a `_Tail` instead of
+calling, and a loop around the body goes on with it. All other recursion takes stack: it is counted
+(`Machine.deeper`) and goes on in a fresh stack when the present one is full.
 """
 
 from __future__ import annotations
 
 from agentsandbox.commands.jq import nodes
 from agentsandbox.commands.jq.code import Code
-from agentsandbox.commands.jq.scopes import Function, Level, Scope
+from agentsandbox.commands.jq.compiler import Argument, Function, Scope
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,8 +23,8 @@ if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
     from agentsandbox.commands._json.values import Value
-    from agentsandbox.commands.jq.code import Environment, Many, Path, Paths
-    from agentsandbox.commands.jq.compiler import Compiler
+    from agentsandbox.commands.jq.code import Environment, Located, Many, Paths
+    from agentsandbox.commands.jq.compiler import CompileNode, Compiler
     from agentsandbox.commands.jq.machine import Machine
     from agentsandbox.commands.jq.nodes import Node
     from agentsandbox.kernel.budget import Budget
@@ -31,51 +37,38 @@ if TYPE_CHECKING:
 # definitions
 
 
-def compile_define(
+def _compile_define(
     compiler: Compiler, node: nodes.Define, scope: Scope, tail: Function | None
 ) -> Code:
     return compiler.compile(node.rest, define(compiler, node.definition, scope), tail)
 
 
 def define(compiler: Compiler, definition: nodes.Definition, scope: Scope) -> Scope:
-    """The scope in which the function can be called."""
+    """Return the scope in which the function can be called."""
     definition = _plain(definition)
-    outer = compiler.level
-    compiler.level = Level(outer, is_used=False)
-    function = Function(scope.size, definition.parameters, compiler.level)
-    outside = scope.define(f"{definition.name}/{len(definition.parameters)}", function)
+    function = Function(scope.size, definition)
+    outside = scope.define(definition.key, function)
     inside = outside
     for parameter in definition.parameters:
-        inside = (
-            inside.variable(parameter.name)
-            if parameter.is_value
-            else inside.closure(parameter.name)
-        )
-    try:
-        if _mentions(definition.body, definition.name, len(definition.parameters)):
-            function.body = _recursive_body(compiler, function, definition.body, inside)
-        else:
-            function.body = compiler.compile(definition.body, inside)
-    finally:
-        compiler.level = outer
+        name = parameter.name
+        inside = inside.place(f"${name}" if parameter.is_value else f"{name}/0")
+    if _mentions(definition.body, definition.name, len(definition.parameters)):
+        function.body = _recursive_body(compiler, function, definition.body, inside)
+    else:
+        function.body = compiler.compile(definition.body, inside)
     return outside
 
 
 def _plain(definition: nodes.Definition) -> nodes.Definition:
-    """`def f(a): a as $a | …` for a `def f($a): …` whose body calls `a` as well: all that is
-    passed, not one output of it.
-    """
+    """Return `def f(a): a as $a | …` for a `def f($a): …` whose body calls `a` as well."""
     values = [parameter.name for parameter in definition.parameters if parameter.is_value]
-    if not any(_mentions(definition.body, name, 0) for name in values):
-        return definition
     body = definition.body
+    if not any(_mentions(body, name, 0) for name in values):
+        return definition
     for name in reversed(values):
         body = nodes.Bind(nodes.Call(name, [], 0), [nodes.VariablePattern(name)], body)
-    return nodes.Definition(
-        definition.name,
-        [nodes.Parameter(parameter.name, is_value=False) for parameter in definition.parameters],
-        body,
-    )
+    closures = [nodes.Parameter(each.name, is_value=False) for each in definition.parameters]
+    return nodes.Definition(definition.name, closures, body)
 
 
 def _mentions(body: Node, name: str, arity: int) -> bool:
@@ -111,9 +104,7 @@ _CALL = 3
 
 
 def _height(body: Node) -> int:
-    """Python frames that one call of a body takes at most: how deeply its expressions nest, and the
-    call itself.
-    """
+    """Return how many Python frames one call of a body takes at most."""
     deepest = 0
     pending = [(body, _CALL)]
     while pending:
@@ -124,12 +115,10 @@ def _height(body: Node) -> int:
 
 
 def _guarded(body: Code, height: int, machine: Machine) -> Code:
-    """The body of a recursive function: nested too deeply, it would overflow the stack of the
-    host's thread.
-    """
+    """Return the body of a recursive function, whose depth is counted."""
 
-    def paths(path: Path, value: Value, environment: Environment) -> Iterator[tuple[Path, Value]]:
-        return machine.nested(body.paths(path, value, environment), height)
+    def paths(item: Located, environment: Environment) -> Iterator[Located]:
+        return machine.nested(body.paths(item, environment), height)
 
     inner, roots = body.one, machine.roots
     if inner is None:
@@ -156,9 +145,7 @@ def _guarded(body: Code, height: int, machine: Machine) -> Code:
 
 
 class _Tail:
-    """The last output of a function's body is whatever the function gives for this: a call in tail
-    position.
-    """
+    """A call in tail position that was not made: the function shall go on with it."""
 
     __slots__ = ("environment", "value")
 
@@ -168,7 +155,7 @@ class _Tail:
 
 
 _CLOSURE = 256
-"""What a closure over another takes, in bytes."""
+"""Bytes that a closure over another one takes."""
 
 
 def _looping_outputs(body: Many, grows: bool, budget: Budget) -> Many:
@@ -192,7 +179,7 @@ def _looping_outputs(body: Many, grows: bool, budget: Budget) -> Many:
 
 
 def _looping(body: Code, grows: bool, machine: Machine) -> Code:
-    """A body whose tail calls go round a loop instead of deeper."""
+    """Return a body whose tail calls go round a loop instead of deeper."""
     budget, roots = machine.budget, machine.roots
     inner = body.one
     if inner is None:
@@ -221,14 +208,18 @@ def _looping(body: Code, grows: bool, machine: Machine) -> Code:
 # calls
 
 
-def compile_call(compiler: Compiler, node: nodes.Call, scope: Scope, tail: Function | None) -> Code:
+def _compile_call(
+    compiler: Compiler, node: nodes.Call, scope: Scope, tail: Function | None
+) -> Code:
     name = f"{node.name}/{len(node.arguments)}"
     found = scope.find(name)
     if isinstance(found, int):
         return _call_closure(compiler.machine, found)
     if isinstance(found, Function):
         return _call_function(compiler, found, node, scope, tail)
-    return _call_builtin(compiler, name, node, scope)
+    if isinstance(found, Argument):
+        return compiler.compile(found.node, Scope(scope.size, found.scope), tail)
+    return _call_builtin(compiler, name, node, scope, tail)
 
 
 def _call_closure(machine: Machine, index: int) -> Code:
@@ -236,30 +227,23 @@ def _call_closure(machine: Machine, index: int) -> Code:
         code, outer = environment[index]
         return machine.nested(code.many(value, outer), _CALL)
 
-    def paths(path: Path, value: Value, environment: Environment) -> Iterator[tuple[Path, Value]]:
+    def paths(item: Located, environment: Environment) -> Iterator[Located]:
         code, outer = environment[index]
-        return machine.nested(code.paths(path, value, outer), _CALL)
+        return machine.nested(code.paths(item, outer), _CALL)
 
     return Code(many=many, paths=paths)
 
 
-_BY_VALUE = frozenset((
-    "startswith/1", "endswith/1", "split/1", "setpath/2", "getpath/1", "delpaths/1", "has/1", "contains/1", "bsearch/1", "format/1",
-    "halt_error/1", "strptime/1", "strftime/1", "strflocaltime/1", "path/1", "range/2", "atan2/2", "hypot/2", "pow/2", "remainder/2",
-    "copysign/2", "drem/2", "fdim/2", "fma/3", "fmax/2", "fmin/2", "fmod/2", "nextafter/2", "nexttoward/2", "scalb/2", "scalbln/2",
-    "ldexp/2",
-))  # fmt: skip
-"""Their arguments belong to the function that calls them; those of all others are functions of
-their own."""
-
-
-def _call_builtin(compiler: Compiler, name: str, node: nodes.Call, scope: Scope) -> Code:
-    found = compiler.grammar.builtin(name)
-    if callable(found):
-        compile_argument = compiler.compile if name in _BY_VALUE else compiler.inner
-        return found(compiler, [compile_argument(argument, scope) for argument in node.arguments])
+def _call_builtin(
+    compiler: Compiler, name: str, node: nodes.Call, scope: Scope, tail: Function | None
+) -> Code:
+    found = compiler.builtin(name)
     if found is None:
         return compiler.undefined(f"{name} is not defined", node.position, len(node.name))
+    if callable(found):
+        return found(compiler, [compiler.compile(argument, scope) for argument in node.arguments])
+    if not _mentions(found.body, found.name, len(found.parameters)):
+        return _expanded(compiler, found, node, scope, tail)
     function = compiler.builtins.get(name)
     if function is None:
         made = define(compiler, found, Scope()).find(name)
@@ -268,31 +252,48 @@ def _call_builtin(compiler: Compiler, name: str, node: nodes.Call, scope: Scope)
     return _call_function(compiler, function, node, scope, None)
 
 
+def _expanded(
+    compiler: Compiler,
+    definition: nodes.Definition,
+    node: nodes.Call,
+    scope: Scope,
+    tail: Function | None,
+) -> Code:
+    """Return the body of a built-in function, compiled with the arguments in place.
+
+    The body sees no names of the program but the arguments, and these see no names of the body.
+    """
+    inside = Scope(scope.size)
+    body = definition.body
+    for parameter, argument in reversed(
+        list(zip(definition.parameters, node.arguments, strict=True))
+    ):
+        inside = inside.define(f"{parameter.name}/0", Argument(argument, scope))
+        if parameter.is_value:
+            call = nodes.Call(parameter.name, [], node.position)
+            body = nodes.Bind(call, [nodes.VariablePattern(parameter.name)], body)
+    return compiler.compile(body, inside, tail)
+
+
 def _call_function(
     compiler: Compiler, function: Function, node: nodes.Call, scope: Scope, tail: Function | None
 ) -> Code:
     budget = compiler.budget
-    function.level.use(compiler.level)
-    codes = [compiler.inner(argument, scope) for argument in node.arguments]
+    codes = [compiler.compile(argument, scope) for argument in node.arguments]
     closures = [
         _closure(argument, code, scope)
         for argument, code in zip(node.arguments, codes, strict=True)
     ]
-    several = [
-        code.many if parameter.is_value else None
-        for parameter, code in zip(function.parameters, codes, strict=True)
-    ]
+    given = list(zip(function.parameters, codes, closures, strict=True))
+    several = [code.many if parameter.is_value else None for parameter, code, _ in given]
     environments = _environments(function.depth, several, closures)
-    makers = [
-        code.sure if parameter.is_value else make
-        for parameter, code, make in zip(function.parameters, codes, closures, strict=True)
-    ]
 
-    def paths(path: Path, value: Value, environment: Environment) -> Iterator[tuple[Path, Value]]:
-        for inner in environments(value, environment):
+    def paths(item: Located, environment: Environment) -> Iterator[Located]:
+        for inner in environments(item[1], environment):
             budget.step()
-            yield from function.body.paths(path, value, inner)
+            yield from function.body.paths(item, inner)
 
+    makers = [code.sure if parameter.is_value else make for parameter, code, make in given]
     known = [make for make in makers if make is not None]
     if len(known) == len(makers):
         enter = _entry(function.depth, known, budget)
@@ -319,9 +320,7 @@ def _call_function(
 def _environments(
     depth: int, several: list[Many | None], closures: list[Make]
 ) -> Callable[[Value, Environment], list[Environment]]:
-    """The ways into a function whose arguments by value may have several values each; the last one
-    is the innermost loop.
-    """
+    """Return the ways into a function; the last value parameter is the innermost loop."""
 
     def environments(value: Value, environment: Environment) -> list[Environment]:
         made: list[Environment] = [environment[:depth]]
@@ -336,28 +335,19 @@ def _environments(
 
 
 def _entry(depth: int, makers: list[Make], budget: Budget) -> Enter:
-    """The way into a function each of whose arguments has one value."""
-    if not makers:
+    """Return the way into a function each of whose arguments has one value."""
 
-        def enter(value: Value, environment: Environment) -> Environment:
-            budget.left -= 1
-            if budget.left < 0:
-                budget.tick()
-            return environment[:depth]
-
-        return enter
-
-    def enter_with(value: Value, environment: Environment) -> Environment:
+    def enter(value: Value, environment: Environment) -> Environment:
         budget.left -= 1
         if budget.left < 0:
             budget.tick()
         return (*environment[:depth], *[make(value, environment) for make in makers])
 
-    return enter_with
+    return enter
 
 
 def _entered(function: Function, enter: Enter, paths: Paths) -> Code:
-    """A call that enters the function once."""
+    """Return a call that enters the function once."""
     if function.compiling and function.single:
 
         def one(value: Value, environment: Environment) -> Value:
@@ -379,20 +369,19 @@ def _entered(function: Function, enter: Enter, paths: Paths) -> Code:
 
 
 def _handed_on(node: Node, scope: Scope) -> int | None:
-    """The place of a closure parameter that is an argument by itself."""
-    index = (
-        scope.find(node.name + "/0")
-        if isinstance(node, nodes.Call) and not node.arguments
-        else None
-    )
+    """Return the place of the closure parameter that an argument consists of, if it does."""
+    if not isinstance(node, nodes.Call) or node.arguments:
+        return None
+    index = scope.find(f"{node.name}/0")
     return index if isinstance(index, int) else None
 
 
 def _closure(node: Node, code: Code, scope: Scope) -> Make:
-    """What makes the closure that is passed; a parameter that is only handed on is passed as it
-    is.
-    """
+    """Return what makes the closure of an argument; one that is only handed on stays as it is."""
     index = _handed_on(node, scope)
     if index is not None:
         return lambda value, environment: environment[index]
     return lambda value, environment: (code, environment)
+
+
+NODES: dict[type, CompileNode] = {nodes.Define: _compile_define, nodes.Call: _compile_call}

@@ -1,31 +1,20 @@
-"""Operators: arithmetic, comparisons, `and`, `or`, `//`, and the minus sign."""
+"""Operators: arithmetic, comparisons, `and`, `or`, and the minus sign."""
 
 from __future__ import annotations
 
-import operator
-
-from agentsandbox.commands._json.values import EXACT, JqError, Literal, number
+from agentsandbox.commands._json.values import JqError, Literal, number
 from agentsandbox.commands.jq import nodes, operations
-from agentsandbox.commands.jq.code import EMPTY, Code
+from agentsandbox.commands.jq.code import Code
+from agentsandbox.commands.jq.expressions.flow import piped
 from agentsandbox.commands.jq.operations import describe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import Any
 
     from agentsandbox.commands._json.values import Value
-    from agentsandbox.commands.jq.code import Environment, One, Path
-    from agentsandbox.commands.jq.compiler import Compiler
-    from agentsandbox.commands.jq.scopes import Scope
-
-
-def _is_same(left: Value, right: Value) -> bool:
-    return (
-        bool(left == right)
-        if type(left) is str and type(right) is str
-        else operations.equals(left, right)
-    )
+    from agentsandbox.commands.jq.code import Environment
+    from agentsandbox.commands.jq.compiler import CompileNode, Compiler, Function, Scope
 
 
 _ARITHMETIC = {
@@ -36,36 +25,17 @@ _ARITHMETIC = {
     "%": operations.remainder,
 }
 _COMPARISONS: dict[str, Callable[[Value, Value], bool]] = {
-    "==": _is_same,
-    "!=": lambda left, right: not _is_same(left, right),
-    "<": lambda left, right: (
-        left < right
-        if type(left) is int and type(right) is int
-        else operations.compare(left, right) < 0
-    ),
+    "==": operations.equals,
+    "!=": lambda left, right: not operations.equals(left, right),
+    "<": lambda left, right: operations.compare(left, right) < 0,
     "<=": lambda left, right: operations.compare(left, right) <= 0,
-    ">": lambda left, right: (
-        left > right
-        if type(left) is int and type(right) is int
-        else operations.compare(left, right) > 0
-    ),
+    ">": lambda left, right: operations.compare(left, right) > 0,
     ">=": lambda left, right: operations.compare(left, right) >= 0,
-}
-_SMALL = 1 << 26
-"""Sums of two such numbers need no second look: they are exact."""
-_ON_SMALL: dict[str, Callable[[int, int], int]] = {"+": operator.add, "-": operator.sub}
-_ON_NUMBERS: dict[str, Callable[[Any, int], bool]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
 }
 
 
 def operation(sign: str, compiler: Compiler) -> Callable[[Value, Value], Value]:
-    """The function of two values that an operator stands for; what it makes is counted."""
+    """Return the function of two values for an operator; the memory that it takes is counted."""
     if sign in _COMPARISONS:
         return _COMPARISONS[sign]
     function, budget, machine = _ARITHMETIC[sign], compiler.budget, compiler.machine
@@ -83,17 +53,15 @@ def operation(sign: str, compiler: Compiler) -> Callable[[Value, Value], Value]:
     return compute
 
 
-def compile_binary(compiler: Compiler, node: nodes.Binary, scope: Scope) -> Code:
+def _compile_binary(
+    compiler: Compiler, node: nodes.Binary, scope: Scope, tail: Function | None
+) -> Code:
     left, right = compiler.compile(node.left, scope), compiler.compile(node.right, scope)
     function = operation(node.operator, compiler)
     first, second = left.sure, right.sure
     if first is not None and isinstance(node.right, nodes.Constant):
         constant = node.right.value
-        if type(constant) is str and node.operator in ("==", "!="):
-            same = node.operator == "=="
-            return Code(lambda value, environment: (first(value, environment) == constant) is same)
-        if type(constant) is int:
-            return _with_integer(node.operator, function, first, constant)
+        return Code(lambda value, environment: function(first(value, environment), constant))
     if first is not None and second is not None:
 
         def one(value: Value, environment: Environment) -> Value:
@@ -111,49 +79,11 @@ def compile_binary(compiler: Compiler, node: nodes.Binary, scope: Scope) -> Code
     return Code(many=many)
 
 
-def _with_integer(
-    sign: str, function: Callable[[Value, Value], Value], left: One, right: int
+def _compile_negate(
+    compiler: Compiler, node: nodes.Negate, scope: Scope, tail: Function | None
 ) -> Code:
-    """An operator with an integer constant on its right, quicker where the left side is a number
-    without surprises.
-    """
-    compare = _ON_NUMBERS.get(sign) if -EXACT < right < EXACT else None
-    compute = _ON_SMALL.get(sign) if -_SMALL < right < _SMALL else None
-    if compare is not None:
-
-        def compared(value: Value, environment: Environment) -> Value:
-            found = left(value, environment)
-            kind = type(found)
-            if kind is int or (kind is float and found == found):
-                return compare(found, right)
-            return function(found, right)
-
-        return Code(compared)
-    if compute is not None:
-
-        def computed(value: Value, environment: Environment) -> Value:
-            found = left(value, environment)
-            if type(found) is int and -_SMALL < found < _SMALL:
-                return compute(found, right)
-            return function(found, right)
-
-        return Code(computed)
-    return Code(lambda value, environment: function(left(value, environment), right))
-
-
-def compile_negate(compiler: Compiler, node: nodes.Negate, scope: Scope) -> Code:
     body = compiler.compile(node.body, scope)
-    inner = body.one
-    if inner is None:
-        return Code(many=lambda value, environment: map(_negated, body.many(value, environment)))
-    if body.total:
-        return Code(lambda value, environment: _negated(inner(value, environment)))
-
-    def maybe(value: Value, environment: Environment) -> Value:
-        result = inner(value, environment)
-        return EMPTY if result is EMPTY else _negated(result)
-
-    return Code(maybe, total=False)
+    return piped(body, Code(lambda value, environment: _negated(value)), compiler.budget)
 
 
 def _negated(value: Value) -> Value:
@@ -169,7 +99,9 @@ def _negated(value: Value) -> Value:
     raise JqError(f"{describe(value)} cannot be negated")
 
 
-def compile_logical(compiler: Compiler, node: nodes.Logical, scope: Scope) -> Code:
+def _compile_logical(
+    compiler: Compiler, node: nodes.Logical, scope: Scope, tail: Function | None
+) -> Code:
     left, right = compiler.compile(node.left, scope), compiler.compile(node.right, scope)
     decides = node.operator == "or"
     first, second = left.sure, right.sure
@@ -195,36 +127,8 @@ def compile_logical(compiler: Compiler, node: nodes.Logical, scope: Scope) -> Co
     return Code(many=many)
 
 
-def compile_alternative(compiler: Compiler, node: nodes.Alternative, scope: Scope) -> Code:
-    left, right = compiler.compile(node.left, scope), compiler.compile(node.right, scope)
-
-    def paths(path: Path, value: Value, environment: Environment) -> Iterator[tuple[Path, Value]]:
-        found = False
-        for base, result in left.paths(path, value, environment):
-            if result is not None and result is not False:
-                found = True
-                yield base, result
-        if not found:
-            yield from right.paths(path, value, environment)
-
-    first, second = left.one, right.one
-    if first is not None and second is not None:
-
-        def one(value: Value, environment: Environment) -> Value:
-            result = first(value, environment)
-            if result is None or result is False or result is EMPTY:
-                return second(value, environment)
-            return result
-
-        return Code(one, total=right.total, paths=paths)
-
-    def many(value: Value, environment: Environment) -> Iterator[Value]:
-        found = False
-        for result in left.many(value, environment):
-            if result is not None and result is not False:
-                found = True
-                yield result
-        if not found:
-            yield from right.many(value, environment)
-
-    return Code(many=many, paths=paths)
+NODES: dict[type, CompileNode] = {
+    nodes.Binary: _compile_binary,
+    nodes.Negate: _compile_negate,
+    nodes.Logical: _compile_logical,
+}

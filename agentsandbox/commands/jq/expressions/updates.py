@@ -21,9 +21,8 @@ if TYPE_CHECKING:
 
     from agentsandbox.commands._json.values import Value
     from agentsandbox.commands.jq.code import Code, Environment, One
-    from agentsandbox.commands.jq.compiler import Compiler
+    from agentsandbox.commands.jq.compiler import Compiler, Scope
     from agentsandbox.commands.jq.nodes import Node
-    from agentsandbox.commands.jq.scopes import Scope
     from agentsandbox.kernel.budget import Budget
 
     Change: TypeAlias = Callable[[Value, Environment, Callable[[Value], Value]], Value]

@@ -1,48 +1,39 @@
-"""Paths as values, and the streaming form: `path`, `del`, `getpath`, `paths`, `tostream`,
-`fromstream`.
+"""Paths as values, and the streaming form: `path`, `getpath`, `tostream`, `fromstream`.
+
+The streaming form of a value is an event [path, leaf] for each leaf, and an event [path] when a
+container ends.
 """
 
 from __future__ import annotations
 
-from agentsandbox.commands._json.values import JqError
+from agentsandbox.commands._json.values import CONTAINERS, JqError
 from agentsandbox.commands.jq.code import Code, invalid_path
-from agentsandbox.commands.jq.definitions import call_definition
-from agentsandbox.commands.jq.paths import delete_paths, get_path
-from agentsandbox.commands.jq.streaming import events, paths_of, rebuilt
+from agentsandbox.commands.jq.paths import get_path, put_path_owned
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
     from agentsandbox.commands._json.values import Value
-    from agentsandbox.commands.jq.code import Environment, Path
+    from agentsandbox.commands.jq.code import Environment, Located
     from agentsandbox.commands.jq.compiler import Compiler, Form
+    from agentsandbox.kernel.budget import Budget
 
-
-def _path_list(
-    compiler: Compiler, body: Code, value: Value, environment: Environment
-) -> Iterator[list[Value]]:
-    """The paths of all outputs, as arrays."""
-    hold = compiler.machine.hold
-    for path, found in body.paths((), value, environment):
-        if path is None:
-            raise invalid_path(found)
-        hold((len(path) >> 1) + 5)
-        yield list(path)
+_BATCH = 256
+"""Events between two chances for the event loop."""
 
 
 def _path(compiler: Compiler, codes: list[Code]) -> Code:
-    body = codes[0]
-    return Code(many=lambda value, environment: _path_list(compiler, body, value, environment))
+    body, hold = codes[0], compiler.machine.hold
 
+    def many(value: Value, environment: Environment) -> Iterator[Value]:
+        for path, found in body.paths(((), value), environment):
+            if path is None:
+                raise invalid_path(found)
+            hold((len(path) >> 1) + 5)
+            yield list(path)
 
-def _del(compiler: Compiler, codes: list[Code]) -> Code:
-    body = codes[0]
-    return Code(
-        lambda value, environment: delete_paths(
-            value, list(_path_list(compiler, body, value, environment)), compiler.budget
-        )
-    )
+    return Code(many=many)
 
 
 def _getpath(compiler: Compiler, codes: list[Code]) -> Code:
@@ -53,7 +44,12 @@ def _getpath(compiler: Compiler, codes: list[Code]) -> Code:
             raise JqError("Path must be specified as an array")
         return get_path(value, path)
 
-    def paths(path: Path, value: Value, environment: Environment) -> Iterator[tuple[Path, Value]]:
+    def many(value: Value, environment: Environment) -> Iterator[Value]:
+        for path in where.many(value, environment):
+            yield look(value, path)
+
+    def paths(item: Located, environment: Environment) -> Iterator[Located]:
+        path, value = item
         for more in where.many(value, environment):
             if path is None:
                 raise invalid_path(value)
@@ -61,48 +57,75 @@ def _getpath(compiler: Compiler, codes: list[Code]) -> Code:
             yield (*path, *more), found
 
     one = where.sure
-    if one is not None:
-        return Code(lambda value, environment: look(value, one(value, environment)), paths=paths)
-    return Code(
-        many=lambda value, environment: (
-            look(value, path) for path in where.many(value, environment)
-        ),
-        paths=paths,
-    )
+    if one is None:
+        return Code(many=many, paths=paths)
+    return Code(lambda value, environment: look(value, one(value, environment)), paths=paths)
 
 
-def _paths(compiler: Compiler, codes: list[Code]) -> Code:
-    return Code(
-        many=lambda value, environment: paths_of(value, compiler.budget, compiler.machine.hold)
-    )
+# the streaming form
+
+
+def _entries(value: Value) -> Iterator[tuple[Value, Value]]:
+    return iter(value.items()) if type(value) is dict else enumerate(value)
+
+
+def events(value: Value, budget: Budget, hold: Callable[[int], None]) -> Iterator[Value]:
+    """Yield the events of one value, in jq's order; `hold` counts the memory that they take."""
+    if type(value) not in CONTAINERS or not value:
+        yield [[], value]
+        return
+    path: list[Value] = [None]
+    pending = [_entries(value)]
+    made = 0
+    while pending:
+        for key, item in pending[-1]:
+            path[-1] = key
+            if type(item) in CONTAINERS and item:
+                pending.append(_entries(item))
+                path.append(None)
+                break
+            made += 1
+            if made > _BATCH:
+                budget.step(made)
+                hold(made * ((len(path) >> 1) + 9))
+                made = 0
+            yield [path[:], item]
+        else:
+            pending.pop()
+            made += 1 + (len(path) >> 4)
+            yield [path[:]]
+            path.pop()
+    hold(made * 9)
 
 
 def _tostream(compiler: Compiler, codes: list[Code]) -> Code:
-    return Code(
-        many=lambda value, environment: events(value, compiler.budget, compiler.machine.hold)
-    )
+    budget, hold = compiler.budget, compiler.machine.hold
+    return Code(many=lambda value, environment: events(value, budget, hold))
 
 
 def _fromstream(compiler: Compiler, codes: list[Code]) -> Code:
-    body = codes[0]
+    body, budget = codes[0], compiler.budget
 
-    def others(stream: Iterable[Value]) -> Iterable[Value]:
-        return call_definition(
-            compiler, "_fromstream/1", [Code(many=lambda value, environment: stream)]
-        ).many(None, ())
+    def many(value: Value, environment: Environment) -> Iterator[Value]:
+        made: Value = None
+        owned: dict[int, Value] = {}
+        for event in body.many(value, environment):
+            budget.step()
+            if type(event) is not list or not 1 <= len(event) <= 2 or type(event[0]) is not list:
+                raise JqError("Invalid streaming format")
+            path = event[0]
+            if len(event) == 2:
+                made = put_path_owned(made, path, event[1], budget, owned)
+            if len(path) == (0 if len(event) == 2 else 1):
+                yield made
+                made, owned = None, {}
 
-    return Code(
-        many=lambda value, environment: rebuilt(
-            body.many(value, environment), compiler.budget, others
-        )
-    )
+    return Code(many=many)
 
 
 FORMS: dict[str, Form] = {
     "path/1": _path,
-    "del/1": _del,
     "getpath/1": _getpath,
-    "paths/0": _paths,
     "tostream/0": _tostream,
     "fromstream/1": _fromstream,
 }
