@@ -53,29 +53,38 @@ def children(machine: Machine, node: Node) -> list[Node]:
     node = target_of(node)
     if node.kind == SEQUENCE:
         return list(node.content)
-    return list(_entries(machine, node, None).values()) if node.kind == MAPPING else []
+    return [value for _key, value in entries(machine, node).values()]
 
 
-def _entries(machine: Machine, node: Node, wanted: str | None) -> dict[str, Node]:
-    """Return the values of a mapping, or those that a key names; later entries win."""
+def entries(
+    machine: Machine, node: Node, wanted: str | None = None
+) -> dict[str, tuple[Node, Node]]:
+    """Return the entries of a mapping, or those that a key names, with those of merge keys.
+
+    The mapping's own entries win over merged ones, and earlier sources over later ones.
+    """
     return machine.budget.nested(lambda: _merged_entries(machine, node, wanted))
 
 
-def _merged_entries(machine: Machine, node: Node, wanted: str | None) -> dict[str, Node]:
-    found: dict[str, Node] = {}
+def _merged_entries(
+    machine: Machine, node: Node, wanted: str | None
+) -> dict[str, tuple[Node, Node]]:
+    found: dict[str, tuple[Node, Node]] = {}
+    own = {key.value for key, _value in node.pairs()}
     for key, value in node.pairs():
         machine.budget.step()
         if key.tag == "!!merge" and wanted != key.value:
             for source in map(target_of, merge_sources(value)):
-                if source.kind == MAPPING:
-                    found.update(_entries(machine, source, wanted))
+                for name, entry in entries(machine, source, wanted).items():
+                    if name not in own:
+                        found.setdefault(name, entry)
         elif wanted is None or matches_key(key.value, wanted):
-            found[key.value] = value
+            found[key.value] = (key, value)
     return found
 
 
 def merge_sources(value: Node) -> list[Node]:
-    """Return the mappings that a merge key names: one, or the elements of a sequence."""
+    """Return the mappings that a merge key names: one, or those in a sequence."""
     target = target_of(value)
     return target.content if target.kind == SEQUENCE else [target]
 
@@ -90,7 +99,7 @@ def _create(node: Node, kind: str) -> None:
 
 
 def _values_of(machine: Machine, node: Node, key: Node, *, creates: bool) -> list[Node]:
-    found = list(_entries(machine, node, key.value).values())
+    found = [value for _key, value in entries(machine, node, key.value).values()]
     return found if found or not creates else [_new_entry(machine, node, key)]
 
 
@@ -426,20 +435,10 @@ def _explode_node(machine: Machine, node: Node) -> None:
 
 
 def _resolve_merges(machine: Machine, node: Node) -> None:
-    """Write the entries that merge keys bring in as entries of the mapping; its own entries win."""
-    own = {key.value for key, _value in node.pairs() if key.tag != "!!merge"}
-    made: dict[str, tuple[Node, Node]] = {}
+    """Write the entries that merge keys bring in as entries of the mapping."""
     for key, value in node.pairs():
-        if key.tag != "!!merge":
-            first = made.get(key.value, (key, value))[0]
-            made[key.value] = (first, value)
-            continue
-        for source in map(target_of, reversed(merge_sources(value))):
+        for source in map(target_of, merge_sources(value) if key.tag == "!!merge" else ()):
             if source.kind != MAPPING:
                 raise YqError(f"merge anchor only supports maps, got {source.tag} instead")
-            copy = source.copy(machine.meter)
-            explode(machine, copy)
-            for inner_key, inner in copy.pairs():
-                if inner_key.value not in own:
-                    made[inner_key.value] = (inner_key, inner)
-    node.hold([part for pair in made.values() for part in pair])
+    parts = [part for entry in entries(machine, node).values() for part in entry]
+    node.hold([part if part.parent is node else part.copy(machine.meter) for part in parts])
