@@ -1,3 +1,1 @@
-"""yq's language, version 4: documents as trees of nodes, their YAML in and out, expressions over
-them.
-"""
+"""`yq`: YAML documents as trees that keep their form, and expressions over them."""

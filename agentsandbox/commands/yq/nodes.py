@@ -1,9 +1,7 @@
-"""The nodes of a document: besides its value each knows its style, tag, anchor, comments and place.
+"""The nodes of a YAML document: values that know their style, tag, anchor, comments and place.
 
 Expressions change nodes in place and the writer prints what they carry, so whatever an expression
-does not touch stays as it was written. Measured against values (dicts and lists) beside an edited
-source: reading costs a quarter more, but one tree answers `style`, `anchor`, `lineComment`, `line`
-and `key` alike, and no edit has to be refused.
+does not touch keeps its form. One tree answers values, paths and comments alike.
 """
 
 from __future__ import annotations
@@ -19,13 +17,22 @@ if TYPE_CHECKING:
 SCALAR, MAPPING, SEQUENCE, ALIAS = "scalar", "map", "seq", "alias"
 TAGGED, DOUBLE, SINGLE, LITERAL, FOLDED, FLOW = 1, 2, 4, 8, 16, 32
 QUOTED = DOUBLE | SINGLE | LITERAL | FOLDED
-
+DEEPEST = 500
+"""The deepest nesting of a document; yq's own reader takes ten thousand levels."""
 _MOST_NODES = 1_000_000
-"""Nodes that one call may make by copying: what aliases and merges could multiply."""
+"""The number of nodes that one call may copy; aliases and merges can multiply them."""
+
+
+class YamlError(Exception):
+    """A text is not YAML, or a node cannot be written as YAML."""
+
+
+class YqError(Exception):
+    """An expression, an option or a file is refused; the message follows `Error: `."""
 
 
 class Meter:
-    """Counts the nodes that are copied, so that aliases of aliases cannot fill the memory."""
+    """Counts copied nodes, so that aliases of aliases cannot fill the memory."""
 
     __slots__ = ("budget", "left")
 
@@ -34,24 +41,25 @@ class Meter:
         self.left = _MOST_NODES
 
     def copied(self) -> None:
-        """One more node is made of another. Raises `LimitReached`."""
+        """Count one copied node. Raises `LimitReached`."""
         self.left -= 1
         if self.left < 0:
             raise LimitReached("value_bytes")
         self.budget.step()
 
 
-_new = object.__new__
-
-
 class Node:
-    """A mapping (`content` are keys and values by turns), a sequence, a scalar or an alias of
-    another node.
+    """A mapping, a sequence, a scalar, or an alias of another node.
+
+    content       the elements of a sequence; the keys and values of a mapping, alternating
+    leading       comments and separators before the first document, as they were written
+    key           the key's node in a mapping, or the index in a sequence
+    joined        binary operators take all documents at once (`eval-all`)
     """
 
     __slots__ = (
-        "alias", "anchor", "content", "document", "file_index", "filename", "foot", "head", "is_key", "key", "kind",
-        "leading", "line_comment", "parent", "style", "tag", "together", "value",
+        "alias", "anchor", "content", "document", "file_index", "filename", "foot", "head", "is_key", "joined", "key",
+        "kind", "leading", "line_comment", "parent", "style", "tag", "value",
     )  # fmt: skip
 
     def __init__(self, kind: str, tag: str = "", value: str = "", style: int = 0) -> None:
@@ -62,37 +70,30 @@ class Node:
         self.anchor = ""
         self.alias: Node | None = None
         self.content: list[Node] = []
-        self.head = ""
-        self.line_comment = ""
-        self.foot = ""
-        self.leading = ""
-        """The comments and separators before the document, as they were written."""
+        self.head = self.line_comment = self.foot = self.leading = ""
         self.parent: Node | None = None
         self.key: Node | int | None = None
-        """The node of a mapping's key, or the index in a sequence, under which this node is
-        found."""
         self.is_key = False
         self.document = 0
         self.filename = ""
         self.file_index = 0
-        self.together = False
-        """All documents are taken together by operators of two sides (`eval-all`)."""
+        self.joined = False
 
-    # where it is
+    # place
 
     def root(self) -> Node:
-        """The outermost node, which knows its document and file."""
+        """Return the outermost node, which knows its document and file."""
         node = self
         while node.parent is not None:
             node = node.parent
         return node
 
     def path(self) -> list[str | int]:
-        """The keys and indices that lead here."""
+        """Return the keys and indices that lead to this node."""
         parts: list[str | int] = []
         node: Node | None = self
         while node is not None:
-            part = node.own_key()
+            part = node._step()
             if part is None:
                 break
             parts.append(part)
@@ -100,8 +101,8 @@ class Node:
         parts.reverse()
         return parts
 
-    def own_key(self) -> str | int | None:
-        """The last step of the path: of a key, the key itself."""
+    def _step(self) -> str | int | None:
+        """Return the last step of the path; for a key, the key itself."""
         if self.is_key:
             return self.value
         key = self.key
@@ -111,145 +112,130 @@ class Node:
             return int(key.value)
         return key.value
 
-    def nice_path(self) -> str:
-        """The path as error messages show it."""
+    def displayed_path(self) -> str:
+        """Return the path in the form of yq's error messages."""
         text = ""
-        for at, part in enumerate(self.path()):
-            if isinstance(part, int) or (at and "." in part):
+        for position, part in enumerate(self.path()):
+            if isinstance(part, int) or (position and "." in part):
                 text += f"[{part}]"
             else:
-                text += f".{part}" if at else part
+                text += f".{part}" if position else part
         return text
 
-    # copies
-
-    def bare_copy(self) -> Node:
-        """The node without what it holds."""
-        copy: Node = _new(Node)
-        copy.kind = self.kind
-        copy.tag = self.tag
-        copy.value = self.value
-        copy.style = self.style
-        copy.content = []
-        copy.anchor = self.anchor
-        copy.alias = self.alias
-        copy.head = self.head
-        copy.line_comment = self.line_comment
-        copy.foot = self.foot
-        copy.leading = self.leading
-        copy.parent = self.parent
-        copy.key = self.key
-        copy.is_key = self.is_key
-        copy.document = self.document
-        copy.filename = self.filename
-        copy.file_index = self.file_index
-        copy.together = self.together
-        return copy
-
-    def copy(self, meter: Meter) -> Node:
-        """The node and all it holds."""
-        meter.copied()
-        copy = self.bare_copy()
-        if self.content:
-            copy.add_all(self.content, meter)
-        return copy
-
     def key_node(self) -> Node | None:
-        """The key as a node: that of the mapping itself, or a new one of an index."""
+        """Return the key as a node: the mapping's own, or a new one for an index."""
         if not isinstance(self.key, int):
             return self.key
         node = Node(SCALAR, "!!int", str(self.key))
         node.parent = self.parent
         return node
 
+    # copies
+
+    def bare_copy(self) -> Node:
+        """Return a copy without contents."""
+        copy = Node(self.kind, self.tag, self.value, self.style)
+        copy.anchor, copy.alias = self.anchor, self.alias
+        copy.head, copy.line_comment, copy.foot = self.head, self.line_comment, self.foot
+        copy.leading, copy.document, copy.joined = self.leading, self.document, self.joined
+        copy.filename, copy.file_index = self.filename, self.file_index
+        copy.parent, copy.key, copy.is_key = self.parent, self.key, self.is_key
+        return copy
+
+    def copy(self, meter: Meter) -> Node:
+        """Return a copy with copies of all contents."""
+        meter.copied()
+        copy = self.bare_copy()
+        copy.extend(self.content, meter)
+        return copy
+
     def replaced(self, other: Node) -> Node:
-        """`other`, in the place of this node; without a parent it is of no document, so none is
-        marked off from the next.
-        """
+        """Return `other` in the place of this node."""
         other.parent = self.parent
         other.key = self if self.is_key else self.key
         return other
 
+    def replaced_collection(self, other: Node) -> Node:
+        """Return `other` in the place of this node, with its comments."""
+        other.leading, other.head = self.leading, self.head
+        other.line_comment, other.foot = self.line_comment, self.foot
+        return self.replaced(other)
+
     def scalar(self, tag: str, value: str) -> Node:
-        """A new scalar in the place of this node."""
+        """Return a new scalar in the place of this node."""
         return self.replaced(Node(SCALAR, tag, value))
 
     # contents
 
     def pairs(self) -> Iterator[tuple[Node, Node]]:
-        """The entries of a mapping."""
+        """Yield the key and the value of each entry of a mapping."""
         content = self.content
         return zip(content[::2], content[1::2], strict=True)
 
     def values(self) -> list[Node]:
-        """What a mapping or a sequence holds, without keys."""
-        return (
-            self.content[1::2]
-            if self.kind == MAPPING
-            else self.content
-            if self.kind == SEQUENCE
-            else []
-        )
+        """Return the values of a mapping or the elements of a sequence."""
+        return self.content[1::2] if self.kind == MAPPING else list(self.content)
 
-    def adopt_pair(self, key: Node, value: Node) -> None:
-        """Append an entry, as it is."""
+    def add_entry(self, key: Node, value: Node) -> None:
+        """Append an entry to a mapping."""
         key.parent = value.parent = self
         key.is_key = True
         value.is_key = False
         value.key = key
         self.content += (key, value)
 
-    def adopt(self, value: Node) -> None:
-        """Append an element, as it is."""
+    def add(self, value: Node) -> None:
+        """Append an element to a sequence."""
         value.parent = self
         value.is_key = False
         value.key = len(self.content)
         self.content.append(value)
 
-    def add_pair(self, key: Node, value: Node, meter: Meter) -> None:
-        """Append a copy of an entry."""
-        self.adopt_pair(key.copy(meter), value.copy(meter))
-
-    def add_all(self, nodes: list[Node], meter: Meter) -> None:
-        """Append copies of what another node of this kind holds."""
+    def extend(self, nodes: list[Node], meter: Meter) -> None:
+        """Append copies of the contents of another node of this kind."""
         if self.kind == MAPPING:
             for key, value in zip(nodes[::2], nodes[1::2], strict=True):
-                self.adopt_pair(key.copy(meter), value.copy(meter))
+                self.add_entry(key.copy(meter), value.copy(meter))
         else:
             for node in nodes:
-                self.adopt(node.copy(meter))
+                self.add(node.copy(meter))
 
-    def keep(self, nodes: list[Node]) -> None:
-        """Hold these nodes, in this order, with their new places."""
+    def hold(self, nodes: list[Node]) -> None:
+        """Replace the contents by these nodes."""
         self.content = []
         if self.kind == MAPPING:
             for key, value in zip(nodes[::2], nodes[1::2], strict=True):
-                self.adopt_pair(key, value)
+                self.add_entry(key, value)
         else:
             for node in nodes:
-                self.adopt(node)
+                self.add(node)
 
 
 def string(value: str) -> Node:
-    """A string."""
+    """Return a string."""
     return Node(SCALAR, "!!str", value)
 
 
 def null() -> Node:
-    """A null."""
+    """Return a null."""
     return Node(SCALAR, "!!null", "null")
 
 
 def boolean(value: bool) -> Node:
-    """A boolean."""
+    """Return a boolean."""
     return Node(SCALAR, "!!bool", "true" if value else "false")
 
 
+def integer(value: int) -> Node:
+    """Return an integer."""
+    return Node(SCALAR, "!!int", str(value))
+
+
 def sequence() -> Node:
-    """An empty sequence."""
+    """Return an empty sequence."""
     return Node(SEQUENCE, "!!seq")
 
 
 def mapping() -> Node:
-    """An empty mapping."""
+    """Return an empty mapping."""
     return Node(MAPPING, "!!map")

@@ -1,30 +1,136 @@
-"""The documents of a YAML text, as trees of nodes."""
+"""YAML texts as trees of nodes, with their comments.
+
+PyYAML reads the text. Its scanner drops comments, so `_Source` records them, each with its place.
+Its composer recurses and forgets styles, so `_Composer` builds the nodes from PyYAML's events, on a
+stack of its own.
+
+Comments are attached as yq's own reader (Go's yaml.v3) does it, because that decides where they are
+printed when the document changes:
+
+* a comment after something on its line is the line comment of that node (of the key, where the
+  value is a block below it);
+* comment lines above an entry are the head comment of its key or element;
+* comment lines below the last entry of a block, indented like it, are the foot comment of that
+  entry; so are lines directly below any entry that an empty line parts from the next one.
+
+Comments stand in the order of the text. Before each node and each end of a block, the composer
+takes those that begin before it; those it cannot place wait for the next node.
+"""
 
 from __future__ import annotations
 
 import re
+from itertools import takewhile
 
-from agentsandbox.commands.yq.nodes import ALIAS, FLOW, MAPPING, SCALAR, SEQUENCE, TAGGED, Node
-from agentsandbox.commands.yq.scanner import Scanner, Token, YamlError
-from agentsandbox.commands.yq.tags import resolve, short_tag
+from yaml import (
+    AliasEvent,
+    DocumentEndEvent,
+    DocumentStartEvent,
+    MappingStartEvent,
+    MarkedYAMLError,
+    NodeEvent,
+    ScalarEvent,
+    ScalarToken,
+    SequenceStartEvent,
+    StreamEndEvent,
+    parser,
+    reader,
+    scanner,
+)
+from yaml import YAMLError as LibraryError
+
+from agentsandbox.commands.yq.nodes import (
+    ALIAS,
+    DEEPEST,
+    DOUBLE,
+    FLOW,
+    FOLDED,
+    LITERAL,
+    MAPPING,
+    SCALAR,
+    SEQUENCE,
+    SINGLE,
+    TAGGED,
+    Node,
+    YamlError,
+)
+from agentsandbox.commands.yq.scalars import resolve, short_tag
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from typing import TypeAlias
+
+    from yaml import Event, _yaml, error
 
     from agentsandbox.kernel.budget import Budget
 
-__all__ = ["YamlError", "read_documents"]
+    Mark: TypeAlias = error.Mark | _yaml.Mark
 
-DEEPEST = 500
-"""Levels of a document; yq's own reader takes ten thousand."""
+SEPARATOR = "$yqDocSeparator$"
+"""Stands for `---` in `Node.leading`."""
 _FORBIDDEN = re.compile(r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_DEFAULT_TAGS = {"!": "!", "!!": "tag:yaml.org,2002:"}
-_NO_VALUE = frozenset(("?", ":", "block-end"))
+_BREAK = re.compile(r"[\r\n\x85\u2028\u2029\ufeff]")
+_SPACES = re.compile(r" *")
+_BLANKS = re.compile(r"[ \t]*")
+_LINE = re.compile(r"[^\r\n\x85\u2028\u2029\0]*")
+_NAME = re.compile(r"[^ \t\r\n]*")
+_LONGEST_NAME = 65_536
+_LEADING = re.compile(r"\n|--- |---\n|[ \t]*(?:#|%YAML)[^\n]*\n?")
+_END = r"\0 \t\r\n\x85\u2028\u2029"
+_PLAIN = re.compile(
+    rf"(?:[^{_END}:]|:(?![{_END}]))++(?:[ ]++(?:[^{_END}:#]|:(?![{_END}]))(?:[^{_END}:]|:(?![{_END}]))*+)*+"
+)
+_PLAIN_IN_FLOW = re.compile(rf"(?:[^{_END}:,?\[\]{{}}]|:(?![{_END},\[\]{{}}]))++")
+_STYLES = {"'": SINGLE, '"': DOUBLE, "|": LITERAL, ">": FOLDED}
+_MESSAGES = (
+    ("expected <block end>", "did not find expected key"),
+    ("expected '<document start>'", "did not find expected <document start>"),
+    ("expected the node content", "did not find expected node content"),
+    ("expected ',' or ']'", "did not find expected ',' or ']'"),
+    ("expected ',' or '}'", "did not find expected ',' or '}'"),
+    ("mapping values are not allowed", "mapping values are not allowed in this context"),
+    ("mapping keys are not allowed", "mapping keys are not allowed in this context"),
+    (
+        "sequence entries are not allowed",
+        "block sequence entries are not allowed in this context",
+    ),
+    ("found character", "found character that cannot start any token"),
+)
+"""How PyYAML's messages begin, and what yq says."""
 
 
-def read_documents(text: str, budget: Budget) -> Iterator[Node]:
-    """Each document in turn. Raises `YamlError`."""
+def read_yaml(text: str, budget: Budget, *, keep_leading: bool = True) -> Iterator[Node]:
+    """Yield each document. Raises `YamlError`.
+
+    `keep_leading` keeps what precedes the first document in its `leading`. A text of comments alone
+    is a null.
+    """
+    leading, rest = _split_leading(text) if keep_leading else ("", text)
+    count = 0
+    for node in _read_documents(rest, budget):
+        node.document = count
+        if count == 0:
+            node.leading = leading
+        count += 1
+        yield node
+    if count == 0 and (leading or (text and not keep_leading)):
+        node = Node(SCALAR, "!!null")
+        node.leading = leading or text
+        yield node
+
+
+def _split_leading(text: str) -> tuple[str, str]:
+    parts: list[str] = []
+    position = 0
+    while found := _LEADING.match(text, position):
+        separates = found[0].startswith("---")
+        parts.append(SEPARATOR + "\n" if separates else found[0])
+        position = found.end()
+    return "".join(parts), text[position:]
+
+
+def _read_documents(text: str, budget: Budget) -> Iterator[Node]:
     text = text.removeprefix("\ufeff")
     budget.charge(len(text))
     found = _FORBIDDEN.search(text)
@@ -34,389 +140,302 @@ def read_documents(text: str, budget: Budget) -> Iterator[Node]:
             if "\udc80" <= found[0] <= "\udcff"
             else "control characters are not allowed"
         )
-    return _Reader(Scanner(text, budget)).documents()
+    try:
+        yield from _Composer(_Source(text, budget)).documents()
+    except MarkedYAMLError as error:
+        raise YamlError(_message(error)) from None
+    except (LibraryError, ValueError) as error:
+        raise YamlError(str(error)) from None
 
 
-def _empty() -> Node:
-    return Node(SCALAR, "!!null")
+def _message(error: MarkedYAMLError) -> str:
+    """Return an error of PyYAML in yq's words; lines count from 0 and the first goes unnamed."""
+    problem, context = error.problem or "", error.context or ""
+    for beginning, message in _MESSAGES:
+        if problem.startswith(beginning):
+            problem = message
+            break
+    if context == "while parsing a block collection":
+        problem = "did not find expected '-' indicator"
+    mark = error.problem_mark
+    if isinstance(error, parser.ParserError) or context == "while scanning a simple key":
+        mark = error.context_mark or mark
+        if not (mark and mark.line):
+            mark = error.problem_mark
+    line = mark.line if mark else 0
+    if line and not isinstance(error, parser.ParserError):
+        line += 1
+    return f"line {line}: {problem}" if line else problem
 
 
-class _Reader:
-    """Follows the grammar; comments that are not yet given to a node wait here."""
+class _Comment:
+    """A comment: its place, its text, and whether it is alone on its line."""
 
-    def __init__(self, scanner: Scanner) -> None:
-        self.scanner = scanner
-        self.seen = 0
-        self.head = self.line_comment = self.foot = self.stem = ""
-        self.tags = dict(_DEFAULT_TAGS)
-        self.anchors: dict[str, Node] = {}
-        self.depth = 0
+    __slots__ = ("alone", "column", "index", "line", "text")
 
-    # tokens and comments
+    def __init__(self, source: _Source, text: str) -> None:
+        self.index, self.line, self.column = source.index, source.line, source.column
+        self.text = text
+        before = source.buffer[source.pointer - source.column : source.pointer]
+        self.alone = not before.strip(" \t")
 
-    def peek(self) -> Token:
-        """The next token; the comments before it are now waiting for a node."""
-        scanner = self.scanner
-        scanner.fill()
-        token = scanner.tokens[scanner.head]
-        comments = scanner.comments
-        if self.seen < len(comments):
-            self._unfold(token)
-        return token
 
-    def _unfold(self, token: Token) -> None:
-        comments = self.scanner.comments
-        while self.seen < len(comments):
-            comment = comments[self.seen]
-            assert comment is not None
-            if token.at < comment.token:
+class _Source(reader.Reader, scanner.Scanner, parser.Parser):
+    """PyYAML's reader, scanner and parser, which draw on the budget and record comments."""
+
+    def __init__(self, text: str, budget: Budget) -> None:
+        reader.Reader.__init__(self, text)
+        scanner.Scanner.__init__(self)
+        parser.Parser.__init__(self)
+        self.buffer += "\0\0\0"  # the scanner looks up to three characters ahead
+        self.budget = budget
+        self.comments: list[_Comment] = []
+
+    def fetch_more_tokens(self) -> None:
+        self.budget.step()
+        super().fetch_more_tokens()
+
+    def forward(self, length: int = 1) -> None:
+        self.budget.step(1 + (length >> 6))
+        end = self.pointer + length
+        if length < 8 or _BREAK.search(self.buffer, self.pointer, end):
+            super().forward(length)
+            return
+        self.pointer = end
+        self.index += length
+        self.column += length
+
+    def scan_to_next_token(self) -> None:
+        while True:
+            blanks = _BLANKS if self.flow_level or not self.allow_simple_key else _SPACES
+            self._pass(blanks)
+            self._record_comment()
+            if not self.scan_line_break():  # type: ignore[no-untyped-call]
+                self._refuse_long_name()
                 return
-            if comment.head:
-                if token.kind == "block-end":
-                    return
-                self.head = f"{self.head}\n{comment.head}" if self.head else comment.head
-            if comment.foot:
-                self.foot = f"{self.foot}\n{comment.foot}" if self.foot else comment.foot
-            if comment.line_comment:
-                self.line_comment = (
-                    f"{self.line_comment}\n{comment.line_comment}"
-                    if self.line_comment
-                    else comment.line_comment
-                )
-            comments[self.seen] = None
-            self.seen += 1
+            self.budget.step()
+            if not self.flow_level:
+                self.allow_simple_key = True
 
-    def _give(self, node: Node) -> None:
-        """The waiting comments are this node's."""
-        node.head, node.line_comment, node.foot = self.head, self.line_comment, self.foot
-        self.head = self.line_comment = self.foot = self.stem = ""
+    def _refuse_long_name(self) -> None:
+        """Refuse a tag, an anchor or a directive that takes PyYAML seconds without a checkpoint."""
+        if self.peek() in "!&*%":
+            found = _NAME.match(self.buffer, self.pointer)
+            if found is not None and found.end() - found.start() > _LONGEST_NAME:
+                raise YamlError("a name is too long (D-yq)")
 
-    def _error(self, problem: str, context: int, token: Token) -> YamlError:
-        line = context or token.line
-        return YamlError(f"line {line}: {problem}" if line else problem)
+    def scan_plain(self) -> ScalarToken:
+        """Scan a plain scalar: PyYAML's rules, with a pattern instead of a loop over characters."""
+        start = end = self.get_mark()
+        pattern = _PLAIN_IN_FLOW if self.flow_level else _PLAIN
+        indent = self.indent + 1
+        parts: list[str] = []
+        spaces: list[str] = []
+        while self.peek() != "#" and (text := self._pass(pattern)):
+            self.allow_simple_key = False
+            parts += [*spaces, text]
+            end = self.get_mark()
+            spaces = self.scan_plain_spaces(indent, start)  # type: ignore[no-untyped-call]
+            if not spaces or (not self.flow_level and self.column < indent):
+                break
+        return ScalarToken("".join(parts), True, start, end)
 
-    # documents
+    def scan_block_scalar_ignored_line(self, start_mark: object) -> None:
+        self._pass(_BLANKS)
+        self._record_comment()
+        super().scan_block_scalar_ignored_line(start_mark)
+
+    def _pass(self, pattern: re.Pattern[str]) -> str:
+        """Move past what the pattern matches here, and return it."""
+        found = pattern.match(self.buffer, self.pointer)
+        text = found[0] if found else ""
+        if text:
+            self.forward(len(text))
+        return text
+
+    def _record_comment(self) -> None:
+        if self.peek() == "#":
+            comment = _Comment(self, "")
+            comment.text = self._pass(_LINE)
+            self.comments.append(comment)
+
+
+class _Composer:
+    """Builds nodes from events.
+
+    open       the collections being read
+    columns    the column of each
+    pending    the key of each open mapping that waits for its value
+    last       the node that ended most recently, and the line where it ended
+    """
+
+    def __init__(self, source: _Source) -> None:
+        self.source = source
+        self.open: list[Node] = []
+        self.columns: list[int] = []
+        self.pending: list[Node | None] = []
+        self.anchors: dict[str, Node] = {}
+        self.taken = 0
+        self.last: Node | None = None
+        self.last_line = -1
+        self.result: Node | None = None
 
     def documents(self) -> Iterator[Node]:
-        scanner = self.scanner
-        self.peek()
-        scanner.take()
-        first = True
+        """Yield each document."""
         while True:
-            token = self.peek()
-            while not first and token.kind == "document-end":
-                scanner.take()
-                token = self.peek()
-            if token.kind == "end":
+            event: Event = self.source.get_event()  # type: ignore[no-untyped-call]
+            start, end = event.start_mark, event.end_mark
+            assert start is not None and end is not None
+            if isinstance(event, StreamEndEvent):
                 return
-            if first and token.kind not in ("version", "tag-directive", "document"):
-                head = self._split_head()
-                node = self._node(block=True, indentless=False)
-            else:
-                head = ""
-                node = self._explicit()
-            if self.peek().kind == "document-end":
-                scanner.take()
-            self.tags = dict(_DEFAULT_TAGS)
-            end = Node(SCALAR)
-            self._give(end)
-            node.head = head + node.head
-            node.foot = (end.foot or end.head) + node.foot
-            yield node
-            first = False
-
-    def _split_head(self) -> str:
-        """The part of the first comments that an empty line divides from the document's own."""
-        head = self.head
-        for at in range(len(head) - 1, 0, -1):
-            if head[at] != "\n":
-                continue
-            if at == len(head) - 1:
-                self.head = ""
-                return head[:at]
-            if head[at - 1] == "\n":
-                self.head = head[at + 1 :]
-                return head[: at - 1]
-        return ""
-
-    def _explicit(self) -> Node:
-        token = self.peek()
-        version = False
-        while token.kind in ("version", "tag-directive"):
-            if token.kind == "version":
-                if version:
-                    raise self._error("found duplicate %YAML directive", 0, token)
-                if token.value != "1.1":
-                    raise self._error("found incompatible YAML document", 0, token)
-                version = True
-            else:
-                handle, _, prefix = token.value.partition("\0")
-                self.tags[handle] = prefix
-            self.scanner.take()
-            token = self.peek()
-        if token.kind != "document":
-            raise self._error("did not find expected <document start>", 0, token)
-        self.scanner.take()
-        token = self.peek()
-        if token.kind in ("version", "tag-directive", "document", "document-end", "end"):
-            return _empty()
-        return self._node(block=True, indentless=False)
+            if isinstance(event, DocumentStartEvent):
+                self.last, self.last_line = None, -1
+            elif isinstance(event, DocumentEndEvent):
+                node = self.result or Node(SCALAR, "!!null")
+                self._take_line_comments(start.index)
+                node.foot = _text_of(self._take(start.index)) or node.foot
+                yield node
+            elif isinstance(event, NodeEvent):
+                self._begin(event, start, end)
+            elif self.open:
+                self._end(start, end)
 
     # nodes
 
-    def _made(self, kind: str, tag: str, default: str, value: str, style: int) -> Node:
-        if tag and tag != "!":
-            tag = short_tag(tag)
-            style |= TAGGED
-        else:
-            tag = default
-        return Node(kind, tag, value, style)
-
-    def _tag(self, token: Token, line: int) -> str:
-        handle, _, suffix = token.value.partition("\0")
-        if not handle:
-            return suffix
-        if handle not in self.tags:
-            raise self._error("found undefined tag handle", line, token)
-        return self.tags[handle] + suffix
-
-    def _node(self, *, block: bool, indentless: bool) -> Node:
-        scanner = self.scanner
-        token = self.peek()
-        line = token.line
-        if token.kind == "alias":
-            return self._alias(token)
-        anchor = tag = ""
-        if token.kind == "anchor" or token.kind == "tag":
-            for _ in range(2):
-                if token.kind == "anchor" and not anchor:
-                    anchor = token.value
-                elif token.kind == "tag" and not tag:
-                    tag = self._tag(token, line)
-                else:
-                    break
-                scanner.take()
-                token = self.peek()
-        kind = token.kind
-        if kind == "scalar":
-            node = self._scalar(token, tag)
-        elif kind == "[" or kind == "{":
-            node = self._made(
-                *((SEQUENCE, tag, "!!seq") if kind == "[" else (MAPPING, tag, "!!map")), "", FLOW
-            )
-            self._give(node)
-        elif (kind == "-" and indentless) or (
-            block and kind in ("block-sequence", "block-mapping")
-        ):
-            node = self._made(
-                *((MAPPING, tag, "!!map") if kind == "block-mapping" else (SEQUENCE, tag, "!!seq")),
-                "",
-                0,
-            )
-            if kind != "-":
-                node.head, self.stem = self.stem, ""
-        elif anchor or tag:
-            node = self._made(SCALAR, tag, "!!null", "", 0)
-        else:
-            raise self._error("did not find expected node content", line, token)
-        if anchor:
-            node.anchor = anchor
-            self.anchors[anchor] = node
-        if node.kind != SCALAR:
-            self.depth += 1
-            if self.depth > DEEPEST:
+    def _begin(self, event: NodeEvent, start: Mark, end: Mark) -> None:
+        node = self._node(event)
+        is_block = node.kind in (MAPPING, SEQUENCE) and not node.style & FLOW
+        self._take_line_comments(start.index)
+        parent = self.open[-1] if self.open else None
+        is_value = bool(self.pending) and self.pending[-1] is not None
+        if not is_block or (parent is not None and parent.kind == SEQUENCE):
+            self._take_head(node, start.index, start.line, is_value=is_value)
+        self._place(node, parent)
+        if event.anchor and node.kind != ALIAS:
+            node.anchor = event.anchor
+            self.anchors[event.anchor] = node
+        if node.kind in (MAPPING, SEQUENCE):
+            if len(self.open) >= DEEPEST:
                 raise YamlError(f"nested too deeply (D-yq): more than {DEEPEST} levels")
-            _COLLECTIONS[kind](self, node, token)
-            self.depth -= 1
-        return node
+            self.open.append(node)
+            self.columns.append(start.column)
+            self.pending.append(None)
+            return
+        if isinstance(event, ScalarEvent) and event.style in ("|", ">"):
+            node.line_comment = _text_of(self._take(end.index))
+        self._ended(node, start, end)
 
-    def _alias(self, token: Token) -> Node:
-        node = Node(ALIAS, "", token.value)
-        self._give(node)
-        self.scanner.take()
-        node.alias = self.anchors.get(token.value)
-        if node.alias is None:
-            raise YamlError(f"unknown anchor '{token.value}' referenced")
-        return node
-
-    def _scalar(self, token: Token, tag: str) -> Node:
-        value, style = token.value, token.style
-        if style:
+    def _node(self, event: NodeEvent) -> Node:
+        if isinstance(event, AliasEvent):
+            node = Node(ALIAS, "", event.anchor or "")
+            node.alias = self.anchors.get(node.value)
+            if node.alias is None:
+                raise YamlError(f"unknown anchor '{event.anchor}' referenced")
+            return node
+        if isinstance(event, ScalarEvent):
+            style = _STYLES.get(event.style or "", 0)
             default = "!!str"
+            if not style:
+                default = "!!merge" if event.value == "<<" else resolve(event.value)
+            node = Node(SCALAR, default, event.value, style)
+        elif isinstance(event, MappingStartEvent):
+            node = Node(MAPPING, "!!map", "", FLOW if event.flow_style else 0)
         else:
-            default = "!!merge" if value == "<<" else resolve(value)
-        node = self._made(SCALAR, tag, default, value, style)
-        self._give(node)
-        self.scanner.take()
+            assert isinstance(event, SequenceStartEvent)
+            node = Node(SEQUENCE, "!!seq", "", FLOW if event.flow_style else 0)
+        if event.tag and event.tag != "!":
+            node.tag = short_tag(event.tag)
+            node.style |= TAGGED
         return node
 
-    # block collections
-
-    def _block_sequence(self, node: Node, start: Token) -> None:
-        scanner = self.scanner
-        scanner.take()
-        while True:
-            token = self.peek()
-            if token.kind == "-":
-                self._entry(node, token, ("-", "block-end"))
-            elif token.kind == "block-end":
-                scanner.take()
-                return
-            else:
-                raise self._error("did not find expected '-' indicator", start.line, token)
-
-    def _indentless_sequence(self, node: Node, start: Token) -> None:
-        while True:
-            token = self.peek()
-            if token.kind != "-":
-                return
-            self._entry(node, token, ("-", "?", ":", "block-end"))
-
-    def _entry(self, node: Node, token: Token, empty: tuple[str, ...]) -> None:
-        before = len(self.head)
-        self.scanner.take()
-        following = self.peek()
-        if before and following.kind in ("block-sequence", "block-mapping"):
-            self.stem = self.head[:before]
-            self.head = self.head[before + 1 :]
-        if following.kind in empty:
-            node.adopt(_empty())
+    def _place(self, node: Node, parent: Node | None) -> None:
+        if parent is None:
+            self.result = node
+        elif parent.kind == SEQUENCE:
+            parent.add(node)
+        elif self.pending[-1] is None:
+            self.pending[-1] = node
         else:
-            node.adopt(self._node(block=True, indentless=False))
+            parent.add_entry(self.pending[-1], node)
+            self.pending[-1] = None
 
-    def _block_mapping(self, node: Node, start: Token) -> None:
-        scanner = self.scanner
-        scanner.take()
-        while True:
-            token = self.peek()
-            if token.kind == "block-end":
-                break
-            if token.kind != "?":
-                raise self._error("did not find expected key", start.line, token)
-            scanner.take()
-            if self.peek().kind in _NO_VALUE:
-                key = _empty()
-            else:
-                key = self._node(block=True, indentless=True)
-            if key.foot and node.content:
-                node.content[-2].foot = key.foot  # it stands dedented below the entry before
-                key.foot = ""
-            value = self._block_value()
-            if not key.foot and value.foot:
-                key.foot, value.foot = value.foot, ""
-            node.adopt_pair(key, value)
-        end = Node(SCALAR)
-        self._give(end)
-        scanner.take()
-        node.line_comment = end.line_comment
-        if end.foot and node.content:
-            node.content[-2].foot = end.foot
-        else:
-            node.foot = end.foot
+    def _ended(self, node: Node, start: Mark, end: Mark) -> None:
+        self.last = node
+        is_below = end.column == 0 and end.line > start.line
+        self.last_line = end.line - 1 if is_below else end.line
 
-    def _block_value(self) -> Node:
-        token = self.peek()
-        if token.kind != ":":
-            return _empty()
-        self.scanner.take()
-        if self.peek().kind in _NO_VALUE:
-            return _empty()
-        return self._node(block=True, indentless=True)
+    def _end(self, start: Mark, end: Mark) -> None:
+        """Close the innermost collection; comments in its column belong to its last entry."""
+        self._take_line_comments(start.index)
+        node, column = self.open.pop(), self.columns.pop()
+        self.pending.pop()
+        if node.style & FLOW:
+            node.foot = _text_of(self._take(start.index))
+            self._ended(node, start, end)
+            return
+        is_indentless = node.kind == SEQUENCE and self.columns and self.columns[-1] == column
+        if node.content and not (is_indentless and self.open[-1].kind == MAPPING):
+            within = self._take(start.index, lambda comment: comment.column >= column)
+            entry = _last_entry(node)
+            entry.foot = "\n".join(filter(None, (entry.foot, _text_of(within))))
 
-    # flow collections
+    # comments
 
-    def _flow_sequence(self, node: Node, start: Token) -> None:
-        scanner = self.scanner
-        scanner.take()
-        first = True
-        while True:
-            token = self.peek()
-            if token.kind == "]":
-                break
-            if not first:
-                if token.kind != ",":
-                    raise self._error("did not find expected ',' or ']'", start.line, token)
-                scanner.take()
-                token = self.peek()
-            first = False
-            if token.kind == "?":
-                node.adopt(self._single_pair(token))
-            elif token.kind != "]":
-                node.adopt(self._node(block=False, indentless=False))
-            else:
-                break
-        self._close(node)
+    def _take(self, index: int, wanted: Callable[[_Comment], bool] | None = None) -> list[_Comment]:
+        """Take the comments before a place, up to the first that is not wanted."""
+        waiting = self.source.comments[self.taken :]
+        found = list(
+            takewhile(
+                lambda comment: comment.index < index and (wanted is None or wanted(comment)),
+                waiting,
+            )
+        )
+        self.taken += len(found)
+        if self.taken > 1000:
+            del self.source.comments[: self.taken]
+            self.taken = 0
+        return found
 
-    def _close(self, node: Node) -> None:
-        end = Node(SCALAR)
-        self._give(end)
-        node.line_comment, node.foot = end.line_comment, end.foot
-        self.scanner.take()
+    def _take_line_comments(self, index: int) -> None:
+        """Give the last node the comment that follows it on its line."""
+        node, line = self.last, self.last_line
+        if node is not None:
+            found = self._take(index, lambda comment: not comment.alone and comment.line == line)
+            if found:
+                node.line_comment = _text_of(found)
 
-    def _single_pair(self, token: Token) -> Node:
-        """`key: value` as an element of a sequence."""
-        node = self._made(MAPPING, "", "!!map", "", FLOW)
-        self.scanner.take()
-        token = self.peek()
-        if token.kind in (":", ",", "]"):
-            key = _empty()
-            self.scanner.take()
-        else:
-            key = self._node(block=False, indentless=False)
-        value = self._flow_value(("]", ","))
-        if not key.foot and value.foot:
-            key.foot, value.foot = value.foot, ""
-        node.adopt_pair(key, value)
-        return node
-
-    def _flow_value(self, empty: tuple[str, ...]) -> Node:
-        token = self.peek()
-        if token.kind == ":":
-            self.scanner.take()
-            token = self.peek()
-            if token.kind not in empty:
-                return self._node(block=False, indentless=False)
-        return _empty()
-
-    def _flow_mapping(self, node: Node, start: Token) -> None:
-        scanner = self.scanner
-        scanner.take()
-        first = True
-        while True:
-            token = self.peek()
-            if token.kind == "}":
-                break
-            if not first:
-                if token.kind != ",":
-                    raise self._error("did not find expected ',' or '}'", start.line, token)
-                scanner.take()
-                token = self.peek()
-            first = False
-            if token.kind == "}":
-                break
-            bare = token.kind != "?"
-            if not bare:
-                scanner.take()
-                token = self.peek()
-            if token.kind in (":", ",", "}") and not bare:
-                key = _empty()
-            else:
-                key = self._node(block=False, indentless=False)
-            if bare:
-                self.peek()  # comments before the next token belong to the key
-                value = _empty()
-            else:
-                value = self._flow_value((",", "}"))
-            if not key.foot and value.foot:
-                key.foot, value.foot = value.foot, ""
-            node.adopt_pair(key, value)
-        self._close(node)
+    def _take_head(self, node: Node, index: int, line: int, *, is_value: bool) -> None:
+        """Give a node the comments above it, and the entry before it those that are parted."""
+        comments = self._take(index)
+        parent = self.open[-1] if self.open else None
+        if comments and parent is not None and parent.content and not is_value:
+            below: list[_Comment] = []
+            expected = self.last_line + 1
+            for comment in comments:
+                if comment.line != expected:
+                    break
+                below.append(comment)
+                expected += 1
+            rest = comments[len(below) :]
+            following = rest[0].line if rest else line
+            if below and following > expected and not parent.style & FLOW:
+                _last_entry(parent).foot = _text_of(below)
+                comments = rest
+        node.head = _text_of(comments)
 
 
-_COLLECTIONS = {
-    "block-sequence": _Reader._block_sequence,
-    "block-mapping": _Reader._block_mapping,
-    "-": _Reader._indentless_sequence,
-    "[": _Reader._flow_sequence,
-    "{": _Reader._flow_mapping,
-}
+def _last_entry(collection: Node) -> Node:
+    """Return the node that carries the comments of the last entry: the key or the element."""
+    return collection.content[-2 if collection.kind == MAPPING else -1]
+
+
+def _text_of(comments: list[_Comment]) -> str:
+    """Return the lines of comments, with an empty line where the text has some."""
+    lines: list[str] = []
+    previous: _Comment | None = None
+    for comment in comments:
+        if previous is not None and comment.line > previous.line + 1:
+            lines.append("")
+        lines.append(comment.text)
+        previous = comment
+    return "\n".join(lines)

@@ -1,10 +1,14 @@
-"""A node as YAML text, laid out as yq's own writer (Go's yaml.v3) does it, so that what was not
-changed reads as before.
+"""A node as YAML text, laid out as yq's own writer (Go's yaml.v3) does it.
+
+What was not changed reads as before, but for empty lines and the width of indentation. A node's
+comments go where the reader took them from: the head above its line, the line comment at the end of
+its line, the foot below its entry, and an empty line parts a foot from what follows.
 """
 
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from agentsandbox.commands.yq.nodes import (
     ALIAS,
@@ -15,551 +19,306 @@ from agentsandbox.commands.yq.nodes import (
     MAPPING,
     QUOTED,
     SCALAR,
-    SEQUENCE,
     SINGLE,
     TAGGED,
     Node,
+    YamlError,
 )
-from agentsandbox.commands.yq.scanner import YamlError
-from agentsandbox.commands.yq.tags import long_tag, resolve, short_tag
-from agentsandbox.kernel.streams import encode
+from agentsandbox.commands.yq.scalars import resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.kernel.budget import Budget
 
-_BREAK = re.compile(r"[\r\n\x85\u2028\u2029]")
-_LINES = re.compile(r"([\r\n\x85\u2028\u2029])")
-_SPECIAL = re.compile(r"[^\n\t\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd]")
-_ESCAPED = re.compile(
-    r'["\\\r\n\x85\u2028\u2029]|[^\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd]'
-)
-_BREAK_SPACE = re.compile(r"[\r\n\x85\u2028\u2029] ")
-_SPACE_BREAK = re.compile(r" [\r\n\x85\u2028\u2029]")
-_FIRST = re.compile(r"---|\.\.\.|[#,\[\]{}&*!|>'\"%@`]|[-?:](?:[ \t]|\Z)")
-_WITHIN_BLOCK = re.compile(r":(?:[ \t]|\Z)|[ \t\r\n\x85\u2028\u2029]#")
-_WITHIN_FLOW = re.compile(r"[,?\[\]{}:]")
-_NAMES = {
-    "\0": "0", "\a": "a", "\b": "b", "\t": "t", "\n": "n", "\v": "v", "\f": "f", "\r": "r", "\x1b": "e", '"': '"', "\\": "\\",
-    "\x85": "N", "\xa0": "_", "\u2028": "L", "\u2029": "P",
+_BREAKS = "\r\n\x85\u2028\u2029"
+_BREAK = re.compile(f"[{_BREAKS}]")
+_UNPRINTABLE = r"[^\n\t\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd]"
+_DOUBLE_ONLY = re.compile(rf" [{_BREAKS}]|{_UNPRINTABLE}")
+_NOT_SINGLE = re.compile(rf"\t|[{_BREAKS}] ")
+_ESCAPED = re.compile(rf'["\\\t{_BREAKS}]|{_UNPRINTABLE}')
+_INDICATOR = re.compile(r"---|\.\.\.|[#,\[\]{}&*!|>'\"%@`]|[-?:](?:[ \t]|\Z)")
+_NOT_IN_BLOCK = re.compile(r":(?:[ \t]|\Z)|[ \t]#")
+_NOT_IN_FLOW = re.compile(r"[,?\[\]{}:]")
+_ESCAPES = {
+    "\0": "0", "\a": "a", "\b": "b", "\t": "t", "\n": "n", "\v": "v", "\f": "f", "\r": "r",
+    "\x1b": "e", '"': '"', "\\": "\\", "\x85": "N", "\xa0": "_", "\u2028": "L", "\u2029": "P",
 }  # fmt: skip
-_TAG_SAFE = re.compile(r"[^0-9A-Za-z_\-;/?:@&=+$,.~*'()\[\]]")
-_ANCHOR = re.compile(r"[0-9A-Za-z_-]+\Z")
 _LONGEST_KEY = 128
 
 
-class _Analysis:
-    """Which styles a text can be written in."""
-
-    __slots__ = ("block", "block_plain", "flow_plain", "multiline", "single")
-
-    def __init__(self, text: str) -> None:
-        self.multiline = False
-        self.flow_plain, self.block_plain, self.single, self.block = False, True, True, False
-        if not text:
-            return
-        self.multiline = _BREAK.search(text) is not None
-        at_edge = (
-            text[0] == " "
-            or text[-1] == " "
-            or (self.multiline and bool(_BREAK.match(text[0]) or _BREAK.match(text[-1])))
-        )
-        space_break = self.multiline and _SPACE_BREAK.search(text) is not None
-        special = _SPECIAL.search(text) is not None
-        broken = (
-            space_break
-            or special
-            or "\t" in text
-            or (self.multiline and _BREAK_SPACE.search(text) is not None)
-        )
-        self.single = not broken
-        self.block = not (text[-1] == " " or space_break or special)
-        plain = not (at_edge or broken or self.multiline)
-        self.block_plain = plain and not (_FIRST.match(text) or _WITHIN_BLOCK.search(text))
-        self.flow_plain = self.block_plain and not (_WITHIN_FLOW.search(text))
-
-
 def write_yaml(node: Node, indent: int, budget: Budget) -> str:
-    """The text, with its last newline. Raises `YamlError`."""
+    """Return the text, with its last newline. Raises `YamlError`."""
     writer = _Writer(indent if 2 <= indent <= 9 else 2, budget)
     writer.document(node)
     return "".join(writer.parts)
 
 
 class _Writer:
-    """The text so far; comments wait here until the place comes where they are written."""
+    """Writes a tree into `parts`.
 
-    def __init__(self, indent: int, budget: Budget) -> None:
-        self.parts: list[str] = []
+    continues   the line has an indicator such as "- ", after which the next entry goes
+    parted      the indentation of the last foot comment: an empty line precedes the next entry there
+    """
+
+    def __init__(self, step: int, budget: Budget) -> None:
+        self.step = step
         self.budget = budget
-        self.step = indent
-        self.indent = -1
-        self.indents: list[int] = []
-        self.column = 0
-        self.whitespace = True
-        self.indention = True
-        self.foot_indent = -1
-        self.flow = 0
-        self.head = self.line_comment = self.foot = self.tail = self.key_comment = ""
-
-    # characters
-
-    def _break(self, sign: str = "\n") -> None:
-        self.parts.append(sign)
-        self.column = 0
-        self.indention = True
-
-    def _put(self, text: str) -> None:
-        self.parts.append(text)
-        self.column += len(text)
-
-    def _write_indent(self) -> None:
-        indent = max(self.indent, 0)
-        if (
-            not self.indention
-            or self.column > indent
-            or (self.column == indent and not self.whitespace)
-        ):
-            self._break()
-        if self.foot_indent == indent:
-            self._break()
-        if self.column < indent:
-            self._put(" " * (indent - self.column))
-        self.whitespace = True
-        self.foot_indent = -1
-
-    def _indicator(
-        self, text: str, *, spaced: bool = False, white: bool = False, indention: bool = False
-    ) -> None:
-        self._put(" " + text if spaced and not self.whitespace else text)
-        self.whitespace = white
-        self.indention = self.indention and indention
-
-    def _deeper(self, *, flow: bool, item: bool) -> None:
-        self.indents.append(self.indent)
-        if self.indent < 0:
-            self.indent = self.step if flow else 0
-        elif item:
-            self.indent += 2
-        else:
-            self.indent = self.step * ((self.indent + self.step) // self.step)
-
-    # comments
-
-    def _await(self, head: str, line: str, foot: str, tail: str = "") -> None:
-        """These comments are to be written when their place comes."""
-        self.head = head or self.head
-        self.line_comment = line or self.line_comment
-        self.foot = foot or self.foot
-        self.tail = tail or self.tail
-
-    def _comment(self, text: str) -> None:
-        breaks = False
-        for at, line in enumerate(_LINES.split(text)):
-            if at % 2:
-                self._break(line)
-                breaks = True
-            elif line:
-                if breaks:
-                    self._write_indent()
-                self._put(line if line[0] == "#" else "# " + line)
-                self.indention = False
-                breaks = False
-        if not breaks:
-            self._break()
-        self.whitespace = True
-
-    def _head_comment(self) -> None:
-        if self.tail:
-            self._write_indent()
-            self._comment(self.tail)
-            self.tail = ""
-            self.foot_indent = max(self.indent, 0)
-        if self.head:
-            self._write_indent()
-            self._comment(self.head)
-            self.head = ""
-
-    def _after(self) -> None:
-        """The comments in the line of what was just written, and below it."""
-        if self.line_comment:
-            self._write_line_comment()
-        if self.foot:
-            self._write_indent()
-            self._comment(self.foot)
-            self.foot = ""
-            self.foot_indent = max(self.indent, 0)
-
-    def _write_line_comment(self) -> None:
-        if self.line_comment:
-            if not self.whitespace:
-                self._put(" ")
-            self._comment(self.line_comment)
-            self.line_comment = ""
-
-    def _commented(self) -> bool:
-        return bool(self.line_comment or self.foot or self.tail)
-
-    # nodes
+        self.parts: list[str] = []
+        self.continues = False
+        self.parted = -1
 
     def document(self, node: Node) -> None:
         """Write a whole document."""
-        self._announce(node)
-        self._head_comment()
-        self._node(node)
-        self.foot_indent = 0
-        if self.foot:
-            self._write_indent()
-            self._comment(self.foot)
-            self.foot = ""
-        self.foot_indent = -1
-        self._write_indent()
-
-    def _announce(self, node: Node, tail: str = "", *, key: bool = False) -> None:
-        """The comments that go with the beginning of a node."""
-        self.budget.step()
-        if node.kind in (SCALAR, ALIAS):
-            self._await(
-                node.head,
-                node.line_comment,
-                "" if key else node.foot,
-                tail if node.kind == SCALAR else "",
-            )
-        else:
-            self._await(node.head, "", "", tail if node.kind == MAPPING else "")
-
-    def _node(
-        self,
-        node: Node,
-        *,
-        item: bool = False,
-        simple: bool = False,
-        nested: bool = False,
-        comma: bool = False,
-    ) -> None:
-        """A node, what comes after it and what it holds.
-
-        nested  what comes after is written elsewhere.
-        comma   there is one before comments.
-        """
-        if node.kind == ALIAS:
-            self._name("*", node.value)
-        elif node.kind == SCALAR:
-            self._scalar(node, item=item, simple=simple)
-        else:
-            if node.anchor:
-                self._name("&", node.anchor)
-            tag = node.tag
-            if (
-                tag
-                and not (node.style & TAGGED)
-                and short_tag(tag) == ("!!map" if node.kind == MAPPING else "!!seq")
-            ):
-                tag = ""
-            if tag:
-                self._tag(long_tag(tag))
-            if comma and self._commented():
-                self._indicator(",")
-            if not nested:
-                self._after()
-            if self.flow or node.style & FLOW or not node.content:
-                (self._flow_mapping if node.kind == MAPPING else self._flow_sequence)(node, item)
-            else:
-                (self._block_mapping if node.kind == MAPPING else self._block_sequence)(node, item)
+        if not _is_block(node):
+            self._comment(node.head, 0)
+            self._inline("", node, self.step, node.line_comment)
             return
-        if comma and self._commented():
-            self._indicator(",")
-        if not nested:
-            self._after()
+        self._comment(node.head, 0)
+        properties = _properties(node)
+        if properties:
+            self._line(properties, node.line_comment)
+        self._block(node, 0)
 
-    def _name(self, sign: str, name: str) -> None:
-        if not _ANCHOR.match(name):
-            what = "alias" if sign == "*" else "anchor"
-            raise YamlError(
-                f"{what} value must {'contain alphanumerical characters only' if name else 'not be empty'}"
-            )
-        self._indicator(sign, spaced=True)
-        self._put(name)
+    # lines
 
-    def _tag(self, tag: str) -> None:
-        if tag.startswith("!"):
-            handle, suffix = "!", tag[1:]
-        elif tag.startswith("tag:yaml.org,2002:"):
-            handle, suffix = "!!", tag[18:]
-        else:
-            handle, suffix = "!<", tag + ">"
-        if not self.whitespace:
-            handle = " " + handle
-        end = ">" if handle.endswith("<") else ""
-        self._put(handle + _TAG_SAFE.sub(_percent, suffix[: len(suffix) - len(end)]) + end)
-        self.whitespace = self.indention = False
+    def _start(self, indent: int) -> None:
+        """Begin an entry: at the indentation, or after an indicator."""
+        if self.parted == indent:
+            self.parts.append("\n")
+        self.parted = -1
+        if not self.continues:
+            self.parts.append(" " * indent)
+        self.continues = False
+
+    def _line(self, text: str, comment: str) -> None:
+        """End a line."""
+        self.parts.append(f"{text} {_commented(comment)}\n" if comment else text + "\n")
+
+    def _comment(self, text: str, indent: int, *, is_foot: bool = False) -> None:
+        if not text:
+            return
+        for line in text.split("\n"):
+            if line:
+                self._start(indent)
+                self.parts.append(_commented(line))
+            self.parts.append("\n")
+        if is_foot:
+            self.parted = indent
+
+    def _deeper(self, indent: int) -> int:
+        """Return the indentation of what a mapping's entry holds: a multiple of the step."""
+        return self.step * ((indent + self.step) // self.step)
 
     # block collections
 
-    def _block_sequence(self, node: Node, item: bool) -> None:
-        self._deeper(flow=False, item=item)
+    def _block(self, node: Node, indent: int) -> None:
+        self.budget.nested(
+            lambda: (self._mapping if node.kind == MAPPING else self._sequence)(node, indent)
+        )
+
+    def _sequence(self, node: Node, indent: int) -> None:
         for child in node.content:
-            self._announce(child)
-            self._head_comment()
-            self._write_indent()
-            self._indicator("-", spaced=True, indention=True)
-            self._node(child, item=True)
-        self._await("", node.line_comment, node.foot)
-        self.indent = self.indents.pop()
+            self._comment(child.head, indent)
+            self._start(indent)
+            self._after_indicator("-", child, indent)
+            self._comment(child.foot, indent, is_foot=True)
 
-    def _block_mapping(self, node: Node, item: bool) -> None:
-        self._deeper(flow=False, item=item)
-        tail = ""
+    def _mapping(self, node: Node, indent: int) -> None:
         for key, value in node.pairs():
-            self._announce(key, tail, key=True)
-            tail = key.foot
-            self._head_comment()
-            self._write_indent()
-            if self.line_comment:
-                self.key_comment, self.line_comment = self.line_comment, ""
-            if self._is_simple(key):
-                self._key(key, simple=True)
-                self._announce(value)
-                self._indicator(":")
+            self.budget.step()
+            has_block = _is_block(value)
+            self._comment(key.head or ("" if has_block else value.head), indent)
+            self._start(indent)
+            if not self._is_simple(key):
+                self._after_indicator("?", key, indent)
+                self._start(indent)
+                self._after_indicator(":", value, indent)
             else:
-                self._indicator("?", spaced=True, indention=True)
-                self._key(key, simple=False)
-                self._announce(value)
-                self._write_indent()
-                self._indicator(":", spaced=True, indention=True)
-            if self.key_comment:
-                self._key_comment(value)
-            self._node(value)
-        self._await("", node.line_comment, node.foot, tail)
-        self._head_comment()
-        self.indent = self.indents.pop()
+                self.parts.append(self._text(key, indent, is_key=True))
+                if has_block:
+                    self._below_key(value, indent, key.line_comment)
+                else:
+                    comment = value.line_comment or key.line_comment
+                    self._inline(":", value, self._deeper(indent), comment)
+            self._comment(key.foot, indent, is_foot=True)
+            self._comment(value.foot, indent, is_foot=True)
 
-    def _key(self, key: Node, *, simple: bool) -> None:
-        """A key, without the comment below it: that follows the value."""
-        foot, key.foot = key.foot, ""
-        try:
-            self._node(key, simple=simple, nested=True)
-        finally:
-            key.foot = foot
+    def _below_key(self, value: Node, indent: int, comment: str) -> None:
+        properties = _properties(value)
+        self._line(f": {properties}" if properties else ":", comment or value.line_comment)
+        inner = self._deeper(indent)
+        self._comment(value.head, inner)
+        self._block(value, inner)
 
-    def _key_comment(self, value: Node) -> None:
-        """The comment in the line of a key goes after ":", or after a scalar."""
-        if value.kind == SCALAR:
-            if not self.line_comment:
-                self.line_comment, self.key_comment = self.key_comment, ""
-        elif value.kind != ALIAS and not value.style & FLOW:
-            self.line_comment, self.key_comment = self.key_comment, self.line_comment
-            self._write_line_comment()
-            self.line_comment, self.key_comment = self.key_comment, self.line_comment
+    def _after_indicator(self, indicator: str, node: Node, indent: int) -> None:
+        """Write an element of a sequence, or a complex key or its value."""
+        if not _is_block(node):
+            self._inline(indicator, node, indent + 2, node.line_comment)
+            return
+        properties = _properties(node)
+        if properties:
+            self._line(f"{indicator} {properties}", node.line_comment)
+        else:
+            self.parts.append(indicator + " ")
+            self.continues = True
+        self._block(node, indent + 2)
 
-    def _is_simple(self, node: Node) -> bool:
-        if node.kind in (MAPPING, SEQUENCE) and node.content:
+    def _inline(self, prefix: str, node: Node, inner: int, comment: str) -> None:
+        """Write a scalar, an alias or a flow collection to the end of its line."""
+        text = self._text(node, inner)
+        separator = " " if prefix and text else ""
+        header, _, rest = text.partition("\n") if text.endswith("\n") else (text, "", "")
+        self._line(prefix + separator + header, comment)  # that of a block scalar
+        self.parts.append(rest)
+
+    def _is_simple(self, key: Node) -> bool:
+        if key.content:
             return False
-        size = len(encode(node.anchor))
+        return not _BREAK.search(key.value) and len(key.value) <= _LONGEST_KEY
+
+    # texts
+
+    def _text(self, node: Node, inner: int, *, is_key: bool = False, in_flow: bool = False) -> str:
+        """Return a scalar, an alias or a flow collection; its further lines start at `inner`."""
+        self.budget.step()
         if node.kind == ALIAS:
-            return len(node.value) <= _LONGEST_KEY
-        tag = self._shown_tag(node)[0] if node.kind == SCALAR else ""
+            return "*" + node.value + (" " if is_key else "")
         if node.kind == SCALAR:
-            if _BREAK.search(node.value):
-                return False
-            size += len(encode(node.value))
-        return size + len(short_tag(tag)) <= _LONGEST_KEY
+            return self._scalar(node, inner, is_key=is_key, in_flow=in_flow)
+        flow = self.budget.nested(lambda: self._flow(node, inner))
+        return " ".join(filter(None, (_properties(node), flow)))
 
-    # flow collections
-
-    def _flow_sequence(self, node: Node, item: bool) -> None:
-        self._indicator("[", spaced=True, white=True)
-        self._deeper(flow=True, item=item)
-        self.flow += 1
-        trail = True
-        for child in node.content:
-            self._announce(child)
-            if not trail:
-                self._indicator(",")
-            self._head_comment()
-            if self.column == 0:
-                self._write_indent()
-            trail = self._flow_child(child)
-        self._await("", node.line_comment, node.foot)
-        self.flow -= 1
-        self.indent = self.indents.pop()
-        if self.column == 0:
-            self._write_indent()
-        self._indicator("]")
-        self._after()
-
-    def _flow_child(self, child: Node) -> bool:
-        """An element or a value, and its comma where comments follow; whether that was written."""
-        trail = self._commented()
-        self._node(child, comma=True)
-        return trail
-
-    def _flow_mapping(self, node: Node, item: bool) -> None:
-        self._indicator("{", spaced=True, white=True)
-        self._deeper(flow=True, item=item)
-        self.flow += 1
-        trail = True
-        tail = ""
-        for key, value in node.pairs():
-            self._announce(key, tail, key=True)
-            tail = key.foot
-            if not trail:
-                self._indicator(",")
-            self._head_comment()
-            if self.column == 0:
-                self._write_indent()
-            if self._is_simple(key):
-                self._key(key, simple=True)
-                self._announce(value)
-                self._indicator(":")
+    def _flow(self, node: Node, inner: int) -> str:
+        """Return a flow collection: on one line, but that a comment ends its line."""
+        first, last = "{}" if node.kind == MAPPING else "[]"
+        parts = [first]
+        separator = comment = ""
+        for position, child in enumerate(node.content):
+            is_value = node.kind == MAPPING and position % 2 == 1
+            is_key = node.kind == MAPPING and not is_value
+            text = self._text(child, inner + self.step, is_key=is_key, in_flow=True)
+            if is_value:
+                parts.append(": " + text if text else ":")
+                comment = child.line_comment or comment
             else:
-                self._indicator("?", spaced=True)
-                self._key(key, simple=False)
-                self._announce(value)
-                self._indicator(":", spaced=True)
-            trail = self._flow_child(value)
-        self._await("", node.line_comment, node.foot, tail)
-        if (self.head or self.foot or self.tail) and not trail:
-            self._indicator(",")
-        self._head_comment()
-        self.flow -= 1
-        self.indent = self.indents.pop()
-        self._indicator("}")
-        self._after()
+                parts.append(separator + self._flow_head(child, inner, separator) + text)
+                comment = child.line_comment
+            if not is_key:
+                separator = f", {_commented(comment)}\n{' ' * inner}" if comment else ", "
+        if "\n" in separator:
+            parts.append(separator[: -self.step])
+        return "".join([*parts, last])
 
-    # scalars
+    def _flow_head(self, node: Node, inner: int, separator: str) -> str:
+        """Return the head comment of an element, with the line break that must precede it."""
+        if not node.head:
+            return ""
+        margin = " " * inner
+        text = "".join(f"{_commented(line)}\n{margin}" for line in node.head.split("\n"))
+        return text if separator.endswith(margin) else f"\n{margin}{text}"
 
-    def _shown_tag(self, node: Node) -> tuple[str, bool]:
-        """The tag that is written, and whether the value needs quotes to keep the one that is
-        not.
-        """
-        tag = node.tag
-        if not tag or node.style & TAGGED:
-            return tag, False
-        short = short_tag(tag)
-        if short == "!!str" and node.style & QUOTED:
-            return "", False
-        if resolve(node.value) == short:
-            return "", False
-        return ("", True) if short == "!!str" else (tag, False)
-
-    def _style(self, node: Node, tag: str, forced: bool, simple: bool, analysis: _Analysis) -> int:
-        style = node.style & QUOTED
-        if style & DOUBLE:
-            style = DOUBLE
-        elif style & SINGLE:
-            style = SINGLE
-        elif not style:
-            style = LITERAL if "\n" in node.value else DOUBLE if forced else 0
-        if simple and analysis.multiline:
-            return DOUBLE
-        if style == 0:
-            plain = analysis.flow_plain if self.flow else analysis.block_plain
-            if not plain or (not node.value and (self.flow or simple)):
-                style = SINGLE
-        if style == SINGLE and not analysis.single:
-            return DOUBLE
-        if style in (LITERAL, FOLDED) and (not analysis.block or self.flow or simple):
-            return DOUBLE
-        return style
-
-    def _scalar(self, node: Node, *, item: bool, simple: bool) -> None:
+    def _scalar(self, node: Node, inner: int, *, is_key: bool, in_flow: bool) -> str:
         text = node.value
         if not text.isascii() and any("\ud800" <= c <= "\udfff" for c in text):
-            raise YamlError(
-                f"cannot marshal invalid UTF-8 data as {short_tag(node.tag) or '!!str'}"
-            )
-        tag, forced = self._shown_tag(node)
-        style = self._style(node, tag, forced, simple, _Analysis(text))
-        if node.anchor:
-            self._name("&", node.anchor)
-        if tag:
-            self._tag(long_tag(tag))
-        self._deeper(flow=True, item=item)
-        if style == 0:
-            if text:
-                self._put(text if self.whitespace else " " + text)
-                self.whitespace = False
-            self.indention = False
-        elif style == SINGLE:
-            self._single(text)
+            raise YamlError(f"cannot marshal invalid UTF-8 data as {node.tag or '!!str'}")
+        tag, must_quote = _shown_tag(node)
+        style = _style(node, must_quote=must_quote, is_key=is_key, in_flow=in_flow)
+        if style == SINGLE:
+            text = self._single(text, " " * inner)
         elif style == DOUBLE:
-            self._indicator('"', spaced=True)
-            self._put(_ESCAPED.sub(_escape, text) + '"')
-            self.whitespace = self.indention = False
-        else:
-            self._block(text, folded=style == FOLDED)
-        self.indent = self.indents.pop()
+            text = '"' + _ESCAPED.sub(_escape, text) + '"'
+        elif style in (LITERAL, FOLDED):
+            text = self._block_scalar(text, " " * inner, folded=style == FOLDED)
+        return " ".join(filter(None, (node.anchor and "&" + node.anchor, tag, text)))
 
-    def _single(self, text: str) -> None:
-        self._indicator("'", spaced=True)
-        breaks = False
-        for at, line in enumerate(_LINES.split(text)):
-            if at % 2:
-                if not breaks and line == "\n":
-                    self._break()
-                self._break(line)
-                breaks = True
-            elif line:
-                if breaks:
-                    self._write_indent()
-                self._put(line.replace("'", "''"))
-                self.indention = False
-                breaks = False
-        self._put("'")
-        self.whitespace = self.indention = False
+    def _single(self, text: str, margin: str) -> str:
+        lines = text.replace("'", "''").split("\n")
+        folded = lines[0]
+        for previous, line in pairwise(lines):
+            folded += ("\n" if previous else "") + "\n" + (margin + line if line else "")
+        return f"'{folded}'"
 
-    def _block(self, text: str, *, folded: bool) -> None:
-        self._indicator(">" if folded else "|", spaced=True)
-        hints = str(self.step) if text[:1] == " " or _BREAK.match(text) else ""
-        if not text or not _BREAK.match(text[-1]):
-            hints += "-"
-        elif len(text) == 1 or _BREAK.match(text[-2]):
-            hints += "+"
-        if hints:
-            self._indicator(hints)
-        self._write_line_comment()
-        self.whitespace = True
-        breaks = leading = True
-        first = text.lstrip("\r\n\x85\u2028\u2029")[
-            :1
-        ]  # the original looks here, wherever in the text it is
-        for at, line in enumerate(_LINES.split(text)):
-            if at % 2:
-                if (
-                    folded
-                    and line == "\n"
-                    and not breaks
-                    and not leading
-                    and first
-                    and first not in " \t"
-                ):
-                    self._break()
-                self._break(line)
-                breaks = True
-            elif line:
-                self.budget.step()
-                if breaks:
-                    self._write_indent()
-                    leading = line[0] in " \t"
-                self._put(line)
-                self.indention = False
-                breaks = False
+    def _block_scalar(self, text: str, margin: str, *, folded: bool) -> str:
+        header = ">" if folded else "|"
+        if text[0] in " " + _BREAKS:
+            header += str(self.step)
+        if text[-1] not in _BREAKS:
+            header += "-"
+        elif len(text) == 1 or text[-2] in _BREAKS:
+            header += "+"
+        written = [header]
+        text_before = ""
+        for line in text.removesuffix("\n").split("\n"):
+            self.budget.step()
+            if line and folded and text_before and not {text_before[0], line[0]} & {" ", "\t"}:
+                written.append("")
+            written.append(margin + line if line else "")
+            text_before = line or text_before
+        return "\n".join(written) + "\n"
 
 
-def _percent(found: re.Match[str]) -> str:
-    return "".join(f"%{byte:02X}" for byte in encode(found[0]))
+def _is_block(node: Node) -> bool:
+    return bool(node.content) and not node.style & FLOW
+
+
+def _commented(line: str) -> str:
+    return line if line.startswith("#") else "# " + line
+
+
+def _properties(node: Node) -> str:
+    """Return the anchor and the tag of a collection."""
+    default = "!!map" if node.kind == MAPPING else "!!seq"
+    tag = node.tag if node.style & TAGGED or node.tag != default else ""
+    return " ".join(filter(None, (node.anchor and "&" + node.anchor, _written_tag(tag))))
+
+
+def _written_tag(tag: str) -> str:
+    return tag if not tag or tag.startswith("!") else f"!<{tag}>"
+
+
+def _shown_tag(node: Node) -> tuple[str, bool]:
+    """Return the tag that is written, and whether the value needs quotes instead."""
+    tag = node.tag
+    if not tag or node.style & TAGGED:
+        return _written_tag(tag), False
+    if (tag == "!!str" and node.style & QUOTED) or resolve(node.value) == tag:
+        return "", False
+    return ("", True) if tag == "!!str" else (_written_tag(tag), False)
+
+
+def _style(node: Node, *, must_quote: bool, is_key: bool, in_flow: bool) -> int:
+    """Return the style that a scalar can be written in: its own, if that holds the text."""
+    text = node.value
+    has_breaks = _BREAK.search(text) is not None
+    needs_double = _DOUBLE_ONLY.search(text) is not None
+    style = node.style & QUOTED
+    if not style:
+        style = LITERAL if "\n" in text else DOUBLE if must_quote else 0
+    if is_key and has_breaks:
+        return DOUBLE
+    if style in (LITERAL, FOLDED):
+        holds = text and text[-1] != " " and not needs_double and "\r" not in text
+        return style if holds and not in_flow and not is_key else DOUBLE
+    fits_single = not needs_double and not _NOT_SINGLE.search(text)
+    if style == 0:
+        plain = (
+            fits_single
+            and not has_breaks
+            and text.strip(" ") == text
+            and not _INDICATOR.match(text)
+            and not _NOT_IN_BLOCK.search(text)
+            and not (in_flow and _NOT_IN_FLOW.search(text))
+            and (text or not (in_flow or is_key))
+        )
+        style = 0 if plain else SINGLE
+    return DOUBLE if style == SINGLE and not fits_single else style
 
 
 def _escape(found: re.Match[str]) -> str:
     c = found[0]
-    if c in _NAMES:
-        return "\\" + _NAMES[c]
+    if c in _ESCAPES:
+        return "\\" + _ESCAPES[c]
     code = ord(c)
-    return (
-        f"\\x{code:02X}"
-        if code <= 0xFF
-        else f"\\u{code:04X}"
-        if code <= 0xFFFF
-        else f"\\U{code:08X}"
-    )
+    if code <= 0xFF:
+        return f"\\x{code:02X}"
+    return f"\\u{code:04X}" if code <= 0xFFFF else f"\\U{code:08X}"

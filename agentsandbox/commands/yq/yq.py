@@ -1,35 +1,42 @@
-"""`yq` (the v4 command line of mikefarah/yq): expressions over YAML, JSON and TOML."""
+"""`yq` (the v4 command line of mikefarah/yq): expressions over YAML and JSON."""
 
 from __future__ import annotations
 
 import re
 
-from agentsandbox.commands.yq.evaluation import Machine, YqError
-from agentsandbox.commands.yq.formats import Layout, canonical, decode_text, format_of_file
-from agentsandbox.commands.yq.nodes import SCALAR, Node
-from agentsandbox.commands.yq.printer import Printer
-from agentsandbox.commands.yq.program import PRETTY, compile_expression, run_expression
-from agentsandbox.commands.yq.reader import YamlError
+from agentsandbox.commands.yq import operators
+from agentsandbox.commands.yq.evaluation import Context, Machine
+from agentsandbox.commands.yq.json_format import json_text, read_json
+from agentsandbox.commands.yq.language import parse_expression
+from agentsandbox.commands.yq.nodes import MAPPING, SCALAR, Node, YamlError, YqError
+from agentsandbox.commands.yq.paths import descendants, explode
+from agentsandbox.commands.yq.reader import SEPARATOR, read_yaml
+from agentsandbox.commands.yq.writer import write_yaml
 from agentsandbox.contract.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.errors import LimitReached, UsageError
 from agentsandbox.kernel.streams import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from agentsandbox.commands.yq.parser import Expression
+    from collections.abc import Callable, Iterator
 
 _OPTION_ERROR = re.compile(
-    r"unrecognized option '(--[^=']*)|option '(--[^']*)' requires|invalid option -- '(.)'|option requires an argument -- '(.)'"
+    r"unrecognized option '(--[^=']*)|option '(--[^']*)' requires"
+    r"|invalid option -- '(.)'|option requires an argument -- '(.)'"
 )
-_SWITCH = re.compile(
-    r"(--(?:exit-status|inplace|no-colors|no-doc|nul-output|null-input|prettyPrint)|-[eiMN0nP]+)"
-    r"=(?:([Tt]rue|TRUE|[Tt1])|[Ff]alse|FALSE|[Ff0])"
-)
-_COMMANDS = ("e", "eval", "ea", "eval-all")
-_NODE = 32
-"""What a node counts for; it takes some 400 bytes."""
+_FORMATS = {
+    **dict.fromkeys(("yaml", "y", "yml"), "yaml"),
+    **dict.fromkeys(("json", "j"), "json"),
+    **dict.fromkeys(("auto", "a", ""), "auto"),
+}
+_ELSEWHERE = frozenset((
+    "props", "p", "properties", "csv", "c", "tsv", "t", "xml", "x", "base64", "uri", "toml", "sh", "shell", "s", "lua", "l",
+    "ini", "i", "hcl", "h", "tf", "kyaml", "ky", "json5",
+))  # fmt: skip
+"""Formats of the real yq."""
+_AMBIGUOUS = re.compile(r"(?:y|yes|n|no|on|off)\Z", re.IGNORECASE)
+_NODE_BYTES = 32
+"""What a node is charged; it takes some 400 bytes."""
 
 
 class _Run:
@@ -39,8 +46,8 @@ class _Run:
         self.ctx = ctx
         self.args = args
         operands = list(args.operands)
-        self.together = bool(operands) and operands[0] in ("ea", "eval-all")
-        if operands and operands[0] in _COMMANDS:
+        self.joined = bool(operands) and operands[0] in ("ea", "eval-all")
+        if operands and operands[0] in ("e", "eval", "ea", "eval-all"):
             operands.pop(0)
         self.in_place = args.flag("inplace")
         self.null_input = args.flag("null-input")
@@ -48,35 +55,27 @@ class _Run:
         self.appendix = ""
         text, self.files = self._split(operands)
         self._check()
-        self.input_format, self.output_format = self._formats()
-        self.layout = Layout(
-            _indent(args),
-            unwrap=_boolean(args, "unwrapScalar", default=self.output_format == "yaml"),
-            separators=not args.flag("no-doc"),
-        )
-        self.machine = Machine(ctx.budget, environment=ctx.env, read_file=self._read)
-        if args.flag("prettyPrint"):
-            text = f"{text} | {PRETTY}" if text else PRETTY
-        self.expression: Expression | None = compile_expression(text)
+        self.input_format, output_format = self._formats()
+        self.machine = Machine(ctx.budget, ctx.env)
+        self.parts: list[str] = []
+        self.printer = _Printer(self.machine, output_format, args, self._write)
+        self.expression = parse_expression(text)
 
-    # what the words say
+    def _write(self, text: str) -> None:
+        if self.in_place:
+            self.parts.append(text)
+        else:
+            self.ctx.stdout.write(encode(text))
+
+    # operands
 
     def _split(self, operands: list[str]) -> tuple[str, list[str]]:
-        """The expression and the files: the first operand is an expression, unless it is a file."""
+        """Return the expression and the files: the first operand is a file if it exists."""
         given = self.args.value("expression") or ""
         source = self.args.value("from-file")
-        if not self.null_input and (
-            not operands
-            or (len(operands) == 1 and operands[0] != "-" and not self._is_file(operands[0]))
-        ):
+        alone = len(operands) == 1 and operands[0] != "-" and not self._is_file(operands[0])
+        if not self.null_input and (not operands or alone):
             operands.append("-")
-        if (
-            source is None
-            and operands
-            and operands[0].endswith(".yq")
-            and self._is_file(operands[0])
-        ):
-            source = operands.pop(0)
         if source is not None:
             given = self._read(source).replace("\r\n", "\n")
         if not given and operands and operands[0] != "-" and not self._is_file(operands[0]):
@@ -88,29 +87,28 @@ class _Run:
         return bool(name) and self.ctx.fs.exists(path) and not self.ctx.fs.is_dir(path)
 
     def _check(self) -> None:
+        what = "only applicable when giving an expression and at least one file"
         if self.in_place and (not self.files or self.files[0] == "-"):
-            raise YqError(
-                "write in place flag only applicable when giving an expression and at least one file"
-            )
+            raise YqError(f"write in place flag {what}")
         if self.front_matter is not None:
             if self.front_matter.removeprefix("=") not in ("extract", "process"):
                 raise YqError("invalid value for front-matter: " + self.front_matter)
             if not self.files:
-                raise YqError(
-                    "front matter flag only applicable when giving an expression and at least one file"
-                )
-        if self.in_place and self.args.value("split-exp"):
-            raise YqError("write in place cannot be used with split file")
+                raise YqError(f"front matter flag {what}")
         if self.null_input and self.files:
             raise YqError("cannot pass files in when using null-input flag")
 
     def _formats(self) -> tuple[str, str]:
-        read = canonical(self.args.value("input-format") or "auto")
-        write = canonical(self.args.value("output-format") or "auto")
+        read = _format(self.args.value("input-format") or "auto")
+        write = _format(self.args.value("output-format") or "auto")
+        if self.args.flag("tojson"):
+            write = "json"
         if read == "auto":
-            read = format_of_file(self.files[0]) if self.files else "yaml"
-            if write == "auto" and read != "toml":
-                write = read
+            name = self.files[0].rpartition("/")[2] if self.files else ""
+            extension = name.rpartition(".")[2].lower() if "." in name else ""
+            known = len(extension) > 1 and extension in _ELSEWHERE | _FORMATS.keys()
+            read = _format(extension) if known else "yaml"
+            write = read if write == "auto" else write
         return read, "yaml" if write == "auto" else write
 
     # files
@@ -119,125 +117,164 @@ class _Run:
         if name == "-":
             data = self.ctx.stdin.read()
         else:
+            path = self.ctx.path(name)
             try:
-                data = self.ctx.fs.read_bytes(self.ctx.path(name))
+                data = self.ctx.fs.read_bytes(path)
             except OSError as error:
-                raise _file_error(
-                    error, "read" if self.ctx.fs.is_dir(self.ctx.path(name)) else "open", name
-                ) from None
+                verb = "read" if self.ctx.fs.is_dir(path) else "open"
+                reason = describe_os_error(error, "")
+                raise YqError(f"{verb} {name}: {reason[:1].lower()}{reason[1:]}") from None
         self.ctx.budget.charge(len(data))
-        nodes = max(data.count(b","), data.count(b"\n")) + data.count(
-            b":"
-        )  # about as many, in every format
-        self.ctx.budget.charge(_NODE * nodes)
+        nodes = max(data.count(b","), data.count(b"\n")) + data.count(b":")  # about
+        self.ctx.budget.charge(_NODE_BYTES * nodes)
         return decode(data)
 
     def _text_of(self, name: str) -> str:
+        """Return a file's text; of the first file, with `--front-matter`, that part alone."""
         text = self._read(name)
         if self.front_matter is None or name != self.files[0]:
             return text
-        at = text.find("\n") + 1
-        while at and not text.startswith("---", at):
-            at = text.find("\n", at) + 1
-        if not at:
+        end = text.find("\n---")
+        if end < 0:
             return text
         if self.front_matter.endswith("process"):
-            self.appendix = text[at:]
-        return text[:at]
+            self.appendix = text[end + 1 :]
+        return text[: end + 1]
 
     def _documents(self, name: str, index: int) -> Iterator[Node]:
-        keep = not self.together or index == 0
+        text = self._text_of(name)
+        budget = self.ctx.budget
+        keep_leading = not self.joined or index == 0
         try:
-            for node in decode_text(
-                self._text_of(name), self.input_format, self.ctx.budget, keep_leading=keep
+            for node in (
+                read_json(text, budget)
+                if self.input_format == "json"
+                else read_yaml(text, budget, keep_leading=keep_leading)
             ):
-                node.filename = name
-                node.file_index = index
-                node.together = self.together
+                node.filename, node.file_index, node.joined = name, index, self.joined
                 yield node
         except YamlError as error:
             raise YqError(f"bad file '{name}': yaml: {error}") from None
         except YqError as error:
-            if str(error).startswith(("open ", "read ")):
-                raise
             raise YqError(f"bad file '{name}': {error}") from None
+
+    def _all_documents(self) -> Iterator[Node]:
+        for index, name in enumerate(() if self.null_input else self.files):
+            yield from self._documents(name, index)
 
     # the run
 
     def run(self) -> int:
-        """The exit status. Raises `YqError`."""
-        parts: list[str] = []
-        printer = Printer(
-            self.machine,
-            self.output_format,
-            self.layout,
-            parts.append if self.in_place else self._write,
-        )
-        printer.ends_with_nul = self.args.flag("nul-output")
-        self._set_split(printer)
-        if self.together:
-            nodes = [
-                node
-                for index, name in enumerate(self.files)
-                for node in self._documents(name, index)
-            ]
-            self._evaluate(nodes or [Node(SCALAR, "!!null")], printer)
+        """Return the exit status. Raises `YqError`."""
+        if self.joined:
+            self._evaluate(list(self._all_documents()) or [Node(SCALAR, "!!null")])
         else:
-            self._evaluate_each(printer)
-        if self.appendix and self.output_format == "yaml":
-            printer.write(self.appendix)
+            count = 0
+            for node in self._all_documents():
+                count += 1
+                self._evaluate([node])
+            if not count:
+                self._evaluate([Node(SCALAR, "!!null")])
+        if self.appendix and self.printer.format == "yaml":
+            self._write(self.appendix)
         if self.in_place:
-            self.ctx.fs.write_bytes(self.ctx.path(self.files[0]), encode("".join(parts)))
-        if self.args.flag("exit-status") and not printer.matched:
+            path = self.ctx.path(self.files[0])
+            self.ctx.fs.write_bytes(path, encode("".join(self.parts)))
+        if self.args.flag("exit-status") and not self.printer.matched:
             raise YqError("no matches found")
         return 0
 
-    def _evaluate_each(self, printer: Printer) -> None:
-        count = 0
-        for index, name in enumerate([] if self.null_input else self.files):
-            for node in self._documents(name, index):
-                count += 1
-                self._evaluate([node], printer)
-        if not count:
-            self._evaluate([Node(SCALAR, "!!null")], printer)
-
-    def _evaluate(self, nodes: list[Node], printer: Printer) -> None:
-        printer.print_all(run_expression(self.machine, self.expression, nodes))
-
-    def _write(self, text: str) -> None:
-        self.ctx.stdout.write(encode(text))
-
-    def _set_split(self, printer: Printer) -> None:
-        text = self.args.value("split-exp")
-        if text is None:
-            return
+    def _evaluate(self, nodes: list[Node]) -> None:
         try:
-            printer.split = compile_expression(text)
-        except YqError as error:
-            raise YqError(f"bad split document expression: {error}") from None
-
-        def create(name: str, content: str) -> None:
-            path = self.ctx.path(name)
-            try:
-                self.ctx.fs.makedirs(path.rpartition("/")[0] or "/")
-                self.ctx.fs.write_bytes(path, encode(content))
-            except OSError as error:
-                raise _file_error(error, "open", name) from None
-
-        printer.create = create
+            results = self.machine.evaluate(Context(nodes, {}), self.expression).nodes
+            for node in results:
+                self.printer.print(node)
+        except YamlError as error:
+            raise YqError(f"yaml: {error}") from None
 
 
-def _file_error(error: OSError, verb: str, name: str) -> YqError:
-    reason = describe_os_error(error, "")
-    return YqError(f"{verb} {name}: {reason[:1].lower()}{reason[1:]}")
+class _Printer:
+    """Prints results and what separates them. `matched`: one was neither null nor false."""
+
+    def __init__(
+        self, machine: Machine, format: str, args: Arguments, write: Callable[[str], None]
+    ) -> None:
+        self.machine = machine
+        self.format = format
+        self.write = write
+        self.indent = _indent(args)
+        self.unwrap = _boolean(args, "unwrapScalar", default=format == "yaml")
+        self.pretty = args.flag("prettyPrint")
+        self.separators = not args.flag("no-doc")
+        self.matched = False
+        self._first: Node | None = None
+        self._previous = 0
+
+    def print(self, node: Node) -> None:
+        """Write a result. Raises `YqError` and `YamlError`."""
+        if self.pretty:
+            _make_pretty(self.machine, node)
+        text = self._separator(node) + self._text(node)
+        self.matched = self.matched or not (
+            node.tag == "!!null" or (node.tag == "!!bool" and node.value == "false")
+        )
+        self.write(text)
+
+    def _separator(self, node: Node) -> str:
+        root = node.root()
+        if self._first is None:
+            self._first = root
+            self._previous = root.document
+        apart = self._previous != root.document or self._first.file_index != root.file_index
+        self._previous = root.document
+        wanted = apart and self.separators and self.format == "yaml"
+        return "---\n" if wanted and not node.leading.startswith(SEPARATOR) else ""
+
+    def _text(self, node: Node) -> str:
+        if node.kind == SCALAR and self.unwrap:
+            value = node.value + "\n" if node.value or not node.leading else ""
+            return (self._outside(node.leading) if self.format == "yaml" else "") + value
+        budget = self.machine.budget
+        if self.format == "json":
+            node = node.copy(self.machine.meter)
+            explode(self.machine, node)
+            return json_text(node, self.indent, budget) + "\n"
+        text = write_yaml(node, self.indent, budget)
+        return self._outside(node.leading) + text + self._outside(node.foot)
+
+    def _outside(self, text: str) -> str:
+        """Return comments and separators around a document as they are printed."""
+        parts: list[str] = []
+        for line in text.splitlines():
+            if line == SEPARATOR:
+                parts.append("---\n" if self.separators else "")
+            else:
+                bare = line.lstrip()
+                parts.append(line + "\n" if not bare or bare[0] in "#%" else f"# {line}\n")
+        return "".join(parts)
+
+
+def _make_pretty(machine: Machine, node: Node) -> None:
+    """Give a document block style, without quotes but where a reader of YAML 1.1 needs them."""
+    for one in descendants(machine, [node]):
+        for part in [one, *(one.content[::2] if one.kind == MAPPING else ())]:
+            if part.tag != "!!str" or not _AMBIGUOUS.match(part.value):
+                part.style = 0
+
+
+def _format(name: str) -> str:
+    name = name.removeprefix("=")
+    if name in _ELSEWHERE:
+        raise YqError(f"format '{name}' is not supported by this yq (D-yq)")
+    if name not in _FORMATS:
+        raise YqError(f"unknown format '{name}' please use [yaml|json]")
+    return _FORMATS[name]
 
 
 def _arguments(ctx: CommandContext) -> Arguments:
-    """What the words say. Raises `YqError`, in the words of the library that yq reads its options
-    with.
-    """
+    """Return the options and operands. Raises `YqError` in the words of yq's own library."""
     try:
-        return yq.parser().parse(list(_plain_switches(ctx.words)))
+        return yq.parser().parse(ctx.words)
     except UsageError as error:
         found = _OPTION_ERROR.match(error.message)
         if found is None:
@@ -247,22 +284,10 @@ def _arguments(ctx: CommandContext) -> Arguments:
         if found[2]:
             raise YqError(f"flag needs an argument: {found[2]}") from None
         letter = found[3] or found[4]
-        cluster = next(
-            (word for word in ctx.words if word[:1] == "-" and word[:2] != "--" and letter in word),
-            "-" + letter,
-        )
+        clusters = [word for word in ctx.words if re.match("-[^-]", word) and letter in word]
+        cluster = clusters[0] if clusters else letter
         kind = "flag needs an argument" if found[4] else "unknown shorthand flag"
         raise YqError(f"{kind}: '{letter}' in -{cluster[cluster.index(letter) :]}") from None
-
-
-def _plain_switches(words: Sequence[str]) -> Iterator[str]:
-    """The words with `--switch=true` as `--switch`, and without `--switch=false`."""
-    for word in words:
-        found = _SWITCH.fullmatch(word)
-        if found is None:
-            yield word
-        elif found[2]:
-            yield found[1]
 
 
 def _boolean(args: Arguments, name: str, *, default: bool) -> bool:
@@ -272,33 +297,31 @@ def _boolean(args: Arguments, name: str, *, default: bool) -> bool:
     text = text.removeprefix("=")
     word = text.lower()
     if word not in ("", "true", "false", "t", "f", "1", "0"):
-        shown = "-r, --unwrapScalar" if name == "unwrapScalar" else "--" + name
-        raise YqError(
-            f'invalid argument "{text}" for "{shown}" flag: strconv.ParseBool: parsing "{text}": invalid syntax'
-        )
+        raise _invalid(text, "-r, --unwrapScalar", "ParseBool")
     return word in ("", "true", "t", "1")
 
 
 def _indent(args: Arguments) -> int:
-    text = args.value("indent")
-    if text is None:
-        return 2
-    text = text.removeprefix("=")
+    text = (args.value("indent") or "2").removeprefix("=")
     if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise YqError(
-            f'invalid argument "{text}" for "-I, --indent" flag: strconv.ParseInt: parsing "{text}": invalid syntax'
-        )
+        raise _invalid(text, "-I, --indent", "ParseInt")
     return min(int(text), 100)
+
+
+def _invalid(text: str, option: str, function: str) -> YqError:
+    return YqError(
+        f'invalid argument "{text}" for "{option}" flag: '
+        f'strconv.{function}: parsing "{text}": invalid syntax'
+    )
 
 
 @command(
     "yq",
     usage="""
     Usage: yq [COMMAND] [OPTION]... [EXPRESSION] [FILE]...
-    Apply an expression to YAML or JSON (TOML is read only). COMMAND is eval (e, the default:
-    each document by itself) or eval-all (ea: all documents together). Without a FILE, or with
-    "-", standard input is read. The first word is the expression unless it is the name of a
-    file.
+    Apply an expression to YAML or JSON. COMMAND is eval (e, the default: each document by
+    itself) or eval-all (ea: all documents together). Without a FILE, or with "-", standard
+    input is read. The first word is the expression unless it is the name of a file.
 
     What an expression does not touch stays as it was: comments, anchors, quotes, the order
     of keys.
@@ -310,15 +333,13 @@ def _indent(args: Arguments) -> int:
                                    alone, or process it and keep the rest
       -I, --indent=NUM             blanks for a level (default 2; 0 for JSON on one line)
       -i, --inplace                write the results to the first file
-      -p, --input-format=FORMAT    yaml, json, toml, base64 (default: by the first file's name,
-                                   else yaml)
+      -p, --input-format=FORMAT    yaml, json (default: by the first file's name, else yaml)
       -M, --no-colors              no colors (always so here)
       -N, --no-doc                 no --- between documents
-      -0, --nul-output             a NUL after each result, not a newline
       -n, --null-input             no input: the expression makes the document
-      -o, --output-format=FORMAT   yaml, json, base64 (default: as the input, YAML for TOML)
+      -o, --output-format=FORMAT   yaml, json (default: as the input)
       -P, --prettyPrint            block style without quotes where they are not needed
-      -s, --split-exp=EXPRESSION   write each result to a file that EXPRESSION names ($index counts)
+      -j, --tojson                 the same as -o json
       -r, --unwrapScalar[=BOOL]    strings without quotes (the default but for JSON)
       -V, --version                display the version and exit
       -h, --help                   display this help and exit
@@ -326,6 +347,7 @@ def _indent(args: Arguments) -> int:
     raw=True,
 )
 def yq(ctx: CommandContext, _args: Arguments) -> int:
+    assert operators  # importing it fills the table of operators
     try:
         args = _arguments(ctx)
         if args.flag("help"):
