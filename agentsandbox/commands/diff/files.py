@@ -43,7 +43,6 @@ class Rules:
         self.horizon = 0
         self.recursive = False
         self.new_file = False
-        self.follow = True
         self.brief = False
         self.report_same = False
         self.excluded: Callable[[str], bool] = lambda _name: False
@@ -153,7 +152,7 @@ class Comparer:
             mode = 0o040755 if self.ctx.stdin.unreadable == errno.EISDIR else 0o100644
             return _Side(name, Stat(mode, 0, self.ctx.host.clock()))
         try:
-            return _Side(name, self.ctx.fs.stat(self.ctx.path(name), follow=self.rules.follow))
+            return _Side(name, self.ctx.fs.stat(self.ctx.path(name)))
         except (FileNotFoundError, NotADirectoryError):
             return _Side(name, None)
 
@@ -162,25 +161,19 @@ class Comparer:
         if (old.is_dir or old.info is None) and (new.is_dir or new.info is None):
             return self._compare_existing_directories(old, new, parent)
         there = [side.info for side in (old, new) if side.info is not None]
-        linked = any(info.is_link for info in there)
         special = parent != "" and any(_is_special(info) for info in there)
         if len(there) < 2 and special:
             directory, name = posixpath.split(old.name if old.info is not None else new.name)
             self.ctx.print(f"Only in {directory}: {name}")
             return _DIFFERENT
-        if len(there) < 2 and linked:
-            self._no_such_file(old if old.info is None else new)
-            return _TROUBLE
         if len(there) == 2:
             kinds = [_kind(info) for info in there]
             differ = there[0].mode & _TYPE_BITS != there[1].mode & _TYPE_BITS
-            if (parent or linked) and (special or differ):
+            if parent and (special or differ):
                 self.ctx.print(
                     f"File {old.name} is a {kinds[0]} while file {new.name} is a {kinds[1]}"
                 )
                 return _DIFFERENT
-            if linked:
-                return self._compare_links(old, new)
             known = self._compare_by_status(old, new, there, parent)
             if known is not None:
                 return known
@@ -222,13 +215,6 @@ class Comparer:
                 name = side.name
                 break
         self.ctx.warn(describe_os_error(error, name), _TROUBLE)
-
-    def _compare_links(self, old: _Side, new: _Side) -> int:
-        fs, path = self.ctx.fs, self.ctx.path
-        if fs.readlink(path(old.name)) == fs.readlink(path(new.name)):
-            return _SAME
-        self.ctx.print(f"Symbolic links {old.name} and {new.name} differ")
-        return _DIFFERENT
 
     def _read(self, side: _Side) -> bytes:
         if side.info is None:
@@ -418,14 +404,12 @@ class Comparer:
 
 def _is_special(info: Stat) -> bool:
     """Whether it is a FIFO or a device: a comparison of directories does not read these."""
-    return not (info.is_dir or info.is_link or info.is_file)
+    return not (info.is_dir or info.is_file)
 
 
 def _kind(info: Stat) -> str:
     if info.is_dir:
         return "directory"
-    if info.is_link:
-        return "symbolic link"
     if info.is_file:
         return "regular empty file" if not info.size else "regular file"
     return {
