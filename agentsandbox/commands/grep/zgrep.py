@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+
 from agentsandbox.commands._files.gzip_files import Gzip, GzipOptions
 from agentsandbox.commands._text.lines import read_all
 from agentsandbox.commands.grep.grep import run_grep
@@ -76,7 +78,10 @@ def _search(ctx: CommandContext, name: str, words: list[str]) -> int:
     """Search one file; return grep's status, or 2 where gzip fails."""
     stdin, stdout = ctx.stdin, ctx.stdout
     if name == "-" and stdin.unreadable:
-        ctx.stderr.write(encode(f"\ngzip: stdin: {stdin.input_error().strerror}\n"))
+        error = stdin.input_error()
+        is_closed = error.errno == errno.EBADF
+        name = "gzip: standard input" if is_closed else "\ngzip: stdin"
+        ctx.stderr.write(encode(f"{name}: {error.strerror}\n"))
         return 2
     options = GzipOptions()
     options.decompress = options.stdout = options.force = options.quiet = True
