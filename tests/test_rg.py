@@ -35,11 +35,6 @@ FILES: dict[str, str | bytes] = {
         (["-l", "-g", "!*.md", "foo"], "a.py\nsrc/b.js\n", 0),
         (["-g", "*.md", "-o", "fo+"], "sub/c.md:foo\nsub/c.md:foo\n", 0),
         (["(\\w+) = (\\d)", "-r", "$2=${1}", "src"], "src/b.js:const 1=foo;\n", 0),
-        (
-            ["--vimgrep", "foo", "src"],
-            "src/b.js:1:7:const foo = 1;\nsrc/b.js:2:1:foo(); foo()\nsrc/b.js:2:8:foo(); foo()\n",
-            0,
-        ),
         (["-U", "os\\ndef", "a.py"], "import os\ndef foo():\n", 0),
         (["-S", "Foo"], "a.py:    return Foo\nsub/c.md:# Foo\n", 0),
         (["--files"], "a.py\nbin.dat\nkeep.log\nsrc/b.js\nsub/c.md\n", 0),

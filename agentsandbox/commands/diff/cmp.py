@@ -6,6 +6,7 @@ import errno
 import re
 from itertools import count
 
+from agentsandbox.commands.diff.usage import with_hint
 from agentsandbox.contract.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.contract.manners import SILENT, Manners, Release
 from agentsandbox.errors import CommandError, UsageError
@@ -25,10 +26,6 @@ _LARGEST = (1 << 63) - 1
 _EQUAL = 4096
 
 
-def _usage_error(message: str) -> CommandError:
-    return CommandError(f"{message}\ncmp: Try 'cmp --help' for more information.", 2)
-
-
 def _size(text: str, option: str) -> int:
     found = _SIZE.match(text)
     digits, suffix = found.groups() if found else (None, None)
@@ -36,59 +33,48 @@ def _size(text: str, option: str) -> int:
     if suffix:
         value *= (1000 if suffix[1:] == "B" else 1024) ** _POWERS[suffix[0].upper()]
     if not (digits or suffix) or not 0 <= value <= _LARGEST:
-        raise _usage_error(f"invalid {option} value '{text}'")
+        raise UsageError(f"invalid {option} value '{text}'", 2)
     return value
 
 
 def _integer(digits: str) -> int:
-    """A number as C writes it: 0x before hexadecimal digits, 0 before octal ones."""
+    """Return a number in C's notation: hexadecimal after 0x, octal after 0."""
     plain = digits.lstrip("+-")
     value = int(plain, 16 if plain[:2] in ("0x", "0X") else 8 if plain.startswith("0") else 10)
     return -value if digits.startswith("-") else value
 
 
 def _visible(byte: int) -> str:
-    """A byte as `cat -v` shows it."""
+    """Return a byte as `cat -v` shows it."""
     prefix = "M-" if byte >= 128 else ""
     byte &= 127
     return prefix + (f"^{chr(byte ^ 64)}" if byte < 32 or byte == 127 else chr(byte))
 
 
 def _columns(*, show_bytes: bool) -> tuple[list[str], list[str]]:
-    """The columns of `-l` behind the offset: what stands there for each byte, of either file."""
+    """Return the two columns of `-l` behind the offset, for each byte."""
+    octal = [f" {byte:3o}" for byte in range(256)]
     if not show_bytes:
-        return [f" {byte:3o}" for byte in range(256)], [f" {byte:3o}\n" for byte in range(256)]
+        return octal, [f"{text}\n" for text in octal]
     visible = [_visible(byte) for byte in range(256)]
-    return [f" {byte:3o} {visible[byte]:<4}" for byte in range(256)], [
-        f" {byte:3o} {visible[byte]}\n" for byte in range(256)
-    ]
+    return (
+        [f"{text} {shown:<4}" for text, shown in zip(octal, visible, strict=True)],
+        [f"{text} {shown}\n" for text, shown in zip(octal, visible, strict=True)],
+    )
 
 
-class _Reader:
-    """Reads exactly as many bytes as asked for, as long as there are any."""
-
-    __slots__ = ("source",)
-
-    def __init__(self, source: ByteReader) -> None:
-        self.source = source
-
-    def read(self, size: int) -> bytes:
-        """`size` bytes; fewer only at the end."""
-        block = self.source.read(size)
-        if len(block) == size or not block:
-            return block
-        parts = [block]
-        got = len(block)
-        while got < size and (block := self.source.read(size - got)):
-            parts.append(block)
-            got += len(block)
-        return b"".join(parts)
+def _read(source: ByteReader, size: int) -> bytes:
+    """Read `size` bytes, fewer only at the end."""
+    block = source.read(size)
+    while block and len(block) < size and (more := source.read(size - len(block))):
+        block += more
+    return block
 
 
 class _Comparison:
-    """Two files from where they are compared on."""
+    """Two files, read up to the place where the comparison begins."""
 
-    __slots__ = ("ctx", "limit", "names", "readers", "show_bytes", "sources")
+    __slots__ = ("ctx", "limit", "names", "show_bytes", "sources")
 
     def __init__(
         self,
@@ -109,24 +95,21 @@ class _Comparison:
             try:
                 sources.append(ctx.open_input(name))
             except OSError as error:
-                raise CommandError(
-                    "" if quiet and error.errno != errno.EISDIR else describe_os_error(error, name),
-                    2,
-                ) from None
+                silent = quiet and error.errno != errno.EISDIR
+                raise CommandError("" if silent else describe_os_error(error, name), 2) from None
         self.sources = sources
-        self.readers = [_Reader(source) for source in sources]
-        for reader, skip in zip(self.readers, skips, strict=True):
-            while skip > 0 and (block := reader.read(min(skip, BLOCK))):
+        for source, skip in zip(sources, skips, strict=True):
+            while skip > 0 and (block := source.read(min(skip, BLOCK))):
                 ctx.budget.step()
                 skip -= len(block)
 
     def blocks(self) -> Iterator[tuple[bytes, bytes]]:
-        """Pairs of blocks until one file ends."""
+        """Yield pairs of blocks until one file ends."""
         left = self.limit
         while left is None or left > 0:
             self.ctx.budget.step()
             size = BLOCK if left is None else min(BLOCK, left)
-            first, second = (reader.read(size) for reader in self.readers)
+            first, second = (_read(source, size) for source in self.sources)
             if first or second:
                 yield first, second
             if len(first) < size or len(second) < size:
@@ -139,7 +122,7 @@ class _Comparison:
         return int(any(first != second for first, second in self.blocks()))
 
     def first_difference(self) -> int:
-        """The default: where the files first differ."""
+        """Without options: report where the files first differ."""
         position, newlines, last = 0, 0, 10
         for first, second in self.blocks():
             common = min(len(first), len(second))
@@ -199,26 +182,17 @@ class _Comparison:
     def _write_differences(
         self, start: int, width: int, one: bytes, other: bytes, columns: tuple[list[str], list[str]]
     ) -> None:
-        """A line for each byte that differs; the first stands at `start`."""
+        """Write a line for each byte that differs; both blocks begin at `start`."""
         ones, others = columns
-        digits = len(str(start + len(one)))
-        if digits == len(str(start)):
-            blank = " " * (width - digits)
-            lines = [
-                f"{blank}{at}{ones[a]}{others[b]}"
-                for at, a, b in zip(count(start), one, other)
-                if a != b
-            ]
-        else:
-            lines = [
-                f"{at:{width}d}{ones[a]}{others[b]}"
-                for at, a, b in zip(count(start), one, other)
-                if a != b
-            ]
+        lines = [
+            f"{at:{width}d}{ones[a]}{others[b]}"
+            for at, a, b in zip(count(start), one, other)
+            if a != b
+        ]
         self.ctx.stdout.write(encode("".join(lines)))
 
     def _offset_width(self) -> int:
-        """The digits of the largest offset there can be."""
+        """Return the number of digits of the largest possible offset."""
         largest = 2**63 - 1 if self.limit is None else self.limit
         for source in self.sources:
             if hasattr(source, "stat") and hasattr(source, "seek"):
@@ -229,7 +203,7 @@ class _Comparison:
 
 
 def _first_difference(first: bytes, second: bytes, size: int) -> int:
-    """The position of the first byte that differs, by halving."""
+    """Return the position of the first byte that differs, by halving."""
     low, high = 0, size
     while high - low > 1:
         middle = (low + high) // 2
@@ -244,8 +218,8 @@ def _ignored(text: str) -> list[int]:
     first, colon, second = text.partition(":")
     try:
         skip = _size(first, "--ignore-initial")
-    except CommandError:
-        raise _usage_error(f"invalid --ignore-initial value '{text}'") from None
+    except UsageError:
+        raise UsageError(f"invalid --ignore-initial value '{text}'", 2) from None
     return [skip, _size(second, "--ignore-initial") if colon else skip]
 
 
@@ -282,7 +256,8 @@ def _skips(args: Arguments) -> tuple[int, int]:
     Usage: cmp [OPTION]... FILE1 [FILE2 [SKIP1 [SKIP2]]]
     Compare two files byte by byte.
 
-    With no FILE2, or when a FILE is -, read standard input. SKIP1 and SKIP2 are bytes to skip at the beginning.
+    With no FILE2, or when a FILE is -, read standard input. SKIP1 and SKIP2 are the bytes to skip at
+    the beginning.
 
       -b, -c, --print-bytes          print the bytes that differ
       -i, --ignore-initial=SKIP  skip the first SKIP bytes of both files, or SKIP1:SKIP2
@@ -295,26 +270,23 @@ def _skips(args: Arguments) -> tuple[int, int]:
     """,
 )
 def cmp(ctx: CommandContext, args: Arguments) -> int:
-    if "--help" in ctx.words:
-        ctx.stdout.write(encode(cmp.usage))
-        return 0
     if "-v" in ctx.words or "--version" in ctx.words:
         ctx.stdout.write(encode(cmp.version()))
         return 0
-    try:
-        args = cmp.parser().parse(ctx.words)
-    except UsageError as error:
-        raise _usage_error(error.message) from None
+    return with_hint(ctx, lambda: _cmp(ctx, cmp.parser().parse(ctx.words)), cmp.usage)
+
+
+def _cmp(ctx: CommandContext, args: Arguments) -> int:
     limits = [_limit(text) for text in args.values("bytes")]
     verbose, quiet = args.flag("verbose"), args.flag("quiet")
     if verbose and quiet:
-        raise _usage_error("options -l and -s are incompatible")
+        raise UsageError("options -l and -s are incompatible", 2)
     skips = _skips(args)
     words = args.operands
     if not words:
-        raise _usage_error(f"missing operand after '{ctx.words[-1] if ctx.words else 'cmp'}'")
+        raise UsageError(f"missing operand after '{ctx.words[-1] if ctx.words else 'cmp'}'", 2)
     if len(words) > 4:
-        raise _usage_error(f"extra operand '{words[4]}'")
+        raise UsageError(f"extra operand '{words[4]}'", 2)
     names = (words[0], words[1] if len(words) > 1 else "-")
     if names == ("-", "-") and skips[0] == skips[1]:
         return 0  # the same file

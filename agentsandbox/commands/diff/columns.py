@@ -11,10 +11,12 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.budget import Budget
 
 _GUTTER = 3
+"""The columns between both files."""
+_TAB = 8
 
 
 def _width(character: str) -> int:
-    """The columns that a character takes; an undecodable byte takes none."""
+    """Return the width of a character; an undecodable byte has none."""
     import unicodedata
 
     if 0xDC80 <= ord(character) < 0xDD00 or unicodedata.combining(character):
@@ -31,27 +33,21 @@ class Columns:
         budget: Budget,
         *,
         width: int = 130,
-        tab_size: int = 8,
-        left_column: bool = False,
         suppress_common: bool = False,
     ) -> None:
         self.style = style
         self.budget = budget
-        self.tab_size = tab_size
-        self.left_column = left_column
         self.suppress_common = suppress_common
-        unit = 1 if style.expand else tab_size
-        both = unit + _GUTTER
+        both = _TAB + _GUTTER
         offset = (width >> 1) + (both >> 1) + (width & both & 1)
-        offset -= offset % unit
-        self.half = (
-            0 if offset <= _GUTTER or width <= offset else min(offset - _GUTTER, width - offset)
-        )
+        offset -= offset % _TAB
+        fits = _GUTTER < offset < width
+        self.half = min(offset - _GUTTER, width - offset) if fits else 0
         self.second = offset if self.half else width
         budget.charge(width * 4)
 
     def print(self, pair: Pair, changes: list[Change]) -> None:
-        """All lines, the changed ones with a mark between."""
+        """Print all lines; between changed ones there is a mark."""
         old = new = 0
         for change in changes:
             if change.ignored:
@@ -62,7 +58,7 @@ class Columns:
         self.print_common(pair, old, len(pair.old), new, len(pair.new))
 
     def print_change(self, pair: Pair, change: Change) -> None:
-        """The lines of one change."""
+        """Print the lines of one change."""
         old, new = change.old, change.new
         old_end, new_end = old + change.deleted, new + change.inserted
         while old < old_end and new < new_end:
@@ -75,12 +71,8 @@ class Columns:
             self._row(line, b"<", None)
 
     def print_common(self, pair: Pair, old: int, old_end: int, new: int, new_end: int) -> None:
-        """Lines between changes."""
+        """Print the lines between two changes."""
         if self.suppress_common:
-            return
-        if self.left_column:
-            for line in pair.old[old:old_end]:
-                self._row(line, b"(", None)
             return
         while old < old_end and new < new_end:
             self._row(pair.old[old], b" ", pair.new[new])
@@ -112,30 +104,25 @@ class Columns:
         self.style.write(bytes(made) + (b"\n" if newline else b""))
 
     def _move(self, made: bytearray, start: int, end: int) -> int:
-        """Blanks from one column to another: tabs where they fit."""
+        """Write blanks from one column to another: tabs where they fit."""
         at = start
-        if not self.style.expand:
-            while (stop := at + self.tab_size - at % self.tab_size) <= end:
-                made += b"\t"
-                at = stop
+        while (stop := at + _TAB - at % _TAB) <= end:
+            made += b"\t"
+            at = stop
         made += b" " * max(0, end - at)
         return end
 
     def _half_line(self, made: bytearray, line: bytes, indent: int) -> int:
-        """As much of a line as fits into a column; gives the column where it ends."""
+        """Write as much of a line as fits into a column; return the column where it ends."""
         limit = self.half
         position = out = 0
         for character in decode(line):
             byte = ord(character)
             if byte == 9:
-                width = self.tab_size - position % self.tab_size
+                width = _TAB - position % _TAB
                 if position == out:
                     stop = out + width
-                    if self.style.expand:
-                        stop = min(stop, limit)
-                        made += b" " * max(0, stop - out)
-                        out = max(out, stop)
-                    elif stop < limit:
+                    if stop < limit:
                         out = stop
                         made.append(byte)
                 position += width

@@ -46,14 +46,14 @@ _STYLES = {
 
 
 def parse_number(text: str, what: str, least: int = 0) -> int:
-    """The value of an option."""
+    """Return the numeric value of an option."""
     if not (text.isascii() and text.isdigit()) or int(text[:12]) < least:
         raise UsageError(f"invalid {what} '{text}'", 2)
     return min(int(text[:12]), 1 << 30)
 
 
 def _style(args: Arguments) -> tuple[str, int]:
-    """The output format, and how many lines of context."""
+    """Return the output format and the number of lines of context."""
     style = ""
     context = -1
     for key, value in args.given:
@@ -71,9 +71,9 @@ def _style(args: Arguments) -> tuple[str, int]:
         context = parse_number(given[-1] or "", "context length")
     if args.flag("show-c-function") and not style:
         style = "context"
-    return style or "normal", 3 if context < 0 and style in ("", "context", "unified") else max(
-        context, 0
-    )
+    if context < 0:
+        context = 3 if style in ("context", "unified") else 0
+    return style or "normal", context
 
 
 def _matcher(ctx: CommandContext, patterns: list[str]) -> Callable[[bytes], bool] | None:
@@ -94,8 +94,8 @@ def _function_matcher(ctx: CommandContext, args: Arguments) -> Callable[[bytes],
     return _matcher(ctx, patterns)
 
 
-def rules_from(ctx: CommandContext, args: Arguments, tab_size: int) -> Rules:
-    """What the options of `diff` say of what counts as a difference."""
+def _rules(ctx: CommandContext, args: Arguments) -> Rules:
+    """Return the options that decide what counts as a difference."""
     rules = Rules()
     space_change = args.flag("ignore-space-change")
     rules.sameness = Sameness(
@@ -104,7 +104,6 @@ def rules_from(ctx: CommandContext, args: Arguments, tab_size: int) -> Rules:
         space_change=space_change,
         trailing_space=args.flag("ignore-trailing-space"),
         tab_expansion=args.flag("ignore-tab-expansion"),
-        tab_size=tab_size,
     )
     rules.blank_lines = args.flag("ignore-blank-lines")
     rules.blank_means_white = (
@@ -116,7 +115,6 @@ def rules_from(ctx: CommandContext, args: Arguments, tab_size: int) -> Rules:
     rules.minimal = args.flag("minimal")
     rules.recursive = args.flag("recursive")
     rules.new_file = args.flag("new-file")
-    rules.follow = not args.flag("no-dereference")
     rules.brief = args.flag("brief")
     rules.report_same = args.flag("report-identical-files")
     rules.labels = args.values("label")
@@ -136,7 +134,7 @@ def rules_from(ctx: CommandContext, args: Arguments, tab_size: int) -> Rules:
 
 
 def _printer(
-    ctx: CommandContext, args: Arguments, name: str, style: formats.Style, tab_size: int
+    ctx: CommandContext, args: Arguments, name: str, style: formats.Style
 ) -> Callable[[Pair, list[Change]], None]:
     budget = ctx.budget
     if name == "unified":
@@ -149,8 +147,6 @@ def _printer(
             style,
             budget,
             width=width,
-            tab_size=tab_size,
-            left_column=args.flag("left-column"),
             suppress_common=args.flag("suppress-common-lines"),
         )
         return columns.print
@@ -165,7 +161,7 @@ def _printer(
 
 
 def _templates(ctx: CommandContext, args: Arguments, style: formats.Style) -> Templates:
-    """What --old-group-format, --line-format and their like ask for."""
+    """Return the output of --old-group-format, --line-format and the like."""
     groups: dict[str, bytes] = {}
     lines: dict[str, bytes] = {}
     for key, value in args.given:
@@ -191,7 +187,7 @@ def _operands(args: Arguments, words: list[str]) -> tuple[str, str]:
 
 
 def _switches(words: list[str], operands: list[str]) -> str:
-    """The options as the headings in a recursive comparison repeat them."""
+    """Return the options, as the headings of a recursive comparison repeat them."""
     left = list(operands)
     kept: list[str] = []
     for word in reversed(words):
@@ -206,7 +202,7 @@ def _switches(words: list[str], operands: list[str]) -> str:
 
 
 class _Held:
-    """Output is gathered, so that a command with many lines does not write each by itself."""
+    """Output that is held until the changes of a file are complete: one write, not thousands."""
 
     def __init__(self, ctx: CommandContext) -> None:
         self.ctx = ctx
@@ -214,13 +210,13 @@ class _Held:
         self.write = self.parts.append
 
     def take(self) -> bytes:
-        """What was gathered."""
+        """Return what was held, and forget it."""
         data = b"".join(self.parts)
         self.parts.clear()
         return data
 
     def flush(self) -> None:
-        """Write what was gathered."""
+        """Write what was held."""
         if self.parts:
             self.ctx.stdout.write(self.take())
 
@@ -267,7 +263,6 @@ _OLD_CONTEXT = re.compile(r"(-[abBcdeEfHilNpqrstuvwyZ]*[cu][abBcdeEfHilNpqrstuvw
       -f, --forward-ed              something like an ed script, in forward order
       -y, --side-by-side            two columns
       -W, --width=NUM               columns of the output (default 130)
-          --left-column             only the left column of common lines
           --suppress-common-lines   no common lines
           --old-group-format=GFMT   how groups of lines only in the first file are shown
           --new-group-format=GFMT   … only in the second file
@@ -281,13 +276,10 @@ _OLD_CONTEXT = re.compile(r"(-[abBcdeEfHilNpqrstuvwyZ]*[cu][abBcdeEfHilNpqrstuvw
       -p, --show-c-function         the C function that each change is in
       -F, --show-function-line=RE   the last line before each change that matches RE
       -L, --label=LABEL             instead of file name and time; may be repeated
-      -t, --expand-tabs             tabs as spaces
-          --tabsize=NUM             tab stops every NUM columns (default 8)
-          --color[=WHEN]            colors: never, always, auto
+          --color[=WHEN]            never or auto, which is the same here
       -l, --paginate                pass the output through pr
 
       -r, --recursive               compare subdirectories as well
-          --no-dereference          compare symbolic links themselves
       -N, --new-file                a file that is missing is empty
       -x, --exclude=PAT             leave out files that match PAT
       -X, --exclude-from=FILE       leave out files that match a pattern in FILE
@@ -303,7 +295,7 @@ _OLD_CONTEXT = re.compile(r"(-[abBcdeEfHilNpqrstuvwyZ]*[cu][abBcdeEfHilNpqrstuvw
       -a, --text                    all files are text
           --strip-trailing-cr       leave out the CR of CR LF
       -d, --minimal                 find the smallest difference
-      -H, --speed-large-files       (the same result here)
+      -H, --speed-large-files       (changes nothing: the result is the same)
       -v, --version                 display the version and exit
           --help                    display this help and exit
 
@@ -325,22 +317,20 @@ def _diff(ctx: CommandContext, args: Arguments, words: list[str]) -> int:
         return 0
     style_name, context = _style(args)
     color = args.value("color")
-    if color not in (None, "never", "always", "auto") and ("color", None) not in args.given:
-        raise UsageError(f"invalid color '{color}'", 2)
-    tab_size = parse_number(args.value("tabsize") or "8", "tabsize", 1)
+    if color not in (None, "never", "auto") and ("color", None) not in args.given:
+        known = "colors are not available here" if color == "always" else f"invalid color '{color}'"
+        raise UsageError(known, 2)
     parse_number(args.value("width") or "130", "width", 1)
     held = _Held(ctx)
     style = formats.Style(
         held.write,
         ctx.budget,
         context=context,
-        expand=tab_size if args.flag("expand-tabs") else 0,
-        colors=color == "always",
         function=_function_matcher(ctx, args),
     )
-    rules = rules_from(ctx, args, tab_size)
+    rules = _rules(ctx, args)
     rules.horizon = context if style_name in ("unified", "context") else 0
-    show = _printer(ctx, args, style_name, style, tab_size)
+    show = _printer(ctx, args, style_name, style)
 
     def show_and_flush(pair: Pair, changes: list[Change]) -> None:
         if args.flag("paginate"):
@@ -360,7 +350,7 @@ def _diff(ctx: CommandContext, args: Arguments, words: list[str]) -> int:
 
 
 def _respelled(words: list[str]) -> list[str]:
-    """The words with "-u5" as -u -5, which is what it always meant."""
+    """Return the words with the old spelling "-u5" as -u -5."""
     spelled: list[str] = []
     for at, word in enumerate(words):
         if word == "--":

@@ -1,4 +1,8 @@
-"""Comparing files and directories, as `diff` walks them."""
+"""The walk of `diff` over files and directories.
+
+Two files are compared by the cheapest means that decides: their kinds, their inode numbers and sizes,
+their bytes, and only then their lines (`comparison.compare`).
+"""
 
 from __future__ import annotations
 
@@ -26,7 +30,7 @@ _TIME = "%Y-%m-%d %H:%M:%S.%N %z"
 
 
 class Rules:
-    """What counts as a difference, and which files are looked at."""
+    """The options: which differences count, and which files are compared."""
 
     def __init__(self) -> None:
         self.sameness = Sameness()
@@ -39,7 +43,6 @@ class Rules:
         self.horizon = 0
         self.recursive = False
         self.new_file = False
-        self.follow = True
         self.brief = False
         self.report_same = False
         self.excluded: Callable[[str], bool] = lambda _name: False
@@ -54,7 +57,7 @@ class Rules:
 
 
 class _Side:
-    """One of two files: its name, what is known of it; `info` is None for one that is not there."""
+    """One of two files: its name and its status, which is None if there is no such file."""
 
     __slots__ = ("data", "info", "name")
 
@@ -63,43 +66,38 @@ class _Side:
         self.info = info
         self.data: bytes | None = None
 
+    @property
+    def is_dir(self) -> bool:
+        return self.info is not None and self.info.is_dir
+
+
+_ESCAPES = {
+    **{chr(code): f"\\{code:03o}" for code in range(32)},
+    **dict(zip("\a\b\t\n\v\f\r", ("\\a", "\\b", "\\t", "\\n", "\\v", "\\f", "\\r"), strict=True)),
+    '"': '\\"',
+    "\\": "\\\\",
+}
+
 
 def escape_name(name: str) -> str:
-    """A file name for a header: in C's quotes when it has a blank, a quote or a control
-    character.
-    """
-    special = {
-        "\a": "\\a",
-        "\b": "\\b",
-        "\t": "\\t",
-        "\n": "\\n",
-        "\v": "\\v",
-        "\f": "\\f",
-        "\r": "\\r",
-        '"': '\\"',
-        "\\": "\\\\",
-    }
-    made: list[str] = []
-    quoted = False
-    for character in name:
-        if character in special:
-            made.append(special[character])
-            quoted = True
-        elif character == " ":
-            made.append(character)
-            quoted = True
-        elif character < " ":
-            made.append(f"\\{ord(character):03o}")
-            quoted = True
-        else:
-            made.append(character)
-    return f'"{"".join(made)}"' if quoted else name
+    """Return a file name for a header: in C's quotes if a blank or an escape is in it."""
+    escaped = "".join([_ESCAPES.get(character, character) for character in name])
+    return f'"{escaped}"' if escaped != name or " " in name else name
 
 
 class Comparer:
-    """Compares two operands. `show` prints the changes of a pair of files, after `heading` if that
-    is not empty.
-    """
+    """The comparison of two operands. `show` prints the changes of a pair of files."""
+
+    heading = ""
+    """The line above the changes of one of many files."""
+    announces = True
+    """Whether `heading` is printed here (with -l, pr prints it)."""
+    robust = True
+    """Whether the output format can tell that the last line has no newline."""
+    merges = False
+    """Whether the output is one text made of both files, which directories cannot be."""
+    always_shows = False
+    """Whether files without differences are printed too."""
 
     def __init__(
         self,
@@ -115,41 +113,37 @@ class Comparer:
         self._stdin: bytes | None = None
 
     def compare(self, old: str, new: str) -> int:
-        """The exit status for two operands."""
+        """Return the exit status for two operands."""
         if old == new == "-":
             return _SAME
         sides = [self._look(old, top=True), self._look(new, top=True)]
         if self._missing(sides):
             return _TROUBLE
         for this, that in ((0, 1), (1, 0)):
-            info, other = sides[this].info, sides[that].info
-            if info is not None and info.is_dir and other is not None and not other.is_dir:
-                if sides[that].name == "-":
-                    self.ctx.warn("cannot compare '-' to a directory", _TROUBLE)
-                    return _TROUBLE
-                inside = posixpath.join(
-                    sides[this].name, posixpath.basename(sides[that].name.rstrip("/"))
-                )
-                sides[this] = self._look(inside, top=True)
-                if sides[this].info is None:
-                    self.ctx.warn(f"{inside}: {os.strerror(errno.ENOENT)}", _TROUBLE)
-                    return _TROUBLE
-                if self._missing(sides):
-                    return _TROUBLE
-                break
+            if not sides[this].is_dir or sides[that].info is None or sides[that].is_dir:
+                continue
+            if sides[that].name == "-":
+                self.ctx.warn("cannot compare '-' to a directory", _TROUBLE)
+                return _TROUBLE
+            base = posixpath.basename(sides[that].name.rstrip("/"))
+            sides[this] = self._look(posixpath.join(sides[this].name, base), top=True)
+            if sides[this].info is None:
+                self._no_such_file(sides[this])
+                return _TROUBLE
+            break
         return self._compare(sides[0], sides[1], "")
 
+    def _no_such_file(self, side: _Side) -> None:
+        self.ctx.warn(f"{side.name}: {os.strerror(errno.ENOENT)}", _TROUBLE)
+
     def _missing(self, sides: Sequence[_Side]) -> bool:
-        """Report the files that are not there and may not be missing."""
-        rules = self.rules
-        absent = [side.info is None for side in sides]
-        allowed = [rules.new_file, rules.new_file]
-        reported = False
-        for side, gone, may in zip(sides, absent, allowed, strict=True):
-            if gone and (not may or all(absent)):
-                self.ctx.warn(f"{side.name}: {os.strerror(errno.ENOENT)}", _TROUBLE)
-                reported = True
-        return reported
+        """Report the files that do not exist, but for one of two with -N."""
+        absent = [side for side in sides if side.info is None]
+        if self.rules.new_file and len(absent) < 2:
+            return False
+        for side in absent:
+            self._no_such_file(side)
+        return bool(absent)
 
     def _look(self, name: str, *, top: bool = False) -> _Side:
         if name == "-" and top:
@@ -158,100 +152,69 @@ class Comparer:
             mode = 0o040755 if self.ctx.stdin.unreadable == errno.EISDIR else 0o100644
             return _Side(name, Stat(mode, 0, self.ctx.host.clock()))
         try:
-            return _Side(name, self.ctx.fs.stat(self.ctx.path(name), follow=self.rules.follow))
+            return _Side(name, self.ctx.fs.stat(self.ctx.path(name)))
         except (FileNotFoundError, NotADirectoryError):
             return _Side(name, None)
 
     def _compare(self, old: _Side, new: _Side, parent: str) -> int:
-        rules, ctx = self.rules, self.ctx
-        old_dir = old.info is not None and old.info.is_dir
-        new_dir = new.info is not None and new.info.is_dir
-        if (
-            (old_dir and new_dir)
-            or (old_dir and new.info is None)
-            or (new_dir and old.info is None)
-        ):
-            if (
-                old.info is not None
-                and new.info is not None
-                and old.info.ino == new.info.ino
-                and (rules.brief or not self.always_shows)
-            ):
-                return _SAME
-            if rules.recursive or not parent:
-                return self._compare_directories(old, new)
-            ctx.print(f"Common subdirectories: {old.name} and {new.name}")
-            return _SAME
-        linked = (old.info is not None and old.info.is_link) or (
-            new.info is not None and new.info.is_link
-        )
-        unread = [
-            side.name
-            for side in (old, new)
-            if parent and side.info is not None and _is_special(side.info)
-        ]
-        if unread and (old.info is None or new.info is None):
-            directory, name = posixpath.split(unread[0])
-            ctx.print(f"Only in {directory}: {name}")
+        """Compare two files of any kind; `parent` is the directory of the old one, if any."""
+        if (old.is_dir or old.info is None) and (new.is_dir or new.info is None):
+            return self._compare_existing_directories(old, new, parent)
+        there = [side.info for side in (old, new) if side.info is not None]
+        special = parent != "" and any(_is_special(info) for info in there)
+        if len(there) < 2 and special:
+            directory, name = posixpath.split(old.name if old.info is not None else new.name)
+            self.ctx.print(f"Only in {directory}: {name}")
             return _DIFFERENT
-        if linked and (old.info is None or new.info is None):
-            ctx.warn(
-                f"{(old if old.info is None else new).name}: {os.strerror(errno.ENOENT)}", _TROUBLE
-            )
-            return _TROUBLE
-        if (
-            (parent or linked)
-            and old.info is not None
-            and new.info is not None
-            and (unread or _type(old.info) != _type(new.info))
-        ):
-            ctx.print(
-                f"File {old.name} is a {_kind(old.info)} while file {new.name} is a {_kind(new.info)}"
-            )
-            return _DIFFERENT
-        if old.info is not None and new.info is not None and old.info.is_link and new.info.is_link:
-            return self._compare_links(old, new)
-        if (
-            old.info is not None
-            and new.info is not None
-            and old.name != "-"
-            and new.name != "-"
-            and not self.always_shows
-        ):
-            if old.info.ino == new.info.ino and old.info.ino:
-                return self._same(old, new, parent)
-            sizes = (old.info.size, new.info.size)
-            if (
-                rules.brief
-                and rules.is_exact
-                and 0 not in sizes
-                and sizes[0] != sizes[1]
-                and old.info.is_file
-                and new.info.is_file
-            ):
-                return self._differ(old, new)
+        if len(there) == 2:
+            kinds = [_kind(info) for info in there]
+            differ = there[0].mode & _TYPE_BITS != there[1].mode & _TYPE_BITS
+            if parent and (special or differ):
+                self.ctx.print(
+                    f"File {old.name} is a {kinds[0]} while file {new.name} is a {kinds[1]}"
+                )
+                return _DIFFERENT
+            known = self._compare_by_status(old, new, there, parent)
+            if known is not None:
+                return known
         try:
             old.data, new.data = self._read(old), self._read(new)
         except OSError as error:
-            ctx.warn(
-                describe_os_error(error, error.filename and self._called(error.filename, old, new)),
-                _TROUBLE,
-            )
+            self._warn_of(error, old, new)
             return _TROUBLE
         return self._compare_data(old, new, parent)
 
-    def _called(self, path: str, *sides: _Side) -> str:
-        for side in sides:
-            if self.ctx.path(side.name) == path:
-                return side.name
-        return path
-
-    def _compare_links(self, old: _Side, new: _Side) -> int:
-        fs, path = self.ctx.fs, self.ctx.path
-        if fs.readlink(path(old.name)) == fs.readlink(path(new.name)):
+    def _compare_existing_directories(self, old: _Side, new: _Side, parent: str) -> int:
+        quiet = self.rules.brief or not self.always_shows
+        if old.info is not None and new.info is not None and old.info.ino == new.info.ino and quiet:
             return _SAME
-        self.ctx.print(f"Symbolic links {old.name} and {new.name} differ")
-        return _DIFFERENT
+        if self.rules.recursive or not parent:
+            return self._compare_directories(old, new)
+        self.ctx.print(f"Common subdirectories: {old.name} and {new.name}")
+        return _SAME
+
+    def _compare_by_status(
+        self, old: _Side, new: _Side, there: list[Stat], parent: str
+    ) -> int | None:
+        """Compare two files without reading them; None if their contents decide."""
+        if "-" in (old.name, new.name) or self.always_shows:
+            return None
+        first, second = there
+        if first.ino == second.ino and first.ino:
+            return self._same(old, new, parent)
+        exact = self.rules.brief and self.rules.is_exact and first.is_file and second.is_file
+        if exact and first.size and second.size and first.size != second.size:
+            return self._differ(old, new)
+        return None
+
+    def _warn_of(self, error: OSError, *sides: _Side) -> None:
+        """Report an error with the name of the file as it was given."""
+        name = error.filename
+        for side in sides:
+            if name and self.ctx.path(side.name) == name:
+                name = side.name
+                break
+        self.ctx.warn(describe_os_error(error, name), _TROUBLE)
 
     def _read(self, side: _Side) -> bytes:
         if side.info is None:
@@ -310,7 +273,7 @@ class Comparer:
         return _TROUBLE if trouble else _DIFFERENT
 
     def _differ(self, old: _Side, new: _Side) -> int:
-        """Say no more than that they differ."""
+        """Report that two files differ, without their lines."""
         self.ctx.print(f"Files {' and '.join(self._called_in_output(old, new))} differ")
         return _DIFFERENT
 
@@ -319,9 +282,7 @@ class Comparer:
             self.ctx.warn(f"{name}: No newline at end of file\n", _TROUBLE)
 
     def _complete(self, side: _Side) -> bool:
-        """Add the newline that is missing at the end, and whether it was: an ed script cannot say
-        that it is.
-        """
+        """Add a missing newline at the end, and return whether it was missing."""
         if not side.data or side.data.endswith(b"\n"):
             return False
         side.data += b"\n"
@@ -330,17 +291,6 @@ class Comparer:
     def _show_same(self, pair: Pair, changes: list[Change]) -> None:
         if not self.rules.brief and self.always_shows:
             self.show(pair, changes)
-
-    heading = ""
-    """What the two files that are shown are called together."""
-    announces = True
-    """Whether the heading is printed here."""
-    robust = True
-    """Whether the output format can tell that the last line has no newline."""
-    merges = False
-    """Whether both files become one text, which those of directories cannot."""
-    always_shows = False
-    """Whether files without differences are printed too, as side by side and merged."""
 
     def _same(self, old: _Side, new: _Side, parent: str) -> int:
         binary = old.data is not None and is_binary(old.data) and not self.rules.text
@@ -359,7 +309,7 @@ class Comparer:
         return _SAME
 
     def _head(self, old: _Side, new: _Side, *, shown: bool) -> None:
-        """The line before the changes of one of many files."""
+        """Print the line above the changes of one of many files."""
         self.heading = (
             f"diff{self.options} {' '.join(map(escape_name, self._called_in_output(old, new)))}"
         )
@@ -367,7 +317,7 @@ class Comparer:
             self.ctx.print(self.heading)
 
     def _called_in_output(self, old: _Side, new: _Side) -> list[str]:
-        """The names of two files, or the labels that stand for them."""
+        """Return the names of two files, or their labels."""
         labels = self.rules.labels
         return [labels[at] if at < len(labels) else side.name for at, side in enumerate((old, new))]
 
@@ -378,9 +328,8 @@ class Comparer:
 
         def trivial(line: bytes) -> bool:
             text = line.removesuffix(b"\n")
-            if rules.blank_lines and not (
-                text.strip(b" \t\v\f\r") if rules.blank_means_white else text
-            ):
+            visible = text.strip(b" \t\v\f\r") if rules.blank_means_white else text
+            if rules.blank_lines and not visible:
                 return True
             return rules.matching is not None and rules.matching(text)
 
@@ -416,10 +365,7 @@ class Comparer:
         try:
             olds, news = set(self._names(old)), set(self._names(new))
         except OSError as error:
-            ctx.warn(
-                describe_os_error(error, error.filename and self._called(error.filename, old, new)),
-                _TROUBLE,
-            )
+            self._warn_of(error, old, new)
             return _TROUBLE
         status = _SAME
         ctx.budget.deeper()
@@ -433,7 +379,7 @@ class Comparer:
         return status
 
     def _compare_entry(self, old: _Side, new: _Side, name: str, there: tuple[bool, bool]) -> int:
-        """Compare the files of one name; `there` says in which of the directories there is one."""
+        """Compare the files of one name; `there` tells which of the directories has one."""
         for present, other in ((there[0], new), (there[1], old)):
             if not present and not self.rules.new_file:
                 self.ctx.print(f"Only in {other.name}: {name}")
@@ -448,7 +394,7 @@ class Comparer:
             if present and side.info is None
         ]
         for side in dangling:
-            self.ctx.warn(f"{side.name}: {os.strerror(errno.ENOENT)}", _TROUBLE)
+            self._no_such_file(side)
         return _TROUBLE if dangling else self._compare(*sides, old.name)
 
     def _entry(self, directory: str, name: str, *, there: bool) -> _Side:
@@ -457,23 +403,17 @@ class Comparer:
 
 
 def _is_special(info: Stat) -> bool:
-    """Whether it is a FIFO or a device, which directories are not compared by."""
-    return not (info.is_dir or info.is_link or info.is_file)
-
-
-def _type(info: Stat) -> int:
-    return info.mode & _TYPE_BITS
+    """Whether it is a FIFO or a device: a comparison of directories does not read these."""
+    return not (info.is_dir or info.is_file)
 
 
 def _kind(info: Stat) -> str:
     if info.is_dir:
         return "directory"
-    if info.is_link:
-        return "symbolic link"
     if info.is_file:
         return "regular empty file" if not info.size else "regular file"
     return {
         0o020000: "character special file",
         0o060000: "block special file",
         0o010000: "fifo",
-    }.get(_type(info), "weird file")
+    }.get(info.mode & _TYPE_BITS, "weird file")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from agentsandbox.commands.diff.lines import show_tabs
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,11 +13,8 @@ _FUNCTION_WIDTH = 40
 _NO_NEWLINE = b"\n\\ No newline at end of file\n"
 
 
-_COLORS = {"header": b"1", "lines": b"36", "old": b"31", "new": b"32"}
-
-
 class Style:
-    """How lines are printed."""
+    """How to print lines."""
 
     def __init__(
         self,
@@ -27,50 +22,25 @@ class Style:
         budget: Budget,
         *,
         context: int = 3,
-        expand: int = 0,
-        colors: bool = False,
         function: Callable[[bytes], bool] | None = None,
     ) -> None:
         self.write = write
         self.budget = budget
         self.context = context
-        self.expand = expand
-        """Tab stops for expanded tabs, 0 to leave tabs alone."""
-        self.colors = colors
         self.function = function
 
-    def line(self, mark: bytes, line: bytes, color: str = "") -> None:
-        """One line of a file after its mark ("<", "+", "! " …) and a blank."""
-        self.budget.left -= 1
-        if self.budget.left < 0:
-            self.budget.tick()
-        body = line.removesuffix(b"\n")
-        if self.expand:
-            body = show_tabs(
-                body, self.expand, mark if len(mark) > 1 else b""
-            )  # the unified format has no more than a sign
-        end = b"\n" if line.endswith(b"\n") else _NO_NEWLINE
-        self.write(self.paint(mark + body, color) + end)
-
-    def lines(self, mark: bytes, lines: list[bytes], color: str = "") -> None:
-        """As `line`, for several: at once where they are printed as they are."""
+    def lines(self, mark: bytes, lines: list[bytes]) -> None:
+        """Write lines, each after its mark ("< ", "+", "! " …)."""
         if not lines:
-            return
-        changed = self.expand or self.colors
-        if changed or not lines[-1].endswith(b"\n"):
-            for line in lines:
-                self.line(mark, line, color)
             return
         self.budget.step(len(lines))
         self.write(mark + mark.join(lines))
-
-    def paint(self, text: bytes, color: str) -> bytes:
-        """The text in a colour, if colours are wanted."""
-        return b"\x1b[%bm%b\x1b[0m" % (_COLORS[color], text) if self.colors and color else text
+        if not lines[-1].endswith(b"\n"):
+            self.write(_NO_NEWLINE)
 
 
 class Pair:
-    """Two files as lines, and their names as headers show them."""
+    """Two files as lines, and the text of their headers."""
 
     def __init__(
         self, old: list[bytes], new: list[bytes], old_header: bytes = b"", new_header: bytes = b""
@@ -82,7 +52,7 @@ class Pair:
 
 
 def _range(first: int, count: int) -> bytes:
-    """Lines as normal and ed formats number them: the line before for none."""
+    """Return a range in the normal format; an empty range is the line before it."""
     last = first + count
     return b"%d,%d" % (first + 1, last) if count > 1 else b"%d" % last
 
@@ -94,7 +64,7 @@ def _letter(change: Change) -> bytes:
 
 
 def print_normal(pair: Pair, changes: list[Change], style: Style) -> None:
-    """POSIX's default format."""
+    """Print the default format of POSIX."""
     for change in changes:
         if change.ignored:
             continue
@@ -103,15 +73,15 @@ def print_normal(pair: Pair, changes: list[Change], style: Style) -> None:
             + _letter(change)
             + _range(change.new, change.inserted)
         )
-        style.write(style.paint(where, "lines") + b"\n")
-        style.lines(b"< ", pair.old[change.old : change.old + change.deleted], "old")
+        style.write(where + b"\n")
+        style.lines(b"< ", pair.old[change.old : change.old + change.deleted])
         if change.deleted and change.inserted:
             style.write(b"---\n")
-        style.lines(b"> ", pair.new[change.new : change.new + change.inserted], "new")
+        style.lines(b"> ", pair.new[change.new : change.new + change.inserted])
 
 
 def group_hunks(changes: list[Change], context: int) -> list[list[Change]]:
-    """Changes whose context would touch, together. A group of ignored changes only is left out."""
+    """Group the changes whose contexts touch; omit groups that consist of ignored changes."""
     groups: list[list[Change]] = []
     for change in changes:
         if groups:
@@ -125,7 +95,7 @@ def group_hunks(changes: list[Change], context: int) -> list[list[Change]]:
 
 
 def _bounds(pair: Pair, group: list[Change], context: int) -> tuple[int, int, int, int]:
-    """First and last + 1 of the lines that a hunk shows, in both files."""
+    """Return the range of lines that a hunk shows, in both files."""
     first, last = group[0], group[-1]
     back = min(context, first.old, first.new)
     old_end = last.old + last.deleted
@@ -135,9 +105,7 @@ def _bounds(pair: Pair, group: list[Change], context: int) -> tuple[int, int, in
 
 
 class _Functions:
-    """Finds the line that begins the function in which a hunk stands; each line is looked at
-    once.
-    """
+    """The search for the line that begins the function of a hunk; it sees each line once."""
 
     def __init__(self, pair: Pair, style: Style, budget: Budget) -> None:
         self.lines = pair.old
@@ -147,7 +115,7 @@ class _Functions:
         self.found = b""
 
     def before(self, line: int) -> bytes:
-        """A blank and the last such line before `line`, b"" if there is none."""
+        """Return a blank and the last such line before `line`, or b""."""
         if self.matches is None:
             return b""
         for at in range(line - 1, self.looked - 1, -1):
@@ -169,23 +137,23 @@ def _unified_range(first: int, end: int) -> bytes:
 
 
 def print_unified(pair: Pair, changes: list[Change], style: Style, budget: Budget) -> None:
-    """The format of `diff -u`."""
+    """Print the format of `diff -u`."""
     groups = group_hunks(changes, style.context)
     if not groups:
         return
-    style.write(style.paint(b"--- " + pair.old_header, "header") + b"\n")
-    style.write(style.paint(b"+++ " + pair.new_header, "header") + b"\n")
+    style.write(b"--- " + pair.old_header + b"\n")
+    style.write(b"+++ " + pair.new_header + b"\n")
     functions = _Functions(pair, style, budget)
     for group in groups:
         old, old_end, new, new_end = _bounds(pair, group, style.context)
         where = (
             b"@@ -" + _unified_range(old, old_end) + b" +" + _unified_range(new, new_end) + b" @@"
         )
-        style.write(style.paint(where, "lines") + functions.before(old) + b"\n")
+        style.write(where + functions.before(old) + b"\n")
         for change in group:
             style.lines(b" ", pair.old[old : change.old])
-            style.lines(b"-", pair.old[change.old : change.old + change.deleted], "old")
-            style.lines(b"+", pair.new[change.new : change.new + change.inserted], "new")
+            style.lines(b"-", pair.old[change.old : change.old + change.deleted])
+            style.lines(b"+", pair.new[change.new : change.new + change.inserted])
             old = change.old + change.deleted
         style.lines(b" ", pair.old[old:old_end])
 
@@ -195,32 +163,32 @@ def _context_range(first: int, end: int) -> bytes:
 
 
 def print_context(pair: Pair, changes: list[Change], style: Style, budget: Budget) -> None:
-    """The format of `diff -c`."""
+    """Print the format of `diff -c`."""
     groups = group_hunks(changes, style.context)
     if not groups:
         return
-    style.write(style.paint(b"*** " + pair.old_header, "header") + b"\n")
-    style.write(style.paint(b"--- " + pair.new_header, "header") + b"\n")
+    style.write(b"*** " + pair.old_header + b"\n")
+    style.write(b"--- " + pair.new_header + b"\n")
     functions = _Functions(pair, style, budget)
     for group in groups:
         old, old_end, new, new_end = _bounds(pair, group, style.context)
         style.write(b"***************" + functions.before(old) + b"\n")
-        style.write(style.paint(b"*** " + _context_range(old, old_end) + b" ****", "lines") + b"\n")
+        style.write(b"*** " + _context_range(old, old_end) + b" ****" + b"\n")
         if any(change.deleted for change in group):
             for change in group:
-                style.lines(b"  ", pair.old[old : change.old], "old")
+                style.lines(b"  ", pair.old[old : change.old])
                 mark = b"! " if change.inserted else b"- "
-                style.lines(mark, pair.old[change.old : change.old + change.deleted], "old")
+                style.lines(mark, pair.old[change.old : change.old + change.deleted])
                 old = change.old + change.deleted
-            style.lines(b"  ", pair.old[old:old_end], "old")
-        style.write(style.paint(b"--- " + _context_range(new, new_end) + b" ----", "lines") + b"\n")
+            style.lines(b"  ", pair.old[old:old_end])
+        style.write(b"--- " + _context_range(new, new_end) + b" ----" + b"\n")
         if any(change.inserted for change in group):
             for change in group:
-                style.lines(b"  ", pair.new[new : change.new], "new")
+                style.lines(b"  ", pair.new[new : change.new])
                 mark = b"! " if change.deleted else b"+ "
-                style.lines(mark, pair.new[change.new : change.new + change.inserted], "new")
+                style.lines(mark, pair.new[change.new : change.new + change.inserted])
                 new = change.new + change.inserted
-            style.lines(b"  ", pair.new[new:new_end], "new")
+            style.lines(b"  ", pair.new[new:new_end])
 
 
 def print_ed(pair: Pair, changes: list[Change], style: Style) -> None:
@@ -245,13 +213,13 @@ def _print_ed_text(lines: list[bytes], style: Style) -> None:
             style.write(b"..\n.\ns/.//\n")
             inserting = False
         else:
-            style.write((show_tabs(text, style.expand) if style.expand else text) + b"\n")
+            style.write(text + b"\n")
     if inserting:
         style.write(b".\n")
 
 
 def print_forward_ed(pair: Pair, changes: list[Change], style: Style) -> None:
-    """As `ed`, from the first change to the last."""
+    """Print an ed script from the first change to the last (`diff -f`)."""
     for change in changes:
         if change.ignored:
             continue

@@ -1,4 +1,4 @@
-"""Text as lines, and what makes two lines the same."""
+"""Text as lines, and the options that make different lines count as equal."""
 
 from __future__ import annotations
 
@@ -15,12 +15,11 @@ _LINES = 8192
 _PIECE = 1 << 17
 _WHITE = b" \t\n\v\f\r"
 _RUN = re.compile(rb"[ \t\n\v\f\r]+")
-_MOVES = re.compile(rb"[\t\b\r]")
 _LOWER = bytes.maketrans(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ", b"abcdefghijklmnopqrstuvwxyz")
 
 
 def split_lines(data: bytes, budget: Budget) -> list[bytes]:
-    """The lines with their newlines; the last may lack it."""
+    """Return the lines with their newlines; the last line may lack it."""
     budget.charge(16 * data.count(b"\n"))
     made: list[bytes] = []
     start = 0
@@ -41,15 +40,15 @@ def is_binary(data: bytes) -> bool:
     return b"\0" in data[:_BLOCK]
 
 
-def expand_tabs(line: bytes, size: int) -> bytes:
-    """The line with its tabs as spaces; a backspace goes back one column."""
+def expand_tabs(line: bytes) -> bytes:
+    """Return a line with its tabs as spaces; a backspace goes back one column."""
     if b"\t" not in line:
         return line
     made = bytearray()
     column = 0
     for byte in line:
         if byte == 9:
-            width = size - column % size
+            width = 8 - column % 8
             made += b" " * width
             column += width
             continue
@@ -58,31 +57,8 @@ def expand_tabs(line: bytes, size: int) -> bytes:
     return bytes(made)
 
 
-def show_tabs(line: bytes, size: int, start: bytes = b"") -> bytes:
-    """The line with its tabs as spaces, as it is printed: only what is printable takes a column.
-
-    A backspace in the first column is left out; behind a carriage return stands `start` again.
-    """
-    if not _MOVES.search(line):
-        return line
-    made = bytearray()
-    column = 0
-    for at, byte in enumerate(line, 1):
-        if byte == 9:
-            width = size - column % size
-            made += b" " * width
-            column += width
-        elif byte != 8 or column:
-            made.append(byte)
-            column += (32 <= byte < 127) - (byte == 8)
-        if byte == 13:
-            column = 0
-            made += start if at < len(line) else b""
-    return bytes(made)
-
-
 class Sameness:
-    """Which differences do not count. `key` gives what a line is compared by."""
+    """The differences that do not count, as steps that make lines equal."""
 
     def __init__(
         self,
@@ -92,7 +68,6 @@ class Sameness:
         space_change: bool = False,
         trailing_space: bool = False,
         tab_expansion: bool = False,
-        tab_size: int = 8,
     ) -> None:
         steps: list[Callable[[bytes], bytes]] = []
         if all_space:
@@ -101,7 +76,7 @@ class Sameness:
             steps.append(lambda line: _RUN.sub(b" ", line).removesuffix(b" "))
         else:
             if tab_expansion:
-                steps.append(lambda line: expand_tabs(line, tab_size))
+                steps.append(expand_tabs)
             if trailing_space:
                 steps.append(lambda line: line.rstrip(_WHITE))
         if ignore_case:
@@ -109,7 +84,7 @@ class Sameness:
         self.steps = steps
 
     def keys(self, lines: list[bytes], budget: Budget) -> list[bytes]:
-        """What the lines are compared by."""
+        """Return what the lines are compared by."""
         for step in self.steps:
             made: list[bytes] = []
             for at in range(0, len(lines), _LINES):

@@ -1,8 +1,14 @@
-"""`patch` (POSIX 1003.1-2017, GNU patch): apply a difference to files."""
+"""`patch` (POSIX 1003.1-2017, GNU patch): apply a difference to files.
+
+`read_patches` parses the text, `choose_name` finds the file of each part, `Application` places the
+hunks. `_Job` does the rest for one file: it asks the questions of GNU patch (and takes the answer of
+somebody who is not there), keeps the original and writes the rejects.
+"""
 
 from __future__ import annotations
 
 import errno
+import os
 import posixpath
 
 from agentsandbox.commands._text.quoting import quote_as
@@ -13,11 +19,10 @@ from agentsandbox.commands.diff.patches import FilePatch, Hunk, read_patches
 from agentsandbox.commands.diff.usage import with_hint
 from agentsandbox.contract.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.contract.manners import SILENT, Manners
-from agentsandbox.errors import CommandError
+from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.kernel.streams import InputError, decode, encode
 
 _TROUBLE = 2
-_CUT = "patch unexpectedly ends in middle of line\n"
 
 
 @command(
@@ -63,7 +68,7 @@ _CUT = "patch unexpectedly ends in middle of line\n"
       -s, --quiet, --silent      no messages but errors
           --dry-run              change nothing
       -d, --directory=DIR        work in DIR
-          --binary               (lines are never converted)
+          --binary               keep CR LF in the patch
       -v, --version              display the version and exit
           --help                 display this help and exit
 
@@ -79,35 +84,28 @@ def _patch(ctx: CommandContext, args: Arguments) -> int:
         ctx.print("GNU patch 2.7.6")
         return 0
     if len(args.operands) > 2:
-        raise CommandError(
-            f"{args.operands[2]}: extra operand\n{ctx.name}: Try '{ctx.name} --help' for more information.",
-            _TROUBLE,
-        )
+        raise UsageError(f"{args.operands[2]}: extra operand", _TROUBLE)
     options = _Options(args)
     directory = args.value("directory")
     if directory is not None:
-        if not ctx.fs.is_dir(ctx.path(directory)):
-            reason = (
-                "Not a directory"
-                if ctx.fs.exists(ctx.path(directory))
-                else "No such file or directory"
-            )
+        path = ctx.path(directory)
+        if not ctx.fs.is_dir(path):
+            reason = os.strerror(errno.ENOTDIR if ctx.fs.exists(path) else errno.ENOENT)
             raise CommandError(f"**** Can't change to directory {directory} : {reason}", _TROUBLE)
-        ctx.cwd = ctx.path(directory)
+        ctx.cwd = path
     operands = args.operands
     source = operands[1] if len(operands) > 1 else args.value("input")
     data = _read_patch(ctx, source)
-    text = read_patches(data, ctx.budget, options.kind, binary=args.flag("binary"))
+    patches, is_cut = read_patches(data, ctx.budget, options.kind, binary=args.flag("binary"))
     status = 0
-    for file_patch in text.patches:
+    for file_patch in patches:
         job = _Job(ctx, options, file_patch, operands[0] if operands else None)
-        job.say_cut(file_patch.cut_before)
         if file_patch.kind == "context" and not file_patch.hunks:
-            job.say_rest()
+            job.check_rest()
         status = max(status, job.run())
-    if text.cut:
-        _tell(ctx, options, _CUT)
-    if data and not text.patches:
+    if is_cut:
+        _say_cut(ctx, options)
+    if data and not patches:
         raise CommandError("**** Only garbage was found in the patch input.", _TROUBLE)
     return status
 
@@ -134,8 +132,12 @@ def _tell(ctx: CommandContext, options: _Options, text: str) -> None:
     (ctx.stderr if options.output == "-" else ctx.stdout).write(encode(text))
 
 
+def _say_cut(ctx: CommandContext, options: _Options) -> None:
+    _tell(ctx, options, "patch unexpectedly ends in middle of line\n")
+
+
 class _Options:
-    """What the command line asks for."""
+    """The options of the command line."""
 
     def __init__(self, args: Arguments) -> None:
         self.strip = _number(args, "strip", -1, "strip count")
@@ -192,14 +194,8 @@ class _Job:
         """Write a message."""
         _tell(self.ctx, self.options, text)
 
-    def say_cut(self, cut: bool) -> None:
-        """Say, if so, that a last line without newline was met."""
-        if cut:
-            self.tell(_CUT)
-
-    def say_rest(self) -> None:
-        """Tell what comes up after the last hunk; raise what is wrong there."""
-        self.say_cut(self.patch.cut_after)
+    def check_rest(self) -> None:
+        """Raise what is wrong behind the last hunk."""
         if self.patch.error:
             raise CommandError(f"**** {self.patch.error}", _TROUBLE)
 
@@ -216,8 +212,12 @@ class _Job:
         """Return a file name as messages quote it."""
         return quote_as(name, "shell")
 
+    @property
+    def verb(self) -> str:
+        return "checking" if self.options.dry_run else "patching"
+
     def run(self) -> int:
-        """0, or 1 when something was rejected."""
+        """Return 0, or 1 if something was rejected."""
         name = self.given or choose_name(
             self.ctx, self.patch, self.options.strip, reverse=self.reverse
         )
@@ -243,38 +243,29 @@ class _Job:
         if self.skipping:
             self._say_ignored(None)
             return 1
-        verb = "checking" if self.options.dry_run else "patching"
-        read_from = (
-            f" (read from {name})"
-            if self.options.output
-            else f" ({moved[0]} from {name})"
-            if moved
-            else ""
-        )
+        options = self.options
         if self.patch.stripped:
             self.say("(Stripping trailing CRs from patch; use --binary to disable.)\n")
-        self.say(f"{verb} file {self.shown(target)}{read_from}\n")
-        options = self.options
+        how = "read" if options.output else moved[0] if moved else ""
+        suffix = f" ({how} from {name})" if how else ""
+        self.say(f"{self.verb} file {self.shown(target)}{suffix}\n")
         lines = split_lines(original, self.ctx.budget)
         application = Application(
             lines, self.ctx.budget, ignore_blanks=options.ignore_blanks, symbol=options.symbol
         )
         application.creates = bool(original) and self._absent(old=True)
         for number, hunk in enumerate(self.patch.hunks, 1):
-            self.say_cut(hunk.cut)
+            if hunk.cut:
+                _say_cut(self.ctx, options)
             self._take(application, hunk.reversed() if self.reverse else hunk, number)
-        self.say_rest()
+        self.check_rest()
         return self._finish(name, target, original, application, exists)
 
     def _not_found(self) -> int:
         self.say(f"can't find file to patch at input line {self.patch.line}\n")
-        hint = (
-            "Perhaps you used the wrong -p or --strip option?"
-            if self.options.strip >= 0
-            else ("Perhaps you should have used the -p or --strip option?")
-        )
         if self.patch.old_header or self.patch.new_header:
-            self.say(hint + "\n")
+            used = "used the wrong" if self.options.strip >= 0 else "should have used the"
+            self.say(f"Perhaps you {used} -p or --strip option?\n")
         self.show_leading()
         if self.options.force or self.options.batch:
             self.tell("No file to patch.  Skipping patch.\n")
@@ -293,9 +284,7 @@ class _Job:
             self._save_rejects(reject)
 
     def _say_ignored(self, reject: str | None) -> None:
-        for hunk in self.patch.hunks:
-            self.say_cut(hunk.cut)
-        self.say_rest()
+        self.check_rest()
         count = len(self.patch.hunks)
         tail = f" -- saving rejects to file {reject}" if reject else ""
         self.tell(f"{count} out of {count} hunk{'s' if count != 1 else ''} ignored{tail}\n")
@@ -309,9 +298,7 @@ class _Job:
         return is_nothing(header) or git in self.patch.git
 
     def _compare_existence(self, name: str, original: bytes, exists: bool) -> None:
-        """Ask what to do about a file that should be created but is there, or should go but has
-        nothing in it.
-        """
+        """Ask about a file that is to be created but exists, or is to be removed but is empty."""
         if not self.patch.hunks:
             return
         first = self.patch.hunks[0].reversed() if self.reverse else self.patch.hunks[0]
@@ -321,24 +308,20 @@ class _Job:
             verb, fact = "create", "already exists"
         elif self.patch.kind == "normal" or not first.leaves_nothing():
             return
+        elif exists:
+            verb, fact = "empty out", "is already empty"
         else:
-            verb, fact = (
-                ("empty out", "is already empty") if exists else ("delete", "does not exist")
-            )
+            verb, fact = "delete", "does not exist"
         turned = ", when reversed," if self.reverse else ""
-        question = (
-            f"The next patch{turned} would {verb} the file {self.shown(name)},\nwhich {fact}!"
-        )
-        (
-            self.say
-            if self.options.forward or self.options.force or self.options.batch
-            else self.tell
-        )(question)
+        decided = self.options.forward or self.options.force or self.options.batch
+        tell = self.say if decided else self.tell
+        tell(f"The next patch{turned} would {verb} the file {self.shown(name)},\nwhich {fact}!")
         self._asks_to_reverse()
 
     def _asks_to_reverse(self) -> bool:
-        """What follows "patch detected!": whether to go on the other way round. There is no
-        terminal to ask.
+        """Ask whether to apply the patch the other way round, and return the answer.
+
+        There is no terminal, so without -t and -f the patch is skipped.
         """
         options = self.options
         if options.forward:
@@ -415,16 +398,14 @@ class _Job:
         reject = options.reject or target + ".rej"
         status = 0
         whole = len(self.failed) == len(self.patch.hunks)
-        keeps = options.backup or (
-            options.backup_if_mismatch and self.mismatch and not self.skipping
-        )
+        mismatch = options.backup_if_mismatch and self.mismatch and not self.skipping
+        keeps = options.backup or mismatch
         if not exists and not options.dry_run:
             self.ctx.fs.makedirs(posixpath.dirname(self.ctx.path(target)))
         if whole and keeps and not exists and not options.dry_run and not self._absent(old=False):
             self._keep_original(target, original)
-            raise CommandError(
-                f"**** Can't reopen file {self.shown(name)} : No such file or directory", _TROUBLE
-            )
+            reason = f"{self.shown(name)} : No such file or directory"
+            raise CommandError(f"**** Can't reopen file {reason}", _TROUBLE)
         leaves = not options.remove_empty and not self._absent(old=False)
         removed = not result and not leaves and not options.output
         if not removed and result and not self.skipping and self._absent(old=False):
@@ -447,22 +428,14 @@ class _Job:
     def _say_failed(self, reject: str) -> None:
         count, total = len(self.failed), len(self.patch.hunks)
         what = "ignored" if self.skipping else "FAILED"
-        tail = (
-            f" -- saving rejects to file {self.shown(reject)}"
-            if reject != "-" and not self.options.dry_run
-            else ""
-        )
+        saves = reject != "-" and not self.options.dry_run
+        tail = f" -- saving rejects to file {self.shown(reject)}" if saves else ""
         self.tell(f"{count} out of {total} hunk{'s' if total != 1 else ''} {what}{tail}\n")
 
     def _keep_original(self, target: str, original: bytes) -> None:
         if self.options.output:
             return
-        path = self.ctx.path(target)
-        permissions = (
-            self.ctx.fs.stat(path).permissions
-            if self.ctx.fs.exists(path)
-            else 0o666 & ~self.ctx.umask
-        )
+        permissions = self._permissions(target)
         name = target + self.options.suffix
         try:
             self.ctx.fs.write_bytes(self.ctx.path(name), original, permissions=permissions)
@@ -471,6 +444,13 @@ class _Job:
                 f"**** Can't rename file {target} to {name} : {error.strerror}", _TROUBLE
             ) from None
         self.ctx.fs.chmod(self.ctx.path(name), permissions)
+
+    def _permissions(self, name: str) -> int:
+        """Return the permissions of a file, or those of a new one."""
+        path = self.ctx.path(name)
+        if not self.ctx.fs.exists(path):
+            return 0o666 & ~self.ctx.umask
+        return self.ctx.fs.stat(path).permissions
 
     def _store(self, name: str, target: str, result: bytes, removed: bool, exists: bool) -> None:
         fs, path = self.ctx.fs, self.ctx.path(target)
@@ -482,16 +462,13 @@ class _Job:
         parent = posixpath.dirname(path)
         if not fs.is_dir(parent):
             fs.makedirs(parent)
-        permissions = (
-            fs.stat(self.ctx.path(name)).permissions if exists else 0o666 & ~self.ctx.umask
-        )
+        permissions = self._permissions(name)
         mode = self.patch.git.get(b"new file mode", b"") or self.patch.git.get(b"new mode", b"")
         if mode[-3:].isdigit() and not self.reverse:
             permissions = int(mode[-3:], 8) & ~self.ctx.umask
         if fs.exists(path, follow=False) and fs.stat(path, follow=False).is_link and not self.given:
-            raise CommandError(
-                f"**** File {target} is not a regular file -- refusing to patch", _TROUBLE
-            )
+            message = f"**** File {target} is not a regular file -- refusing to patch"
+            raise CommandError(message, _TROUBLE)
         if exists and not permissions & 0o200 and fs.exists(path):
             fs.unlink(path)  # a new file takes its place
         fs.write_bytes(path, result, permissions=permissions)
@@ -501,9 +478,7 @@ class _Job:
             self._remove_empty_parents(name)
 
     def _moved(self) -> tuple[str, str, str] | None:
-        """What git's headers say of a file that is patched under another name: how, from where, to
-        where.
-        """
+        """Return "renamed" or "copied", and both names, if git's headers say so."""
         for what, done in ((b"rename", "renamed"), (b"copy", "copied")):
             old, new = self.patch.git.get(what + b" from"), self.patch.git.get(what + b" to")
             if old is None or new is None:
@@ -521,17 +496,8 @@ class _Job:
         while parent and parent != "/":
             try:
                 self.ctx.fs.rmdir(self.ctx.path(parent))
-            except OSError as error:
-                if error.errno in (
-                    errno.ENOTEMPTY,
-                    errno.EBUSY,
-                    errno.EACCES,
-                    errno.EEXIST,
-                    errno.EROFS,
-                    errno.ENOENT,
-                ):
-                    return
-                raise
+            except OSError:
+                return
             parent = posixpath.dirname(parent)
 
     def _save_rejects(self, reject: str) -> None:
@@ -552,23 +518,14 @@ class _Job:
         git, fs = self.patch.git, self.ctx.fs
         strip = max(self.options.strip, 0)
         fields = git.get(b"diff", b"").split(b" ")
-        old = (
-            header_name(b"--- " + git[b"rename from"], max(strip - 1, 0))
-            if b"rename from" in git
-            else None
-        )
-        new = (
-            header_name(b"+++ " + git[b"rename to"], max(strip - 1, 0))
-            if b"rename to" in git
-            else None
+        old, new = (
+            header_name(b"--- " + git.get(key, b""), max(strip - 1, 0))
+            for key in (b"rename from", b"rename to")
         )
         if old and new:
             if self.reverse:
                 old, new = new, old
-            self.say(
-                f"{'checking' if self.options.dry_run else 'patching'} file {new} (renamed from {old})\n"
-            )
-            self.say_cut(self.patch.cut_after)
+            self.say(f"{self.verb} file {new} (renamed from {old})\n")
             if not self.options.dry_run:
                 fs.makedirs(posixpath.dirname(self.ctx.path(new)))
                 fs.rename(self.ctx.path(old), self.ctx.path(new))
@@ -577,15 +534,13 @@ class _Job:
         if name is None:
             return 0
         created = (b"new file mode" in git) != self.reverse
-        self.say(f"{'checking' if self.options.dry_run else 'patching'} file {name}\n")
-        self.say_cut(self.patch.cut_after)
-        if not self.options.dry_run and created and not fs.exists(self.ctx.path(name)):
-            fs.makedirs(posixpath.dirname(self.ctx.path(name)))
-            fs.write_bytes(self.ctx.path(name), b"")
-        elif (
-            not self.options.dry_run
-            and b"deleted file mode" in git
-            and fs.exists(self.ctx.path(name))
-        ):
-            fs.unlink(self.ctx.path(name))
+        self.say(f"{self.verb} file {name}\n")
+        path = self.ctx.path(name)
+        if self.options.dry_run:
+            return 0
+        if created and not fs.exists(path):
+            fs.makedirs(posixpath.dirname(path))
+            fs.write_bytes(path, b"")
+        elif b"deleted file mode" in git and fs.exists(path):
+            fs.unlink(path)
         return 0

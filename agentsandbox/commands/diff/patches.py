@@ -1,8 +1,19 @@
-"""Reading patches: unified, context and normal differences, with git's headers."""
+"""The parser of patches: unified, context and normal differences, with git's headers.
+
+`_Reader` goes through the text line by line. Lines before a hunk may name the file (`_note`), and are
+otherwise skipped: a patch may come in a mail. A line that begins a hunk selects the kind of the
+difference, and the hunks that follow belong to the same `FilePatch`. All kinds end as `Hunk`: lines
+with the marks " ", "-" and "+", as the unified format has them.
+
+GNU patch is lenient at the end of the text: up to three lines that are missing in the last hunk are
+taken for blank context, and a last line without a newline is dropped with a message.
+"""
 
 from __future__ import annotations
 
 import re
+
+from agentsandbox.kernel.streams import decode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,31 +29,34 @@ _GIT = re.compile(
 )
 _LARGEST = 1 << 40
 _BLANKS_CUT_OFF = 3
-"""So many lines that a hunk lacks at its end were blank ones."""
+"""The number of lines that may be missing at the end of the last hunk."""
 
 
 class PatchError(Exception):
-    """The patch cannot be read; the message is worded as `patch` words it."""
+    """A patch that cannot be read, with the message of `patch`."""
+
+
+def _context_lines(marks: list[bytes]) -> int:
+    """Return the number of marks before the first change."""
+    return next((at for at, mark in enumerate(marks) if mark != b" "), len(marks))
 
 
 class Hunk:
-    """One place to change: lines with their marks (" ", "-", "+"), and where the first stands in
-    both files, from 1.
-    """
+    """One place to change: lines with marks, and the number of the first line in both files."""
 
     __slots__ = ("cut", "lines", "new_context", "new_start", "old_start")
 
     def __init__(self, old_start: int, new_start: int, lines: list[tuple[bytes, bytes]]) -> None:
         self.cut = False
+        """Whether the text ended in the middle of the hunk's last line."""
         self.old_start = old_start
         self.new_start = new_start
         self.lines = lines
         self.new_context: list[bytes] = []
-        """The unchanged lines as a context difference has them in its second half, if they differ
-        there."""
+        """The unchanged lines in the second half of a context difference."""
 
     def reversed(self) -> Hunk:
-        """The hunk that undoes this one; deletions come first in it as well."""
+        """Return the hunk that undoes this one, with deletions first."""
         swap = {b"-": b"+", b"+": b"-", b" ": b" "}
         made: list[tuple[bytes, bytes]] = []
         added: list[tuple[bytes, bytes]] = []
@@ -63,11 +77,11 @@ class Hunk:
         return turned
 
     def old_lines(self) -> list[bytes]:
-        """What must stand in the file."""
+        """Return the lines that must be in the file."""
         return [line for mark, line in self.lines if mark != b"+"]
 
     def new_count(self) -> int:
-        """How many lines there will be."""
+        """Return the number of lines after the change."""
         return sum(mark != b"-" for mark, _line in self.lines)
 
     def leaves_nothing(self) -> bool:
@@ -75,17 +89,12 @@ class Hunk:
         return self.new_start == 1 and not self.new_count()
 
     def leading(self) -> int:
-        """Lines of context at the start."""
-        return next(
-            (at for at, (mark, _line) in enumerate(self.lines) if mark != b" "), len(self.lines)
-        )
+        """Return the number of lines of context at the start."""
+        return _context_lines([mark for mark, _line in self.lines])
 
     def trailing(self) -> int:
-        """Lines of context at the end."""
-        return next(
-            (at for at, (mark, _line) in enumerate(reversed(self.lines)) if mark != b" "),
-            len(self.lines),
-        )
+        """Return the number of lines of context at the end."""
+        return _context_lines([mark for mark, _line in reversed(self.lines)])
 
 
 class FilePatch:
@@ -101,73 +110,51 @@ class FilePatch:
         self.leading: list[bytes] = []
         """The text before the first hunk."""
         self.error = ""
-        """What is wrong with the patch after the hunks that could be read."""
-        self.cut_before = False
-        """Whether a last line without newline was met while looking for the first hunk."""
-        self.cut_after = False
-        """Whether it was met after the last hunk."""
+        """What is wrong behind the hunks that could be read."""
         self.stripped = False
-        """Whether the patch came with CR LF and was read without CR."""
+        """Whether the lines of the patch ended with CR LF."""
         self.line = 0
-        """The line of the patch at which the first hunk stands, from 1."""
-
-
-class PatchText:
-    """The patches in a text, and what stands after them."""
-
-    __slots__ = ("cut", "garbage", "patches")
-
-    def __init__(self, patches: list[FilePatch], *, garbage: bool, cut: bool) -> None:
-        self.patches = patches
-        self.garbage = garbage
-        self.cut = cut
+        """The line of the patch where the first hunk begins, from 1."""
 
 
 def read_patches(
     data: bytes, budget: Budget, kind: str | None = None, *, binary: bool = False
-) -> PatchText:
-    """The patches for files in a text, text around them skipped. `kind` admits one kind only;
-    `binary` keeps CR LF.
+) -> tuple[list[FilePatch], bool]:
+    """Return the patches in a text, and whether text behind them ends without a newline.
 
-    A last line without newline is no line: what reads it meets the end, and the patch says where
-    (`cut`).
+    `kind` admits differences of one kind only; `binary` keeps CR LF.
     """
-    reader = _Reader(data, budget, kind)
-    reader.binary = binary
-    return reader.read()
+    reader = _Reader(data, budget, kind, binary=binary)
+    return reader.read(), reader.cut
 
 
 class _Reader:
-    def __init__(self, data: bytes, budget: Budget, kind: str | None) -> None:
+    def __init__(self, data: bytes, budget: Budget, kind: str | None, *, binary: bool) -> None:
         lines = data.split(b"\n")
-        self.tail = lines.pop()
-        self.all = [line + b"\n" for line in lines]
-        self.places = [at for at, line in enumerate(self.all) if not line.startswith(b"#")]
-        """Where the lines that are not comments stand among all."""
-        self.lines = [self.all[at] for at in self.places]
+        tail = lines.pop()
+        self.lines = [line + b"\n" for line in lines if not line.startswith(b"#")]
+        if tail.startswith(b"\\"):
+            self.lines.append(tail)
+            tail = b""
+        self.cut = bool(tail)
+        """Whether the last line has no newline, and no hunk has met it yet."""
         self.budget = budget
         self.kind = kind
-        self.binary = False
-        self.cut = False
-        """Whether the hunk that is read met a last line without newline."""
+        self.binary = binary
         self.at = 0
         self.uncounted = 0
-        """Lines that are not in the numbers of messages."""
+        """Lines that the numbers in messages do not count: those that begin with a backslash."""
         self.found: list[FilePatch] = []
 
     def peek(self, ahead: int = 0) -> bytes:
-        """A line without its newline; b"" past the end."""
+        """Return a line without its newline, b"" past the end."""
         at = self.at + ahead
         return self.lines[at].rstrip(b"\r\n") if at < len(self.lines) else b""
-
-    def place(self) -> int:
-        """The end of what was read, among all lines."""
-        return self.places[self.at - 1] + 1 if self.at else 0
 
     def admits(self, kind: str) -> bool:
         return self.kind is None or self.kind == kind
 
-    def read(self) -> PatchText:
+    def read(self) -> list[FilePatch]:
         header = FilePatch("")
         start = 0
         while self.at < len(self.lines):
@@ -179,9 +166,8 @@ class _Reader:
                 self.at += 1
                 continue
             header.kind = kind
-            header.leading = self.all[start : self.place()]
+            header.leading = self.lines[start : self.at]
             header.line = self._line_number()
-            self.uncounted -= self.places[self.at] - self.place()
             if not self.binary and self.lines[self.at].endswith(b"\r\n"):
                 header.stripped = True
                 self.lines = [
@@ -189,23 +175,16 @@ class _Reader:
                 ]
             try:
                 self._body(header)
-                if self.at >= len(self.lines):
-                    header.cut_after = header.cut_after or bool(self.tail)
             except PatchError as error:
                 header.error = str(error)
-                header.cut_after = self.cut
                 self.at = len(self.lines)
             self.found.append(header)
-            header, start = FilePatch(""), self.place()
+            header, start = FilePatch(""), self.at
         if len(header.git) > 1:
             header.kind = "git"
-            header.leading = self.all[start:]
-            header.cut_before = header.cut_after = bool(self.tail)
+            header.leading = self.lines[start:]
             self.found.append(header)
-            start = len(self.all)
-        return PatchText(
-            self.found, garbage=start < len(self.all) or bool(self.tail), cut=bool(self.tail)
-        )
+        return self.found
 
     def _kind_here(self, line: bytes) -> str | None:
         if line.startswith(b"@@ -") and self.admits("unified") and _UNIFIED.match(line):
@@ -221,7 +200,7 @@ class _Reader:
         return None
 
     def _note(self, line: bytes, header: FilePatch) -> None:
-        """Take what a line before the hunks says about the file."""
+        """Note what a line before the hunks says about the file."""
         if line.startswith(b"--- ") and (
             header.old_header == b"" or self.peek(1).startswith(b"+++ ")
         ):
@@ -249,18 +228,12 @@ class _Reader:
             header.git[git[1]] = git[2]
 
     def _body(self, patch: FilePatch) -> None:
-        take = {"unified": self._unified, "context": self._context, "normal": self._normal}[
-            patch.kind
-        ]
-        while self._kind_here(self.peek()) == patch.kind or (
-            patch.kind == "normal" and _NORMAL.match(self.peek())
+        kind = patch.kind
+        take = {"unified": self._unified, "context": self._context, "normal": self._normal}[kind]
+        while self._kind_here(self.peek()) == kind or (
+            kind == "normal" and _NORMAL.match(self.peek())
         ):
-            self.cut = False
             patch.hunks.append(take())
-            patch.hunks[-1].cut = self.cut
-        if patch.kind == "context":
-            patch.cut_before = patch.hunks[0].cut
-        self.cut = False
 
     def _number(self, text: bytes | None, default: int = 1) -> int:
         value = default if text is None else int(text[:15])
@@ -269,39 +242,28 @@ class _Reader:
         return value
 
     def _line_number(self) -> int:
-        """The number of the line here, from 1; lines that begin with a backslash do not count. At
-        the end, that of the last.
-
-        GNU's counts comments just before the first hunk twice.
-        """
-        return (
-            self.places[self.at] + 1 if self.at < len(self.lines) else len(self.all)
-        ) - self.uncounted
+        """Return the number of the next line, or at the end that of the last."""
+        return min(self.at + 1, len(self.lines)) - self.uncounted
 
     def _malformed(self, line: bytes, number: int) -> PatchError:
-        return PatchError(
-            f"malformed patch at line {number}: {str(line, 'utf-8', 'surrogateescape')}"
-        )
+        return PatchError(f"malformed patch at line {number}: {decode(line)}")
 
-    def _meet_end(self) -> None:
-        """Note that a hunk is read past the end, and over what stands there without newline."""
-        if self.tail:
-            self.cut = True
-            self.tail = b""
+    def _missing_line(self, left: int, hunk_is_cut: list[bool]) -> None:
+        """Accept that a hunk lacks its last lines, if they are few."""
+        hunk_is_cut.append(self.cut)
+        self.cut = False
+        if left > _BLANKS_CUT_OFF:
+            raise PatchError("unexpected end of file in patch")
 
     def _no_newline(self, lines: list[tuple[bytes, bytes]]) -> None:
-        """After a line that begins with a backslash, the line before it has no newline."""
-        here = self.lines[self.at] if self.at < len(self.lines) else self.tail
-        if not here.startswith(b"\\"):
+        """A line that begins with a backslash: the line before it has no newline."""
+        if not self.peek().startswith(b"\\"):
             return
         if lines:
             mark, line = lines[-1]
             lines[-1] = (mark, line.removesuffix(b"\n"))
-        if self.at < len(self.lines):
-            self.at += 1
-            self.uncounted += 1
-        else:
-            self.tail = b""
+        self.at += 1
+        self.uncounted += 1
 
     def _unified(self) -> Hunk:
         match = _UNIFIED.match(self.peek())
@@ -312,29 +274,24 @@ class _Reader:
             old_start += 1
         if not new_left:
             new_start += 1
-        line, number = (
-            b"--- %d,%d ----\n" % (new_start, new_start + new_left - 1),
-            self._line_number(),
-        )
+        line = b"--- %d,%d ----\n" % (new_start, new_start + new_left - 1)
+        number = self._line_number()
         self.at += 1
         lines: list[tuple[bytes, bytes]] = []
+        cut: list[bool] = []
         while old_left > 0 or new_left > 0:
             self.budget.step()
             ends = self.at >= len(self.lines)
             if ends:
-                self._meet_end()
-                if new_left > _BLANKS_CUT_OFF:
-                    raise PatchError("unexpected end of file in patch")
+                self._missing_line(new_left, cut)
             line = b" \n" if ends else self.lines[self.at]
             number = self._line_number()
             mark, text = line[:1], line[1:]
             if line in (b"\n", b"\r\n") or mark == b"\t":
                 mark, text = b" ", line
-            if mark not in (b" ", b"-", b"+"):
-                raise self._malformed(line, number)
             old_left -= mark != b"+"
             new_left -= mark != b"-"
-            if old_left < 0 or new_left < 0:
+            if mark not in (b" ", b"-", b"+") or old_left < 0 or new_left < 0:
                 raise self._malformed(line, number)
             lines.append((mark, text))
             if not ends:
@@ -342,7 +299,9 @@ class _Reader:
                 self._no_newline(lines)
         if all(mark == b" " for mark, _text in lines):
             raise self._malformed(line, number)
-        return Hunk(old_start, new_start, lines)
+        hunk = Hunk(old_start, new_start, lines)
+        hunk.cut = any(cut)
+        return hunk
 
     def _context(self) -> Hunk:
         self.at += 1
@@ -353,24 +312,16 @@ class _Reader:
         olds: list[tuple[bytes, bytes]] = []
         while (new_match := _CONTEXT_NEW.match(self.peek())) is None:
             if self.at >= len(self.lines):
-                self._meet_end()
                 raise PatchError("unexpected end of file in patch")
             if not self._context_line((b"  ", b"- ", b"! "), olds):
                 raise self._malformed(self.lines[self.at], self._line_number())
         self.at += 1
-        count = (
-            self._number(new_match[2], self._number(new_match[1])) - self._number(new_match[1]) + 1
-        )
-        news = self._context_news(olds, count if self._number(new_match[1]) else 0)
+        cut: list[bool] = []
+        news = self._context_news(olds, self._count(new_match), cut)
         same = [line for line in olds if line[0] == b"  "]
         if not olds:
             olds = [line for line in news if line[0] == b"  "]
-            old_count = (
-                self._number(old_match[2], self._number(old_match[1]))
-                - self._number(old_match[1])
-                + 1
-            )
-            if len(olds) != (old_count if self._number(old_match[1]) else 0):
+            if len(olds) != self._count(old_match):
                 raise PatchError(
                     f"replacement text or line numbers mangled in hunk at line {begins}"
                 )
@@ -385,14 +336,20 @@ class _Reader:
         if all(mark == b"-" for mark, _line in merged):
             new_start += 1
         hunk = Hunk(old_start, new_start, merged)
+        hunk.cut = any(cut)
         hunk.new_context = [line for mark, line in news if mark == b"  "]
         return hunk
 
+    def _count(self, header: re.Match[bytes]) -> int:
+        """Return the number of lines in a half of a context hunk."""
+        first = self._number(header[1])
+        return self._number(header[2], first) - first + 1 if first else 0
+
     def _context_news(
-        self, olds: list[tuple[bytes, bytes]], count: int
+        self, olds: list[tuple[bytes, bytes]], count: int, cut: list[bool]
     ) -> list[tuple[bytes, bytes]]:
-        """The second half of a hunk; none if it is left out because nothing is added."""
-        start, tail = self.at, self.tail
+        """Return the second half of a hunk, empty if it is omitted because nothing is added."""
+        start = self.at
         may_miss = count == sum(mark == b"  " for mark, _line in olds) and bool(olds)
         lines: list[tuple[bytes, bytes]] = []
         while len(lines) < count:
@@ -400,21 +357,17 @@ class _Reader:
             if self._context_line((b"  ", b"+ ", b"! "), lines):
                 may_miss = may_miss and lines[-1][0] == b"  "
                 continue
-            ends = self.at >= len(self.lines)
-            if ends:
-                self._meet_end()
             if may_miss:
-                self.at, self.tail = start, tail
+                self.at = start
                 return []
-            if not ends:
+            if self.at < len(self.lines):
                 raise self._malformed(self.lines[self.at], self._line_number())
-            if count - len(lines) > _BLANKS_CUT_OFF:
-                raise PatchError("unexpected end of file in patch")
+            self._missing_line(count - len(lines), cut)
             lines.append((b"  ", b"\n"))
         return lines
 
     def _context_line(self, marks: tuple[bytes, ...], lines: list[tuple[bytes, bytes]]) -> bool:
-        """Take a line of a hunk's half, if one stands here."""
+        """Read a line of a half of a hunk; return False if the next line is something else."""
         self.budget.step()
         if self.at >= len(self.lines):
             return False
@@ -437,16 +390,15 @@ class _Reader:
         news = 0 if match[3] == b"d" else self._number(match[5], new_start) - new_start + 1
         self.at += 1
         lines: list[tuple[bytes, bytes]] = []
-        for sign, mark, count in ((b"<", b"-", olds), (b">", b"+", news)):
-            if sign == b">" and match[3] == b"c" and not self._normal_line().startswith(b"-"):
-                raise PatchError(f"'---' expected at line {self.place() - self.uncounted} of patch")
+        for sign, mark, count in (("<", b"-", olds), (">", b"+", news)):
+            if sign == ">" and match[3] == b"c" and not self._normal_line().startswith(b"-"):
+                raise PatchError(f"'---' expected at line {self.at - self.uncounted} of patch")
             for _ in range(count):
                 self.budget.step()
                 line = self._normal_line()
-                if line[:1] != sign or line[1:2] not in (b" ", b"\t"):
-                    raise PatchError(
-                        f"'{chr(sign[0])}' followed by space or tab expected at line {self.place() - self.uncounted} of patch"
-                    )
+                if line[:1] != sign.encode() or line[1:2] not in (b" ", b"\t"):
+                    place = f"at line {self.at - self.uncounted} of patch"
+                    raise PatchError(f"'{sign}' followed by space or tab expected {place}")
                 lines.append((mark, line[2:]))
                 self._no_newline(lines)
         if match[3] == b"a":
@@ -457,7 +409,6 @@ class _Reader:
 
     def _normal_line(self) -> bytes:
         if self.at >= len(self.lines):
-            self._meet_end()
             raise PatchError(f"unexpected end of file in patch at line {self._line_number()}")
         self.at += 1
         return self.lines[self.at - 1]
@@ -466,7 +417,7 @@ class _Reader:
 def _merge_context(
     olds: list[tuple[bytes, bytes]], news: list[tuple[bytes, bytes]]
 ) -> list[tuple[bytes, bytes]]:
-    """The two halves of a context hunk as one list of lines, deletions first."""
+    """Return the two halves of a context hunk as one list of lines, deletions first."""
     made: list[tuple[bytes, bytes]] = []
     old = new = 0
     while old < len(olds) or new < len(news):

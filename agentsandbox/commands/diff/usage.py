@@ -1,4 +1,4 @@
-"""How the programs of diffutils answer a wrong call: the hint bears the program's name."""
+"""The answer of diff, cmp and patch to a wrong call: both lines begin with the program's name."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ if TYPE_CHECKING:
 
 
 def with_hint(ctx: CommandContext, run: Callable[[], int], usage: str) -> int:
-    """Run it; `--help` prints the usage, a `UsageError` becomes two lines that both begin with the
-    command's name.
-    """
+    """Run a command, or print its usage for `--help`; word a `UsageError` in two lines."""
     words = list(ctx.words)
     if "--help" in (words[: words.index("--")] if "--" in words else words):
         ctx.print(usage, end="")

@@ -1,4 +1,4 @@
-"""The actions of `find`: those that print, remove, and run commands."""
+"""The actions of `find`: print, delete, run commands, and end the search or a part of it."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from agentsandbox.commands.find.visits import Test, Visit
 
 _LONGEST = 131072
-"""Characters of the words of one command that `+` collects."""
+"""The largest size of the words of one command that `+` collects."""
 
 
 def open_output(search: Search, name: str) -> Output:
-    """Where `-fprint NAME` and its like write to; the file is emptied at once."""
+    """Return the output of `-fprint NAME` and the like; the file is emptied at once."""
     if name == "/dev/stdout":
         return search.stdout
     output = search.outputs.get(name)
@@ -30,25 +30,23 @@ def open_output(search: Search, name: str) -> Output:
         if name == "/dev/stderr":
             output = Output(search.ctx.stderr)
         else:
+            permissions = 0o666 & ~search.ctx.umask
             try:
-                output = Output(
-                    search.ctx.fs.open(
-                        search.ctx.path(name), "w", permissions=0o666 & ~search.ctx.umask
-                    )
-                )
+                file = search.ctx.fs.open(search.ctx.path(name), "w", permissions=permissions)
             except OSError as error:
                 raise CommandError(f"{quote(name)}: {os.strerror(error.errno or 5)}") from None
+            output = Output(file)
         search.outputs[name] = output
     return output
 
 
 def print_name(output: Output, end: str) -> Test:
-    """`-print`, `-print0`: the name and `end`."""
+    """Make `-print` or `-print0`: the path and `end`."""
     return EntryPrinter(EntryTest(), output, end)
 
 
 def print_formatted(search: Search, output: Output, format: str) -> Test:
-    """`-printf`."""
+    """Make `-printf`."""
     pieces, stops = compile_format(search, format)
 
     def test(visit: Visit) -> bool:
@@ -63,7 +61,7 @@ def print_formatted(search: Search, output: Output, format: str) -> Test:
 
 
 def ls(search: Search, output: Output) -> Test:
-    """`-ls`."""
+    """Make `-ls`."""
     show = long_lister(search)
 
     def test(visit: Visit) -> bool:
@@ -74,18 +72,18 @@ def ls(search: Search, output: Output) -> Test:
 
 
 def prune(visit: Visit) -> bool:
-    """`-prune`: do not enter this directory."""
+    """Do not enter this directory (`-prune`)."""
     visit.prune = True
     return True
 
 
 def quit_search(_visit: Visit) -> bool:
-    """`-quit`."""
+    """End the search (`-quit`)."""
     raise Quit
 
 
 def delete(search: Search) -> Test:
-    """`-delete`."""
+    """Make `-delete`."""
 
     def test(visit: Visit) -> bool:
         if visit.path == "." or visit.name in (".", ".."):
@@ -104,12 +102,12 @@ def delete(search: Search) -> Test:
 
 
 def _local(visit: Visit) -> str:
-    """The name as seen from the directory that the file is in."""
+    """Return the name of a file relative to its directory."""
     return visit.name if visit.name == "/" else f"./{visit.name}"
 
 
 def _run(search: Search, words: list[str], cwd: str | None, *, quiet: bool = False) -> int | None:
-    """Run a command; None if there is no such program, which is said."""
+    """Run a command and return its status, or None after a message if it does not exist."""
     search.flush()
     problem = search.problem_of(words[0], cwd)
     if problem:
@@ -121,9 +119,7 @@ def _run(search: Search, words: list[str], cwd: str | None, *, quiet: bool = Fal
 
 
 def execute(search: Search, words: list[str], *, in_directory: bool, ask: bool) -> Test:
-    """`-exec … ;` and its like: true when the command succeeds. `{}` stands for the name, anywhere
-    in a word.
-    """
+    """Make `-exec … ;` and the like: true if the command succeeds. Each `{}` becomes the path."""
 
     def test(visit: Visit) -> bool:
         name = _local(visit) if in_directory else visit.path
@@ -140,7 +136,7 @@ def execute(search: Search, words: list[str], *, in_directory: bool, ask: bool) 
 
 
 def execute_many(search: Search, words: list[str], *, in_directory: bool) -> Test:
-    """`-exec … {} +` and `-execdir … {} +`: names are collected; always true."""
+    """Make `-exec … {} +` or `-execdir … {} +`, which collect paths and are always true."""
     names: list[str] = []
     fixed = size = sum([len(word) + 1 for word in words])
     directory = ""

@@ -1,4 +1,7 @@
-"""What `-printf` and `-ls` write."""
+"""The output of `-printf` and `-ls`.
+
+A format of -printf is compiled once, to a list of texts and of functions of a `Visit`.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import re
 import stat
 
 from agentsandbox.commands._files.modes import format_mode, type_letter
-from agentsandbox.commands._files.names import quote, quote_as
+from agentsandbox.commands._files.names import quote_as
 from agentsandbox.errors import CommandError
 from agentsandbox.kernel.formats.strftime import format_date
 from agentsandbox.kernel.fs.base import nanoseconds
@@ -22,7 +25,6 @@ if TYPE_CHECKING:
 
 _DIRECTIVE = re.compile(r"%([-#+ 0]*)([0-9]*)(\.[0-9]*)?([ABCT].|.|\Z)", re.ASCII | re.DOTALL)
 _ESCAPES = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "\\": "\\"}
-_NUMERIC = frozenset("dmS")
 _FRACTION = {"S": "%S", "T": "%H:%M:%S", "X": "%H:%M:%S", "+": "%Y-%m-%d+%H:%M:%S"}
 _TIME_LETTERS = frozenset("aAbBcCdDeFgGhHIjklmMnpPrRstuUVwWxyYzZ")
 _HALF_YEAR = 31556952 // 2
@@ -31,14 +33,14 @@ MAX_WIDTH = 1 << 16
 
 
 def disk_blocks(info: Stat) -> int:
-    """Space on the disk in units of 512 bytes."""
+    """Return the space on the disk in units of 512 bytes."""
     if stat.S_ISDIR(info.mode):
         return _BLOCK // 512
     return -(-info.size // _BLOCK) * _BLOCK // 512 if stat.S_ISREG(info.mode) else 0
 
 
 def _time(search: Search, seconds: float, letter: str) -> str:
-    """One `%Tk`: the time in the format that the letter names."""
+    """Return a time in the format of one letter, as in `%Tk`."""
     ns = nanoseconds(seconds)
     zone = search.ctx.env.get("TZ", "")
     fraction = f".{ns % 10**9:09d}0"
@@ -53,30 +55,27 @@ def _time(search: Search, seconds: float, letter: str) -> str:
 
 
 def _full_time(search: Search, seconds: float) -> str:
-    """`%t`: as C's `ctime`, with the fraction of the second."""
+    """Return a time as C's `ctime` does, with the fraction of the second (`%t`)."""
     ns = nanoseconds(seconds)
     zone = search.ctx.env.get("TZ", "")
-    return f"{format_date(ns, '%a %b %e %H:%M:%S', zone)}.{ns % 10**9:09d}0{format_date(ns, ' %Y', zone)}"
-
-
-def _density(visit: Visit) -> float:
-    info = visit.info
-    return disk_blocks(info) * 512 / info.size if info.size else 1.0
+    day, year = format_date(ns, "%a %b %e %H:%M:%S", zone), format_date(ns, "%Y", zone)
+    return f"{day}.{ns % 10**9:09d}0 {year}"
 
 
 def _sparseness(visit: Visit) -> str:
-    return f"{_density(visit):g}"
+    info = visit.info
+    return f"{disk_blocks(info) * 512 / info.size if info.size else 1.0:g}"
 
 
 def _parent(visit: Visit) -> str:
-    """`%h`: what stands before the last slash, at the end only if there is no other."""
+    """Return the path up to the last slash (`%h`); one at the end counts if there is no other."""
     bare = visit.path.rstrip("/")
     above, slash, _ = bare.rpartition("/")
     return above if slash else "." if bare == visit.path else bare
 
 
 def _below(visit: Visit) -> str:
-    """`%P`: the name without the starting point."""
+    """Return the path without the starting point (`%P`)."""
     return visit.path[len(visit.top) :].lstrip("/") if visit.depth else ""
 
 
@@ -89,7 +88,7 @@ def _kind(visit: Visit) -> str:
 
 
 def _target_kind(visit: Visit) -> str:
-    """`%Y`: the type of what a link points to; N for nothing, L for a loop."""
+    """Return the type of the target of a link (`%Y`); N for nothing, L for a loop."""
     if visit.kind != stat.S_IFLNK:
         return _kind(visit)
     try:
@@ -103,23 +102,13 @@ def _target_kind(visit: Visit) -> str:
 def _base(visit: Visit) -> str:
     if visit.depth:
         return visit.name
-    path = visit.path
-    return (
-        path
-        if "/" not in path.rstrip("/")
-        else path.rstrip("/").rpartition("/")[2] + path[len(path.rstrip("/")) :]
-    )
+    bare = visit.path.rstrip("/")
+    return bare.rpartition("/")[2] + visit.path[len(bare) :]
 
 
 def _values(search: Search) -> dict[str, Callable[[Visit], str]]:
-    """What each directive shows."""
-
-    def context(visit: Visit) -> str:
-        search.ctx.warn(f"getfilecon failed: {quote(visit.path)}: No data available")
-        return ""
-
+    """Return the function of each directive."""
     return {
-        "Z": context,
         "p": lambda v: v.path,
         "f": _base,
         "h": _parent,
@@ -160,41 +149,22 @@ def _time_value(search: Search, which: str, letter: str) -> Callable[[Visit], st
 def _padded(
     value: Callable[[Visit], str], flags: str, width: int, precision: int | None, letter: str
 ) -> Callable[[Visit], str]:
-    """The value as C's `printf` would show it."""
+    """Return a function that pads and cuts the value as C's `printf` does."""
+    is_number = letter in "dm"
+    fill = "0" if "0" in flags and is_number and precision is None else " "
 
     def show(visit: Visit) -> str:
         text = value(visit)
-        if precision is not None:
-            text = text[:precision]
-        return text.ljust(width) if "-" in flags else text.rjust(width)
+        if "#" in flags and letter == "m":
+            text = f"0{text}"
+        text = text.rjust(precision or 0, "0") if is_number else text[:precision]
+        return text.ljust(width) if "-" in flags else text.rjust(width, fill)
 
-    return (
-        show
-        if letter not in _NUMERIC
-        else lambda visit: _number(visit, value(visit), flags, width, precision, letter)
-    )
-
-
-def _number(
-    visit: Visit, text: str, flags: str, width: int, precision: int | None, letter: str
-) -> str:
-    """The depth, the mode or the density."""
-    size = f"{width or ''}" if precision is None else f"{width or ''}.{precision}"
-    if letter == "S":
-        return f"%{flags}{size}g" % _density(visit)
-    if letter == "d":
-        return (
-            "" if precision == 0 and text == "0" and not width else f"%{flags}{size}d" % int(text)
-        )
-    text = f"0{text}" if "#" in flags else text
-    text = text.rjust(precision or 0, "0")
-    if "-" in flags:
-        return text.ljust(width)
-    return text.rjust(width, "0" if "0" in flags and precision is None else " ")
+    return show
 
 
 def compile_format(search: Search, format: str) -> tuple[list[str | Callable[[Visit], str]], bool]:
-    """(pieces: text, or what to call with the file; whether `\\c` ended it)."""
+    """Return the pieces of a format, and whether `\\c` ended it."""
     pieces: list[str | Callable[[Visit], str]] = []
     values = _values(search)
     position, size = 0, len(format)
@@ -221,7 +191,7 @@ def compile_format(search: Search, format: str) -> tuple[list[str | Callable[[Vi
 
 
 def _escape(search: Search, format: str, position: int) -> tuple[str | None, int]:
-    """(what the escape at `position` means, None for `\\c`; where it ends)."""
+    """Return the meaning of the escape at `position` (None for `\\c`), and its end."""
     octal = re.compile(r"[0-7]{1,3}").match(format, position)
     if octal:
         return decode(bytes([int(octal[0], 8) & 255])), octal.end()
@@ -242,13 +212,9 @@ def _directive(
 ) -> str | Callable[[Visit], str]:
     flags, digits, dot, letter = found.groups()
     if not letter:
-        if flags or digits or dot:
-            raise CommandError("error: the format directive `% ' is reserved for future use")
         raise CommandError("error: % at end of format string")
     if letter == "%":
         return found[0][:-1]
-    if letter in "{[(":
-        raise CommandError(f"error: the format directive `%{letter}' is reserved for future use")
     if len(digits) > 9 or len(dot or "") > 9:
         raise CommandError(f"error: the width of {found[0][:20]} is too large")
     width = int(digits or 0)
@@ -278,16 +244,13 @@ def _listed(name: str) -> str:
 
 
 def long_lister(search: Search) -> Callable[[Visit], str]:
-    """A function that makes the line of `-ls`; columns grow as they must, and stay so."""
+    """Return a function that makes the line of `-ls`; a column that has grown stays wide."""
     widths = {"inode": 9, "blocks": 6, "links": 3, "user": 8, "group": 8, "size": 8}
 
     def fit(column: str, text: str) -> str:
         widths[column] = max(widths[column], len(text))
-        return (
-            text.ljust(widths[column])
-            if column in ("user", "group")
-            else text.rjust(widths[column])
-        )
+        pad = text.ljust if column in ("user", "group") else text.rjust
+        return pad(widths[column])
 
     def show(visit: Visit) -> str:
         info = visit.info
@@ -300,10 +263,16 @@ def long_lister(search: Search) -> Callable[[Visit], str]:
         name = _listed(visit.path)
         if info.is_link:
             name += f" -> {_listed(visit.fs.readlink(visit.absolute))}"
-        return (
-            f"{fit('inode', str(info.ino))} {fit('blocks', str(-(-disk_blocks(info) // 2)))} {format_mode(info.mode)} "
-            f"{fit('links', str(info.nlink))} {fit('user', search.owners.user(info.uid))} "
-            f"{fit('group', search.owners.group(info.gid))} {fit('size', size)} {when} {name}\n"
+        fields = (
+            fit("inode", str(info.ino)),
+            fit("blocks", str(-(-disk_blocks(info) // 2))),
+            format_mode(info.mode),
+            fit("links", str(info.nlink)),
+            fit("user", search.owners.user(info.uid)),
+            fit("group", search.owners.group(info.gid)),
+            fit("size", size),
+            f"{when} {name}\n",
         )
+        return " ".join(fields)
 
     return show

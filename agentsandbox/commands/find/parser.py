@@ -1,5 +1,11 @@
-"""From words to one closure: the grammar of `find` expressions, by a stack, so that nothing nests
-too deeply to be read.
+"""The grammar of `find` expressions: from words to one closure.
+
+A stack of groups holds the open parentheses, so that no input can nest too deeply for the parser. A
+group is a list (",") of alternatives ("-o") of conjunctions ("-a") of operands. When it closes, it
+becomes one closure; the depth of closures within closures is limited (`MAX_DEPTH`).
+
+Tests of names and types only (`EntryTest`) are joined to one such test where possible. If the whole
+expression is one `EntryPrinter` in the end, `search` handles many names at once.
 """
 
 from __future__ import annotations
@@ -28,11 +34,11 @@ _AND = frozenset(("-a", "-and"))
 _OR = frozenset(("-o", "-or"))
 _NOT = frozenset(("!", "-not"))
 MAX_DEPTH = 100
-"""Groups within groups that the closures may nest."""
+"""The deepest nesting of closures."""
 
 
 def starts_expression(word: str, *, leading: bool) -> bool:
-    """Whether a word belongs to the expression, not to the starting points."""
+    """Whether a word begins the expression, and is not a starting point."""
     if word[:1] == "-":
         return len(word) > 1
     if word in (")", ","):
@@ -41,7 +47,7 @@ def starts_expression(word: str, *, leading: bool) -> bool:
 
 
 class _Node:
-    """A part of the expression, compiled; `depth` counts the calls within calls it takes."""
+    """A compiled part of the expression, and the depth of its nested calls."""
 
     __slots__ = ("depth", "test")
 
@@ -51,9 +57,7 @@ class _Node:
 
 
 class _Group:
-    """What stands in one pair of parentheses: lists (,) of alternatives (-o) of conjunctions
-    (-a).
-    """
+    """The contents of one pair of parentheses."""
 
     __slots__ = ("conjunction", "lists", "negated", "opener", "outer_negated")
 
@@ -64,20 +68,16 @@ class _Group:
         self.negated = False
 
     def add(self, node: _Node) -> None:
-        """One more operand, negated if "!" stands before it."""
+        """Add an operand, negated if "!" precedes it."""
         if self.negated:
             node = _Node(_negated(node.test), node.depth + 1)
             self.negated = False
         self.lists[-1][-1].append(node)
 
     def close(self) -> _Node:
-        """All of it as one operand."""
-        return _in_turn(
-            [
-                _any([_all(conjunction) for conjunction in alternatives])
-                for alternatives in self.lists
-            ]
-        )
+        """Return the whole group as one operand."""
+        lists = [[_all(each) for each in alternatives] for alternatives in self.lists]
+        return _in_turn([_any(alternatives) for alternatives in lists])
 
 
 def _deeper(nodes: Sequence[_Node]) -> int:
@@ -104,9 +104,8 @@ def _all(nodes: list[_Node]) -> _Node:
         if isinstance(last, EntryTest):
             return _Node(all_entries([*entries, last]), depth)
         if isinstance(last, EntryPrinter):
-            return _Node(
-                EntryPrinter(all_entries([*entries, last.test]), last.output, last.end), depth
-            )
+            entry = all_entries([*entries, last.test])
+            return _Node(EntryPrinter(entry, last.output, last.end), depth)
     if len(nodes) == 2:
         first, second = tests
         return _Node(lambda visit: first(visit) and second(visit), depth)
@@ -155,8 +154,9 @@ def _in_turn(nodes: list[_Node]) -> _Node:
 
 
 class _Parser:
-    """Reads words one by one; `previous` is the operator that an operand must follow, "" after an
-    operand.
+    """A reader of words.
+
+    While `expects` is set, an operand must come next; `previous` is the operator before it.
     """
 
     def __init__(self, search: Search, words: Sequence[str]) -> None:
@@ -204,9 +204,8 @@ class _Parser:
             self._now_expects(word)
         elif word in _AND or word in _OR or word == ",":
             if self.expects:
-                raise CommandError(
-                    f"invalid expression; you have used a binary operator '{word}' with nothing before it."
-                )
+                used = f"you have used a binary operator '{word}' with nothing before it."
+                raise CommandError(f"invalid expression; {used}")
             if word in _OR:
                 group.lists[-1].append([])
             elif word == ",":
@@ -226,13 +225,11 @@ class _Parser:
         try:
             return predicates.compile(word)
         except BadArgumentError:
-            raise CommandError(
-                f"invalid argument `{predicates.words[start]}' to `{word}'"
-            ) from None
+            message = f"invalid argument `{predicates.words[start]}' to `{word}'"
+            raise CommandError(message) from None
         except OSError as error:
-            raise CommandError(
-                f"{quote(predicates.words[start])}: {os.strerror(error.errno or 5)}"
-            ) from None
+            message = f"{quote(predicates.words[start])}: {os.strerror(error.errno or 5)}"
+            raise CommandError(message) from None
 
     def _close(self) -> None:
         if self.expects and self.previous == "(" and len(self.groups) > 1:
@@ -250,7 +247,8 @@ class _Parser:
     def _check_end(self) -> None:
         if self.expects and self.previous == "(":
             raise CommandError(
-                "invalid expression; expected to find a ')' but didn't see one. Perhaps you need an extra predicate after '('"
+                "invalid expression; expected to find a ')' but didn't see one. Perhaps you need "
+                "an extra predicate after '('"
             )
         if self.expects and self.previous:
             if self.predicates.acts:
@@ -265,19 +263,11 @@ class _Parser:
         message = f"paths must precede expression: `{word}'"
         last = self.predicates.last
         if last and word and self.search.ctx.fs.exists(self.search.ctx.path(word), follow=False):
-            message += (
-                f"\n{self.search.ctx.name}: possible unquoted pattern after predicate `{last}'?"
-            )
+            hint = f"possible unquoted pattern after predicate `{last}'?"
+            message += f"\n{self.search.ctx.name}: {hint}"
         raise CommandError(message)
 
 
-def parse_expression(search: Search, words: Sequence[str]) -> tuple[Test, str | None]:
-    """(the compiled expression, the file of -files0-from)."""
-    parser = _Parser(search, words)
-    test = parser.parse()
-    predicates = parser.predicates
-    if predicates.asks and predicates.tops_file == "-":
-        raise CommandError(
-            "option -files0-from reading from standard input cannot be combined with -ok, -okdir\n"
-        )
-    return test, predicates.tops_file
+def parse_expression(search: Search, words: Sequence[str]) -> Test:
+    """Return the compiled expression."""
+    return _Parser(search, words).parse()

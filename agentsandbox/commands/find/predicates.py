@@ -1,4 +1,4 @@
-"""The words of `find` that are not operators: what each takes, and the closure it makes."""
+"""The options, tests and actions of `find` by name: each reads its arguments."""
 
 from __future__ import annotations
 
@@ -16,11 +16,6 @@ if TYPE_CHECKING:
 
     Maker = Callable[["Predicates", str], Test]
 
-_POSITIONAL_WARNING = (
-    "warning: you have specified the global option {0} after the argument {1}, but global options are not positional, i.e., {0} affects "
-    "tests specified before it as well as those specified after it.  Please specify global options before other arguments."
-)
-
 
 _true = tests.EntryTest()
 
@@ -30,44 +25,38 @@ def _false(_visit: Visit) -> bool:
 
 
 class Predicates:
-    """Reads predicates from words; global options take effect on the search at once."""
+    """A reader of predicates. Global options take effect on the search at once."""
 
     def __init__(self, search: Search, words: Sequence[str]) -> None:
         self.search = search
         self.words = words
         self.position = 0
         self.last = ""
-        """The predicate read last."""
+        """The last predicate."""
         self.acts = False
         """Whether an action was read, so that -print is not implied."""
-        self.tops_file: str | None = None
-        """The file that lists the starting points."""
-        self.asks = False
-        """Whether -ok or -okdir was read."""
         self.regex_type = "findutils-default"
         self.midnight = False
-        self._first_test = ""
+        """Whether -daystart counts times from midnight."""
         self._deletes = self._prunes = self._asked_for_depth = False
 
     def next_word(self) -> str | None:
-        """The next word, None at the end."""
+        """Return the next word, or None at the end."""
         if self.position >= len(self.words):
             return None
         self.position += 1
         return self.words[self.position - 1]
 
     def argument(self, name: str) -> str:
-        """The word that a predicate takes."""
+        """Return the argument of a predicate."""
         word = self.next_word()
         if word is None:
             raise CommandError(f"missing argument to `{name}'")
         return word
 
     def compile(self, name: str) -> Test:
-        """The closure of the predicate `name`; its arguments are read."""
-        maker = _MAKERS.get(
-            name[1:] if not name.startswith("--") or name in ("--help", "--version") else ""
-        )
+        """Read the arguments of the predicate `name` and return its closure."""
+        maker = _MAKERS.get(name[1:])
         if maker is None and len(name) == 8 and name.startswith("-newer"):
             made = self._newer(name)
         elif maker is None:
@@ -75,21 +64,15 @@ class Predicates:
         else:
             made = maker(self, name)
         self.last = name
-        if not self._first_test and name[1:] not in _OPTIONS:
-            self._first_test = name
         if self._deletes and self._prunes and not self._asked_for_depth:
             raise CommandError(
-                "The -delete action automatically turns on -depth, but -prune does nothing when -depth is in effect.  If you want to "
-                "carry on anyway, just explicitly use the -depth option."
+                "The -delete action automatically turns on -depth, but -prune does nothing when "
+                "-depth is in effect.  If you want to carry on anyway, just explicitly use the "
+                "-depth option."
             )
         return made
 
     # options
-
-    def _global(self, name: str) -> None:
-        if self.search.warnings and self._first_test:
-            message = _POSITIONAL_WARNING.replace("{0}", name).replace("{1}", self._first_test)
-            self.search.ctx.warn(message, self.search.ctx.status)
 
     def _depth_limit(self, name: str) -> Test:
         text = self.argument(name)
@@ -97,20 +80,13 @@ class Predicates:
             raise CommandError(
                 f"Expected a positive decimal integer argument to {name}, but got {quote(text)}"
             )
-        self._global(name)
         if name == "-maxdepth":
             self.search.max_depth = int(text)
         else:
             self.search.min_depth = int(text)
         return _true
 
-    def _depth(self, name: str) -> Test:
-        if name == "-d" and self.search.warnings:
-            self.search.ctx.warn(
-                "warning: the -d option is deprecated; please use -depth instead, because the latter is a POSIX-compliant feature.",
-                self.search.ctx.status,
-            )
-        self._global(name)
+    def _depth(self, _name: str) -> Test:
         self._asked_for_depth = self.search.depth_first = True
         return _true
 
@@ -132,33 +108,13 @@ class Predicates:
         self.regex_type = kind
         return _true
 
-    def _files0_from(self, name: str) -> Test:
-        self.tops_file = self.argument(name)
-        return _true
-
-    def _warn(self, name: str) -> Test:
-        self.search.warnings = name == "-warn"
-        return _true
-
     def _ignored(self, _name: str) -> Test:
         return _true
 
     # tests
 
     def _pattern(self, name: str, make: Callable[..., Test], *, ignore_case: bool) -> Test:
-        text = self.argument(name)
-        if name.endswith("iname") or name == "-name":
-            self._check_name(name, text)
-        return make(text, ignore_case=ignore_case)
-
-    def _check_name(self, name: str, text: str) -> None:
-        if self.search.warnings and "/" in text and text.strip("/"):
-            self.search.ctx.warn(
-                f"warning: {quote(name)} matches against basenames only, but the given pattern contains a directory separator "
-                f"({quote('/')}), thus the expression will evaluate to false all the time.  Did you mean "
-                f"{quote('-wholename' if name == '-name' else '-iwholename')}?",
-                self.search.ctx.status,
-            )
+        return make(self.argument(name), ignore_case=ignore_case)
 
     def _regex(self, name: str) -> Test:
         return tests.regex(
@@ -177,7 +133,7 @@ class Predicates:
             raise CommandError(f"Invalid argument `{text}' to -size") from None
 
     def _age(self, name: str) -> Test:
-        """`-atime`, `-cmin` and their kin."""
+        """Make `-atime`, `-cmin` or one of the others like them."""
         unit = 60 if name.endswith("min") else 86400
         return tests.age(
             self.search, name[1], self.argument(name), unit=unit, midnight=self.midnight
@@ -228,10 +184,6 @@ class Predicates:
     def _fstype(self, name: str) -> Test:
         return _true if self.argument(name) == "ext4" else _false
 
-    def _context(self, name: str) -> Test:
-        self.argument(name)
-        raise CommandError("invalid predicate -context: SELinux is not enabled.")
-
     # actions
 
     def _act(self, test: Test) -> Test:
@@ -256,29 +208,22 @@ class Predicates:
         return self._act(actions.delete(self.search))
 
     def _exec(self, name: str) -> Test:
-        """Words up to ";", or up to "+" directly after "{}"."""
+        """Read words up to ";", or up to "+" directly after "{}"."""
         start = position = self.position
         words = self.words
+        asks = name.startswith("-ok")
         many = False
         while position < len(words) and words[position] != ";":
-            if (
-                words[position] == "+"
-                and position > start
-                and words[position - 1] == "{}"
-                and not name.startswith("-ok")
-            ):
+            if not asks and position > start and words[position - 1 : position + 1] == ["{}", "+"]:
                 many = True
                 break
             position += 1
         if position >= len(words):
-            end = (
-                words.index("+", start)
-                if "+" in words[start:] and not name.startswith("-ok")
-                else start
-            )
+            end = words.index("+", start) if "+" in words[start:] and not asks else start
             if end > start and "{}" in words[end - 1]:
                 raise CommandError(
-                    f"In {quote(f'{name} ... {{}} +')} the {quote('{}')} must appear by itself, but you specified {quote(words[end - 1])}"
+                    f"In {quote(f'{name} ... {{}} +')} the {quote('{}')} must appear by itself, "
+                    f"but you specified {quote(words[end - 1])}"
                 )
             raise CommandError(f"missing argument to `{name}'")
         if position == start:
@@ -289,11 +234,8 @@ class Predicates:
         if in_directory:
             self._check_path(name)
         if not many:
-            self.asks = self.asks or name.startswith("-ok")
             return self._act(
-                actions.execute(
-                    self.search, given, in_directory=in_directory, ask=name.startswith("-ok")
-                )
+                actions.execute(self.search, given, in_directory=in_directory, ask=asks)
             )
         if any("{}" in word for word in given[:-1]):
             raise CommandError(f"Only one instance of {{}} is supported with {name} ... +")
@@ -301,19 +243,19 @@ class Predicates:
 
     def _check_path(self, name: str) -> None:
         for directory in self.search.ctx.env.get("PATH", "").split(":"):
-            if not directory.startswith("/"):
-                shown = quote(directory)
-                what = (
-                    f"The relative path {shown} is included in the PATH environment variable, which is insecure in combination with the "
-                    f"{name} action of find.  Please remove that entry from $PATH"
-                )
-                if not directory:
-                    what = (
-                        "The current directory is included in the PATH environment variable, which is insecure in combination with the "
-                        f'{name} action of find.  Please remove the current directory from your $PATH (that is, remove ".", doubled '
-                        "colons, or leading or trailing colons)"
-                    )
-                raise CommandError(what)
+            if directory.startswith("/"):
+                continue
+            what = "current directory"
+            removed = (
+                'the current directory from your $PATH (that is, remove ".", doubled colons, '
+                "or leading or trailing colons)"
+            )
+            if directory:
+                what, removed = f"relative path {quote(directory)}", "that entry from $PATH"
+            raise CommandError(
+                f"The {what} is included in the PATH environment variable, which is insecure in "
+                f"combination with the {name} action of find.  Please remove {removed}"
+            )
 
 
 _OPTIONS: dict[str, Maker] = {
@@ -324,9 +266,7 @@ _OPTIONS: dict[str, Maker] = {
     "daystart": Predicates._daystart,
     "follow": Predicates._follow,
     "regextype": Predicates._regextype,
-    "files0-from": Predicates._files0_from,
-    "warn": Predicates._warn,
-    "nowarn": Predicates._warn,
+    "nowarn": Predicates._ignored,
     "noleaf": Predicates._ignored,
     "ignore_readdir_race": Predicates._ignored,
     "noignore_readdir_race": Predicates._ignored,
@@ -366,7 +306,6 @@ _TESTS: dict[str, Maker] = {
     "nogroup": lambda self, _: lambda visit: not self.search.owners.has_group(visit.info.gid),
     "samefile": lambda self, name: tests.same_file(self.search, self.argument(name)),
     "fstype": Predicates._fstype,
-    "context": Predicates._context,
     "readable": lambda _, __: lambda visit: visit.fs.access(visit.absolute, 4),
     "writable": lambda _, __: lambda visit: visit.fs.access(visit.absolute, 2),
     "executable": lambda _, __: lambda visit: visit.fs.access(visit.absolute, 1),
@@ -383,9 +322,6 @@ _ACTIONS: dict[str, Maker] = {
     ),
     "fprint0": lambda self, name: self._act(
         actions.print_name(actions.open_output(self.search, self.argument(name)), "\0")
-    ),
-    "fls": lambda self, name: self._act(
-        actions.ls(self.search, actions.open_output(self.search, self.argument(name)))
     ),
     "fprintf": Predicates._fprintf,
     "prune": Predicates._prune,

@@ -1,4 +1,9 @@
-"""One run of `find`: the file that is looked at, the walk, and what is written."""
+"""One run of `find`: options, outputs and the walk.
+
+Where the expression is an `EntryPrinter` (names and types only, then -print), `_print_below` hands
+groups of neighbours to it. Otherwise the walk visits every file by itself: `levels` is the stack of
+open directories, `_walk` continues in the innermost one, `_meet` visits a directory and enters it.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +34,7 @@ class Quit(Unwind):
 
 
 class _Listing:
-    """A directory of which only names and types count, and where in it to go on."""
+    """The names and types in a directory, and the position of the next one."""
 
     __slots__ = ("at", "kinds", "names", "path", "prefix")
 
@@ -42,9 +47,7 @@ class _Listing:
 
 
 class _Level:
-    """A directory on the way down, of which every file is looked at by itself: what is left of
-    it.
-    """
+    """An open directory whose files are visited one by one, and the rest of its names."""
 
     __slots__ = ("depth", "ino", "path", "prefix", "rest", "visited")
 
@@ -52,11 +55,11 @@ class _Level:
         self.path = listing.path
         self.prefix = listing.prefix
         self.rest = zip(listing.names, listing.kinds, strict=True)
-        """The names still to be looked at, each with its type."""
+        """The names not yet visited, each with its type."""
         self.depth = depth
         self.ino = ino
         self.visited: tuple[str, str, str, int, Stat | None] | None = None
-        """The directory itself, to be looked at when all in it has been (`-depth`)."""
+        """The directory itself, if it is visited after its contents (`-depth`)."""
 
 
 class Search:
@@ -65,40 +68,40 @@ class Search:
     def __init__(self, ctx: CommandContext, problem_of: Callable[[str, str | None], int]) -> None:
         self.ctx = ctx
         self.problem_of = problem_of
-        """Why a program cannot be run from a directory (an errno), or 0."""
+        """A function: the errno why a program cannot be run from a directory, or 0."""
         self.follow = "P"
         self.max_depth = -1
         self.min_depth = 0
         self.depth_first = False
-        self.warnings = False
+
         self.now = ctx.host.clock()
         self.outputs: dict[str, Output] = {}
         self.stdout = Output(ctx.stdout)
         self.at_end: list[Callable[[], None]] = []
-        """Called when all has been seen: the rest of `-exec … +`."""
+        """Functions to call at the end of the search: the rest of `-exec … +`."""
         self.between_directories: list[Callable[[], None]] = []
         self.visit = Visit(ctx.fs)
         self._owners: Owners | None = None
 
     @property
     def owners(self) -> Owners:
-        """Users and groups by name."""
+        """The users and groups by name."""
         if self._owners is None:
             self._owners = Owners(self.ctx)
         return self._owners
 
     def fail(self, name: str, error: OSError | int) -> None:
-        """Report that something is wrong with a file, and go on."""
+        """Report an error about a file, and continue."""
         number = error if isinstance(error, int) else error.errno or errno.EIO
         self.warn(f"{quote(name)}: {os.strerror(number)}")
 
     def warn(self, message: str) -> None:
-        """Report an error, and go on."""
+        """Report an error, and continue."""
         self.stdout.flush()
         self.ctx.warn(message)
 
     def flush(self) -> None:
-        """Write what all outputs have held back."""
+        """Write what the outputs hold back."""
         self.stdout.flush()
         for output in self.outputs.values():
             output.flush()
@@ -106,7 +109,7 @@ class Search:
     # walking
 
     def run(self, tops: list[str], test: Test) -> int:
-        """Look at every starting point and all below it; returns the status."""
+        """Visit every starting point and all files below it; return the exit status."""
         try:
             try:
                 for top in tops:
@@ -154,7 +157,7 @@ class Search:
                 self._leave(level, test)
 
     def _walk(self, levels: list[_Level], level: _Level, test: Test) -> bool:
-        """Go on in a directory; true when one in it was entered and comes first."""
+        """Continue in a directory; return True if a directory in it was entered."""
         visit, budget = self.visit, self.ctx.budget
         prefix, above, depth = level.prefix, level.path, level.depth + 1
         wanted = depth >= self.min_depth
@@ -183,9 +186,7 @@ class Search:
         return False
 
     def _print_below(self, printer: EntryPrinter, path: str, absolute: str) -> None:
-        """Look at all below a directory, where only names and types count: neighbours, and the
-        directory after them, together.
-        """
+        """Print the files below a directory, in groups of neighbours that end with a directory."""
         levels = [self._listing(path, absolute)]
         while levels:
             level = levels[-1]
@@ -193,19 +194,16 @@ class Search:
             if at == len(names):
                 levels.pop()
                 continue
-            stop = min(
-                at + _GROUP,
-                kinds.index(_DIR, at) + 1 if _DIR in kinds[at : at + _GROUP] else len(names),
-            )
+            group = kinds[at : at + _GROUP]
+            stop = at + (group.index(_DIR) + 1 if _DIR in group else len(group))
             level.at = stop
             self.ctx.budget.step(stop - at)
             depth = len(levels)
             if depth >= self.min_depth:
                 printer.print_all(level.path, names[at:stop], kinds[at:stop])
             if kinds[stop - 1] == _DIR and depth != self.max_depth:
-                levels.append(
-                    self._listing(level.path + names[stop - 1], level.prefix + names[stop - 1])
-                )
+                name = names[stop - 1]
+                levels.append(self._listing(level.path + name, level.prefix + name))
 
     def _listing(self, path: str, absolute: str, *, read: bool = True) -> _Listing:
         listing = _Listing(
@@ -229,7 +227,7 @@ class Search:
         kind: int,
         depth: int,
     ) -> bool:
-        """Look at a directory, or at a link that is followed; whether it was entered."""
+        """Visit a directory, or a link that is followed; return whether it was entered."""
         known: Stat | None = None
         if kind == _LINK:
             try:
@@ -243,9 +241,7 @@ class Search:
         return len(levels) > count
 
     def _examine(self, path: str, *, operand: bool) -> Stat:
-        """The `Stat` by which a file is judged: of what a link points to, where links are followed
-        and it is there.
-        """
+        """Return the `Stat` of a file: of the target of a link if links are followed."""
         fs = self.ctx.fs
         if self.follow == "P" or (self.follow == "H" and not operand):
             return fs.stat(path, follow=False)
@@ -265,7 +261,7 @@ class Search:
         info: Stat | None,
         depth: int,
     ) -> None:
-        """Look at a file; enter it if it is a directory."""
+        """Visit a file; enter it if it is a directory."""
         budget = self.ctx.budget
         budget.left -= 1
         if budget.left < 0:
@@ -282,9 +278,8 @@ class Search:
             for level in levels:
                 if level.ino == ino:
                     above = quote(level.path.rstrip("/") or "/")
-                    self.warn(
-                        f"File system loop detected; {quote(path)} is part of the same file system loop as {above}."
-                    )
+                    loop = f"{quote(path)} is part of the same file system loop as {above}."
+                    self.warn(f"File system loop detected; {loop}")
                     return
         visit.prune = False
         if not self.depth_first and depth >= self.min_depth:
@@ -336,5 +331,5 @@ class Search:
     def _cannot_look(self, absolute: str, path: str, error: OSError) -> None:
         if error.filename != absolute:
             raise error
-        self.visit.prune = True  # what cannot be examined is not entered
+        self.visit.prune = True  # do not enter what cannot be examined
         self.fail(path, error)

@@ -1,4 +1,4 @@
-"""The tests of `find`: functions that make a closure for an argument."""
+"""The tests of `find`: functions that read an argument and return a closure."""
 
 from __future__ import annotations
 
@@ -26,33 +26,45 @@ _BILLION = 10**9
 _DAY = 86400
 _UNITS = {"b": 512, "c": 1, "w": 2, "k": 1024, "M": 1024**2, "G": 1024**3}
 _TYPES = {
-    "f": stat.S_IFREG, "d": stat.S_IFDIR, "l": stat.S_IFLNK, "p": stat.S_IFIFO, "c": stat.S_IFCHR, "b": stat.S_IFBLK,
-    "s": stat.S_IFSOCK, "D": 0,
-}  # fmt: skip
+    "f": stat.S_IFREG,
+    "d": stat.S_IFDIR,
+    "l": stat.S_IFLNK,
+    "p": stat.S_IFIFO,
+    "c": stat.S_IFCHR,
+    "b": stat.S_IFBLK,
+    "s": stat.S_IFSOCK,
+    "D": 0,
+}
 REGEX_TYPES = {
-    "findutils-default": ("emacs", False), "ed": ("posix", False), "emacs": ("emacs", False), "gnu-awk": ("posix", True),
-    "grep": ("grep", False), "posix-awk": ("posix", True), "awk": ("posix", True), "posix-basic": ("posix", False),
-    "posix-egrep": ("posix", True), "egrep": ("posix", True), "posix-extended": ("posix", True),
-    "posix-minimal-basic": ("posix", False), "sed": ("posix", False),
-}  # fmt: skip
-"""Kinds of regular expressions: (dialect, extended)."""
+    "findutils-default": ("emacs", False),
+    "ed": ("posix", False),
+    "emacs": ("emacs", False),
+    "gnu-awk": ("posix", True),
+    "grep": ("grep", False),
+    "posix-awk": ("posix", True),
+    "awk": ("posix", True),
+    "posix-basic": ("posix", False),
+    "posix-egrep": ("posix", True),
+    "egrep": ("posix", True),
+    "posix-extended": ("posix", True),
+    "posix-minimal-basic": ("posix", False),
+    "sed": ("posix", False),
+}
+"""The kinds of regular expressions: (dialect, extended)."""
 
 
 class BadArgumentError(Exception):
-    """The argument makes no sense to this test."""
+    """An argument that a test cannot read."""
 
 
-# numbers: after the sign that compares, as C's strtoumax and strtod read them
+# numbers
 
-_WHOLE = re.compile(r"[ \t-\r]*\+?[0-9]+", re.ASCII)
-_DECIMAL = re.compile(
-    r"[ \t-\r]*([-+]?)(?:0[xX]([0-9a-fA-F]+)|((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,2})?))",
-    re.ASCII,
-)
+_WHOLE = re.compile(r"[0-9]+", re.ASCII)
+_DECIMAL = re.compile(r"[0-9]+\.?[0-9]*|\.[0-9]+", re.ASCII)
 
 
 def compare(text: str) -> Callable[[int], bool]:
-    """`N`, `+N` or `-N` as a test of a number."""
+    """Return the test of a number that `N`, `+N` or `-N` means."""
     sign, digits = (text[0], text[1:]) if text[:1] in ("+", "-") else ("", text)
     if not _WHOLE.fullmatch(digits) or len(digits) > 20:
         raise BadArgumentError
@@ -65,17 +77,15 @@ def compare(text: str) -> Callable[[int], bool]:
 
 
 def _decimal(text: str) -> tuple[str, float]:
-    """(sign, number) of `[+-]N` with a fraction."""
+    """Return sign and number of `[+-]N`, which may have a fraction."""
     sign, digits = (text[0], text[1:]) if text[:1] in ("+", "-") else ("", text)
-    found = _DECIMAL.fullmatch(digits)
-    if found is None or len(digits) > 30:
+    if not _DECIMAL.fullmatch(digits) or len(digits) > 30:
         raise BadArgumentError
-    number = float(int(found[2], 16)) if found[2] else float(found[3])
-    return sign, -number if found[1] == "-" else number
+    return sign, float(digits)
 
 
 def size(text: str) -> Test:
-    """`-size N[bcwkMG]`: rounded up to whole units."""
+    """Make `-size N[bcwkMG]`: the size rounded up to whole units."""
     unit = _UNITS.get(text[-1:])
     matches = compare(text if unit is None else text[:-1])
     unit = unit or 512
@@ -88,7 +98,7 @@ def size(text: str) -> Test:
 
 
 def reference_time(search: Settings, which: str, text: str) -> int:
-    """The time of a file (`which` in "aBcm") or of a date ("t"), in nanoseconds."""
+    """Return the time of a file (`which` in "aBcm") or of a date ("t"), in nanoseconds."""
     if which == "t":
         try:
             return parse_date(text, search.now, search.ctx.env.get("TZ", ""))
@@ -101,7 +111,7 @@ def reference_time(search: Settings, which: str, text: str) -> int:
 
 
 def time_of(which: str) -> Callable[[Stat], float]:
-    """How to read one of a file's times."""
+    """Return a function that reads one of a file's times."""
     if which == "a":
         return lambda info: info.atime
     if which == "c":
@@ -110,27 +120,22 @@ def time_of(which: str) -> Callable[[Stat], float]:
 
 
 def newer(which: str, reference: int) -> Test:
-    """`-newerXY`: whether a time of the file is later than another."""
+    """Make `-newerXY`: whether a time of the file is later than another."""
     read = time_of(which)
     return lambda visit: nanoseconds(read(visit.info)) > reference
 
 
 def age(search: Settings, which: str, text: str, *, unit: int, midnight: bool) -> Test:
-    """`-mtime` (days) and `-mmin` (minutes): how long ago, in whole units, from now or from the
-    last midnight.
-    """
+    """Make `-mtime` (days) or `-mmin` (minutes): the age in whole units, now or at midnight."""
     sign, number = _decimal(text)
-    if abs(number) > 10**12:
+    if number > 10**12:
         raise BadArgumentError
     now = nanoseconds(search.now)
     origin = now if unit != _DAY else now - _DAY * _BILLION
     if midnight:
         moment = Moment(now, search.ctx.env.get("TZ", ""))
-        today = (
-            now
-            - (moment.hour * 3600 + moment.minute * 60 + moment.second) * _BILLION
-            - moment.nanosecond
-        )
+        seconds = moment.hour * 3600 + moment.minute * 60 + moment.second
+        today = now - seconds * _BILLION - moment.nanosecond
         origin = today if unit == _DAY else today + _DAY * _BILLION
     if sign == "-" and unit == _DAY:
         origin += (_DAY - 1) * _BILLION
@@ -145,7 +150,7 @@ def age(search: Settings, which: str, text: str, *, unit: int, midnight: bool) -
 
 
 def used(text: str) -> Test:
-    """`-used N`: days between the last change of status and the last access."""
+    """Make `-used N`: days between the last change of status and the last access."""
     sign, number = _decimal(text)
     days = int(number)
 
@@ -163,7 +168,7 @@ def used(text: str) -> Test:
 
 
 class EntryTest:
-    """A test that looks at nothing but name and type; None stands for all there are."""
+    """A test of name and type only; None admits all names or all types."""
 
     __slots__ = ("kinds", "matches")
 
@@ -179,14 +184,14 @@ class EntryTest:
         )
 
     def choose(self, names: Sequence[str], kinds: Sequence[int]) -> Sequence[str]:
-        """Those of these names that pass, whose types are `kinds`."""
+        """Return the names that pass the test; `kinds` are their types."""
         if self.kinds is not None:
             names = list(compress(names, map(self.kinds.__contains__, kinds)))
         return names if self.matches is None else list(compress(names, map(self.matches, names)))
 
 
 def all_entries(tests: Sequence[EntryTest]) -> EntryTest:
-    """A test that passes what passes all of these."""
+    """Return the test that passes what passes all of these."""
     kinds: frozenset[int] | None = None
     for test in tests:
         kinds = test.kinds if kinds is None else kinds if test.kinds is None else kinds & test.kinds
@@ -204,7 +209,7 @@ def all_entries(tests: Sequence[EntryTest]) -> EntryTest:
 
 
 def any_name(matchers: Sequence[Callable[[str], object]]) -> EntryTest:
-    """A test that passes the names that one of these matches."""
+    """Return the test that passes the names that one of these matches."""
 
     def matches(name: str) -> bool:
         for each in matchers:  # noqa: SIM110 (the fastest form)
@@ -216,7 +221,7 @@ def any_name(matchers: Sequence[Callable[[str], object]]) -> EntryTest:
 
 
 class EntryPrinter:
-    """Prints the paths of the files that pass a test: all that most searches do."""
+    """The action of most searches: print the paths of the files that pass a test."""
 
     __slots__ = ("end", "output", "test")
 
@@ -232,9 +237,7 @@ class EntryPrinter:
         return True
 
     def print_all(self, above: str, names: Sequence[str], kinds: Sequence[int]) -> None:
-        """As for each of these names in turn, whose paths begin with `above` and whose types are
-        `kinds`.
-        """
+        """Do the same for each name in the directory `above`; `kinds` are the types."""
         chosen = self.test.choose(names, kinds)
         if chosen:
             between = self.end + above
@@ -242,20 +245,20 @@ class EntryPrinter:
 
 
 def name(pattern: str, *, ignore_case: bool) -> Test:
-    """`-name`, `-iname`: the last component."""
+    """Make `-name` or `-iname`: a pattern for the last component."""
     if pattern.endswith("/") and len(pattern) > 1 and pattern.strip("/") == "":
         return lambda visit: visit.name == "/"
     return EntryTest(glob_matcher(pattern, ignore_case=ignore_case, extglob=False))
 
 
 def path(pattern: str, *, ignore_case: bool) -> Test:
-    """`-path`, `-ipath`: the whole name."""
+    """Make `-path` or `-ipath`: a pattern for the whole path."""
     matches = glob_matcher(pattern, ignore_case=ignore_case, extglob=False)
     return lambda visit: bool(matches(visit.path))
 
 
 def link_text(pattern: str, *, ignore_case: bool) -> Test:
-    """`-lname`, `-ilname`: what a symbolic link says."""
+    """Make `-lname` or `-ilname`: a pattern for the text of a symbolic link."""
     matches = glob_matcher(pattern, ignore_case=ignore_case, extglob=False)
     return lambda visit: (
         visit.kind == stat.S_IFLNK and bool(matches(visit.fs.readlink(visit.absolute)))
@@ -263,7 +266,7 @@ def link_text(pattern: str, *, ignore_case: bool) -> Test:
 
 
 def regex(search: Settings, pattern: str, kind: str, *, ignore_case: bool) -> Test:
-    """`-regex`, `-iregex`: the whole name, by a regular expression of one of `REGEX_TYPES`."""
+    """Make `-regex` or `-iregex`: an expression of one of `REGEX_TYPES` for the whole path."""
     dialect, extended = REGEX_TYPES[kind]
     try:
         compiled = compile_posix(
@@ -285,7 +288,7 @@ def regex(search: Settings, pattern: str, kind: str, *, ignore_case: bool) -> Te
 
 
 def types(option: str, text: str, *, target: bool) -> Test:
-    """`-type`, `-xtype`: one of a list of types, of the file or of what it points to."""
+    """Make `-type` or `-xtype`: a list of types, of the file or of its target."""
     if not text:
         raise CommandError(f"Arguments to {option} should contain at least one letter")
     kinds = set()
@@ -295,7 +298,8 @@ def types(option: str, text: str, *, target: bool) -> Test:
                 raise CommandError(f"Must separate multiple arguments to {option} using: ','")
             if number == len(text) - 1:
                 raise CommandError(
-                    f"Last file type in list argument to {option} is missing, i.e., list is ending on: ','"
+                    f"Last file type in list argument to {option} is missing, "
+                    "i.e., list is ending on: ','"
                 )
             continue
         if letter not in _TYPES:
@@ -309,7 +313,7 @@ def types(option: str, text: str, *, target: bool) -> Test:
 
 
 def permissions(search: Settings, text: str) -> Test:
-    """`-perm MODE` (exactly), `-MODE` (all of these), `/MODE` (any of these)."""
+    """Make `-perm MODE` (exactly), `-MODE` (all of these) or `/MODE` (any of these)."""
     how, mode = (text[0], text[1:]) if text[:1] in ("-", "/") else ("", text)
     change = compile_mode(mode, 0)
     if change is None or (how == "" and text[:1] == "+" and text[1:2].isdigit()):
@@ -324,8 +328,9 @@ def permissions(search: Settings, text: str) -> Test:
     if how == "/":
         if not file_bits and not directory_bits:
             search.ctx.warn(
-                f"warning: you have specified a mode pattern {text} (which is equivalent to /000). The meaning of -perm /000 has now "
-                "been changed to be consistent with -perm -000; that is, while it used to match no files, it now matches all files.",
+                f"warning: you have specified a mode pattern {text} (which is equivalent to /000). "
+                "The meaning of -perm /000 has now been changed to be consistent with -perm -000; "
+                "that is, while it used to match no files, it now matches all files.",
                 search.ctx.status,
             )
             return lambda _: True
@@ -334,13 +339,13 @@ def permissions(search: Settings, text: str) -> Test:
 
 
 def empty(visit: Visit) -> bool:
-    """`-empty`: a file or directory with nothing in it."""
+    """Whether a file or directory is empty (`-empty`)."""
     if visit.kind == stat.S_IFDIR:
         return not visit.fs.listdir(visit.absolute)
     return visit.kind == stat.S_IFREG and not visit.info.size
 
 
 def same_file(search: Settings, name: str) -> Test:
-    """`-samefile`."""
+    """Make `-samefile`: the same inode number."""
     info = search.ctx.fs.stat(search.ctx.path(name), follow=search.follow != "P")
     return lambda visit: visit.info.ino == info.ino

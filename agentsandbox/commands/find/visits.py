@@ -1,4 +1,4 @@
-"""What a test or an action of `find` is given: the file that is looked at, and where to write."""
+"""The arguments of a test or an action of `find`: the visited file, and the outputs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Test = Callable[["Visit"], bool]
 
     class Settings(Protocol):
-        """What tests need to know of the search."""
+        """The options of the search that tests depend on."""
 
         ctx: CommandContext
         follow: str
@@ -26,13 +26,12 @@ if TYPE_CHECKING:
 
 
 _BUFFER = 4096
-"""Bytes that are held back before they are written, as the C library does when stdout is no
-terminal."""
+"""The size of the buffer, as that of the C library when stdout is not a terminal."""
 _LINK = stat.S_IFLNK
 
 
 class Visit:
-    """The file that is looked at now; one object for the whole walk."""
+    """The file that the walk is at; one object for the whole walk."""
 
     __slots__ = (
         "absolute",
@@ -51,31 +50,31 @@ class Visit:
     def __init__(self, fs: FileSystem) -> None:
         self.fs = fs
         self.path = ""
-        """Its name as it is printed."""
+        """Its path as it is printed."""
         self.name = ""
         """Its last component."""
         self.absolute = ""
         self.top = ""
         """The starting point below which it was found."""
         self.directory = ""
-        """The absolute path of the directory it is in."""
+        """The absolute path of its directory."""
         self.depth = 0
         self.kind = 0
-        """Its type, as `stat.S_IFMT` tells it."""
+        """Its type, as `stat.S_IFMT` returns it."""
         self.follow = False
         self.prune = False
         self.known: Stat | None = None
 
     @property
     def info(self) -> Stat:
-        """Its `Stat`, read when first asked for."""
+        """Its `Stat`, read on the first access."""
         known = self.known
         if known is None:
             known = self.known = self.fs.stat(self.absolute, follow=False)
         return known
 
     def target(self) -> Stat:
-        """The `Stat` of what it points to, its own if it points to nothing."""
+        """Return the `Stat` of its target, or its own if there is none."""
         if self.kind != _LINK:
             return self.info
         try:
@@ -85,7 +84,7 @@ class Visit:
 
 
 class Output:
-    """Where an action writes to."""
+    """The output of an action, written in blocks."""
 
     __slots__ = ("parts", "size", "writer")
 
@@ -95,14 +94,14 @@ class Output:
         self.size = 0
 
     def write(self, text: str) -> None:
-        """Write text, in blocks."""
+        """Add text; write a block if it is full."""
         self.parts.append(text)
         self.size += len(text)
         if self.size >= _BUFFER:
             self.flush()
 
     def flush(self) -> None:
-        """Write what has been held back."""
+        """Write the text in the buffer."""
         if self.parts:
             text = "".join(self.parts)
             self.parts.clear()

@@ -1,5 +1,10 @@
-"""Many small files searched as one text: for grep, where a call for each would cost more than the
-search.
+"""Many small files searched as one text.
+
+A recursive grep visits thousands of small files, and to search each by itself costs more than the
+search. A batch joins their contents, with an empty line between two files if no match can be empty,
+and searches the text once. The ends of the files (`_ends`) are needed only if there is a match: a
+binary search in them finds the file of a place. A batch with a file that is not plain text, or is
+not UTF-8, is searched file by file.
 """
 
 from __future__ import annotations
@@ -20,17 +25,15 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.regexps.lines import LineSearch
 
 SMALL = 8192
-"""Bytes of a file that is worth to be gathered."""
+"""The largest file, in bytes, that is added to a batch."""
 _FULL = 65536
-"""Characters that are searched at once: more would not stay in the cache of the processor."""
+"""Characters that are searched at once: a larger text would not stay in the processor's cache."""
 _GROUP = 32
 _LAST = itemgetter(-1)
 
 
 class FileBatch:
-    """Files in the order given. `flush` writes their selected lines and tells whether there were
-    any.
-    """
+    """Files in the order given. `flush` writes their selected lines."""
 
     def __init__(
         self,
@@ -43,27 +46,25 @@ class FileBatch:
         self.search = search
         self.report = report
         self.search_one = search_one
-        """Searches a file by itself: one that is not plain text."""
+        """The search of a single file, for one that is not plain text."""
         self.counts = report.count and not report.only_first
         self.selective = bool(search.needle) and not self.counts and report.list_files is not False
-        """Whether nothing is said about files without the text that every match holds."""
+        """Whether nothing is printed about files without the needle."""
         self.spaced = search.never_empty()
-        """Whether an empty line may be put between files: none is ever selected."""
+        """Whether an empty line may separate files: an empty line is never selected."""
         self.names: list[str] = []
         self.prefixes: list[tuple[int, str]] = []
-        """(the place of the first name, what stands before the names from there on)"""
+        """(index of a name, the directory of this name and of those that follow)"""
         self.contents: list[bytes] = []
         self.weight = 0
         self.found = False
 
     def add(self, name: str, data: bytes) -> None:
-        """One more file, a small one."""
+        """Add one small file."""
         self._append("", [name], [data], len(data))
 
     def extend(self, prefix: str, names: list[str], contents: Sequence[bytes | None]) -> bool:
-        """More files, if the contents of all of them are known and small; whether they are.
-        `prefix` stands before each name.
-        """
+        """Add the files of a directory; return False if one is large or its contents unknown."""
         try:
             size = sum(map(len, contents))  # type: ignore[arg-type]
         except TypeError:
@@ -75,8 +76,8 @@ class FileBatch:
         if max(sizes) > SMALL:
             return False
         for start in range(0, len(names), _GROUP):
-            stop = start + _GROUP
-            self._append(prefix, names[start:stop], contents[start:stop], sum(sizes[start:stop]))  # type: ignore[arg-type]
+            part = slice(start, start + _GROUP)
+            self._append(prefix, names[part], contents[part], sum(sizes[part]))  # type: ignore[arg-type]
         return True
 
     def _append(self, prefix: str, names: list[str], contents: Sequence[bytes], size: int) -> None:
@@ -89,7 +90,7 @@ class FileBatch:
             self.flush()
 
     def flush(self) -> bool:
-        """Search what was gathered; whether a line of any file so far was selected."""
+        """Search the batch; return whether a line of any file so far was selected."""
         names, contents = self.names, self.contents
         if names:
             self.ctx.budget.step(len(names) + (self.weight >> 10))
@@ -118,7 +119,7 @@ class FileBatch:
             chosen = found if report.list_files else sorted({*range(len(names))}.difference(found))
             if chosen:
                 self.ctx.stdout.write(
-                    encode("".join([report.name_suffix(names[at]) for at in chosen]))
+                    encode("".join([report.name_line(names[at]) for at in chosen]))
                 )
             return
         places = self.search.places(text) if whole else []
@@ -170,7 +171,7 @@ class FileBatch:
 
 
 class _Names:
-    """The names of the gathered files, put together when they are asked for."""
+    """The names of the files in a batch, joined with their directories on demand."""
 
     def __init__(self, names: list[str], prefixes: list[tuple[int, str]]) -> None:
         self._names = names
@@ -194,10 +195,10 @@ class _Names:
 def _plain(
     whole: bytes, contents: list[bytes], *, spaced: bool
 ) -> tuple[str, Sequence[bytes | str]] | None:
-    """All as one text in which every file is empty or ends with a newline, and the files; None when
-    one is not plain text.
+    """Return all files as one text, and the files; None if one of them is not plain text.
 
-    `whole` is all of them in a row, if `spaced` with a newline between one and the next.
+    In the text every file is empty or ends with a newline. `whole` is the files joined, with a
+    newline between two of them if `spaced`.
     """
     if 0 in whole:
         return None
@@ -213,6 +214,6 @@ def _plain(
 
 
 def _ends(files: Sequence[bytes | str], *, spaced: bool) -> list[int]:
-    """Where each file ends, with the newline after it."""
+    """Return the end of each file in the text, with the newline after it."""
     ends = accumulate(map(len, files))
     return [end + at for at, end in enumerate(ends, 1)] if spaced else list(ends)

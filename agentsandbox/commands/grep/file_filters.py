@@ -1,6 +1,4 @@
-"""Which files a recursive search visits: --include, --exclude, --exclude-from and --exclude-dir of
-grep.
-"""
+"""The files that a recursive search visits: --include, --exclude and --exclude-dir of grep."""
 
 from __future__ import annotations
 
@@ -12,18 +10,18 @@ if TYPE_CHECKING:
 
 
 class FileFilter:
-    """Rules in the order given; the last that matches decides, else the opposite of the first."""
+    """Rules in the order given: the last that matches decides, or the opposite of the first."""
 
     def __init__(self) -> None:
         self._rules: list[tuple[bool, Callable[[str], object]]] = []
         self._directories: list[Callable[[str], object]] = []
 
     def add(self, pattern: str, *, include: bool) -> None:
-        """A rule for files."""
+        """Add a rule for files."""
         self._rules.append((include, glob_matcher(pattern, extglob=False)))
 
     def add_directory(self, pattern: str) -> None:
-        """Directories of that name are not entered."""
+        """Add a pattern of directories that are not entered."""
         self._directories.append(glob_matcher(pattern.rstrip("/") or pattern, extglob=False))
 
     @property
@@ -32,13 +30,11 @@ class FileFilter:
         return bool(self._rules)
 
     def is_empty(self) -> bool:
-        """Whether there are no rules, and all files are searched."""
+        """Whether there are no rules."""
         return not (self._rules or self._directories)
 
     def admits(self, name: str, *, operand: bool = False) -> bool:
-        """Whether a file is searched; `operand`: it was named, and ends of its name that follow a
-        slash are compared, too.
-        """
+        """Whether a file is searched. The name of an operand is compared from every "/" on too."""
         if not self._rules:
             return True
         forms = _suffixes(name) if operand else [name.rpartition("/")[2]]
@@ -56,7 +52,7 @@ class FileFilter:
 
 
 def _suffixes(name: str) -> list[str]:
-    """The name and each of its ends that begins after a slash."""
+    """Return the name and its parts behind each slash."""
     parts = name.split("/")
     return (
         ["/".join(parts[at:]) for at in range(len(parts))] if len(parts) < 64 else [name, parts[-1]]

@@ -1,4 +1,13 @@
-"""`grep` (POSIX 1003.1-2017, GNU grep 3.8): print lines that match patterns."""
+"""`grep` (POSIX 1003.1-2017, GNU grep 3.8): print lines that match patterns.
+
+Every file can be searched by `FileSearch`. Most calls of `grep -r`, however, visit many small files
+of which few match, and there the work for each file would cost more than the search. So there are
+three shortcuts, all with the same output:
+
+* A text that every match contains (`LineSearch.needle`) rules out most files by one `bytes.find`.
+* `_quick_file` handles a small file whose contents are at hand, without opening it.
+* `FileBatch` joins small files and searches all of them as one text.
+"""
 
 from __future__ import annotations
 
@@ -46,12 +55,8 @@ _GATHERED = {stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK}
 
 
 def run_grep(ctx: CommandContext, words: list[str], matcher: str | None = None) -> int:
-    """grep with these words; `matcher` is what egrep and fgrep begin with."""
-    if (
-        "--help" in words and "--help" not in words[words.index("--") :]
-        if "--" in words
-        else "--help" in words
-    ):
+    """Run grep with these words; `matcher` is the default of egrep or fgrep."""
+    if "--help" in (words[: words.index("--")] if "--" in words else words):
         ctx.stdout.write(encode(USAGE.lstrip("\n")))
         return 0
     try:
@@ -71,7 +76,7 @@ def run_grep(ctx: CommandContext, words: list[str], matcher: str | None = None) 
 
 
 class _HelpWanted(Exception):
-    """A --color that grep answers with its help."""
+    """An unknown --color, which grep answers with its help."""
 
 
 class _Grep:
@@ -85,7 +90,6 @@ class _Grep:
         self.report.bytewise = self.bytewise
         self.filter = FileFilter()
         self.directories = "read"
-        self.devices: str | None = None
         self.follow = False
         self.failed = False
         self.found = False
@@ -110,10 +114,6 @@ class _Grep:
         report.null_lines = args.flag("null-data")
         listing = args.last("files-with-matches", "files-without-match")
         report.list_files = None if listing is None else listing == "files-with-matches"
-        if args.flag("unix-byte-offsets"):
-            self.ctx.stderr.write(
-                encode(f"{self.ctx.name}: warning: --unix-byte-offsets (-u) is obsolete\n")
-            )
         self._read_binary()
         self._read_context()
         self._read_files()
@@ -159,37 +159,20 @@ class _Grep:
                 self.directories, self.follow = "recurse", True
             elif key == "directories":
                 self.directories = choose(value or "", "--directories", DIRECTORIES)
-            elif key == "devices":
-                self.devices = value
             elif key in ("include", "exclude"):
                 self.filter.add(value or "", include=key == "include")
-            elif key == "exclude-from":
-                for line in self._lines_of(value or ""):
-                    if line.strip() and not line.startswith("#"):
-                        self.filter.add(line.rstrip(), include=False)
             elif key == "exclude-dir":
                 self.filter.add_directory(value or "")
 
     def _read_color(self) -> None:
         when = next((value for name, value in reversed(self.args.given) if name == "color"), None)
         if when in ("always", "yes", "force"):
-            env = self.ctx.env
-            from agentsandbox.commands.grep.colors import Colors
-
-            colors = self.report.colors = Colors(
-                env.get("GREP_COLORS", ""), env.get("GREP_COLOR", ""), inverted=self.report.invert
-            )
-            if old := colors.obsolete:
-                self.ctx.stderr.write(
-                    encode(
-                        f"{self.ctx.name}: warning: GREP_COLOR='{old}' is deprecated; use GREP_COLORS='mt={old}'\n"
-                    )
-                )
+            self.report.painted = True
         elif when not in (None, "auto", "tty", "if-tty", "never", "no", "none"):
             raise _HelpWanted
 
     def _lines_of(self, name: str) -> list[str]:
-        """The lines of a file of patterns."""
+        """Return the lines of a file of patterns."""
         try:
             source = self.ctx.open_input(name)
             data = source.read()
@@ -219,7 +202,7 @@ class _Grep:
         return patterns
 
     def _compile(self, matcher: str | None) -> LineSearch | None:
-        """The search; None when no pattern was given, which matches nothing."""
+        """Return the search, or None if a file of patterns was empty: then nothing matches."""
         args = self.args
         chosen = matcher
         for key, _ in args.given:
@@ -253,7 +236,7 @@ class _Grep:
     # files
 
     def run(self) -> int:
-        """Search the operands; the status."""
+        """Search the operands; return the exit status."""
         args, report = self.args, self.report
         whole = args.flag("word-regexp") or args.flag("line-regexp")
         nothing = (report.invert and self._matches_all() and not whole) or (
@@ -283,7 +266,7 @@ class _Grep:
     def _search_group(
         self, names: list[str], contents: list[bytes | None], *, implicit: bool
     ) -> bool:
-        """Search some operands one by one; whether that is enough."""
+        """Search some operands one by one; return whether -q has its answer."""
         for operand, data in zip(names, contents, strict=True):
             if data is None or self._quick is None:
                 selected = self._operand(operand, implicit=implicit)
@@ -294,7 +277,7 @@ class _Grep:
         return False
 
     def _groups(self, operands: Sequence[str]) -> Iterator[tuple[list[str], list[bytes | None]]]:
-        """The operands, and the contents that are known without more ado."""
+        """Yield the operands in groups, and the contents of those that are small files."""
         if (
             self._quick is None
             or len(operands) < 2
@@ -319,7 +302,7 @@ class _Grep:
         return operand != "-" and operand != "" and self.ctx.fs.is_dir(self.ctx.path(operand))
 
     def _operand(self, operand: str, *, implicit: bool) -> bool:
-        """Search one operand; whether a line was selected."""
+        """Search one operand; return whether a line was selected."""
         ctx = self.ctx
         if operand == "-":
             self._flush()
@@ -333,9 +316,7 @@ class _Grep:
                     return entered and self._tree(operand, path, implicit=implicit)
                 if self.directories == "skip":
                     return False
-            elif not self.filter.admits(operand, operand=True) or (
-                self.devices == "skip" and not info.is_file
-            ):
+            elif not self.filter.admits(operand, operand=True):
                 return False
             if (
                 self._quick is not None
@@ -349,7 +330,7 @@ class _Grep:
             return isinstance(error, IsADirectoryError) and self._account(0, operand)
 
     def _flush(self) -> None:
-        """Search the files that were gathered, before anything else is written."""
+        """Search the files in the batch, before anything else is written."""
         if self._batch is not None:
             self.found |= self._batch.flush()
 
@@ -362,10 +343,10 @@ class _Grep:
             )
 
     def _tree(self, operand: str, path: str, *, implicit: bool) -> bool:
-        """Search everything below a directory, by name."""
+        """Search all files below a directory, in the order of their names."""
         fs = self.ctx.fs
         quick = self._quick
-        needle = self._indispensable() if quick is not None else b""
+        needle = self._needle() if quick is not None else b""
         found = False
         pending = [
             (
@@ -379,12 +360,7 @@ class _Grep:
             if self.follow:
                 number = fs.stat(here).ino
                 if number in above:
-                    self._flush()
-                    self.ctx.stderr.write(
-                        encode(
-                            f"{self.ctx.name}: {shown.rstrip('/')}: warning: recursive directory loop\n"
-                        )
-                    )
+                    self._warn_of_loop(shown.rstrip("/"))
                     continue
                 above = above | {number}
             try:
@@ -413,9 +389,9 @@ class _Grep:
                 if kind == stat.S_IFDIR:
                     if self.filter.enters(full):
                         deeper.append((f"{full}/", child, above))
-                elif (kind == stat.S_IFREG or self.devices == "read") and self.filter.admits(full):
+                elif kind == stat.S_IFREG and self.filter.admits(full):
                     try:
-                        if quick is not None and kind == stat.S_IFREG:
+                        if quick is not None:
                             found |= quick(full, fs.read_bytes(child) if data is None else data)
                         else:
                             found |= self._file(full, child)
@@ -426,6 +402,11 @@ class _Grep:
             pending.extend(reversed(deeper))
         return found
 
+    def _warn_of_loop(self, name: str) -> None:
+        self._flush()
+        message = f"{self.ctx.name}: {name}: warning: recursive directory loop\n"
+        self.ctx.stderr.write(encode(message))
+
     def _gather(
         self,
         shown: str,
@@ -434,8 +415,9 @@ class _Grep:
         contents: list[bytes | None],
         needle: bytes,
     ) -> list[str] | None:
-        """Leave the files of a directory to the batch, and give its directories; None if something
-        must be looked at by itself.
+        """Add the files of a directory to the batch; return the directories to enter.
+
+        Return None, and add nothing, if an entry needs more than a look at its name and contents.
         """
         if self._batch is None:
             return None
@@ -453,7 +435,7 @@ class _Grep:
             ]
             wanted = [kind == stat.S_IFREG for kind in kinds]
             if self.filter.names_files:
-                if needle:  # quicker to know than whether a name counts
+                if needle:  # cheaper to test than the name
                     wanted = [data is None or data.find(needle) >= 0 for data in contents]
                 wanted = [
                     worth and kind == stat.S_IFREG and self.filter.admits(name)
@@ -465,7 +447,7 @@ class _Grep:
     def _worth_reading(
         self, names: list[str], kinds: list[int], contents: list[bytes | None], needle: bytes
     ) -> Iterator[_Entry]:
-        """Those of a directory's entries that may hold what every match holds."""
+        """Yield the entries of a directory but for small files without `needle`."""
         for start in range(0, len(names), _GROUP):
             group = range(start, min(start + _GROUP, len(names)))
             self.ctx.budget.step(len(group))
@@ -489,26 +471,27 @@ class _Grep:
         finally:
             source.release()
 
-    def _indispensable(self) -> bytes:
-        """What a file must hold for anything to be said about it; nothing if that is not known."""
+    def _needle(self) -> bytes:
+        """Return a text without which nothing is printed about a file; empty if there is none."""
         report, search = self.report, self.search
         if search is None or report.invert or report.count or report.list_files is False:
             return b""
         return search.needle
 
     def _quick_file(self, *, many: bool) -> Callable[[str, bytes], bool] | None:
-        """As `_file`, for small files that have been read: what can be known beforehand is. None if
-        that is not much.
+        """Return a function that does the same as `_file` for a small file that has been read.
+
+        All that the options decide is decided here, once. Return None if they admit no shortcut.
         """
         ctx, report, search = self.ctx, self.report, self.search
         if search is None or report.null_lines or isinstance(ctx.stdout, File):
             return None
         write, step = ctx.stdout.write, ctx.budget.step
-        needle, selective, may_match = search.needle, bool(self._indispensable()), search.may_match
+        needle, selective, may_match = search.needle, bool(self._needle()), search.may_match
         literal = bool(needle) and len(search.plain) == 1
-        copies = literal and report.lines_only and report.colors is None
-        told = report.only_first and not report.invert and report.binary != "without-match"
-        test = search.quick_test() if told and not literal else None
+        copies = literal and report.lines_only
+        tests = report.only_first and not report.invert and report.binary != "without-match"
+        test = search.quick_test() if tests and not literal else None
         named, numbered = report.with_filename, report.line_numbers
         mark = b"\0" if report.null_names else b":"
 
@@ -516,7 +499,7 @@ class _Grep:
             step(1 + (len(data) >> 12))
             if selective and not may_match(data):
                 return False
-            if told and literal:
+            if tests and literal:
                 return self._account(needle in data, name)
             if len(data) > _SMALL_FILE:
                 return self._stream(BytesReader(data), name)
@@ -541,11 +524,7 @@ class _Grep:
             report.invert or report.only_first or report.max_count is not None
         )
         listed = report.list_files is not None and not (report.invert or report.quiet)
-        if (
-            not many
-            or report.bytewise
-            or not (counted or listed or (report.lines_only and report.colors is None))
-        ):
+        if not many or report.bytewise or not (counted or listed or report.lines_only):
             return run
         batch = self._batch = FileBatch(ctx, search, report, run)
 
@@ -583,14 +562,14 @@ class _Grep:
         return self._account(selected, name)
 
     def _account(self, selected: int, name: str) -> bool:
-        """Print what is asked about a whole file; whether lines were selected."""
+        """Print what is asked about a whole file; return whether lines were selected."""
         report = self.report
         self.found = self.found or selected > 0
         if report.quiet:
             return selected > 0
         if report.list_files is not None:
             if report.list_files == (selected > 0):
-                self.ctx.stdout.write(encode(report.name_suffix(name)))
+                self.ctx.stdout.write(encode(report.name_line(name)))
         elif report.count:
             self.ctx.stdout.write(encode(report.count_line(name, selected)))
         return selected > 0

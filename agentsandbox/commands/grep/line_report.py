@@ -1,4 +1,18 @@
-"""Writes the lines that grep selects: prefixes, context, colours, counts."""
+"""Write the lines that grep selects: prefixes, context, colors, counts.
+
+`Report` holds the options, `FileSearch` the state of one file. A file arrives in blocks of whole
+lines (`ByteReader.line_blocks`), and each block takes the cheapest way that the options allow:
+
+* `_first_only`: only whether there is a selected line counts (-q, -l, -L, binary files);
+* `LineSearch.count`: only the number of lines counts (-c);
+* `_only_matches`: -o without prefixes that depend on the line;
+* `_by_lines`: numbers or context, where the search can tell for all lines at once;
+* `_simple`: whole lines with a file name or a number;
+* `_detailed`: everything else, from one selected line to the next.
+
+Context reaches over the border of two blocks: `tail` keeps the last lines of the block before for
+leading context, `pending` counts the lines of trailing context that are still to be written.
+"""
 
 from __future__ import annotations
 
@@ -12,16 +26,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from agentsandbox.commands.grep.colors import Colors
     from agentsandbox.contract.command import CommandContext
     from agentsandbox.kernel.regexps.lines import LineSearch
     from agentsandbox.kernel.streams import ByteReader
 
+_COLORS = {"path": "35", "line": "32", "mark": "36", "match": "01;31"}
 _INVALID = re.compile("[\udc80-\udcff]")
 
 
 class Report:
-    """What is written about each file: the options of one grep."""
+    """The options of one grep: what to write about each file."""
 
     def __init__(self) -> None:
         self.invert = False
@@ -35,16 +49,17 @@ class Report:
         self.byte_offsets = False
         self.initial_tab = False
         self.digits = 1
-        """The least columns of a number."""
+        """The minimal width of a number."""
         self.null_names = False
         self.null_lines = False
         self.before = 0
         self.after = 0
         self.context = False
-        """Whether separators stand between groups of lines."""
+        """Whether separators are written between groups of lines."""
         self.separator: str | None = "--"
         self.max_count: int | None = None
-        self.colors: Colors | None = None
+        self.painted = False
+        """Whether names, numbers and matches are in color."""
         self.binary = "binary"
         self.bytewise = False
         """Whether a byte is a character: the locale C."""
@@ -53,33 +68,31 @@ class Report:
 
     @property
     def simple(self) -> bool:
-        """Whether whole lines are printed, with no more than a name and a number before them."""
+        """Whether whole lines are printed, with at most a name and a number before them."""
         return not (self._marked or self.only_matching)
 
     @property
     def plain_matches(self) -> bool:
-        """Whether just the matches are printed."""
+        """Whether only the matches are printed."""
         special = self._marked or self.count or self.invert or self.line_numbers
         return self.only_matching and not special and self.max_count is None
 
     @property
     def _marked(self) -> bool:
-        return self.context or self.byte_offsets or self.colors is not None or self.initial_tab
+        return self.context or self.byte_offsets or self.painted or self.initial_tab
 
     @property
     def lines_only(self) -> bool:
-        """Whether nothing but selected lines is printed, with names and numbers at most."""
+        """Whether only selected lines are printed, with at most names and numbers."""
         special = self.invert or self.count or self.null_lines or self.max_count is not None
         return self.simple and not (special or self.only_first)
 
     @property
     def whole_lines(self) -> bool:
-        """Whether whole lines are printed as they are, all that are selected, perhaps with
-        context.
-        """
+        """Whether all selected lines are printed unchanged, perhaps with context."""
         special = (
             self.byte_offsets
-            or self.colors is not None
+            or self.painted
             or self.initial_tab
             or self.only_matching
             or self.null_lines
@@ -88,26 +101,26 @@ class Report:
 
     @property
     def only_first(self) -> bool:
-        """Whether the first selected line of a file tells all that is asked."""
+        """Whether the first selected line of a file answers all that is asked."""
         return self.quiet or self.list_files is not None
 
-    def name_suffix(self, name: str) -> str:
-        """A file's name on a line of its own."""
-        shown = self.colors.paint("fn", name) if self.colors else name
-        return shown + ("\0" if self.null_names else "\n")
+    def paint(self, kind: str, text: str) -> str:
+        """Return a text in the color of its kind, if there are colors."""
+        return f"\33[{_COLORS[kind]}m\33[K{text}\33[m\33[K" if self.painted and text else text
+
+    def name_line(self, name: str) -> str:
+        """Return a file's name as a line."""
+        return self.paint("path", name) + ("\0" if self.null_names else "\n")
 
     def count_line(self, name: str, number: int) -> str:
-        """The number of a file's selected lines, on a line of its own."""
+        """Return the number of a file's selected lines as a line."""
         if not self.with_filename:
             return f"{number}\n"
-        colors = self.colors
-        mark = "\0" if self.null_names else ":" if colors is None else colors.paint("se", ":")
-        return f"{name if colors is None else colors.paint('fn', name)}{mark}{number}\n"
+        mark = "\0" if self.null_names else self.paint("mark", ":")
+        return f"{self.paint('path', name)}{mark}{number}\n"
 
     def align(self, source: ByteReader | bytes) -> None:
-        """With -T, numbers take as many columns as the largest of a file may; of what has no size,
-        any number.
-        """
+        """With -T, make numbers as wide as the largest number that the file may need."""
         if not self.initial_tab:
             return
         most = 2**63 - 1
@@ -120,28 +133,22 @@ class Report:
     def prefix(
         self, name: str, number: int, offset: int, separator: str, *, is_empty: bool = False
     ) -> str:
-        """What stands before a line."""
-        colors = self.colors
-        mark = colors.paint("se", separator) if colors else separator
+        """Return what is printed before a line."""
+        mark = self.paint("mark", separator)
         pieces: list[str] = []
         if self.with_filename:
-            pieces.append(colors.paint("fn", name) if colors else name)
-            pieces.append("\0" if self.null_names else mark)
+            pieces += [self.paint("path", name), "\0" if self.null_names else mark]
         if self.line_numbers:
-            digits = f"{number:{self.digits}d}"
-            pieces.append((colors.paint("ln", digits) if colors else digits) + mark)
+            pieces += [self.paint("line", f"{number:{self.digits}d}"), mark]
         if self.byte_offsets:
-            digits = f"{offset:{self.digits}d}"
-            pieces.append((colors.paint("bn", digits) if colors else digits) + mark)
+            pieces += [self.paint("line", f"{offset:{self.digits}d}"), mark]
         if self.initial_tab and pieces and not is_empty:
             pieces.append("\t")
         return "".join(pieces)
 
 
 class FileSearch:
-    """Searches one file and writes what the report asks for. `run` gives the number of selected
-    lines.
-    """
+    """The search of one file. `run` writes what the report asks for."""
 
     def __init__(self, ctx: CommandContext, search: LineSearch, report: Report, name: str) -> None:
         self.ctx = ctx
@@ -154,22 +161,14 @@ class FileSearch:
         self.stopped = False
         self.invalid = False
         """Whether a selected line was not printed because it is not UTF-8."""
-        self.has_begun = False
-        """Whether trailing context was due before any line was shown: the beginning counts as shown
-        from then on."""
-        self.is_open = False
-        """Whether nothing ends the last line of the block."""
         self.unclean = False
-        """Whether a block was seen that is not UTF-8, and is not taken for text."""
+        """Whether a block was not UTF-8, and -a was not given."""
         self.lines_before = 0
         self.bytes_before = 0
         self.pending = 0
         """Lines of trailing context still to write."""
         self.last_shown = 0
         """The number of the last line written."""
-        self.shown_end = 0
-        """Where in the block the lines begin that stand behind it; the beginning where it is in an
-        earlier one."""
         self.tail: list[tuple[int, int, str]] = []
         """(number, offset, line) of the last lines of the blocks before, for leading context."""
         self.simple = report.simple
@@ -177,12 +176,12 @@ class FileSearch:
         self.needs_numbers = report.line_numbers or report.context
         self.by_lines = self.needs_numbers and report.whole_lines
         self.counted = False
-        """Whether the lines of this block are in `lines_before` already."""
+        """Whether `lines_before` already includes the lines of this block."""
         self.ended_at: int | None = None
-        """The bytes up to the end of the line that reached the ceiling on the count."""
+        """The offset behind the line that reached --max-count."""
 
     def run(self, source: ByteReader) -> int:
-        """Search all of it; the number of selected lines, counted only as far as needed."""
+        """Search a file; return the number of selected lines, counted only as far as needed."""
         report = self.report
         if report.max_count == 0:
             return 0
@@ -204,16 +203,15 @@ class FileSearch:
             stopped = self.stopped
             if stopped and not self.pending:
                 break
-        if (
-            begin is not None and self.ended_at is not None
-        ):  # the next reader goes on after the last selected line
+        if begin is not None and self.ended_at is not None:
+            # the next reader continues after the last selected line
             source.seek(begin + min(self.ended_at, self.bytes_before))  # type: ignore[attr-defined]
         if self.invalid and report.binary == "binary":
             self._say_binary()
         return self.selected
 
     def run_data(self, data: bytes) -> int:
-        """As `run`, for a small file that has been read."""
+        """Do the same as `run` for a small file that has been read."""
         if not data or self.report.max_count == 0:
             return 0
         if self._looks_binary(data):
@@ -233,7 +231,7 @@ class FileSearch:
         return blocks if self.report.max_count is None else growing_blocks(blocks)
 
     def _context_after(self, block: bytes) -> bool:
-        """Trailing context of the last line that may be selected; whether some is still missing."""
+        """Write trailing context behind the last line that -m allows; tell whether more is due."""
         text, _ = self._decode(memoryview(block.removesuffix(encode(self.end))))
         out: list[str] = []
         self._trailing(text, 0, len(text) + 1, self.lines_before + 1, out)
@@ -251,8 +249,7 @@ class FileSearch:
             block = block.replace(b"\0", b"\n")
         self.counted = False
         whole = memoryview(block)
-        self.is_open = not block.endswith(encode(end))
-        text, clean = self._decode(whole if self.is_open else whole[:-1])
+        text, clean = self._decode(whole[:-1] if block.endswith(encode(end)) else whole)
         if report.only_first or (self.binary and not report.count):
             self._first_only(text)
         elif report.count and report.max_count is None:
@@ -277,7 +274,7 @@ class FileSearch:
         self.bytes_before += len(block)
 
     def _decode(self, block: memoryview) -> tuple[str, bool]:
-        """The block as text, and whether all of it is valid."""
+        """Return a block as text, and whether all of it is valid."""
         if self.report.bytewise:
             return decode_bytewise(block), True
         try:
@@ -286,7 +283,7 @@ class FileSearch:
             return decode(block), self.report.binary == "text"
 
     def _first_only(self, text: str) -> None:
-        """Stop at the first selected line; of a binary file say that there is one."""
+        """Stop at the first selected line; for a binary file, report that it has one."""
         report = self.report
         places = self.search.places(text)
         found = len(places) < text.count(self.end) + 1 if report.invert else bool(places)
@@ -294,14 +291,14 @@ class FileSearch:
             self.selected += 1
             self.stopped = True
             if self.binary and not report.only_first:
-                report.something_written = True  # the next group of lines is told apart from it
+                report.something_written = True  # a separator precedes the next group of lines
                 self._say_binary()
 
     def _say_binary(self) -> None:
         self.ctx.stderr.write(encode(f"{self.ctx.name}: {self.name}: binary file matches\n"))
 
     def _simple(self, text: str) -> None:
-        """Whole lines with no more than a name and a number before them."""
+        """Write whole lines with at most a name and a number before them."""
         report, end = self.report, self.end
         if not report.line_numbers:
             if report.invert:
@@ -340,7 +337,7 @@ class FileSearch:
         self.ctx.stdout.write(encode("".join(pieces)))
 
     def _by_lines(self, lines: list[str], flags: list[object]) -> None:
-        """Every line is looked at: numbers, and context with nothing else about it."""
+        """Write lines with numbers or context, given a flag for every line of the block."""
         report = self.report
         chosen = (
             [at for at, flag in enumerate(flags) if not flag]
@@ -383,7 +380,7 @@ class FileSearch:
         self._write(out)
 
     def _prefixed(self, lines: list[str], number: int, chosen: list[int]) -> list[str]:
-        """The lines behind names and numbers, the first of which is given."""
+        """Return the lines after their names and numbers; `number` is that of the first."""
         near, hit = self._plain_prefix("-"), self._plain_prefix(":")
         if not self.report.line_numbers:
             rows = [near + line for line in lines]
@@ -396,7 +393,7 @@ class FileSearch:
         return rows
 
     def _plain_prefix(self, mark: str) -> str:
-        """The file's name as it stands before lines, if it does."""
+        """Return the file's name and a mark, if names are printed."""
         return (
             f"{self.name}{chr(0) if self.report.null_names else mark}"
             if self.report.with_filename
@@ -404,7 +401,7 @@ class FileSearch:
         )
 
     def _only_matches(self, text: str) -> bool:
-        """Write all matches of the block; false when that must be done line by line."""
+        """Write all matches of the block; return False if that must be done line by line."""
         matches = self.search.matches(text)
         if matches is None:
             return False
@@ -418,12 +415,7 @@ class FileSearch:
     # everything else
 
     def _detailed(self, text: str, clean: bool) -> None:
-        """Line by line from one selected line to the next: context, colours, offsets, a ceiling on
-        the count.
-
-        Lines that -v selects one after another are shown in one go, as GNU's does, but for a last
-        one that nothing ends.
-        """
+        """Go from one selected line to the next: context, colors, offsets, --max-count."""
         report, end = self.report, self.end
         self.unclean = self.unclean or not clean
         places = self.search.places(text)
@@ -431,24 +423,17 @@ class FileSearch:
             places = _gaps(text, places, end)
         out: list[str] = []
         number = self.lines_before + 1
-        position = self.shown_end = 0
+        position = 0
         for start, stop in places:
             self.ctx.budget.step()
             at = number + text.count(end, position, start)
-            follows = (
-                report.invert
-                and position > 0
-                and at == number
-                and not (self.is_open and stop == len(text))
-            )
-            if self.pending and not follows:
+            if self.pending:
                 self._trailing(text, position, start, number, out)
             self.selected += 1
             if not report.count:
-                if not follows:
+                if at != self.last_shown + 1:
                     self._leading(text, start, at, out)
-                if self._line(out, at, self._offset(text, start), text[start:stop], ":"):
-                    self.shown_end = stop + 1
+                self._line(out, at, self._offset(text, start), text[start:stop], ":")
             self.pending = report.after
             position, number = min(stop + 1, len(text) + 1), at + 1
             if report.max_count is not None and self.selected >= report.max_count:
@@ -457,9 +442,8 @@ class FileSearch:
                     self.bytes_before + len(encode(text[:position])) + (position > len(text))
                 )
                 break
-        if position <= len(text):
-            if self.pending:
-                self._trailing(text, position, len(text) + 1, number, out)
+        if position <= len(text) and self.pending:
+            self._trailing(text, position, len(text) + 1, number, out)
         if report.before and not self.stopped:
             self._keep_tail(text)
         self._write(out)
@@ -470,40 +454,27 @@ class FileSearch:
             out.clear()
 
     def _offset(self, text: str, start: int) -> int:
-        """The byte offset in the file of a place in the block."""
+        """Return the byte offset in the file of a place in the block."""
         if not self.report.byte_offsets:
             return 0
         return self.bytes_before + (start if text.isascii() else len(encode(text[:start])))
 
     def _trailing(self, text: str, position: int, limit: int, number: int, out: list[str]) -> None:
-        """Trailing context from `position` on, up to the next selected line at `limit`.
-
-        It goes on behind the last line that was written, as GNU's does, and no further than to one
-        that is not UTF-8.
-        """
-        if self.unclean and self.last_shown != number - 1:
-            self.has_begun = True
-            if self.last_shown < self.lines_before:  # that line is in a block before
-                self.pending = 0
-                return
-            position, number = self.shown_end, self.last_shown + 1
+        """Write trailing context from `position` to the next selected line at `limit`."""
         while self.pending and position < limit:
             stop = text.find(self.end, position)
             stop = len(text) if stop < 0 else stop
             line = text[position:stop]
-            if not self._line(out, number, self._offset(text, position), line, self._mark(line)):
-                self.pending = 0
-                return
-            self.shown_end = stop + 1
+            self._line(out, number, self._offset(text, position), line, self._mark(line))
             self.pending -= 1
             position, number = stop + 1, number + 1
 
     def _mark(self, line: str) -> str:
-        """What stands behind the number of a line of trailing context."""
+        """Return the mark behind the number of a line of trailing context."""
         return "-"
 
     def _leading(self, text: str, start: int, at: int, out: list[str]) -> None:
-        """The separator and the leading context of the line at `start`, number `at`."""
+        """Write the separator and the leading context of the line at `start`, number `at`."""
         report = self.report
         lines: list[tuple[int, int, str]] = []
         wanted = min(report.before, at - 1 - self.last_shown)
@@ -517,22 +488,11 @@ class FileSearch:
         if len(lines) < wanted and self.tail:
             lines.extend(self.tail[: -(wanted - len(lines)) - 1 : -1])
         first = lines[-1][0] if lines else at
-        new_group = not (self.last_shown or self.has_begun) or first > self.last_shown + 1
-        if (
-            report.context
-            and report.something_written
-            and new_group
-            and report.separator is not None
-        ):
-            out.append(
-                (report.colors.paint("se", report.separator) if report.colors else report.separator)
-                + "\n"
-            )
-        end = start - sum([len(line) + 1 for _, _, line in lines])
+        separated = report.context and report.something_written and report.separator is not None
+        if separated and (not self.last_shown or first > self.last_shown + 1):
+            out.append(report.paint("mark", report.separator or "") + "\n")
         for number, offset, line in reversed(lines):
-            end += len(line) + 1
-            if self._line(out, number, offset, line, "-"):
-                self.shown_end = max(end, 0)
+            self._line(out, number, offset, line, "-")
 
     def _keep_tail(self, text: str) -> None:
         wanted = self.report.before
@@ -550,29 +510,22 @@ class FileSearch:
             offset += len(encode(line)) + 1
         del self.tail[:-wanted]
 
-    def _line(self, out: list[str], number: int, offset: int, line: str, separator: str) -> bool:
-        """One line, or the parts of it that match; false for one that is not UTF-8 and is not
-        shown.
-        """
+    def _line(self, out: list[str], number: int, offset: int, line: str, separator: str) -> None:
+        """Write one line, or the parts of it that match. A line that is not UTF-8 is left out."""
         report = self.report
-        if self.unclean and not report.only_matching and _INVALID.search(line):
-            self.invalid = report.something_written = True
-            return False
-        self.last_shown = number
         report.something_written = True
+        if self.unclean and not report.only_matching and _INVALID.search(line):
+            self.invalid = True
+            return
+        self.last_shown = number
         if report.only_matching:
             if separator == ":" and not report.invert:
                 self._matches(out, number, offset, line)
-            return True
+            return
         out.append(report.prefix(self.name, number, offset, separator, is_empty=not line))
-        if report.colors and (separator == ":") != report.invert:
-            line = self._colored(
-                line, "sl" if separator == ":" else "cx", "ms" if separator == ":" else "mc"
-            )
-        elif report.colors:
-            line = report.colors.paint("sl" if separator == ":" else "cx", line) if line else line
+        if report.painted and (separator == ":") != report.invert:
+            line = self._colored(line)
         out.append(line + self.end)
-        return True
 
     def _matches(self, out: list[str], number: int, offset: int, line: str) -> None:
         report = self.report
@@ -586,34 +539,27 @@ class FileSearch:
                 self.invalid = True
                 break
             out.append(report.prefix(self.name, number, before, ":"))
-            out.append((report.colors.paint("ms", part) if report.colors else part) + self.end)
+            out.append(report.paint("match", part) + self.end)
             if len(out) > 10_000:
                 self._write(out)
 
-    def _colored(self, line: str, whole: str, match: str) -> str:
-        colors = self.report.colors
-        assert colors is not None
+    def _colored(self, line: str) -> str:
+        """Return a line with its matches in color."""
         pieces: list[str] = []
         position = 0
-        for start, stop in self.search.spans(line) if colors.parts[match] else ():
-            pieces += (
-                colors.begin(whole),
-                line[position:start],
-                colors.paint(match, line[start:stop]),
-            )
+        for start, stop in self.search.spans(line):
+            pieces += [line[position:start], self.report.paint("match", line[start:stop])]
             position = stop
-        if position < len(line):
-            pieces.append(colors.paint(whole, line[position:]))
-        return "".join(pieces)
+        return "".join([*pieces, line[position:]])
 
 
 def _groups(
     chosen: list[int], size: int, before: int, after: int, pending: int
 ) -> tuple[list[tuple[int, int]], int]:
-    """The groups of lines to show around the chosen ones of `size`, and how much trailing context
-    is still missing.
+    """Return the ranges of lines to show around the chosen ones, and how many are still due.
 
-    `pending` lines at the beginning belong to the group before. Groups that touch are one.
+    There are `size` lines. The first `pending` of them belong to the group before. Groups that
+    touch are one.
     """
     groups: list[tuple[int, int]] = []
     start, stop = 0, pending
@@ -629,7 +575,7 @@ def _groups(
 
 
 def copy_lines(data: bytes, needle: bytes, prefix: bytes, *, numbered: bool) -> bytes:
-    """The lines of ASCII text that hold `needle`, each after `prefix` and perhaps its number."""
+    """Return the lines of ASCII text with `needle`, each after `prefix` and perhaps its number."""
     out: list[bytes] = []
     find = data.find
     position = counted = 0
@@ -651,7 +597,7 @@ def copy_lines(data: bytes, needle: bytes, prefix: bytes, *, numbered: bool) -> 
 
 
 def _gaps(text: str, places: list[tuple[int, int]], end: str) -> list[tuple[int, int]]:
-    """The lines that are in none of the places."""
+    """Return the places of the lines that are not among `places`."""
     gaps: list[tuple[int, int]] = []
     position = 0
     find = text.find

@@ -1,14 +1,10 @@
-"""The options of grep: their text, and their values in the order in which they stand."""
+"""The options of grep: the usage text and the parser with its checks of values."""
 
 from __future__ import annotations
 
 from agentsandbox.commands._text.choices import choose
 from agentsandbox.contract.usage import OptionParser
 from agentsandbox.errors import CommandError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 USAGE = """
 Usage: grep [OPTION]... PATTERNS [FILE]...
@@ -37,7 +33,7 @@ Output:
   -m, --max-count=NUM       stop after NUM selected lines of each file
   -b, --byte-offset         print the byte offset before each line
   -n, --line-number         print the line number before each line
-      --line-buffered       write each line at once (output is never held back)
+      --line-buffered       write each line at once (always so here)
   -H, --with-filename       print the file's name before each line
   -h, --no-filename         print no file names
       --label=LABEL         the name to print for standard input
@@ -47,17 +43,17 @@ Output:
   -a, --text                the same as --binary-files=text
   -I                        the same as --binary-files=without-match
   -d, --directories=ACTION  what to do with directories: 'read', 'recurse' or 'skip'
-  -D, --devices=ACTION      what to do with devices and fifos: 'read' or 'skip'
+
   -r, --recursive           the same as --directories=recurse
   -R, --dereference-recursive  likewise, following all symbolic links
       --include=GLOB        search only files whose name matches GLOB
       --exclude=GLOB        skip files whose name matches GLOB
-      --exclude-from=FILE   skip files whose name matches a GLOB in FILE
+
       --exclude-dir=GLOB    skip directories whose name matches GLOB
   -L, --files-without-match  print only the names of files without selected lines
   -l, --files-with-matches  print only the names of files with selected lines
   -c, --count               print only the number of selected lines of each file
-  -T, --initial-tab         align lines by a tab after what stands before them
+  -T, --initial-tab         align lines by a tab after names and numbers
   -Z, --null                print a 0 byte after file names
 
 Context:
@@ -69,7 +65,7 @@ Context:
       --no-group-separator  print nothing between groups of lines
       --color[=WHEN], --colour[=WHEN]  mark matches: 'always', 'never' or 'auto'
   -U, --binary              keep carriage returns (they are always kept)
-  -u, --unix-byte-offsets   (obsolete)
+
 
 With no FILE, search the working directory if recursive, else standard input; "-" is standard input.
 Exit status is 0 if a line is selected, 1 if none is, 2 after an error without -q.
@@ -79,16 +75,13 @@ DIRECTORIES = (("read",), ("recurse",), ("skip",))
 _HUGE = 1 << 40
 
 
-def _one_of(words: tuple[str, ...], complaint: str) -> Callable[[str], None]:
-    def read(value: str) -> None:
-        if value not in words:
-            raise CommandError(complaint, 2)
-
-    return read
+def _check_binary(value: str) -> None:
+    if value not in ("binary", "text", "without-match"):
+        raise CommandError("unknown binary-files type", 2)
 
 
 def read_number(text: str, complaint: str) -> int:
-    """A decimal number; what is too large is huge."""
+    """Return a decimal number, at most 2**40."""
     digits = text.strip(" \t").removeprefix("+")
     if not digits.removeprefix("-").isascii() or not digits.removeprefix("-").isdigit():
         raise CommandError(complaint, 2)
@@ -96,7 +89,7 @@ def read_number(text: str, complaint: str) -> int:
 
 
 def read_length(text: str) -> int:
-    """A number of lines of context."""
+    """Return a number of lines of context."""
     complaint = f"{text}: invalid context length argument"
     number = read_number(text, complaint)
     if number < 0:
@@ -104,17 +97,15 @@ def read_length(text: str) -> int:
     return number
 
 
-_BINARY = ("binary", "text", "without-match")
 LONG_OPTIONS = """
     basic-regexp extended-regexp fixed-regexp fixed-strings perl-regexp
     after-context before-context binary-files byte-offset context color colour
-    count devices directories exclude exclude-from exclude-dir file
+    count directories exclude exclude-dir file
     files-with-matches files-without-match group-separator help include
     ignore-case no-ignore-case initial-tab label line-buffered line-number
     line-regexp max-count no-filename no-group-separator no-messages null
     null-data only-matching quiet recursive dereference-recursive regexp
-    invert-match silent text binary unix-byte-offsets version with-filename
-    word-regexp
+    invert-match silent text binary version with-filename word-regexp
 """
 PARSER = OptionParser(
     USAGE,
@@ -127,8 +118,7 @@ PARSER = OptionParser(
         "before-context": read_length,
         "after-context": read_length,
         "max-count": lambda text: read_number(text, "invalid max count"),
-        "binary-files": _one_of(_BINARY, "unknown binary-files type"),
-        "devices": _one_of(("read", "skip"), "unknown devices method"),
+        "binary-files": _check_binary,
         "directories": lambda text: choose(text, "--directories", DIRECTORIES),
     },
 )

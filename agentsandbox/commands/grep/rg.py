@@ -1,12 +1,12 @@
-"""`rg` (ripgrep 13): search a tree for lines that match, leaving out what is ignored, hidden or
-binary.
+"""`rg` (ripgrep 13): search a tree for lines that match, but not ignored, hidden and binary files.
+
+`Walk` finds the files, `compile_patterns` makes the search, `RgReport` and `RgSearch` print what
+is found.
 """
 
 from __future__ import annotations
 
 import errno
-import posixpath
-import re
 
 from agentsandbox.commands.grep.file_types import FILE_TYPES
 from agentsandbox.commands.grep.rg_encodings import as_utf8
@@ -27,23 +27,11 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.regexps.lines import LineSearch
     from agentsandbox.kernel.streams import ByteReader
 
-_ORDERS = {"accessed": "atime", "created": "mtime", "modified": "mtime", "none": None, "path": None}
-"""What --sort takes, and which time that is."""
-_WHEN = ("always", "ansi", "auto", "never")
-_FORMATS = {
-    ".gz": "gzip",
-    ".tgz": "gzip",
-    ".bz2": "bzip2",
-    ".tbz2": "bzip2",
-    ".xz": "xz",
-    ".txz": "xz",
-    ".lzma": "lzma",
-    ".zst": "zstd",
-}
+_ORDERS = ("modified", "none", "path")
 
 
 def _check_names(words: Sequence[str]) -> Sequence[str]:
-    """Long options are written in full."""
+    """Refuse long options that are not written in full."""
     known = rg.parser().long
     for word in words:
         if word == "--":
@@ -83,11 +71,7 @@ def _check_names(words: Sequence[str]) -> Sequence[str]:
       --iglob=GLOB                the same, ignoring case
       -t, --type=TYPE             search only files of TYPE
       -T, --type-not=TYPE         leave out files of TYPE
-      --type-add=SPEC             NAME:GLOB adds a glob to a type
       --type-list                 print the types and exit
-      -z, --search-zip            search what compressed files hold: gzip, bzip2, xz, lzma and zstd, by their names
-      --crlf                      a carriage return before a newline ends a line too
-      --null-data                 lines end in a 0 byte
       -., --hidden                search hidden files too
       --no-hidden                 do not
       --no-ignore                 do not read ignore files
@@ -98,17 +82,10 @@ def _check_names(words: Sequence[str]) -> Sequence[str]:
       -L, --follow                follow symbolic links
       -d, --max-depth=NUM         go down at most NUM directories
       --files                     print the files that would be searched
-      --sort=KEY                  path (always so, if not said otherwise), modified, accessed, created or none
+      --sort=KEY                  by path (the default), by modified time, or none
       --sortr=KEY                 the same, backwards
-      --no-ignore-dot             do not read .ignore and .rgignore
-      --no-ignore-parent          do not read ignore files above the directories that are searched
       --no-require-git            read .gitignore outside of repositories too
-      --ignore-file=FILE          read more rules from FILE
-      --max-filesize=NUM          leave out files of more than NUM bytes; K, M, G for larger units
-      --one-file-system           accepted: there is only one
-      -j, --threads=NUM           accepted: files are searched one after the other
-      --mmap                      accepted: nothing depends on it here
-      --no-mmap                   accepted: nothing depends on it here
+      -j, --threads=NUM           (changes nothing: files are searched one after the other)
       --no-messages               say nothing about files that cannot be read
 
     Output:
@@ -128,18 +105,12 @@ def _check_names(words: Sequence[str]) -> Sequence[str]:
       --context-separator=SEP     print SEP between groups of lines
       --no-context-separator      print nothing between groups of lines
       -m, --max-count=NUM         stop after NUM matching lines of each file
-      -b, --byte-offset           print byte offsets
-      --column                    print columns
-      --no-column                 do not
-      --vimgrep                   print a line with line number and column for each match
       --heading                   print each file's name above its matches
       --no-heading                print names before each line (the default)
-      --trim                      print lines without the blanks at their beginning
       -M, --max-columns=NUM       do not print lines longer than NUM bytes
-      --line-buffered             accepted: output is never held back
+      --line-buffered             write each line at once (always so here)
       -0, --null                  print a 0 byte after file names
-      --color=WHEN                never, auto (the same here), always or ansi
-      -p, --pretty                --color=always --heading --line-number
+      --color=WHEN                never or auto, which is the same here
       -q, --quiet                 print nothing, exit at the first match
       --no-config                 read no configuration (there is none)
       -V, --version               print the version and exit
@@ -157,7 +128,7 @@ def rg(ctx: CommandContext, args: Arguments) -> int:
     except UsageError:
         raise
     except CommandError as error:
-        # its messages do not begin with its name
+        # the messages of rg do not begin with its name
         ctx.stderr.write(encode(f"{error.message}\n" if error.message else ""))
         return error.status
 
@@ -172,24 +143,21 @@ class _Rg:
         self.found = False
         self.walk = Walk(ctx, self._complain)
         self.report = RgReport()
-        self.max_size = self._size(args.value("max-filesize"))
-        self.heading = args.last("heading", "no-heading", "pretty") in ("heading", "pretty")
+        self.heading = args.last("heading", "no-heading") == "heading"
         self.first_heading = True
         self.backwards = False
 
     def run(self) -> int:
-        """The status: 0 when something was found, 1 when nothing was, 2 after an error."""
+        """Return the exit status: 0 for a match, 1 for none, 2 after an error."""
         args = self.args
-        seen = self.ctx.env.get("TERM", "dumb") != "dumb" and "NO_COLOR" not in self.ctx.env
-        when = args.value("color", "always" if args.flag("pretty") and seen else "never") or ""
-        if when not in _WHEN:
-            raise UsageError(
-                f"'{when}' isn't a valid value for '--color <WHEN>'\n\t[possible values: {', '.join(_WHEN)}]"
-            )
-        self.report.painted = when in ("always", "ansi")
+        when = args.value("color", "never") or ""
+        if when not in ("auto", "never"):
+            raise UsageError(f"--color={when} is not available here: never or auto")
         self._read_types()
         if args.flag("type-list"):
-            return self._list_types()
+            for name in sorted(FILE_TYPES):
+                self.ctx.print(f"{name}: {', '.join(sorted(FILE_TYPES[name]))}")
+            return 0
         self._read_walk()
         self._read_report()
         if args.flag("files"):
@@ -221,48 +189,19 @@ class _Rg:
     # options
 
     def _read_types(self) -> None:
-        args = self.args
-        self.types = dict(FILE_TYPES)
-        for spec in args.values("type-add"):
-            name, _, glob = spec.partition(":")
-            others: tuple[str, ...] = ()
-            if glob.startswith("include:"):
-                others = tuple(glob.removeprefix("include:").split(","))
-                glob = ""
-            if not (name.isalnum() and (glob or others)) or any(
-                other not in self.types for other in others
-            ):
-                raise CommandError("invalid definition (format is type:glob, e.g., html:*.html)", 2)
-            globs = (
-                (glob,) if glob else tuple(each for other in others for each in self.types[other])
-            )
-            self.types[name] = (*self.types.get(name, ()), *globs)
         for key in ("type", "type-not"):
-            for name in args.values(key):
-                if name != "all" and name not in self.types:
+            for name in self.args.values(key):
+                if name != "all" and name not in FILE_TYPES:
                     raise CommandError(f"unrecognized file type: {name}", 2)
-                patterns = (
-                    tuple(glob for globs in self.types.values() for glob in globs)
-                    if name == "all"
-                    else self.types[name]
-                )
-                self.walk.add_type(patterns, wanted=key == "type")
-
-    def _list_types(self) -> int:
-        for name in sorted(self.types):
-            self.ctx.print(f"{name}: {', '.join(sorted(self.types[name]))}")
-        return 0
+                for each in FILE_TYPES if name == "all" else [name]:
+                    self.walk.add_type(FILE_TYPES[each], wanted=key == "type")
 
     def _read_walk(self) -> None:
         args, walk = self.args, self.walk
         unrestricted = sum(key == "unrestricted" for key, _ in args.given)
         walk.ignore_files = not (args.flag("no-ignore") or unrestricted)
         walk.git_ignore = not args.flag("no-ignore-vcs")
-        walk.dot_ignore = not args.flag("no-ignore-dot")
-        walk.parents = not args.flag("no-ignore-parent")
         walk.needs_git = not args.flag("no-require-git")
-        if walk.ignore_files:
-            walk.files_of_rules = self._files_of_rules(args.values("ignore-file"))
         walk.hidden = args.last("hidden", "no-hidden") == "hidden" or unrestricted > 1
         walk.follow = args.flag("follow")
         depth = args.value("max-depth")
@@ -271,21 +210,11 @@ class _Rg:
             if key in ("glob", "iglob"):
                 walk.add_glob(value or "", ignore_case=key == "iglob")
         self._read_order()
-        self.binary = (
-            "text"
-            if args.flag("text")
-            else "binary"
-            if args.flag("binary") or unrestricted > 2
-            else "without-match"
-        )
-
-    def _files_of_rules(self, names: list[str]) -> list[str]:
-        """The files of --ignore-file; one that is not there is told of, and no error."""
-        paths = [self.ctx.path(name) for name in names]
-        for name, path in zip(names, paths, strict=True):
-            if not self.ctx.fs.exists(path) and not self.args.flag("no-messages"):
-                self.ctx.stderr.write(encode(f"{name}: No such file or directory (os error 2)\n"))
-        return paths
+        if args.flag("text"):
+            self.binary = "text"
+        else:
+            searched = args.flag("binary") or unrestricted > 2
+            self.binary = "binary" if searched else "without-match"
 
     def _read_order(self) -> None:
         key = self.args.last("sort", "sortr")
@@ -293,23 +222,11 @@ class _Rg:
             return
         value = self.args.value(key) or ""
         if value not in _ORDERS:
-            name = {"sort": "SORTBY", "sortr": "SORTBY"}[key]
-            raise CommandError(
-                f"error: '{value}' isn't a valid value for '--{key} <{name}>'\n\t[possible values: {', '.join(_ORDERS)}]",
-                2,
-            )
-        self.backwards = key == "sortr" and value != "none"
-        self.walk.time = _ORDERS[value]
-        self.walk.backwards = self.backwards and self.walk.time is not None
-
-    def _size(self, text: str | None) -> int | None:
-        if text is None:
-            return None
-        found = re.fullmatch(r"([0-9]{1,12})([KMG]?)", text)
-        if found is None:
-            wanted = "which should be a sequence of digits followed by an optional 'K', 'M' or 'G' suffix"
-            raise CommandError(f"invalid format for size '{text}', {wanted}", 2)
-        return int(found[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[found[2]]
+            message = f"error: '{value}' isn't a valid value for '--{key} <SORTBY>'"
+            raise CommandError(f"{message}\n\t[possible values: {', '.join(_ORDERS)}]", 2)
+        self.walk.by_time = value == "modified"
+        self.walk.newest_first = self.walk.by_time and key == "sortr"
+        self.backwards = key == "sortr" and value == "path"
 
     def _number(self, key: str) -> int:
         value = self.args.value(key) or ""
@@ -331,14 +248,8 @@ class _Rg:
             report.count, report.count_matches = True, False
         report.quiet = args.flag("quiet")
         report.only_matching = args.flag("only-matching")
-        report.each_match = args.flag("vimgrep")
-        report.columns = args.last("column", "no-column", "vimgrep") in ("column", "vimgrep")
-        last = args.last("line-number", "no-line-number", "pretty")
-        report.line_numbers = last in ("line-number", "pretty") or (last is None and report.columns)
-        report.byte_offsets = args.flag("byte-offset")
+        report.line_numbers = args.last("line-number", "no-line-number") == "line-number"
         report.null_names = args.flag("null")
-        report.null_lines = args.flag("null-data")
-        report.trim = args.flag("trim")
         report.multiline = args.last("multiline", "no-multiline") == "multiline"
         report.replacement = args.value("replace")
         listing = args.last("files-with-matches", "files-without-match")
@@ -364,9 +275,7 @@ class _Rg:
     def _read_names(self, paths: list[str]) -> None:
         shown = self.args.last("with-filename", "no-filename")
         several = len(paths) > 1 or paths[0] == "" or self._is_directory(paths[0])
-        self.report.with_filename = (
-            (several or self.report.each_match) if shown is None else shown == "with-filename"
-        )
+        self.report.with_filename = several if shown is None else shown == "with-filename"
         if self.heading:
             self.heading = self.report.with_filename
             self.report.with_filename = False
@@ -388,9 +297,9 @@ class _Rg:
                 names.append(operand)
             else:
                 self._complain(FileNotFoundError(2, ""), operand)
-        for name in reversed(names) if self.backwards and self.walk.time is None else names:
+        for name in reversed(names) if self.backwards else names:
             found = True
-            self.ctx.print(self.report.paint("path", name), end=end)
+            self.ctx.print(name, end=end)
         return 2 if self.failed else 0 if found else 1
 
     def _path(self, operand: str) -> str:
@@ -409,9 +318,7 @@ class _Rg:
         shown = "" if not operand else operand if operand.endswith("/") else f"{operand}/"
         files = self.walk.files(self._path(operand), shown)
         found = False
-        for name, path in (
-            reversed(list(files)) if self.backwards and self.walk.time is None else files
-        ):
+        for name, path in reversed(list(files)) if self.backwards else files:
             found |= self._file(name, path, search, explicit=False)
             if found and self.report.quiet:
                 break
@@ -419,43 +326,15 @@ class _Rg:
 
     def _file(self, name: str, path: str, search: LineSearch, *, explicit: bool) -> bool:
         try:
-            if (
-                self.max_size is not None
-                and not explicit
-                and self.ctx.fs.stat(path).size > self.max_size
-            ):
-                return False
             source = self.ctx.fs.open(path, "r")
         except OSError as error:
             self._complain(error, name)
             return False
         try:
-            plain = self._plain(source, name)
-            return plain is not None and self._stream(plain, name, search, explicit=explicit)
+            plain = as_utf8(source, self.ctx.budget)
+            return self._stream(plain, name, search, explicit=explicit)
         finally:
             source.release()
-
-    def _plain(self, source: ByteReader, name: str) -> ByteReader | None:
-        """Return what is searched of a file, in UTF-8: -z expands it. None after a message that it
-        cannot be read.
-        """
-        format = _FORMATS.get(posixpath.splitext(name)[1]) if self.args.flag("search-zip") else None
-        if format is None:
-            return as_utf8(source, self.ctx.budget)
-        from agentsandbox.commands._files.compression import CompressionError, Source, decompress
-
-        pieces: list[bytes] = []
-        try:
-            for block in decompress(Source(source), format, self.ctx.budget):
-                pieces.append(block)
-                self.ctx.budget.charge(
-                    sum(map(len, pieces)) if len(pieces) % 16 == 0 else len(block)
-                )
-        except CompressionError as error:
-            self.failed = True
-            self.ctx.stderr.write(encode(f"{name}: {format}: {error.problem}\n"))
-            return None
-        return as_utf8(BytesReader(b"".join(pieces)), self.ctx.budget)
 
     def _stream(self, source: ByteReader, name: str, search: LineSearch, *, explicit: bool) -> bool:
         report = self.report
@@ -463,7 +342,7 @@ class _Rg:
         if self.heading and not (report.only_first or report.count or report.count_matches):
             return self._stream_under_heading(source, name, search)
         run = self._search_of(search, name)
-        single = None
+        single = 0
         if report.count_matches:
             single = run.count_all(source)
             selected = run.selected or single
@@ -475,18 +354,10 @@ class _Rg:
             return found
         if report.list_files is not None:
             if found:
-                self.ctx.stdout.write(encode(report.name_suffix(name)))
+                self.ctx.stdout.write(encode(report.name_line(name)))
         elif (report.count or report.count_matches) and selected:
-            prefix = (
-                f"{report.paint('path', name)}{chr(0) if report.null_names else ':'}"
-                if report.with_filename
-                else ""
-            )
-            shown = single if report.count_matches else selected
-            self.ctx.print(
-                f"{prefix}{shown}",
-                end="\0" if report.null_lines else "\r\n" if self.args.flag("crlf") else "\n",
-            )
+            counted = single if report.count_matches else selected
+            self.ctx.stdout.write(encode(report.count_line(name, counted)))
         return found
 
     def _search_of(self, search: LineSearch, name: str) -> RgSearch:
@@ -494,7 +365,7 @@ class _Rg:
         return kind(self.ctx, search, self.report, name)
 
     def _stream_under_heading(self, source: ByteReader, name: str, search: LineSearch) -> bool:
-        """The matches of one file below its name, files apart by an empty line."""
+        """Print the matches of one file below its name, with an empty line between files."""
         from agentsandbox.kernel.streams import Buffer
 
         out = self.ctx.stdout
@@ -507,20 +378,14 @@ class _Rg:
             self.ctx.stdout = out
         text = held.getvalue()
         if text:
-            out.write(
-                (b"" if self.first_heading else b"\n")
-                + encode(f"{self.report.paint('path', name)}\n")
-                + text
-            )
+            out.write((b"" if self.first_heading else b"\n") + encode(f"{name}\n") + text)
             self.first_heading = False
         self.found = self.found or selected > 0
         return selected > 0
 
 
 def _is_piped(source: ByteReader) -> bool:
-    """Whether standard input is a pipe or a file with something to read: then it is searched, not
-    the directory.
-    """
+    """Whether standard input is a pipe or a file: then rg searches it, and not the directory."""
     if isinstance(source, BytesReader):
         return source.position < len(source.data)
     if isinstance(source, File):

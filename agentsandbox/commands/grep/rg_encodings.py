@@ -1,4 +1,4 @@
-"""Files of `rg` that begin with a byte order mark are read as UTF-8."""
+"""Byte order marks: `rg` reads a file that begins with one in the encoding that it names."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _UTF8 = b"\xef\xbb\xbf"
 
 
 def as_utf8(source: ByteReader, budget: Budget) -> ByteReader:
-    """Return a file without its mark, in UTF-8 if that says UTF-16. Pipes are read as they are."""
+    """Return a file without its mark and in UTF-8. Pipes are not examined."""
     if isinstance(source, BytesReader):
         start = source.data[source.position : source.position + len(_UTF8)]
     elif position_of(source) is not None:

@@ -1,7 +1,11 @@
-"""`rg -U`: matches that may span lines, and what is written about them.
+"""`rg -U`: matches that may span lines.
 
-Lines that matches touch are taken together as long as one match ends on the line, or right before
-the line, where the next one begins: such a group is what -m counts and what -r edits in one piece.
+The search is one over the whole text (`WholeSearch`), since no line is known to hold a match
+entirely. The unit of the output is a *group*: the lines that matches touch, as long as each match
+begins on the line, or right after the line, where the one before ended. A group is what -m counts
+and what -r edits in one piece. `MultilineSearch` prints groups with their context.
+
+Most patterns cannot match a newline; `spans_lines` finds them, and they are searched line by line.
 """
 
 from __future__ import annotations
@@ -11,7 +15,7 @@ from itertools import chain, islice
 
 from agentsandbox.commands.grep.rg_report import RgSearch, read_whole
 from agentsandbox.kernel.regexps.lines import LineSearch
-from agentsandbox.kernel.streams import decode, encode
+from agentsandbox.kernel.streams import decode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,29 +24,26 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.regexps.matcher import Match
     from agentsandbox.kernel.streams import ByteReader
 
-    Part = tuple[int, int, int]  # where its match begins; where it begins and ends
-
 _PARTS = re.compile(
-    r"(?P<dotall>\(\?[a-zA-Z]*s)|(?P<bytes>\\[pP](?:\{[^}]*\}|.)|\\.|\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]])*\]|\n)|(?P<anchor>[\^$])|(?P<dot>\.)",
-    re.DOTALL,
+    r"""
+    (?P<dotall> \(\?[a-zA-Z]*s )
+    | (?P<set> \\[pP](?:\{[^}]*\}|.) | \\. | \[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]])*\] | \n )
+    | (?P<anchor> [\^$] )
+    | (?P<dot> \. )
+    """,
+    re.DOTALL | re.VERBOSE,
 )
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
 def spans_lines(pattern: str, *, dotall: bool) -> bool:
-    """Whether a pattern of the usual kind can match a newline, or has an anchor: only then -U makes
-    a difference.
-    """
+    """Whether a pattern can match a newline, or has an anchor: else -U makes no difference."""
     dots = False
     for part in _PARTS.finditer(pattern):
         text = part[0]
         dotall = dotall or part["dotall"] is not None
         dots = dots or part["dot"] is not None
-        if (
-            part["anchor"]
-            or text in ("\\A", "\\z", "\n")
-            or (part["bytes"] and _takes_newline(text))
-        ):
+        if part["anchor"] or text in ("\\A", "\\z", "\n") or (part["set"] and _takes_newline(text)):
             return True
     return dots and dotall
 
@@ -59,7 +60,7 @@ class WholeSearch(LineSearch):
     """The search of a text in one piece."""
 
     def matches_from(self, text: str, start: int, end: int) -> Iterator[Match]:
-        """The matches that begin in a part of the text; no empty one directly after another."""
+        """Yield the matches that begin in a part of the text; no empty one behind another."""
         position, last = start, -1
         budget = self.budget
         while position < end:
@@ -77,10 +78,7 @@ class WholeSearch(LineSearch):
         return (match.span() for match in self.matches_from(line, 0, len(line)))
 
     def groups(self, text: str, *, apart: bool = False) -> Iterator[tuple[int, int]]:
-        """Yield the places of lines that matches touch, together where matches meet.
-
-        With `apart`, the next match is looked for behind the lines of the one before.
-        """
+        """Yield the places of the groups. With `apart`, the search continues behind each group."""
         begin = end = position = 0
         while position < len(text):
             self.budget.step()
@@ -128,7 +126,7 @@ class MultilineSearch(RgSearch):
         if report.summarizes:
             return self._count(whole, text)
         out: list[str] = []
-        number, offset, counted = 1, 0, 0
+        number, counted = 1, 0
         begun = not (report.context and report.something_written)
         for kind, start, end in self._pieces(whole, text):
             self.selected += kind == ":"
@@ -140,11 +138,12 @@ class MultilineSearch(RgSearch):
             begun = True
             if kind:
                 number += text.count("\n", counted, start)
-                offset += len(encode(text[counted:start])) if report.byte_offsets else 0
                 counted = start
                 report.something_written = True
-                matches = self._matches_in(whole, text, start, end) if kind == ":" else []
-                self._lines(out, kind, (number, offset), text[start:end], start, matches)
+                matches: list[Match] = []
+                if kind == ":" and report.needs_matches and not report.invert:
+                    matches = list(whole.matches_from(text, start, end))
+                self._lines(out, kind, number, text[start:end], start, matches)
             if len(out) > 1000:
                 self._write(out)
         self._write(out)
@@ -188,47 +187,21 @@ class MultilineSearch(RgSearch):
         for line in islice(_LINE.finditer(text, shown), report.after if count else 0):
             yield "-", *line.span()
 
-    def _matches_in(self, whole: WholeSearch, text: str, start: int, end: int) -> list[Match]:
-        """Return the matches of a group, if what is printed depends on them."""
-        if self.report.invert or not self.report.needs_matches:
-            return []
-        return list(whole.matches_from(text, start, end))
-
     def _lines(
-        self,
-        out: list[str],
-        kind: str,
-        place: tuple[int, int],
-        body: str,
-        begin: int,
-        matches: list[Match],
+        self, out: list[str], kind: str, number: int, body: str, begin: int, matches: list[Match]
     ) -> None:
-        """Write lines that begin at `place`, (number, offset): whole, or with -o what matches."""
-        report = self.report
-        number, offset = place
+        """Write lines, the first of which has this number: whole, or with -o what matches.
+
+        `body` begins at `begin` in the text that the matches refer to.
+        """
         spans = [(match.start() - begin, match.end() - begin) for match in matches]
-        if report.replacement is not None:
+        if self.report.replacement is not None:
             body, spans = self._with_replacements(body, begin, matches)
-        column = len(encode(body[: spans[0][0]])) + 1 if spans else 0
-        seen = size = 0
-        for (start, end), parts in _parts_of_lines(body, spans):
-            text = self._painted_line(body, start, end, parts)
-            if not (spans and (report.only_matching or report.each_match)):
-                parts = []
-                out.append(self._prefix(number, offset, kind, column) + self._shaped(text) + "\n")
-            for match, first, last in parts:
-                if report.only_matching:
-                    size += len(encode(body[seen:match]))
-                    seen = match
-                    before = self._prefix(number, place[1] + size, kind, size + 1)
-                    text = report.paint("match", body[first:last])
-                elif match == first:
-                    before = self._prefix(number, offset, kind, len(encode(body[start:match])) + 1)
-                else:
-                    continue
-                out.append(before + self._shaped(text) + "\n")
+        only_parts = self.report.only_matching and spans
+        for line, parts in _parts_of_lines(body, spans):
+            for first, last in parts if only_parts else [line]:
+                out.append(self._prefix(number, kind) + self._shortened(body[first:last]) + "\n")
             number += 1
-            offset += len(encode(body[start:end])) + 1 if report.byte_offsets else 0
 
     def _with_replacements(
         self, body: str, begin: int, matches: list[Match]
@@ -246,27 +219,19 @@ class MultilineSearch(RgSearch):
             position = match.end() - begin
         return "".join([*out, body[position:]]), spans
 
-    def _painted_line(self, body: str, start: int, end: int, parts: list[Part]) -> str:
-        """Return a line with the parts that match in color."""
-        out: list[str] = []
-        for _, first, last in parts if self.report.painted else ():
-            out += [body[start:first], self.report.paint("match", body[first:last])]
-            start = last
-        return "".join([*out, body[start:end]])
-
 
 def _parts_of_lines(
     body: str, spans: list[tuple[int, int]]
-) -> Iterator[tuple[tuple[int, int], list[Part]]]:
-    """Yield the place of each line, without its newline, and what of it is in `spans`."""
+) -> Iterator[tuple[tuple[int, int], list[tuple[int, int]]]]:
+    """Yield the place of each line without its newline, and the parts of it that are in `spans`."""
     at = 0
     for line in _LINE.finditer(body):
         start, end = line.start(), line.end() - line[0].endswith("\n")
-        parts: list[Part] = []
+        parts: list[tuple[int, int]] = []
         while at < len(spans) and spans[at][0] < end:
             match, stop = spans[at]
             if max(start, match) < min(end, stop):
-                parts.append((match, max(start, match), min(end, stop)))
+                parts.append((max(start, match), min(end, stop)))
             if stop > line.end():
                 break
             at += 1

@@ -1,4 +1,9 @@
-"""The patterns of `rg`, from its options and its first operand, as one search."""
+"""The patterns of `rg`, from its options and its first operand, as one search.
+
+Plain strings go to the search for fixed strings. Other patterns are translated from Rust's syntax
+to Perl's and joined by "|". Classes such as \\w know all of Unicode, and such classes are slow. So
+there are two searches, one for lines in ASCII and one for other lines (`_EitherSearch`).
+"""
 
 from __future__ import annotations
 
@@ -6,9 +11,7 @@ import re
 
 from agentsandbox.commands.grep.rg_multiline import WholeSearch, spans_lines
 from agentsandbox.commands.grep.rg_syntax import (
-    LineEndError,
-    PatternError,
-    refuse_line_ends,
+    refuse_newlines,
     translate,
     with_unicode,
 )
@@ -25,16 +28,15 @@ if TYPE_CHECKING:
     from agentsandbox.commands.grep.rg_report import RgReport
     from agentsandbox.contract.command import Arguments, CommandContext
 
-_END_OF_LINE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]])*\]|\$", re.DOTALL)
 _META = re.compile(r"[\\^$.|?*+()\[\]{}]")
 _NARROW = re.compile(r"\(\?[a-zA-Z]*-[a-zA-Z]*u")
-"""The flag that makes classes those of ASCII."""
+"""A flag that limits classes to ASCII."""
 _NEWLINES = re.compile(r"\\P\{|\\p\{White_Space\}")
-"""Classes that newlines belong to: lines are looked at one by one."""
+"""Classes with newlines in them: each line must be searched on its own."""
 
 
 def compile_patterns(ctx: CommandContext, args: Arguments, report: RgReport) -> LineSearch:
-    """The search for what -e, -f or the first operand gives, which is taken away."""
+    """Return the search for the patterns of -e and -f, or for the first operand (removed)."""
     patterns: list[str] = []
     given = False
     for key, value in args.given:
@@ -65,59 +67,42 @@ def _lines_of(ctx: CommandContext, name: str) -> list[str]:
     try:
         data = ctx.stdin.read() if name == "-" else ctx.fs.read_bytes(ctx.path(name))
     except OSError as error:
-        raise CommandError(
-            f"{describe_os_error(error, name)} (os error {error.errno})", 2
-        ) from None
-    return (
-        [line.removesuffix("\r") for line in decode(data).removesuffix("\n").split("\n")]
-        if data
-        else []
-    )
+        message = f"{describe_os_error(error, name)} (os error {error.errno})"
+        raise CommandError(message, 2) from None
+    lines = decode(data).removesuffix("\n").split("\n") if data else []
+    return [line.removesuffix("\r") for line in lines]
 
 
 def _compile(
     ctx: CommandContext, args: Arguments, report: RgReport, patterns: list[str], *, fold: bool
 ) -> LineSearch:
     words, lines = args.flag("word-regexp"), args.flag("line-regexp")
-    fixed, null_lines = args.flag("fixed-strings"), report.null_lines
-    plain = fixed or not any(_META.search(pattern) for pattern in patterns)
-    line_ends = (
-        "" if report.multiline else "\0" if null_lines else "\n\r" if args.flag("crlf") else "\n"
-    )
-    if plain and not args.flag("pcre2"):
-        refuse_line_ends("".join(patterns), line_ends)
+    pcre2 = args.flag("pcre2")
+    plain = args.flag("fixed-strings") or not any(_META.search(pattern) for pattern in patterns)
+    if plain and not pcre2 and not report.multiline:
+        refuse_newlines("".join(patterns))
     if report.multiline and plain:
-        report.multiline = (
-            lines or any("\n" in pattern for pattern in patterns) or args.flag("pcre2")
-        )
+        report.multiline = lines or any("\n" in pattern for pattern in patterns) or pcre2
     if plain and report.replacement is None and not report.multiline:
         found = compile_search(
-            patterns,
-            "F",
-            ctx.budget,
-            ignore_case=fold,
-            whole_words=words,
-            whole_lines=lines,
-            null_lines=null_lines,
+            patterns, "F", ctx.budget, ignore_case=fold, whole_words=words, whole_lines=lines
         )
         return found if all(patterns) else _with_empty_matches(found)
-    whole = (
-        "|".join([re.escape(pattern) for pattern in patterns])
-        if plain
-        else _translated(args, patterns, line_ends)
-    )
-    if args.flag("crlf") and not plain:
-        whole = _END_OF_LINE.sub(lambda found: r"(?:\r??$)" if found[0] == "$" else found[0], whole)
+    if plain:
+        whole = "|".join([re.escape(pattern) for pattern in patterns])
+    elif not pcre2:
+        # errors show the pattern as -x makes it
+        whole_patterns = [f"^(?:{pattern})$" for pattern in patterns] if lines else patterns
+        whole = translate("|".join(whole_patterns), newlines=report.multiline)
+    else:
+        whole = "|".join([f"(?:{pattern})" for pattern in patterns])
     if report.multiline:
         dotall = args.flag("multiline-dotall")
-        report.multiline = plain or lines or args.flag("pcre2") or spans_lines(whole, dotall=dotall)
+        report.multiline = plain or lines or pcre2 or spans_lines(whole, dotall=dotall)
         whole = f"(?s:{whole})" if dotall and not plain else whole
         whole = f"^(?:{whole})$" if lines else whole
-    wide = (
-        whole
-        if plain or any(_NARROW.search(pattern) for pattern in patterns)
-        else with_unicode(whole, whole_words=words)
-    )
+    narrow_only = plain or any(_NARROW.search(pattern) for pattern in patterns)
+    wide = whole if narrow_only else with_unicode(whole, whole_words=words)
 
     def search_for(source: str, *, whole_words: bool) -> LineSearch:
         if report.multiline:
@@ -138,7 +123,6 @@ def _compile(
             ignore_case=fold,
             whole_words=whole_words,
             whole_lines=lines,
-            null_lines=null_lines,
             repeats_places=True,
         )
         found = _with_empty_matches(found)
@@ -150,24 +134,11 @@ def _compile(
 
 
 def _with_empty_matches(search: LineSearch) -> LineSearch:
-    return _AllMatches(search.regexes, search.plain, search.budget, null_lines=search.end == "\0")
-
-
-def _translated(args: Arguments, patterns: list[str], line_ends: str) -> str:
-    """The patterns as Perl writes them: those of PCRE2 are that already."""
-    whole = "|".join(patterns)
-    if args.flag("pcre2"):
-        return "|".join([f"(?:{pattern})" for pattern in patterns]) if len(patterns) > 1 else whole
-    try:
-        return translate(whole, line_ends)
-    except (PatternError, LineEndError):
-        if args.flag("line-regexp"):  # the real one shows what -x makes of them
-            translate("|".join([f"^(?:{pattern})$" for pattern in patterns]), line_ends)
-        raise
+    return _AllMatches(search.regexes, search.plain, search.budget)
 
 
 class _AllMatches(LineSearch):
-    """Empty matches count, but directly after another match."""
+    """A search that counts empty matches, except directly after another match."""
 
     def spans(self, line: str) -> Iterator[tuple[int, int]]:
         position, last = 0, -1
@@ -189,17 +160,15 @@ class _AllMatches(LineSearch):
 
 
 class _EitherSearch(LineSearch):
-    """One search for text in ASCII, another for other text: classes that know Unicode take more
-    time.
-    """
+    """One search for text in ASCII, and a slower one for other text."""
 
     def __init__(self, narrow: LineSearch, wide: LineSearch) -> None:
-        super().__init__(narrow.regexes, narrow.plain, narrow.budget, null_lines=narrow.end == "\0")
+        super().__init__(narrow.regexes, narrow.plain, narrow.budget)
         self._narrow = narrow
         self._wide = wide
 
     def of(self, text: str) -> LineSearch:
-        """The search for a text."""
+        """Return the search for a text."""
         return self._narrow if text.isascii() else self._wide
 
     def test(self, line: str) -> bool:

@@ -1,4 +1,10 @@
-"""The regular expressions of `rg`: what they may hold, and how Perl would write the same."""
+"""The regular expressions of `rg`, translated to Perl's syntax.
+
+The syntax of Rust's `regex` is close to Perl's, but stricter: an escape that means nothing, a
+repetition of nothing or an unclosed brace is an error there. `_Reader` checks a pattern from left
+to right, words the errors with marks under the place as ripgrep does, and writes the few constructs
+that Perl spells otherwise (`\\x{…}`, flags, a repetition of a repetition).
+"""
 
 from __future__ import annotations
 
@@ -8,7 +14,10 @@ from agentsandbox.errors import CommandError
 
 _MISSING = "repetition operator missing expression"
 _UNFINISHED = "incomplete escape sequence, reached end of pattern prematurely"
-_PCRE = "\n\nConsider enabling PCRE2 with the --pcre2 flag, which can handle backreferences\nand look-around."
+_PCRE = (
+    "\n\nConsider enabling PCRE2 with the --pcre2 flag, which can handle backreferences\n"
+    "and look-around."
+)
 _LITERAL_ESCAPES = frozenset("\\.+*?()|[]{}^$#&-~")
 _ESCAPES = frozenset("aftnrvAzbBdDsSwWpPxuU")
 _CLASSES = frozenset("dDsSwWpP")
@@ -22,63 +31,60 @@ _HEXADECIMAL = re.compile(
 )
 _PROPERTY = re.compile(r"\\[pP](?:[CLMNPSZ]|\{[^}]+\})")
 _NAMED_CLASS = re.compile(
-    r"\[:\^?(?:alnum|alpha|ascii|blank|cntrl|digit|graph|lower|print|punct|space|upper|word|xdigit):\]"
+    r"\[:\^?(?:alnum|alpha|ascii|blank|cntrl|digit|graph|lower|print|punct|space|upper|word"
+    r"|xdigit):\]"
 )
 
 
 class PatternError(CommandError):
-    """A pattern with marks under what is wrong, as the real one shows it."""
+    """A pattern with marks under the error."""
 
     def __init__(self, pattern: str, message: str, start: int, end: int) -> None:
         marks = " " * start + "^" * (end - start)
         super().__init__(f"regex parse error:\n    {pattern}\n    {marks}\nerror: {message}", 2)
 
 
-class LineEndError(CommandError):
-    """A pattern with a character that only the end of a line can be."""
-
-    def __init__(self, character: str) -> None:
-        shown = {"\n": "\\n", "\r": "\\r", "\0": "\\0"}[character]
-        super().__init__(
-            f"the literal '\"{shown}\"' is not allowed in a regex\n\n"
+def refuse_newlines(text: str) -> None:
+    """Raise CommandError if the literal text of a pattern has a newline: no line matches it."""
+    if "\n" in text:
+        raise CommandError(
+            "the literal '\"\\n\"' is not allowed in a regex\n\n"
             "Consider enabling multiline mode with the --multiline flag (or -U for short).\n"
             "When multiline mode is enabled, new line characters can be matched.",
             2,
         )
 
 
-def refuse_line_ends(text: str, ends: str) -> None:
-    """LineEndError if the literal text has one of `ends`."""
-    for character in text if any(end in text for end in ends) else ():
-        if character in ends:
-            raise LineEndError(character)
+def translate(pattern: str, *, newlines: bool) -> str:
+    """Return the pattern in Perl's syntax. Raise CommandError if rg refuses it.
 
-
-def translate(pattern: str, line_ends: str = "") -> str:
-    """The pattern as Perl writes it; PatternError if `rg` would refuse it, LineEndError if it asks
-    for one of `line_ends`.
+    `newlines`: the pattern may have newlines, because matches may span lines.
     """
     reader = _Reader(pattern)
     translated = reader.read()
-    if not reader.verbose:
-        refuse_line_ends("".join(reader.literals), line_ends)
+    if not newlines and not reader.verbose:
+        refuse_newlines("".join(reader.literals))
     return translated
 
 
 _WORD = r"\p{Word}"
 _WIDE = {
-    "w": _WORD, "W": r"\P{Word}", "d": r"\p{Nd}", "D": r"\P{Nd}", "s": r"\p{White_Space}", "S": r"\P{White_Space}",
-    "b": rf"(?:(?<={_WORD})(?!{_WORD})|(?<!{_WORD})(?={_WORD}))", "B": rf"(?:(?<={_WORD})(?={_WORD})|(?<!{_WORD})(?!{_WORD}))",
-}  # fmt: skip
+    "w": _WORD,
+    "W": r"\P{Word}",
+    "d": r"\p{Nd}",
+    "D": r"\P{Nd}",
+    "s": r"\p{White_Space}",
+    "S": r"\P{White_Space}",
+    "b": rf"(?:(?<={_WORD})(?!{_WORD})|(?<!{_WORD})(?={_WORD}))",
+    "B": rf"(?:(?<={_WORD})(?={_WORD})|(?<!{_WORD})(?!{_WORD}))",
+}
 _BITS = re.compile(
     r"\\Q.*?(?:\\E|\Z)|\\(?P<letter>.)|\[:\^?[a-z]+:\]|(?P<open>\[\^?\]?)|(?P<close>\])", re.DOTALL
 )
 
 
 def with_unicode(pattern: str, *, whole_words: bool) -> str:
-    """A pattern of Perl's kind whose classes, and the edges of words, are those of Unicode; it may
-    have to match whole words.
-    """
+    """Return a pattern in Perl's syntax whose classes and word boundaries are those of Unicode."""
     inside = False
 
     def widen(found: re.Match[str]) -> str:
@@ -97,14 +103,14 @@ def with_unicode(pattern: str, *, whole_words: bool) -> str:
 
 
 class _Reader:
-    """Reads a pattern from left to right; `out` holds its parts as Perl has them."""
+    """A reader of one pattern; `out` holds its parts in Perl's syntax."""
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
         self.position = 0
         self.out: list[str] = []
         self.atom = -1
-        """Where in `out` begins what a repetition would repeat; -1 if there is nothing."""
+        """The place in `out` where the atom begins that "*" would repeat; -1 if there is none."""
         self.repeated = False
         self.groups: list[tuple[int, int]] = []
         """Where each open group begins, in the pattern and in `out`."""
@@ -204,7 +210,7 @@ class _Reader:
         self._add(text, end - start)
 
     def _read_escape(self, start: int) -> tuple[str, int]:
-        """Return an escape as Perl has it and where it ends."""
+        """Return an escape in Perl's syntax and its end."""
         letter = self.pattern[start + 1 : start + 2]
         if not letter:
             raise self._error(_UNFINISHED, start)
@@ -286,5 +292,5 @@ class _Reader:
 
 
 def _character_of(text: str) -> str:
-    """Return what an escape for one character stands for."""
+    """Return the character that an escape means."""
     return _CONTROLS.get(text[-1], text[-1]) if text[0] == "\\" else text[-1]

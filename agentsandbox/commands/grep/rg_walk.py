@@ -1,5 +1,8 @@
-"""The files that rg searches: everything below a directory but what is hidden, ignored or of
-another type.
+"""The files that rg searches: those below a directory that are not hidden, ignored or excluded.
+
+The rules of `.gitignore`, `.ignore` and `.rgignore` hold for their directory and all below, so the
+walk begins with the rules of the directories above. `.gitignore` counts inside a repository only.
+Globs of -g come before all rules: the last glob that matches decides.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Walk:
-    """What to enter and what to search. Errors go to `complain`."""
+    """The directories to enter and the files to search. Errors go to `complain`."""
 
     def __init__(self, ctx: CommandContext, complain: Callable[[OSError, str], None]) -> None:
         self.ctx = ctx
@@ -27,25 +30,20 @@ class Walk:
         self.hidden = False
         self.ignore_files = True
         self.git_ignore = True
-        self.dot_ignore = True
-        self.parents = True
         self.needs_git = True
-        self.files_of_rules: list[str] = []
-        """Files with more rules, for the working directory."""
         self.follow = False
         self.max_depth: int | None = None
-        self.time: str | None = None
-        """The time by which a directory's entries are sorted, if not by their names: "mtime" or
-        "atime"."""
-        self.backwards = False
+        self.by_time = False
+        """Whether the entries of a directory are sorted by their modification times."""
+        self.newest_first = False
         self.globs: list[Rule] = []
         self.selects = False
-        """Whether a glob says what to search, not only what to leave out."""
+        """Whether a glob without "!" was given: then only files that match a glob are searched."""
         self.types: list[Callable[[str], object]] = []
         self.types_not: list[Callable[[str], object]] = []
 
     def add_glob(self, glob: str, *, ignore_case: bool) -> None:
-        """A -g GLOB: files to search, or to leave out after "!"."""
+        """Add a -g GLOB: files to search, or with "!" files to exclude."""
         rule = compile_glob_rule(glob, ignore_case=ignore_case)
         if rule is None:
             return
@@ -53,27 +51,25 @@ class Walk:
         self.globs.append(rule)
 
     def add_type(self, patterns: tuple[str, ...], *, wanted: bool) -> None:
-        """A -t or -T: names of one type."""
+        """Add the patterns of one -t or -T."""
         (self.types if wanted else self.types_not).extend(
             [glob_matcher(pattern) for pattern in patterns]
         )
 
     def files(self, path: str, shown: str) -> Iterator[tuple[str, str]]:
-        """(name to show, path) of each file below a directory, in the order of the names."""
+        """Yield (name to show, path) of each file below a directory, in the order of the names."""
         yield from self._walk(path, shown, self._rules_above(path), 1, frozenset())
 
     def _rules_above(self, path: str) -> IgnoreRules | None:
-        """The rules of the directories above the one where the search begins."""
+        """Return the rules of the directories above the one where the search begins."""
         if not self.ignore_files:
             return None
         above: list[str] = []
         here = posixpath.normpath(path)
-        while here != "/" and self.parents:
+        while here != "/":
             here = posixpath.dirname(here)
             above.append(here)
         rules: IgnoreRules | None = None
-        for name in self.files_of_rules:
-            rules = IgnoreRules(self.ctx.cwd, read_rules(self.ctx.fs, name), rules)
         inside_git = self._in_repository(path)
         for directory in reversed(above):
             rules = self._rules_of(directory, rules, inside_git=inside_git)
@@ -94,7 +90,7 @@ class Walk:
         found: list[Rule] = []
         if self.git_ignore and (inside_git or not self.needs_git):
             found.extend(read_rules(self.ctx.fs, posixpath.join(directory, ".gitignore")))
-        for name in (".ignore", ".rgignore") if self.dot_ignore else ():
+        for name in (".ignore", ".rgignore"):
             found.extend(read_rules(self.ctx.fs, posixpath.join(directory, name)))
         return IgnoreRules(directory, found, parent) if found else parent
 
@@ -140,18 +136,16 @@ class Walk:
             budget.shallower()
 
     def _in_order(self, path: str, entries: Sequence[tuple[str, int]]) -> Sequence[tuple[str, int]]:
-        if self.time is None:
+        if not self.by_time:
             return entries
-        which = self.time
 
-        def moment(entry: tuple[str, int]) -> float:
+        def modified(entry: tuple[str, int]) -> float:
             try:
-                info = self.ctx.fs.stat(posixpath.join(path, entry[0]))
+                return self.ctx.fs.stat(posixpath.join(path, entry[0])).mtime
             except OSError:
                 return 0.0
-            return info.mtime if which == "mtime" else info.atime
 
-        return sorted(entries, key=moment, reverse=self.backwards)
+        return sorted(entries, key=modified, reverse=self.newest_first)
 
     def _admits(
         self, shown: str, path: str, name: str, rules: IgnoreRules | None, *, is_dir: bool
@@ -170,7 +164,7 @@ class Walk:
         return not self.types or any(match(name) for match in self.types)
 
     def _glob_says(self, shown: str, *, is_dir: bool) -> bool | None:
-        """What -g decides; None when it does not."""
+        """Return whether -g includes an entry, or None if no glob decides."""
         relative = shown.removeprefix("./")
         for rule in reversed(self.globs):
             if (is_dir or not rule.directories_only) and rule.regex.fullmatch(relative):
@@ -179,7 +173,7 @@ class Walk:
 
 
 def compile_glob_rule(glob: str, *, ignore_case: bool = False) -> Rule | None:
-    """The rule of a glob of the command line, None for one that says nothing."""
+    """Return the rule of a glob of the command line, or None if the glob is empty."""
     problem = _glob_problem(glob)
     if problem:
         raise CommandError(f"error parsing glob '{glob}': {problem}", 2)
@@ -187,7 +181,7 @@ def compile_glob_rule(glob: str, *, ignore_case: bool = False) -> Rule | None:
 
 
 def _glob_problem(glob: str) -> str:
-    """What is wrong with a glob, "" if nothing is."""
+    """Return what is wrong with a glob, or ""."""
     at = int(glob.startswith("!"))
     depth = 0
     while at < len(glob):

@@ -1,8 +1,13 @@
-"""What `sort` compares: its key definitions (POS1[,POS2] and ordering letters), and their texts in
-lines.
+"""The keys of `sort`: their definitions (POS1[,POS2] and ordering letters), and their texts.
 
-Lines are bytes without their terminator. A key gives a column of values for a list of lines. A key
-that runs against the sort's direction is inverted.
+Lines are bytes without their terminator. A key turns a list of lines into a column of values
+(`SortKey.column`): it extracts the texts of the key, and `values.converter` turns them into values.
+A key whose direction is not that of the sort inverts its values.
+
+There are three ways to extract, each for the lines where the one before does not apply:
+* all lines have the fields, one space between two: `_quick_extractor`, one `findall` over the text;
+* lines without newlines: `_captured`, one `findall` with a pattern that fits short lines too;
+* anything else: the same pattern for each line.
 """
 
 from __future__ import annotations
@@ -28,7 +33,7 @@ _FEW = 64
 
 
 class SortKey:
-    """One key. Fields count from 0 here; `end_field` is None for "to the end of the line"."""
+    """One key. Fields count from 0; `end_field` is None if the key ends with the line."""
 
     __slots__ = (
         "end_char",
@@ -48,11 +53,11 @@ class SortKey:
         self.flags: set[str] = set()
 
     def is_default(self) -> bool:
-        """Whether no ordering letter but `r` was given, so that the global ones apply."""
+        """Whether no ordering letter but `r` was given: then the global ones apply."""
         return not (self.flags or self.skip_start or self.skip_end)
 
     def set_letter(self, letter: str, *, start: bool, end: bool) -> None:
-        """An ordering letter; `b` belongs to the position it follows."""
+        """Add an ordering letter; `b` belongs to the position before it."""
         if letter == "b":
             self.skip_start = self.skip_start or start
             self.skip_end = self.skip_end or end
@@ -68,14 +73,11 @@ class SortKey:
     def inherit(self, other: SortKey) -> None:
         """Take the global orderings."""
         self.flags = set(other.flags)
-        self.skip_start, self.skip_end, self.reverse = (
-            other.skip_start,
-            other.skip_end,
-            other.reverse,
-        )
+        self.skip_start, self.skip_end = other.skip_start, other.skip_end
+        self.reverse = other.reverse
 
     def check(self) -> None:
-        """Refuse orderings that cannot go together."""
+        """Refuse orderings that exclude each other."""
         kinds = sum([letter in self.flags for letter in "nghM"]) + bool(self.flags & set("VRdi"))
         if kinds > 1:
             shown = "".join([letter for letter in "dfghiMnRV" if letter in self.flags])
@@ -84,7 +86,7 @@ class SortKey:
     def column(
         self, tab: bytes | None, salt: tuple[bytes, bytes], *, invert: bool, terminator: bytes
     ) -> Callable[[Sequence[bytes]], list[Any]]:
-        """A function from lines to values. `salt` is what `-R` puts before and behind each text."""
+        """Return the function from lines to values. -R hashes each text between the two salts."""
         extract = _extractor(self, tab)
         if extract is not None and terminator == b"\n":
             extract = _quick_extractor(self, tab, extract)
@@ -99,11 +101,9 @@ class SortKey:
 
 
 def parse_key(text: str) -> SortKey:
-    """The definition after `-k`."""
+    """Parse the definition after `-k`."""
     key = SortKey()
-    rest, key.start_field, key.start_char = _position(
-        text, text, "invalid number at field start", zero_field=False
-    )
+    rest, key.start_field, key.start_char = _position(text, text, "invalid number at field start")
     key.start_field -= 1
     if key.start_char or _has_offset(text):
         if not key.start_char:
@@ -111,9 +111,7 @@ def parse_key(text: str) -> SortKey:
         key.start_char -= 1
     rest = _letters(rest, key, start=True)
     if rest.startswith(","):
-        rest, field, key.end_char = _position(
-            rest[1:], text, "invalid number after ','", zero_field=False
-        )
+        rest, field, key.end_char = _position(rest[1:], text, "invalid number after ','")
         key.end_field = field - 1
         rest = _letters(rest, key, start=False)
     if rest:
@@ -137,10 +135,10 @@ def _number(text: str, reason: str) -> tuple[str, int]:
     return text[found.end() :], int(digits) if len(digits) < 10 else _MAX_FIELD
 
 
-def _position(text: str, whole: str, reason: str, *, zero_field: bool) -> tuple[str, int, int]:
-    """(rest, field, character) of one "F[.C]"."""
+def _position(text: str, whole: str, reason: str) -> tuple[str, int, int]:
+    """Parse "F[.C]"; return (rest, field, character)."""
     rest, field = _number(text, reason)
-    if not field and not zero_field:
+    if not field:
         raise _bad_spec(whole, "field number is zero")
     character = 0
     if rest.startswith("."):
@@ -160,7 +158,7 @@ def _letters(text: str, key: SortKey, *, start: bool) -> str:
 
 
 def _skip_fields(count: int, tab: bytes | None) -> bytes:
-    """A pattern for `count` fields, or for the whole line when it has fewer; cannot backtrack."""
+    """Return a pattern for `count` fields, or for all of a shorter line; it cannot backtrack."""
     if not count:
         return b""
     one = rb"[ \t\n]*+[^ \t\n]++" if tab is None else rb"[^%b]*+%b" % (_escape(tab), _escape(tab))
@@ -172,18 +170,15 @@ def _escape(tab: bytes) -> bytes:
 
 
 def _extractor(key: SortKey, tab: bytes | None) -> Callable[[Sequence[bytes]], list[bytes]] | None:
-    """A function from lines to the texts of the key; None when that is the whole line."""
+    """Return the function from lines to the texts of the key, or None for whole lines."""
     if not (key.start_field or key.start_char or key.end_field is not None or key.skip_start):
         return None
     blanks = rb"[ \t\n]*+" if key.skip_start else b""
     begin = _skip_fields(key.start_field, tab) + blanks
     if key.end_field is None:
-        return _captured(
-            begin + rb".{0,%d}+(.*)" % key.start_char if key.start_char else begin + rb"(.*)"
-        )
-    crosses = (
-        tab is not None and key.skip_start
-    )  # blanks that are skipped may go on behind the field
+        skipped = rb".{0,%d}+" % key.start_char if key.start_char else b""
+        return _captured(begin + skipped + rb"(.*)")
+    crosses = tab is not None and key.skip_start  # skipped blanks may reach behind the field
     if (
         not (key.start_char or key.end_char or crosses)
         and key.end_field >= key.start_field
@@ -195,12 +190,11 @@ def _extractor(key: SortKey, tab: bytes | None) -> Callable[[Sequence[bytes]], l
 
 
 def _quick_extractor(key: SortKey, tab: bytes | None, exact: _Extract) -> _Extract:
-    """As `exact`, quicker where all lines have the fields of the key, and one space between fields
-    without `-t`.
+    """Return a faster `exact` for lines that all have the fields of the key.
 
-    A pattern takes at least one newline for each line; where it found as many as there are, it
-    crossed none. It fails nowhere, which would take time, when the last line has as many separators
-    as it asks for.
+    Without -t, fields must have one space between them. A pattern takes at least one newline for
+    each line, so if it matches as often as there are lines, no match crosses a newline. A pattern
+    that fails takes long; it is tried only if the last line has enough separators.
     """
     count = 0 if key.end_field is None else key.end_field - key.start_field
     if (
@@ -216,19 +210,15 @@ def _quick_extractor(key: SortKey, tab: bytes | None, exact: _Extract) -> _Extra
     begin = (field + separator) * key.start_field
     if tab is None and key.start_field:
         blank = b"" if key.skip_start else b" "
-        begin = (
-            (field + separator) * (key.start_field - 1)
-            + field
-            + (separator if key.skip_start else b"")
-        )
+        begin = (field + separator) * (key.start_field - 1) + field
+        begin += separator if key.skip_start else b""
         first = blank + field
     else:
         first = field
     needed = key.start_field + count
     if key.end_field is None:
-        patterns = [
-            (needed, re.compile(b"%b(%b[^\n]*+)\n" % (begin, first.removesuffix(field))).findall)
-        ]
+        rest = b"%b(%b[^\n]*+)\n" % (begin, first.removesuffix(field))
+        patterns = [(needed, re.compile(rest).findall)]
     else:
         middle = first + (separator + field) * count
         short = middle.removesuffix(field) + b"[^%b\n]*+" % separator
@@ -255,8 +245,9 @@ def _quick_extractor(key: SortKey, tab: bytes | None, exact: _Extract) -> _Extra
 
 
 def _captured(pattern: bytes) -> Callable[[Sequence[bytes]], list[bytes]]:
-    """A function from lines to what the group of a pattern matches: in one go, unless a line holds
-    a newline (-z).
+    """Return a function from lines to what the group of a pattern matches in each.
+
+    It searches all lines at once, unless a line holds a newline (-z).
     """
     match = re.compile(pattern, re.DOTALL).match
     in_lines = pattern.replace(rb"[ \t\n]", rb"[ \t]").replace(rb"[^", rb"[^\n")
@@ -273,7 +264,7 @@ def _captured(pattern: bytes) -> Callable[[Sequence[bytes]], list[bytes]]:
 
 
 def _fields(more: int, tab: bytes | None) -> bytes:
-    """A pattern for the rest of a field and `more` fields after it."""
+    """Return a pattern for the rest of a field and `more` fields after it."""
     if tab is None:
         return rb"[ \t\n]*+[^ \t\n]*+(?>(?:[ \t\n]*+[^ \t\n]++){%d}|.*)" % more
     separator = _escape(tab)
@@ -283,7 +274,7 @@ def _fields(more: int, tab: bytes | None) -> bytes:
 def _between(
     key: SortKey, tab: bytes | None, begin: bytes
 ) -> Callable[[Sequence[bytes]], list[bytes]]:
-    """Keys with character offsets: begin and end are found separately, as GNU finds them."""
+    """Return the function for a key with character offsets: begin and end are found separately."""
     assert key.end_field is not None
     begin_of = re.compile(begin, re.DOTALL).match
     if key.end_char:
@@ -294,9 +285,11 @@ def _between(
     start_char, end_char = key.start_char, key.end_char
 
     def extract(lines: Sequence[bytes]) -> list[bytes]:
-        return [
-            line[begin_of(line).end() + start_char : end_of(line).end() + end_char]
-            for line in lines
-        ]  # type: ignore[union-attr]
+        texts: list[bytes] = []
+        for line in lines:
+            begins, ends = begin_of(line), end_of(line)
+            assert begins is not None and ends is not None  # both patterns match every line
+            texts.append(line[begins.end() + start_char : ends.end() + end_char])
+        return texts
 
     return extract

@@ -1,10 +1,16 @@
-"""Sorting any number of lines in steps that are each short, and with little memory: sorted runs,
-merged piece by piece.
+"""Sorting any number of lines in short steps and with little memory.
 
-No single call may hold the event loop for long, so lines are sorted in runs. A finished run is
-packed: as objects its lines would take several times as much as their text. Pieces of all runs that
-lie between two splitters are then unpacked, concatenated and sorted again, which for presorted runs
-is a merge in C.
+No single call may hold the event loop for long, so lines are sorted in runs (`run_size`). A sorted
+run is packed into chunks of joined lines, because as objects the lines would take several times the
+memory of their text. The first line of each chunk stays at hand as a sample.
+
+The output is made piece by piece. The samples of all runs, sorted, give *splitters* such that about
+one run of lines lies between two of them. For each piece, every run unpacks its part between two
+splitters; the parts are concatenated and sorted again. Python's sort finds the presorted parts, so
+this is a merge in C. A reversed sort takes the pieces from the other end.
+
+`LineSorter` sorts lines by themselves and counts those that occur often. `KeySorter` sorts them by
+values; lines with equal values are ordered by their bytes, unless the sort is stable.
 """
 
 from __future__ import annotations
@@ -27,25 +33,26 @@ if TYPE_CHECKING:
     _Values: TypeAlias = Callable[[Sequence[Any]], list[Any]]
 
 _RUN = 1 << 17
-"""Lines that are sorted at a time."""
+"""The largest number of lines that are sorted at once."""
 _SHORT_RUN = 1 << 13
-"""The same where an event loop waits."""
+"""The same if an event loop waits."""
 
 _SAMPLE = 1 << 11
 _CHUNK = 1 << 9
-"""Lines of a run that are packed together."""
+"""The number of lines in a chunk."""
 _LINEAR = 32
-"""So many equal keys are counted one by one."""
+"""The number of equal keys that are counted one by one."""
 
 
 def run_size(ctx: CommandContext) -> int:
-    """How many lines may be sorted in one go."""
+    """Return the number of lines that may be sorted at once."""
     return _RUN if ctx.host.scheduler.pause is None else _SHORT_RUN
 
 
 class _Run:
-    """Sorted lines in packed chunks, given away from either end. `firsts` is what the first line of
-    each compares by.
+    """Sorted lines in packed chunks; `firsts` has the value of the first line of each chunk.
+
+    Lines are taken from either end. `_open` holds lines that were unpacked and not yet taken.
     """
 
     __slots__ = ("_chunks", "_end", "_high", "_low", "_open", "_paired", "_values", "firsts")
@@ -54,12 +61,10 @@ class _Run:
         self, keys: list[Any], lines: list[Any], end: Any, values: _Values | None, *, paired: bool
     ) -> None:
         self._paired = paired
-        self.firsts = (
-            list(zip(keys[::_CHUNK], lines[::_CHUNK], strict=True)) if paired else keys[::_CHUNK]
-        )
-        self._chunks = [
-            end.join(lines[start : start + _CHUNK]) for start in range(0, len(lines), _CHUNK)
-        ]
+        firsts = keys[::_CHUNK]
+        self.firsts = list(zip(firsts, lines[::_CHUNK], strict=True)) if paired else firsts
+        starts = range(0, len(lines), _CHUNK)
+        self._chunks = [end.join(lines[start : start + _CHUNK]) for start in starts]
         self._end = end
         self._values = values
         self._low, self._high = 0, len(self._chunks)
@@ -73,7 +78,7 @@ class _Run:
         return lines
 
     def _cut(self, keys: list[Any], lines: list[Any], splitter: Any) -> int:
-        """How many lines come before the splitter: a value, or one and a line."""
+        """Return how many lines come before the splitter: a value, or a pair of value and line."""
         if not self._paired:
             return bisect_left(keys, splitter)
         key, line = splitter
@@ -81,12 +86,10 @@ class _Run:
         return bisect_left(lines, line, start, bisect_right(keys, key, start))
 
     def below(self, splitter: Any) -> tuple[list[Any], list[Any]]:
-        """(values, lines) of what comes before the splitter; None is behind all."""
-        high = (
-            self._high
-            if splitter is None
-            else bisect_left(self.firsts, splitter, self._low, self._high)
-        )
+        """Return (values, lines) of the lines before the splitter; None means all lines."""
+        high = self._high
+        if splitter is not None:
+            high = bisect_left(self.firsts, splitter, self._low, high)
         lines = self._open + self._unpack(self._low, high)
         self._low = high
         keys = lines if self._values is None else self._values(lines)
@@ -95,10 +98,10 @@ class _Run:
         return keys[:cut], lines[:cut]
 
     def above(self, splitter: Any) -> tuple[list[Any], list[Any]]:
-        """(values, lines) of what does not come before the splitter; None is before all."""
-        low = (
-            0 if splitter is None else max(bisect_left(self.firsts, splitter, 0, self._high) - 1, 0)
-        )
+        """Return (values, lines) of the lines from the splitter on; None means all lines."""
+        low = 0
+        if splitter is not None:
+            low = max(bisect_left(self.firsts, splitter, 0, self._high) - 1, 0)
         lines = self._unpack(low, self._high) + self._open
         self._high = min(low, self._high)
         keys = lines if self._values is None else self._values(lines)
@@ -108,7 +111,7 @@ class _Run:
 
 
 class _Sorter:
-    """What both have in common: lines are gathered, sorted in runs, and come out in pieces."""
+    """The common part of both sorters: lines come in, are sorted in runs, and leave in pieces."""
 
     __slots__ = ("_budget", "_end", "_reverse", "_runs", "_size", "_taken", "_unique", "_waiting")
 
@@ -123,7 +126,7 @@ class _Sorter:
         self._taken = 0
 
     def add(self, lines: list[Any]) -> None:
-        """More lines: those that make a run are sorted and packed."""
+        """Add lines; sort and pack them as soon as they fill a run."""
         self._taken += sum(map(len, lines)) + len(lines)
         if self._taken > LARGE:
             self._budget.hold_input(self._taken)
@@ -134,7 +137,7 @@ class _Sorter:
             self._close(run)
 
     def pieces(self) -> Iterator[list[Any]]:
-        """All lines in order, in pieces; the sorter is used up."""
+        """Yield all lines in order, in pieces; the sorter is empty afterwards."""
         raise NotImplementedError
 
     def _close(self, run: list[Any]) -> None:
@@ -157,9 +160,7 @@ class _Sorter:
             self._runs.append(_Run(keys, lines, self._end, values, paired=paired))
 
     def _splitters(self) -> list[Any]:
-        """Values between which about as many lines lie as may be sorted at a time, in the order of
-        the pieces; at last None.
-        """
+        """Return the splitters in the order of the pieces, and None for the last piece."""
         samples = sorted([first for run in self._runs for first in run.firsts])
         step = max(1, self._size // _CHUNK)
         splitters = samples[step::step]
@@ -168,16 +169,15 @@ class _Sorter:
         return [*splitters, None]
 
     def _parts(self, splitter: Any) -> Iterator[tuple[list[Any], list[Any]]]:
-        """Of every run the part that lies in the piece that ends at the splitter."""
+        """Yield the part of every run that belongs to the piece up to the splitter."""
         for run in self._runs:
             yield run.above(splitter) if self._reverse else run.below(splitter)
 
 
 class LineSorter(_Sorter):
-    """Sorts lines of one type, str or bytes, by themselves; `end` is of that type and in none of
-    them.
+    """The sorter of lines by themselves, all str or all bytes; `end` separates them in chunks.
 
-    Lines that occur often are counted, so that only the different ones are kept.
+    Lines that occur often are counted, and only one copy is kept.
     """
 
     __slots__ = ("_counts",)
@@ -201,7 +201,7 @@ class LineSorter(_Sorter):
         self._pack(run, run)
 
     def pieces(self) -> Iterator[list[Any]]:
-        """All lines in order, in pieces; the sorter is used up."""
+        """Yield all lines in order, in pieces; the sorter is empty afterwards."""
         waiting, self._waiting = self._waiting, []
         self._breathe(len(waiting))
         if self._unique:
@@ -222,19 +222,16 @@ class LineSorter(_Sorter):
             lines.sort()
             if self._unique:
                 lines = list(dict.fromkeys(lines))
-            cut = (
-                bisect_left(distinct, splitter)
-                if splitter is not None
-                else 0
-                if self._reverse
-                else len(distinct)
-            )
+            if splitter is not None:
+                cut = bisect_left(distinct, splitter)
+            else:
+                cut = 0 if self._reverse else len(distinct)
             counted = distinct[cut:] if self._reverse else distinct[:cut]
             distinct = distinct[:cut] if self._reverse else distinct[cut:]
             yield from self._interleaved(lines, counted)
 
     def _interleaved(self, lines: list[Any], counted: list[Any]) -> Iterator[list[Any]]:
-        """The lines, and each counted one as often as it occurs."""
+        """Yield the lines, with each counted line as often as it occurs."""
         cuts = [bisect_left(lines, line) for line in counted]
         stretches = list(zip([0, *cuts], [None, *counted], [*cuts, len(lines)], strict=True))
         piece: list[Any] = []
@@ -260,9 +257,7 @@ def _is_repetitive(lines: list[Any]) -> bool:
 
 
 class KeySorter(_Sorter):
-    """Sorts lines by the values that a function gives for them; equal ones by the lines unless
-    `stable`.
-    """
+    """The sorter of lines by their values; equal ones by their bytes unless `stable`."""
 
     __slots__ = ("_stable", "_values")
 
@@ -283,7 +278,7 @@ class KeySorter(_Sorter):
 
     def _sorted(self, run: list[bytes]) -> tuple[list[Any], list[bytes]]:
         if self._reverse:
-            run.reverse()  # backwards is forwards read backwards, stability included
+            run.reverse()  # a stable reversed sort is a stable sort, read from the end
         keys: list[Any] = []
         for start in range(0, len(run), _SHORT_RUN):  # values may take long to make
             self._breathe(_SHORT_RUN)
@@ -294,8 +289,9 @@ class KeySorter(_Sorter):
         self._pack_ordered(*self._sorted(run))
 
     def _pack_ordered(self, keys: list[Any], lines: list[bytes]) -> None:
-        """Pack a run: where lines decide between equal keys they decide between pieces, too, so
-        that none becomes too large.
+        """Pack a run.
+
+        Unless the sort is stable, splitters hold lines too: many equal keys make no large piece.
         """
         if not self._stable:
             self._sort_ties(keys, lines)
@@ -304,7 +300,7 @@ class KeySorter(_Sorter):
         self._pack(keys, lines, self._values, paired=not self._stable)
 
     def pieces(self) -> Iterator[list[bytes]]:
-        """All lines in order, in pieces; the sorter is used up."""
+        """Yield all lines in order, in pieces; the sorter is empty afterwards."""
         waiting, self._waiting = self._waiting, []
         self._breathe(4 * len(waiting))
         keys, lines = self._sorted(waiting)
@@ -323,7 +319,7 @@ class KeySorter(_Sorter):
             yield self._finished(*sort_by(keys, lines))
 
     def _finished(self, keys: list[Any], lines: list[bytes]) -> list[bytes]:
-        """A piece that is in order but for lines with equal keys."""
+        """Return a piece, given in the order of its keys, in its final order."""
         if not self._stable:
             self._sort_ties(keys, lines)
         if self._unique:
@@ -335,9 +331,7 @@ class KeySorter(_Sorter):
     def _without_repeats(
         self, keys: list[Any], lines: list[bytes]
     ) -> tuple[list[Any], list[bytes]]:
-        """Of lines with equal keys the one that came first: the last here where everything runs
-        backwards.
-        """
+        """Keep the first of the lines with equal keys: in a reversed sort it is the last here."""
         differs = list(map(ne, keys, islice(keys, 1, None)))
         chosen = [*differs, True] if self._reverse else [True, *differs]
         return list(compress(keys, chosen)), list(compress(lines, chosen))
@@ -380,14 +374,15 @@ class KeySorter(_Sorter):
 
 
 def sort_by(keys: list[Any], lines: list[bytes]) -> tuple[list[Any], list[bytes]]:
-    """Both in the order of the keys; equal ones stay as they are."""
+    """Return both in the order of the keys; equal keys keep their order."""
     order = sorted(range(len(keys)), key=keys.__getitem__)
     return list(map(keys.__getitem__, order)), list(map(lines.__getitem__, order))
 
 
 def _run_end(places: list[int], first: int) -> int:
-    """Where the run of consecutive numbers that begins at `first` ends: galloping, then by
-    halves.
+    """Return the end of the run of consecutive numbers that begins at `first`.
+
+    The search gallops, then halves.
     """
     offset = places[first] - first
     step = 1

@@ -50,17 +50,17 @@ _SORT_WORDS = {
 _WRITE_LINES = 1 << 13
 _MERGE_LINES = 1 << 9
 _INPUT_SHARE = 6
-"""So many values of the largest size may the input take that comes through pipes."""
+"""The input from pipes may be as large as this number of largest values."""
 
 
 class _Order:
-    """How two lines compare: the keys, and whether the lines themselves decide in the end."""
+    """The comparison of two lines: the keys, and whether equal keys leave it to the lines."""
 
     __slots__ = ("general", "keys", "random", "reverse", "stable", "tab", "terminator", "unique")
 
     def __init__(self, args: Arguments) -> None:
         self.general = general = SortKey()
-        """The options outside of the keys."""
+        """The ordering options outside the keys."""
         self.keys: list[SortKey] = []
         self.terminator = b"\0" if args.flag("zero-terminated") else b"\n"
         self.unique = args.flag("unique")
@@ -84,7 +84,7 @@ class _Order:
         self.random = any("R" in key.flags for key in self.keys)
 
     def values(self, ctx: CommandContext) -> Callable[[Sequence[bytes]], list[Any]]:
-        """A function from lines to what they compare by, before the lines themselves."""
+        """Return the function from lines to the values of their keys."""
         salt = ctx.host.random.randbytes(16) if self.random else b""
         end = b"" if ctx.is_bytewise("LC_COLLATE") else b"\0"
         columns = [
@@ -101,7 +101,7 @@ class _Order:
         return lambda found: list(zip(*[column(found) for column in columns], strict=True))
 
     def pair_values(self, ctx: CommandContext) -> Callable[[Sequence[bytes]], list[Any]]:
-        """As `values`, the line itself included where it decides."""
+        """Return the same function with the line itself in the value, unless the sort is stable."""
         if not self.keys:
             return list
         values = self.values(ctx)
@@ -136,7 +136,7 @@ def _tab(given: list[str]) -> bytes | None:
 
 
 def _check_size(text: str) -> None:
-    """Check the value of -S, which asks nothing of a sort in memory."""
+    """Check the value of -S, which has no effect on a sort in memory."""
     if not re.fullmatch("[0-9]+[%bkKmMgGtTPEZY]?", text):
         raise CommandError(f"invalid -S argument '{text}'", 2)
 
@@ -158,9 +158,7 @@ def _open(ctx: CommandContext, name: str, problem: str = "cannot read") -> ByteR
 
 
 def _sorter(ctx: CommandContext, order: _Order) -> KeySorter | LineSorter:
-    """Without keys lines are text of one character a byte, which Python compares quicker than
-    bytes.
-    """
+    """Return the sorter. Without keys, lines are str of one character a byte, which is faster."""
     size = run_size(ctx)
     if not order.keys:
         return LineSorter(
@@ -185,7 +183,7 @@ def _sorter(ctx: CommandContext, order: _Order) -> KeySorter | LineSorter:
 def _sorted_pieces(
     ctx: CommandContext, sources: Sequence[ByteReader], order: _Order
 ) -> Iterator[list[Any]]:
-    """All lines of all files, which are read at once, in the wanted order."""
+    """Yield the sorted lines of all files."""
     sorter = _sorter(ctx, order)
     end = str(order.terminator, "latin-1")
     waiting = 0
@@ -222,7 +220,7 @@ def _write_lines(ctx: CommandContext, out: ByteWriter, found: list[Any], termina
 def _merge(
     ctx: CommandContext, sources: Sequence[ByteReader], order: _Order
 ) -> Iterator[list[bytes]]:
-    """`-m`: the files are sorted already."""
+    """Yield the lines of sorted files in order (`-m`)."""
     from heapq import merge
 
     values = order.pair_values(ctx)
@@ -247,7 +245,7 @@ def _merge(
 
 
 def _check(ctx: CommandContext, name: str, order: _Order, *, quiet: bool) -> int:
-    """`-c` and `-C`: whether the lines are in order; the first that is not is shown."""
+    """Return 0 if the lines are in order (`-c`, `-C`), else 1 after showing the first disorder."""
     values = order.pair_values(ctx)
     line_number = 0
     last: list[Any] = []
@@ -256,7 +254,7 @@ def _check(ctx: CommandContext, name: str, order: _Order, *, quiet: bool) -> int
         ctx.budget.step(len(found) // 16 + 1)
         keys = last + values(found)
         pair = (keys, keys[1:]) if order.reverse != order.unique else (keys[1:], keys)
-        marks = list(map(lt, *pair))  # of -u those in order, else those out of it
+        marks = list(map(lt, *pair))  # with -u those in order, else those out of order
         if (mark := not order.unique) in marks:
             if not quiet:
                 at = marks.index(mark) + 1 - len(last)
@@ -276,7 +274,7 @@ def _output(ctx: CommandContext, name: str) -> ByteWriter:
 
 
 def _check_output(ctx: CommandContext, name: str) -> None:
-    """Refuse an output that cannot be written before anything is read; a new one is made."""
+    """Check before reading that the output can be written; create it."""
     try:
         ctx.fs.open(ctx.path(name), "a", permissions=0o666 & ~ctx.umask).release()
     except OSError as error:
@@ -288,7 +286,7 @@ def _check_word(text: str) -> str:
 
 
 def _check_mode(args: Arguments) -> str | None:
-    """ "c", "C" or None for a sort."""
+    """Return "c", "C", or None for a sort."""
     modes = []
     for name, value in args.given:
         if name in ("c", "C"):
@@ -346,7 +344,8 @@ def _check_mode(args: Arguments) -> str | None:
       -n, --numeric-sort           compare by number
       -R, --random-sort            shuffle, but keep equal keys together
       -r, --reverse                reverse the result of comparisons
-          --sort=WORD              general-numeric -g, human-numeric -h, month -M, numeric -n, random -R, version -V
+          --sort=WORD              general-numeric -g, human-numeric -h, month -M, numeric -n,
+                                   random -R, version -V
       -V, --version-sort           compare version numbers in the text
 
     Other options:
@@ -357,10 +356,10 @@ def _check_mode(args: Arguments) -> str | None:
       -m, --merge                  merge files that are sorted already
       -o, --output=FILE            write to FILE, which may be one of the input files
       -s, --stable                 keep the order of lines with equal keys
-      -S, --buffer-size=SIZE       memory to use (nothing depends on it here)
+      -S, --buffer-size=SIZE       memory to use (changes nothing here)
       -t, --field-separator=SEP    SEP separates fields, not the change from non-blank to blank
       -T, --temporary-directory=D  for temporary files (none are used here)
-          --parallel=N             sorts to run at a time (nothing depends on it here)
+          --parallel=N             sorts to run at a time (changes nothing here)
       -u, --unique                 print only the first of lines with equal keys
       -z, --zero-terminated        lines end with NUL, not newline
           --help                   display this help and exit
@@ -375,21 +374,19 @@ def sort(ctx: CommandContext, args: Arguments) -> int:
     names = args.operands or ["-"]
     if mode is not None:
         if len(names) > 1:
-            raise CommandError(
-                f"extra operand {quote_always(names[1])} not allowed with -{mode}", 2
-            )
+            extra = f"extra operand {quote_always(names[1])} not allowed with -{mode}"
+            raise CommandError(extra, 2)
         return _check(ctx, names[0], order, quiet=mode == "C")
     for name in names:
         if name != "-" and name and not ctx.fs.exists(ctx.path(name)):
-            _open(ctx, name)  # what is missing is told before anything is read
+            _open(ctx, name)  # report a missing file before reading the others
     for name in outputs:
         _check_output(ctx, name)
     sources = [_open(ctx, name) for name in names]
     if names[0] == "-" and sources[0].unreadable == errno.EBADF and not args.flag("merge"):
         raise CommandError(f"stat failed: -: {os.strerror(errno.EBADF)}", 2)
-    pieces = (
-        _merge(ctx, sources, order) if args.flag("merge") else _sorted_pieces(ctx, sources, order)
-    )
+    produce = _merge if args.flag("merge") else _sorted_pieces
+    pieces = produce(ctx, sources, order)
     out: ByteWriter = ctx.stdout
     if outputs:
         if args.flag("merge"):

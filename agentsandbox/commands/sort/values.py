@@ -1,5 +1,12 @@
-"""The values that stand for the texts of a sort key: those of one key compare with each other as
-GNU compares the texts.
+"""The values by which `sort` compares: one for each text of a key.
+
+Python compares the values instead of the texts, so values of one ordering must compare as GNU
+compares the texts. A converter works on a column, the texts of many lines at once. Where all texts
+of a column have a simple form, which is the common case, one regular expression over the joined
+column finds the numbers; otherwise each text is read by itself. Both give values that compare with
+each other, since the runs of one sort may take different ways.
+
+Numbers are int or float where these are exact enough, and Decimal where they are not.
 """
 
 from __future__ import annotations
@@ -27,19 +34,18 @@ _LEADING_INTEGER = re.compile(rb"^[ \t]*+(-?[0-9]{1,18}+)(?![0-9.])", re.MULTILI
 _LEADING_DECIMAL = re.compile(
     rb"^[ \t]*+(-?(?:[0-9]{1,9}+(?:\.[0-9]{0,6}+)?+|\.[0-9]{1,6}+))(?![0-9.])", re.MULTILINE
 )
-"""Numbers that a float holds exactly enough to tell any two of them apart."""
+"""Numbers short enough for a float to tell any two of them apart."""
 _LEADING_PLAIN = re.compile(
     _LEADING_DECIMAL.pattern.replace(b"(?![0-9.])", b"(?![0-9.eExX])"), re.MULTILINE
 )
-"""The same, where an exponent or hexadecimal digits may follow others."""
-_FLOAT_POWER = 290
-"""Numbers with such exponents are not too large or small for a float."""
+"""The same numbers, with no exponent or hexadecimal digits behind them."""
 _LEADING_HUMAN = re.compile(
     rb"^[ \t]*+(-?[0-9]{1,9}+(?:\.[0-9]{1,2}+)?+)(?![0-9.])([KMGTPEZYk]?)", re.MULTILINE
 )
 _GENERAL = re.compile(
-    rb"[ \t\n\v\f\r]*(?:\+|(-))?(?:(inf(?:inity)?)|(nan(?:\([a-z0-9_]*\))?)|(0x(?:[0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(?:p[+-]?[0-9]+)?)"
-    rb"|((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?))",
+    rb"[ \t\n\v\f\r]*(?:\+|(-))?(?:(nan(?:\([a-z0-9_]*\))?)"
+    rb"|(0x(?:[0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(?:p[+-]?[0-9]+)?)"
+    rb"|(inf(?:inity)?|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?))",
     re.IGNORECASE,
 )
 _UNITS = {letter: power for power, letter in enumerate(b"KMGTPEZY", 1)} | {ord("k"): 1}
@@ -47,14 +53,12 @@ _HUMAN_BASE = 2.0**40
 _HUMAN_BASES = {b"": 0.0} | {
     bytes([letter]): power * _HUMAN_BASE for letter, power in _UNITS.items()
 }
-"""What a unit adds to its number so that the sums compare as they do: exact enough for nine digits
-and two after the point."""
+"""The amount that a unit adds to a short number (nine digits, two after the point): the sums
+compare as the numbers with their units do."""
 
 
 def as_text(values: list[Any]) -> list[Any]:
-    """Bytes as text of one character a byte, which Python compares quicker; other values as they
-    are.
-    """
+    """Return bytes as str of one character a byte, which is faster; other values unchanged."""
     if not values or not isinstance(values[0], bytes):
         return values
     found = str(b"\n".join(values), "latin-1").split("\n")
@@ -62,7 +66,7 @@ def as_text(values: list[Any]) -> list[Any]:
 
 
 def converter(flags: set[str], salt: tuple[bytes, bytes]) -> Callable[[Sequence[bytes]], list[Any]]:
-    """A function from texts to values that compare as the orderings ask."""
+    """Return the function from texts to values for these orderings."""
     if "n" in flags:
         return _integers
     if "h" in flags:
@@ -80,9 +84,12 @@ def converter(flags: set[str], salt: tuple[bytes, bytes]) -> Callable[[Sequence[
             return [text.translate(upper, dropped) for text in texts]
 
     else:
-        simple = list
+
+        def simple(texts: Sequence[bytes]) -> list[Any]:
+            return list(texts)
+
     if "R" in flags:
-        from hashlib import md5  # chance, not security
+        from hashlib import md5  # to shuffle, not for security
 
         before, after = salt
         return lambda texts: [
@@ -94,7 +101,7 @@ def converter(flags: set[str], salt: tuple[bytes, bytes]) -> Callable[[Sequence[
 
 
 def _integers(texts: Sequence[bytes]) -> list[Any]:
-    """Numbers for `-n`. Most columns hold plain integers, which `int` reads in one go."""
+    """Return numbers for `-n`. Most columns hold plain integers."""
     joined = b"\n".join(texts)
     if not joined.translate(None, _ONLY_INTEGERS):
         try:
@@ -111,7 +118,7 @@ def _integers(texts: Sequence[bytes]) -> list[Any]:
 
 
 def _value(sign: bytes, digits: bytes, fraction: bytes | None, _rest: bytes = b"") -> Any:
-    """An exact number: an int, a float where it is exact enough to compare, else a Decimal."""
+    """Return an int, a float if it is exact enough to compare, else a Decimal."""
     fraction = fraction.rstrip(b"0") if fraction else b""
     if not fraction:
         if len(digits) <= 18:
@@ -125,7 +132,7 @@ def _value(sign: bytes, digits: bytes, fraction: bytes | None, _rest: bytes = b"
 
 
 def _humans(texts: Sequence[bytes]) -> list[Any]:
-    """Numbers with units for `-h`; most columns hold short ones."""
+    """Return numbers with units for `-h`. Most columns hold short ones."""
     joined = b"\n".join(texts)
     found = _LEADING_HUMAN.findall(joined) if joined.count(b"\n") < len(texts) else ()
     if len(found) != len(texts):
@@ -136,18 +143,14 @@ def _humans(texts: Sequence[bytes]) -> list[Any]:
 
 
 def _whole(number: float, unit: bytes) -> float:
-    """A short number and its unit as one float."""
-    return (
-        number + _HUMAN_BASES[unit]
-        if number > 0
-        else number - _HUMAN_BASES[unit]
-        if number
-        else 0.0
-    )
+    """Return a short number and its unit as one float."""
+    if not number:
+        return 0.0
+    return number + _HUMAN_BASES[unit] if number > 0 else number - _HUMAN_BASES[unit]
 
 
 def _human(text: bytes) -> Any:
-    """`-h`: first by unit, then by number."""
+    """Return the value of one text for `-h`: the unit decides first, then the number."""
     short = _LEADING_HUMAN.match(text)
     if short is not None:
         return _whole(float(short[1]), short[2])
@@ -160,7 +163,7 @@ def _human(text: bytes) -> Any:
 
 
 class _Human:
-    """A number with a unit that is too long for one float; compares with such floats too."""
+    """A long number with a unit. It compares also with the floats of short ones."""
 
     __slots__ = ("order", "value")
 
@@ -190,8 +193,8 @@ class _Human:
         return _Human(-self.order, -self.value)
 
 
-def _generals(texts: Sequence[bytes]) -> list[tuple[int, Any]]:
-    """Numbers for `-g`; most columns hold short ones without an exponent."""
+def _generals(texts: Sequence[bytes]) -> list[tuple[int, float]]:
+    """Return numbers for `-g`. Most columns hold short ones without an exponent."""
     joined = b"\n".join(texts)
     found = _LEADING_PLAIN.findall(joined) if joined.count(b"\n") < len(texts) else ()
     if len(found) == len(texts):
@@ -199,43 +202,23 @@ def _generals(texts: Sequence[bytes]) -> list[tuple[int, Any]]:
     return [_general(text) for text in texts]
 
 
-def _general(text: bytes) -> tuple[int, Any]:
-    """`-g`: no number, then NaN, then numbers; as `strtold` reads them."""
+def _general(text: bytes) -> tuple[int, float]:
+    """Return the value of one text for `-g`: no number, then NaN, then numbers."""
     found = _GENERAL.match(text)
     if found is None:
-        return 0, 0
-    sign, infinity, nan, hexadecimal, decimal = found.groups()
+        return 0, 0.0
+    sign, nan, hexadecimal, decimal = found.groups()
     if nan:
-        return 1, int(sign is not None)
-    if infinity:
-        return 2, float("-inf" if sign else "inf")
-    if hexadecimal:
-        try:
-            number = float.fromhex(str(hexadecimal[:400], "ascii"))
-        except (OverflowError, ValueError):
-            number = float("inf")
-        return 2, -number if sign else number
-    return 2, _decimal(sign, decimal)
-
-
-def _decimal(sign: bytes | None, text: bytes) -> Any:
-    """A float where that tells the number from all others that are as short, else a Decimal."""
-    mantissa, letter, exponent = text.lower().partition(b"e")
-    if len(exponent.lstrip(b"+-0")) > 6:
-        zero = not mantissa.strip(b"0.") or exponent.startswith(b"-")
-        return 0.0 if zero else float("-inf" if sign else "inf")
-    if b"." in mantissa:
-        mantissa = mantissa.rstrip(b"0")
-    if len(mantissa) <= 15 and len(exponent) <= 4 and abs(int(exponent or b"0")) < _FLOAT_POWER:
-        number = float(mantissa + letter + exponent) if mantissa != b"." else 0.0
-        return -number if sign else number
-    from decimal import Decimal
-
-    return Decimal(str(mantissa + letter + exponent, "ascii")).copy_sign(-1 if sign else 1)
+        return 1, float(sign is not None)
+    try:
+        number = float.fromhex(str(hexadecimal[:400], "ascii")) if hexadecimal else float(decimal)
+    except (OverflowError, ValueError):
+        number = float("inf")
+    return 2, -number if sign else number
 
 
 def mirror(flags: set[str], terminator: bytes) -> Callable[[list[Any]], list[Any]]:
-    """Values in the opposite order."""
+    """Return the function that turns the order of the values round."""
     if flags & set("nMh"):
         return lambda values: [-value for value in values]
     if "g" in flags:
@@ -251,7 +234,7 @@ def mirror(flags: set[str], terminator: bytes) -> Callable[[list[Any]], list[Any
 
 
 class _Opposite:
-    """Compares the other way round."""
+    """A value that compares the other way round."""
 
     __slots__ = ("value",)
 

@@ -1,15 +1,29 @@
-"""Tells from a pattern's tree how much a backtracking matcher may cost, and whether its first match
-is the longest.
+"""What a backtracking matcher may cost for a pattern, and whether its first match is the longest.
 
-A choice (a loop that may go on or end, a branch) is exclusive when the next character decides it.
-Loops that are not multiply: the cost is a power of the text's length, or exponential when such a
-choice stands inside another loop.
+A backtracking matcher makes choices: a loop continues or ends, one of several branches is tried. A
+choice is *exclusive* if the next character decides it: `[a-z]*[0-9]` has no second way to match a
+text. The sets of first characters in the tree tell this: a loop is exclusive if its body and what
+follows it have no first character in common.
+
+A loop that is not exclusive may have to give back each character that it took, so k such loops one
+after the other cost n^k for a text of n characters (`powers`). Inside another loop, such a choice
+can be made anew in each round, and the cost is exponential. A search starts at each place, which is
+one more factor of n, unless the pattern is anchored.
+
+`safe_length` turns this round: it is the longest text for which the cost stays below a fixed number
+of steps (`_STEPS`). n^k/k! steps are an upper bound, since the loops take disjoint parts of the
+text.
+
+The first match is the longest if no choice could give a longer one: all choices are exclusive, all
+matches from one place end at one place (`_unique_end`), or the pattern is a chain of loops over
+single characters (`_chain`).
 """
 
 from __future__ import annotations
 
 import math
 
+from agentsandbox.kernel.regexps.translate import top_parts
 from agentsandbox.kernel.regexps.tree import (
     Alternation,
     Assertion,
@@ -22,17 +36,17 @@ from agentsandbox.kernel.regexps.tree import (
 )
 
 _STEPS = 2e7
-"""What a single search may cost: about a tenth of a second."""
+"""The steps that a single search may take: about a tenth of a second."""
 _SMALL = 16
-"""A repeat with so few choices counts as a constant factor."""
+"""A repeat with at most this number of choices counts as a constant factor."""
 _FACTOR = 4096
 UNBOUNDED = 1 << 62
 
 
 class Analysis:
-    """What is known of a pattern.
+    """The result for one pattern.
 
-    `safe_length`  the longest text that `re` may search: 0 when the cost is exponential.
+    `safe_length`  the longest text that `re` may search; 0 if the cost is exponential.
     `longest`      whether `re` finds the longest match at the leftmost place, as POSIX demands.
     """
 
@@ -44,7 +58,7 @@ class Analysis:
 
 
 def analyze(root: Node, multiline: bool) -> Analysis:
-    """Look at the whole tree once; `multiline`: "$" has several places in a text."""
+    """Analyze a tree; `multiline`: "$" matches at several places of a text."""
     walk = _Walk(root.first)
     walk.visit(root, 0, in_loop=False, tail=True)
     return Analysis(
@@ -58,21 +72,18 @@ def _safe_length(walk: _Walk, root: Node) -> int:
     exponent = walk.powers + (1 if walk.rescans else 0)
     if not exponent:
         return UNBOUNDED
-    parts = _top(root)
+    parts = top_parts(root)
     if not (parts and isinstance(parts[0], Assertion) and parts[0].kind in "^`"):
         exponent += 1
     if exponent == 1:
         return UNBOUNDED
     literals = _literal_lengths(parts)
-    return int(
-        math.exp((math.log(_STEPS / walk.factor * literals) + math.lgamma(exponent + 1)) / exponent)
-    )
+    steps = math.log(_STEPS / walk.factor * literals)
+    return int(math.exp((steps + math.lgamma(exponent + 1)) / exponent))
 
 
 def _literal_lengths(parts: list[Node]) -> int:
-    """How much rarer plain text between the loops makes the places to try: the product of its
-    lengths.
-    """
+    """Return the factor by which plain text between loops makes the places to try rarer."""
     product = 1
     run = 0
     for part in parts:
@@ -84,20 +95,11 @@ def _literal_lengths(parts: list[Node]) -> int:
     return min(product * max(1, run), 1000)
 
 
-def _top(node: Node) -> list[Node]:
-    """The parts of the top level, groups opened."""
-    if isinstance(node, Group):
-        return _top(node.body)
-    if isinstance(node, Concatenation):
-        return [inner for part in node.parts for inner in _top(part)]
-    return [node]
-
-
 def _unique_end(root: Node, multiline: bool) -> bool:
     """Whether all matches that begin at one place end at one place."""
     if root.fixed:
         return True
-    parts = _top(root)
+    parts = top_parts(root)
     last = parts[-1] if parts else None
     if isinstance(last, Assertion):
         return last.kind == "'" or (last.kind == "$" and not multiline)
@@ -114,19 +116,18 @@ def _is_any(node: CharSet) -> bool:
 
 
 def _chain(root: Node) -> bool:
-    """Whether the top level holds nothing but loops over single characters and parts of a fixed
-    length.
+    """Whether the top level has only loops over single characters and parts of a fixed length.
 
-    Then the greedy match is the longest: where a later part begins further right, it ends no
-    earlier.
+    Then the greedy match is the longest: a later part that begins further right ends no earlier.
     """
     return all(
-        part.fixed or (isinstance(part, Repeat) and _is_single(part.body)) for part in _top(root)
+        part.fixed or (isinstance(part, Repeat) and _is_single(part.body))
+        for part in top_parts(root)
     )
 
 
 def _never_fails(node: Node) -> bool:
-    """Whether it matches at every place, if only the empty string."""
+    """Whether it matches at every place, at least the empty string."""
     if isinstance(node, Repeat):
         return node.least == 0
     if isinstance(node, Group):
@@ -141,21 +142,21 @@ def _is_single(node: Node) -> bool:
 
 
 class _Walk:
-    """Visits the tree with what may follow each node."""
+    """A walk over the tree that knows what may follow each node."""
 
     def __init__(self, first: int) -> None:
         self.first = first
         self.powers = 0
-        """Loops whose end the next character does not decide."""
+        """The number of loops that are not exclusive."""
         self.rescans = False
-        """Whether a failed match may have read far, and the next one will again."""
+        """Whether each of many failing starts may read far ahead."""
         self.factor = 1.0
         self.exponential = False
         self.longer = False
-        """Whether another choice than the first one that succeeds might give a longer match."""
+        """Whether a later choice might give a longer match than the first that succeeds."""
 
     def visit(self, node: Node, follow: int, *, in_loop: bool, tail: bool) -> None:
-        """`follow`: what may come next; `tail`: nothing that can fail comes after."""
+        """Visit a node before the characters `follow`; behind a `tail` nothing can fail."""
         if isinstance(node, Group):
             self.visit(node.body, follow, in_loop=in_loop, tail=tail)
         elif isinstance(node, Concatenation):
@@ -189,7 +190,8 @@ class _Walk:
                 for other in branches[:at]
             )
         if clash:
-            # the branches of fixed lengths are sorted: with nothing behind them the first that matches is the longest
+            # branches of fixed lengths are sorted: the first that matches is the longest if
+            # nothing follows
             if follow or in_loop or not all(branch.fixed for branch in branches):
                 self.longer = True
             self.factor *= 2
@@ -228,7 +230,7 @@ class _Walk:
 
 
 def _clash(one: Node, other: Node, follow: int) -> bool:
-    """Whether the next characters may fail to tell two branches apart."""
+    """Whether the next characters may not tell two branches apart."""
     if not one.low or not other.low:
         low, full = (one, other) if not one.low else (other, one)
         return low.high != 0 or bool(full.first & follow) or not follow
@@ -246,7 +248,7 @@ def _clash(one: Node, other: Node, follow: int) -> bool:
 
 
 def _masks(node: Node) -> list[int] | None:
-    """What each character of a plain text may be."""
-    parts = _top(node)
+    """Return the masks of the characters, if the node is a sequence of single characters."""
+    parts = top_parts(node)
     masks = [part.first for part in parts if isinstance(part, CharSet)]
     return masks if len(masks) == len(parts) else None

@@ -1,9 +1,18 @@
-"""A lazy deterministic automaton for the patterns that a backtracking matcher must not run: linear
-time, longest match.
+"""A lazy deterministic automaton, for patterns that a backtracking matcher must not run.
 
-A state is a set of places in the pattern and the kind of the character before it. Whether a match
-has ended is known one character later, when the assertions can look at both sides. States are made
-when first needed and dropped when too many.
+It takes linear time and finds the longest match. A pattern becomes a program of *places*
+(Thompson's construction): a place reads a character of a set, splits, asserts, or accepts. A state
+of the automaton is a set of places and the kind of the last character (edge of the text, newline,
+word character, other). The kind is part of the state because of assertions such as \b and ^: they
+look at both sides, so whether a match has ended (`hit`) is known one character later.
+
+States are made when they are first needed (`_State.__missing__`), and all are dropped when there
+are too many. Two characters that are in the same sets and of the same kind have the same next
+state.
+
+A match is found in three passes: `_exists` tells whether there is one, the program read backwards
+marks all places where a match begins (`_mark`), and `_forwards` finds the longest end from the
+first of them.
 """
 
 from __future__ import annotations
@@ -27,9 +36,9 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.budget import Budget
 
 MAX_PLACES = 20_000
-"""Places of a pattern, counted repeats written out."""
+"""The largest number of places of a pattern, with counted repeats written out."""
 _MAX_ITEMS = 400_000
-"""Places in all states together, before they are dropped."""
+"""The number of places in all states together at which they are dropped."""
 _CHUNK = 4096
 
 _EDGE, _NEWLINE, _WORD, _OTHER = range(4)
@@ -43,7 +52,7 @@ def _kind(character: str) -> int:
 
 
 class _Program:
-    """The places of a pattern, read forwards or backwards: (operation, argument, next places)."""
+    """The places of a pattern, forwards or backwards: (operation, argument, next places)."""
 
     def __init__(self, backwards: bool) -> None:
         self.backwards = backwards
@@ -60,7 +69,7 @@ class _Program:
         return len(self.operations) - 1
 
     def write(self, node: Node, following: int) -> int:
-        """The place at which `node` begins when `following` comes after it."""
+        """Write the places of a node before the place `following`; return its first place."""
         if isinstance(node, CharSet):
             return self.add(_SET, self._set(node), (following,))
         if isinstance(node, Group):
@@ -68,9 +77,8 @@ class _Program:
         if isinstance(node, Assertion):
             return self.add(_ASSERT, node.kind, (following,))
         if isinstance(node, Alternation):
-            return self.add(
-                _SPLIT, 0, tuple([self.write(branch, following) for branch in node.branches])
-            )
+            branches = tuple([self.write(branch, following) for branch in node.branches])
+            return self.add(_SPLIT, 0, branches)
         if isinstance(node, Concatenation):
             for part in node.parts if self.backwards else reversed(node.parts):
                 following = self.write(part, following)
@@ -101,9 +109,7 @@ class _Program:
 
 
 class _State(dict[str, "_State"]):
-    """Maps a character to the next state. `hit`: a match ended before the character that led
-    here.
-    """
+    """A map from characters to next states. `hit`: a match ended before the last character."""
 
     __slots__ = ("closures", "dead", "hit", "kind", "machine", "places")
 
@@ -123,9 +129,7 @@ class _State(dict[str, "_State"]):
 
 
 class _Machine:
-    """States over one program. `searching`: a match may begin at every place, not only at the
-    first.
-    """
+    """The states over one program. When `searching`, a match may begin anywhere in the text."""
 
     def __init__(self, program: _Program, start: int, searching: bool, multiline: bool) -> None:
         self.program = program
@@ -138,7 +142,7 @@ class _Machine:
         self.budget: Budget | None = None
 
     def initial(self, kind: int) -> _State:
-        """The state before anything is read, after a character of `kind`."""
+        """Return the first state, behind a character of `kind`."""
         return self.state(frozenset((self.start,)), kind, hit=False)
 
     def state(self, places: frozenset[int], kind: int, *, hit: bool) -> _State:
@@ -185,9 +189,7 @@ class _Machine:
     def _close(
         self, places: frozenset[int], last: int, current: int
     ) -> tuple[tuple[tuple[int, int], ...], bool]:
-        """The consuming places that can be reached without a character between `last` and
-        `current`.
-        """
+        """Return the reading places between two characters, and whether to accept."""
         before, after = (current, last) if self.program.backwards else (last, current)
         operations = self.program.operations
         seen = set(places)
@@ -230,7 +232,7 @@ class _Machine:
 
 
 class Automaton:
-    """Finds matches of a pattern without back-references in time linear in the text."""
+    """The search for a pattern without back-references, in time linear in the text."""
 
     def __init__(self, root: Node, flags: int, multiline: bool, *, bytewise: bool = False) -> None:
         if root.size > MAX_PLACES:
@@ -266,7 +268,7 @@ class Automaton:
         return state[""].hit
 
     def longest(self, text: str, position: int, budget: Budget | None = None) -> int:
-        """Where the longest match that begins at `position` ends; -1 if there is none."""
+        """Return the end of the longest match that begins at `position`, or -1."""
         machine = self._forwards = self._forwards or self._machine(backwards=False, searching=False)
         machine.budget = budget
         state = machine.initial(_kind(text[position - 1]) if position else _EDGE)
@@ -287,7 +289,7 @@ class Automaton:
     def find(
         self, text: str, position: int, budget: Budget | None = None
     ) -> tuple[int, int] | None:
-        """The leftmost-longest match from `position` on."""
+        """Return the leftmost-longest match from `position` on."""
         if text is not self._text:
             if not self.matches(text, position, budget):
                 return None
@@ -298,7 +300,7 @@ class Automaton:
         return start, self.longest(text, start, budget)
 
     def _mark(self, text: str, budget: Budget | None) -> None:
-        """Note every place where a match begins: one pass from the end."""
+        """Mark every place where a match begins, in one pass from the end."""
         machine = self._backwards = self._backwards or self._machine(backwards=True, searching=True)
         machine.budget = budget
         starts = bytearray(len(text) + 1)

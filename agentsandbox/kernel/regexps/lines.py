@@ -1,5 +1,21 @@
-"""Finds the lines of a block that match: by jumping from match to match, or line by line where most
-lines match.
+"""The search for the lines of a block that match.
+
+Most lines of most files do not match, so a block of lines is searched as one text, and the search
+jumps from match to match: the line around a match is found by `rfind` and `find` of the newline,
+and the search continues behind it. The patterns are *newline-safe*: nothing in them matches a
+newline, and ^ and $ match at every line. What to search for depends on the pattern, from fast to
+slow:
+
+* a plain text (`_jump_literal`): its rarest character is searched first;
+* a few plain texts, one by one, with the places merged (`_jump_all`);
+* patterns rewritten to begin with plain text (`_jump_prefixed`, see `literal_prefixes`);
+* a text that every match contains; only the lines that have it are searched (`_jump_required`);
+* a pattern that is never empty, extended to the end of the line, by `finditer` (`_jump_lines`);
+* any other pattern (`_jump`).
+
+Where many lines match, jumping costs more than a test of each line. The share of matching lines is
+estimated now and then (`_is_dense`), and the rest of the block, and all later blocks, are searched
+line by line. Lines too long for the pattern's `safe_length` are searched line by line as well.
 """
 
 from __future__ import annotations
@@ -21,10 +37,9 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.budget import Budget
 
 _SAMPLE, _MANY = 128, 512
-"""Matches in a block after which the share of matching lines is looked at, first and later."""
+"""The numbers of matches after which the share of matching lines is estimated, first and later."""
 _MOST = 0.6
-"""The share of matching lines from which on each line is looked at, where matches that go on to its
-end are found quickly."""
+"""The share of matching lines above which each line is tested, for patterns of whole line ends."""
 
 
 def compile_search(
@@ -39,10 +54,9 @@ def compile_search(
     bytewise: bool = False,
     repeats_places: bool = False,
 ) -> LineSearch:
-    """Make a search for lines that match any of the patterns; `matcher` is G, E, F or P. Raises
-    `RegexError`.
+    """Return a search for lines that match any of the patterns; `matcher` is G, E, F or P.
 
-    `bytewise` is `compile_posix`'s, `repeats_places` is `compile_perl`'s.
+    `bytewise` goes to `compile_posix`, `repeats_places` to `compile_perl`. Raises `RegexError`.
     """
     if matcher != "P":
         regexes = compile_lines(
@@ -55,14 +69,12 @@ def compile_search(
             newline_safe=not null_lines,
             bytewise=bytewise,
         )
-        plain = (
-            list(dict.fromkeys(patterns))
-            if matcher == "F" and not (ignore_case or whole_words or whole_lines)
-            else []
-        )
-        return LineSearch(
-            regexes, plain if len(plain) <= _FEW else [], budget, null_lines=null_lines
-        )
+        plain: list[str] = []
+        if matcher == "F" and not (ignore_case or whole_words or whole_lines):
+            plain = list(dict.fromkeys(patterns))
+        if len(plain) > _FEW:
+            plain = []
+        return LineSearch(regexes, plain, budget, null_lines=null_lines)
     if len(patterns) != 1:
         raise RegexError("the -P option only supports a single pattern")
     source = patterns[0]
@@ -82,24 +94,27 @@ def compile_search(
 
 
 _WINDOW = 8192
-"""Characters by which the length of lines is judged."""
+"""The number of characters from which the length of lines is estimated."""
 _LONG = 1 << 20
-"""A block is longer only because of a line, whose matches are then taken one by one."""
+"""A block is longer only if it has a long line; then matches are taken one by one."""
 _FEW = 6
-"""So many plain texts are looked for one by one."""
+"""The largest number of plain texts that are searched one by one."""
 _PATIENCE = 16
-"""So many times, and once for each match, a character may lead to nothing before the whole text is
-looked for."""
-_LOOKED_AT = 64
-"""So many characters of a text are compared for that."""
-_BY_FREQUENCY = " etsinoarldchpumf.g-)(b,y\"_=k`wv|/S:;x'$*#E01TI}{AR2LCONDPF[]M>3jU45\\6GBHq&+8Kz79<W!V?Y@%X^J~ZQ"
+"""How often the rarest character may be found outside the text, beyond once for each match, before
+the whole text is searched instead."""
+_EXAMINED = 64
+"""The number of characters of a text among which the rarest is chosen."""
+_BY_FREQUENCY = (
+    " etsinoarldchpumf.g-)(b,y\"_=k`wv|/S:;x'$*#E01TI}{A"
+    "R2LCONDPF[]M>3jU45\\6GBHq&+8Kz79<W!V?Y@%X^J~ZQ"
+)
 """The characters of programs, prose and logs, the most frequent first."""
 
 
 class LineSearch:
-    """Which lines of a text match. A text is many lines without the last newline; a line has none.
+    """The search for lines that match. A text is many lines, without the last newline.
 
-    With `null_lines` lines end in NUL and the patterns see newlines as ordinary characters.
+    With `null_lines` lines end in NUL, and newlines are ordinary characters.
     """
 
     def __init__(
@@ -114,14 +129,14 @@ class LineSearch:
         self.budget = budget
         self.end = "\0" if null_lines else "\n"
         self.dense = False
-        """Whether so many lines match that each is looked at."""
+        """Whether many lines match, so that each is tested."""
         self._judged = False
         self._weighed = False
         self._sample = _SAMPLE
         first = regexes[0] if regexes else None
         self.regex = first if len(regexes) == 1 else None
         self.perl: PerlRegex | None = None
-        """The Perl pattern whose lines `regex` finds in ASCII text."""
+        """The Perl pattern; `regex` finds its lines in ASCII text."""
         if isinstance(first, PerlRegex) and first.lines is not None and not null_lines:
             self.perl, self.regex = first, first.lines
         self.plain = plain
@@ -138,7 +153,7 @@ class LineSearch:
                 self.required = self.regex.required if len(self.regex.required) > 1 else ""
         needle = self.plain[0] if len(self.plain) == 1 else self.required
         self.needle = encode(needle)
-        """Bytes that every selected line holds; none if nothing is known."""
+        """Bytes that every selected line contains; empty if no such bytes are known."""
         self._rarest = {
             literal: _rarest(literal) for literal in (*self.plain, self.lowered, needle) if literal
         }
@@ -147,7 +162,7 @@ class LineSearch:
         self.warnings = [warning for regex in regexes for warning in regex.warnings]
 
     def of(self, text: str) -> LineSearch:
-        """The search whose patterns a text is matched by."""
+        """Return the search that is used for a text."""
         return self
 
     def never_empty(self) -> bool:
@@ -155,7 +170,7 @@ class LineSearch:
         return bool(self.needle or self.lowered) or not self.test("")
 
     def may_match(self, data: bytes) -> bool:
-        """Whether the bytes hold what every selected line does."""
+        """Whether the bytes contain the needle."""
         return self._mark in data and self.needle in data
 
     # one line
@@ -166,9 +181,7 @@ class LineSearch:
         return any(regex.test(line, budget) for regex in self.regexes)
 
     def spans(self, line: str) -> Iterator[tuple[int, int]]:
-        """The matches in a line that are not empty, from the left; the longest of several
-        patterns.
-        """
+        """Yield the matches in a line that are not empty; of several patterns the longest."""
         position = 0
         budget = self.budget
         while position <= len(line):
@@ -192,30 +205,23 @@ class LineSearch:
     # many lines
 
     def quick_test(self) -> Callable[[bytes], object] | None:
-        """A function that tells of at most `quick_size` ASCII bytes whether a line matches."""
+        """Return a test of at most `quick_size` ASCII bytes: whether a line in them matches."""
         regex = self.regex
         if not isinstance(regex, PosixRegex) or self.end != "\n":
             return None
         search = regex.for_text("").search
 
         def test(data: bytes) -> object:
-            return (
-                search(str(data[:-1] if data.endswith(b"\n") else data, "ascii")) if data else None
-            )
+            return search(str(data.removesuffix(b"\n"), "ascii")) if data else None
 
         return test
 
     def matches(self, text: str) -> list[str] | None:
-        """Every match in the text that is not empty; None when lines must be looked at one by
-        one.
-        """
+        """Return every match in the text, or None if lines must be searched one by one."""
         regex = self.regex
-        if (
-            not isinstance(regex, PosixRegex)
-            or self.end != "\n"
-            or not regex.shortest
-            or not (regex.exact or self.perl)
-        ):
+        if not isinstance(regex, PosixRegex) or self.end != "\n" or not regex.shortest:
+            return None
+        if not (regex.exact or self.perl):
             return None
         if len(text) > _LONG or regex.has_long_line(text) or (self.perl and not text.isascii()):
             return None
@@ -224,9 +230,7 @@ class LineSearch:
         return found
 
     def flags(self, text: str) -> tuple[list[str], list[object]] | None:
-        """The lines and for each whether it matches, where so many match that each is looked at;
-        None where few do.
-        """
+        """Return the lines and a flag for each, or None if few lines match."""
         if not (self.dense or self._weighed):
             self._weighed = True
             self.places(text)
@@ -237,7 +241,7 @@ class LineSearch:
         return lines, self._flags(lines, text)
 
     def filter(self, text: str) -> list[str]:
-        """The lines that match."""
+        """Return the lines that match."""
         if self.dense:
             lines = text.split(self.end)
             self.budget.step(len(lines) // 16 + 1)
@@ -245,9 +249,9 @@ class LineSearch:
         return [text[start:end] for start, end in self.places(text)]
 
     def reject(self, text: str) -> list[str]:
-        """The lines that do not match; where few match, several of them in one piece."""
+        """Return the lines that do not match; neighbors may be in one piece."""
         places = [] if self.dense else self.places(text)
-        if self.dense:
+        if self.dense:  # perhaps only since the places were searched
             return self._reject_lines(text)
         pieces: list[str] = []
         position = 0
@@ -265,40 +269,33 @@ class LineSearch:
         if len(self.plain) == 1:
             literal = self.plain[0]
             return [line for line in lines if literal not in line]
-        return [
-            line
-            for line, selected in zip(lines, self._flags(lines, text), strict=True)
-            if not selected
-        ]
+        flags = self._flags(lines, text)
+        return [line for line, flag in zip(lines, flags, strict=True) if not flag]
 
     def count(self, text: str) -> int:
-        """How many lines match."""
+        """Return the number of lines that match."""
         regex = self.regex
-        if (
-            self.end == "\n"
-            and isinstance(regex, PosixRegex)
-            and not self.lowered
-            and len(self.plain) < 2
-        ):
-            if (
-                regex.shortest
-                and len(text) <= _LONG
-                and not regex.has_long_line(text)
-                and not (self.perl and not text.isascii())
-            ):
-                seekers = regex.seekers() if text.isascii() else []
-                if len(seekers) > 1:
-                    return len(self.places(text))
-                if seekers:
-                    found = len(seekers[0].findall(text.lower() if regex.ignores_case else text))
-                else:
-                    found = len(regex.for_lines(text).findall(text))
-                self.budget.step(found // 8 + 1)
-                return found
+        simple = self.end == "\n" and not self.lowered and len(self.plain) < 2
+        if isinstance(regex, PosixRegex) and simple and self._is_fit(regex, text):
+            prefixed = regex.prefixed() if text.isascii() else []
+            if len(prefixed) > 1:
+                return len(self.places(text))
+            if prefixed:
+                found = len(prefixed[0].findall(text.lower() if regex.ignores_case else text))
+            else:
+                found = len(regex.for_lines(text).findall(text))
+            self.budget.step(found // 8 + 1)
+            return found
         return len(self.filter(text)) if self.dense else len(self.places(text))
 
+    def _is_fit(self, regex: PosixRegex, text: str) -> bool:
+        """Whether `findall` may search the whole text for lines."""
+        if not regex.shortest or len(text) > _LONG or regex.has_long_line(text):
+            return False
+        return not self.perl or text.isascii()
+
     def places(self, text: str) -> list[tuple[int, int]]:
-        """Where the lines that match begin and end."""
+        """Return the places of the lines that match."""
         if self.dense or self.end != "\n":
             return self._places_of_lines(text, 0)
         if self.plain and all(self.plain):
@@ -311,8 +308,8 @@ class LineSearch:
         if regex is None or regex.has_long_line(text):
             return self._places_of_lines(text, 0)
         if isinstance(regex, PosixRegex):
-            if regex.shortest and text.isascii() and (seekers := regex.seekers()):
-                return self._jump_seekers(text.lower() if regex.ignores_case else text, seekers)
+            if regex.shortest and text.isascii() and (prefixed := regex.prefixed()):
+                return self._jump_prefixed(text.lower() if regex.ignores_case else text, prefixed)
             if self.required and len(regex.prefix) < 2:
                 return self._jump_required(text, self.required, regex.for_text(text).search)
             if regex.shortest:
@@ -322,8 +319,9 @@ class LineSearch:
         return self._jump(text, lambda whole, position: regex.search(whole, position, budget))
 
     def pieces(self, text: str, ends: Callable[[], Sequence[int]]) -> list[int]:
-        """Which pieces of a text hold a line that matches: each is empty or whole lines; `ends`
-        tells before which places they end.
+        """Return the indices of the pieces of a text that have a line that matches.
+
+        Each piece is empty or consists of whole lines; `ends` returns their ends.
         """
         if len(self.plain) == 1 and self.plain[0]:
             found: list[int] = []
@@ -350,14 +348,10 @@ class LineSearch:
 
     def _jump_literal(self, text: str, haystack: str, literal: str) -> list[tuple[int, int]]:
         places: list[tuple[int, int]] = []
-        find, rfind, length, holds = (
-            haystack.find,
-            haystack.rfind,
-            len(haystack),
-            haystack.startswith,
-        )
+        find, rfind, length = haystack.find, haystack.rfind, len(haystack)
+        holds = haystack.startswith
         offset = self._rarest[literal]
-        sought = literal[offset]  # one character is found ten times as fast as several
+        sought = literal[offset]  # one character is found ten times as fast as a text
         position = here = wrong = 0
         sample = self._sample
         while (found := find(sought, here + offset) - offset) >= 0:
@@ -383,9 +377,7 @@ class LineSearch:
     def _jump_required(
         self, text: str, literal: str, search: Callable[[str, int, int], object]
     ) -> list[tuple[int, int]]:
-        """As `_jump`, but only lines that hold the text which every match contains are looked
-        at.
-        """
+        """Return the same as `_jump`; only lines with the required text are searched."""
         places: list[tuple[int, int]] = []
         find, rfind, length = text.find, text.rfind, len(text)
         position = tried = 0
@@ -429,7 +421,7 @@ class LineSearch:
         return places
 
     def _jump_lines(self, text: str, pattern: Pattern[str]) -> list[tuple[int, int]]:
-        """As `_jump`, for a pattern whose matches go on to the end of the line."""
+        """Return the same as `_jump`, for a pattern whose matches reach to the end of the line."""
         places: list[tuple[int, int]] = []
         rfind = text.rfind
         sample = self._sample
@@ -444,15 +436,15 @@ class LineSearch:
         self.budget.step(len(places) // 8 + 1)
         return places
 
-    def _jump_seekers(
-        self, haystack: str, seekers: Sequence[Pattern[str]]
+    def _jump_prefixed(
+        self, haystack: str, patterns: Sequence[Pattern[str]]
     ) -> list[tuple[int, int]]:
-        """As `_jump_lines`, for several patterns."""
+        """Return the same as `_jump_lines`, for several patterns."""
         found: list[list[tuple[int, int]]] = []
-        for seeker in seekers:
+        for pattern in patterns:
             places: list[tuple[int, int]] = []
             start = 0
-            for match in seeker.finditer(haystack):
+            for match in pattern.finditer(haystack):
                 begin, end = match.span()
                 start = haystack.rfind("\n", start, begin) + 1 or start
                 places.append((start, end))
@@ -466,9 +458,7 @@ class LineSearch:
         return found[0]
 
     def _is_dense(self, text: str, places: list[tuple[int, int]], share: float = 0.18) -> bool:
-        """Whether more than this share of the lines so far match; remembered for the blocks to
-        come.
-        """
+        """Whether more than this share of the lines so far match; later blocks remember it."""
         self._sample = min(2 * self._sample, _MANY)
         end = places[-1][1]
         window = min(end, _WINDOW)
@@ -477,7 +467,7 @@ class LineSearch:
         return self.dense
 
     def _places_of_lines(self, text: str, position: int) -> list[tuple[int, int]]:
-        """The same line by line, from `position` on."""
+        """Return the same as `places`, line by line from `position` on."""
         if position > len(text):
             return []
         lines = (text[position:] if position else text).split(self.end)
@@ -491,7 +481,7 @@ class LineSearch:
         return places
 
     def _flags(self, lines: list[str], text: str) -> list[object]:
-        """For each line whether it matches."""
+        """Return for each line whether it matches."""
         plain = self.plain
         if len(plain) == 1:
             literal = plain[0]
@@ -513,20 +503,15 @@ class LineSearch:
             return [line for line in lines if one in line or two in line]
         if self.lowered and text.isascii():
             literal = self.lowered
-            return [
-                line
-                for line, low in zip(lines, text.lower().split(self.end), strict=True)
-                if literal in low
-            ]
+            lows = text.lower().split(self.end)
+            return [line for line, low in zip(lines, lows, strict=True) if literal in low]
         search = self._line_function(text)
         if search is not None:
             return list(filter(search, lines))
         return [line for line in self._counted(lines) if self.test(line)]
 
     def _line_function(self, text: str) -> Callable[[str], object] | None:
-        """A quick function that tells whether a line matches, if all lines are short enough for
-        it.
-        """
+        """Return a fast test of a line, if all lines are short enough for it."""
         regex = self.regex
         if not isinstance(regex, PosixRegex) or (self.end == "\n" and regex.has_long_line(text)):
             return None
@@ -544,7 +529,7 @@ class LineSearch:
 
 
 def _merged(found: list[list[tuple[int, int]]]) -> list[tuple[int, int]]:
-    """Places in ascending order, each once."""
+    """Return the places in ascending order, each once."""
     places = [place for places in found for place in places]
     places.sort()
     if any(map(eq, places, islice(places, 1, None))):
@@ -553,8 +538,8 @@ def _merged(found: list[list[tuple[int, int]]]) -> list[tuple[int, int]]:
 
 
 def _rarest(literal: str) -> int:
-    """Where in a text the character is that is least likely to be met elsewhere."""
+    """Return the index of the rarest character of a text."""
     return max(
-        range(min(len(literal), _LOOKED_AT)),
+        range(min(len(literal), _EXAMINED)),
         key=lambda at: _BY_FREQUENCY.find(literal[at]) % (len(_BY_FREQUENCY) + 1),
     )

@@ -1,9 +1,12 @@
-"""Patterns that tell which lines match, made to begin with plain text: `re` jumps to that much
-faster than it tries every place.
+"""Patterns rewritten to begin with plain text, for the selection of lines.
 
-A line is selected wherever the match lies, so what may be missing at either end is left out, a
-choice at the beginning becomes a pattern for each branch, and what stands before plain text, where
-its length is fixed, is looked at from there.
+`re` finds the plain text at the beginning of a pattern with a fast search; other patterns it tries
+at every place. To select lines, only the existence of a match counts, not its place, so a pattern
+may be changed (`prefixed_sources`):
+
+* optional parts at either end are dropped: `a*foo[0-9]+` selects the lines of `foo[0-9]`;
+* an alternation at the beginning becomes several patterns: `(foo|bar)x` those of `foox` and `barx`;
+* parts of a fixed length before plain text become a look-behind: `[0-9]foo` is `foo(?<=[0-9]foo)`.
 """
 
 from __future__ import annotations
@@ -26,15 +29,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _BLANKS = " \t\n\v\f\r\x1c\x1d\x1e\x1f"
-"""At these `str.split` divides ASCII text."""
+"""The ASCII characters at which `str.split` splits."""
 _MOST = 6
-"""So many patterns are looked for one after the other."""
+"""The largest number of patterns that are searched one after the other."""
 
 
-def seeking_sources(root: Node, *, lowered: bool) -> list[str]:
-    """Patterns for ASCII text in lines, of which any selects a line; none when nothing is gained.
+def prefixed_sources(root: Node, *, lowered: bool) -> list[str]:
+    """Return patterns for ASCII lines, each of which selects lines; none if nothing is gained.
 
-    Back-references are not allowed. With `lowered` they are for text in lower case.
+    The tree must not have back-references. With `lowered` the patterns are for text in lower case.
     """
     branches = _branches(_bare(top_parts(_lower(root) if lowered else root)))
     if len(branches) > _MOST:
@@ -44,7 +47,7 @@ def seeking_sources(root: Node, *, lowered: bool) -> list[str]:
 
 
 def _lower(node: Node) -> Node:
-    """The same pattern for text in lower case."""
+    """Return the pattern for text in lower case."""
     if isinstance(node, CharSet):
         codes = [code for code in range(128) if node.first >> code & 1 and not 65 <= code <= 90]
         return CharSet([(code, code) for code in codes], newline=node.newline)
@@ -58,7 +61,7 @@ def _lower(node: Node) -> Node:
 
 
 def _branches(parts: list[Node]) -> list[list[Node]]:
-    """The pattern as sequences of parts, the choice that it begins with written out."""
+    """Return the pattern as sequences of parts, one for each branch of a leading alternation."""
     head = 0
     while head < len(parts) and isinstance(parts[head], Assertion):
         head += 1
@@ -75,7 +78,7 @@ def _branches(parts: list[Node]) -> list[list[Node]]:
 
 
 def _bare(parts: list[Node]) -> list[Node]:
-    """The parts without what may be missing at the ends."""
+    """Return the parts without those that are optional at either end."""
     while parts and isinstance(parts[0], Repeat) and not _is_counted(parts[0]):
         parts = [*_once(parts[0]), *parts[1:]]
     while parts and isinstance(parts[-1], Repeat) and not _is_counted(parts[-1]):
@@ -88,16 +91,14 @@ def _is_counted(part: Repeat) -> bool:
 
 
 def _once(part: Repeat) -> list[Node]:
-    """What there must be of a repeat at either end."""
+    """Return the part of a repeat that must be there."""
     if part.least < 2:
         return top_parts(part.body) if part.least else []
     return [Repeat(part.body, part.least, part.least)]
 
 
 def _source(parts: list[Node]) -> str | None:
-    """A pattern that begins with the longest plain text whose place in the match is known; None if
-    there is none.
-    """
+    """Return a pattern that begins with the longest plain text at a known place, or None."""
     best, place = "", 0
     at = 0
     while at < len(parts) and all(part.fixed for part in parts[:at]):
@@ -117,9 +118,7 @@ def _write(node: Node) -> str:
 
 
 def edge_run(root: Node) -> tuple[CharSet, str] | None:
-    """The set and the anchor of a pattern for a run of characters at the beginning ("^") or the end
-    ("$") of a line, which may be empty.
-    """
+    """Return the set and the anchor of a pattern such as `^ *` or `[0-9]*$`, None for others."""
     parts = top_parts(root)
     if len(parts) != 2:
         return None
@@ -135,38 +134,31 @@ def edge_run(root: Node) -> tuple[CharSet, str] | None:
 
 
 def match_collector(root: Node, *, ignore_case: bool) -> Callable[[str], list[str]] | None:
-    """A function that gives all matches in ASCII text in lines quicker than `re` does; None for
-    most patterns.
+    """Return a function that finds all matches in ASCII lines faster than `re`; None for most.
 
-    It knows runs of one set of characters, and such runs before plain text whose characters are not
-    in the set.
+    There are two: for runs of one set of characters, and for such runs before plain text without
+    characters of the set.
     """
     parts = top_parts(root)
-    if (
-        not parts
-        or not isinstance(parts[0], Repeat)
-        or parts[0].most is not None
-        or not parts[0].least < 2
-    ):
+    run = parts[0] if parts else None
+    if not isinstance(run, Repeat) or run.most is not None or run.least > 1:
         return None
-    body = parts[0].body
+    body = run.body
     while isinstance(body, Group):
         body = body.body
     if not isinstance(body, CharSet):
         return None
     if len(parts) == 1:
-        if not parts[0].least or any(body.first >> ord(blank) & 1 for blank in _BLANKS):
+        if not run.least or any(body.first >> ord(blank) & 1 for blank in _BLANKS):
             return None
         table = {code: code if body.first >> code & 1 else " " for code in range(128)}
         return lambda text: text.translate(table).split()
     text = leading_text(parts[1:])
-    if (
-        ignore_case
-        or len(text) != len(parts) - 1
-        or any(body.first >> min(ord(character), 128) & 1 for character in text)
-    ):
+    if ignore_case or len(text) != len(parts) - 1:
         return None
-    repeat = "+" if parts[0].least else "*"
+    if any(body.first >> min(ord(character), 128) & 1 for character in text):
+        return None
+    repeat = "+" if run.least else "*"
     find = re.compile(f"{re.escape(text[::-1])}{_write(body)}{repeat}", re.ASCII).findall
 
     def collect(text: str) -> list[str]:

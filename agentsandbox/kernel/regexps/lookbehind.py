@@ -1,11 +1,15 @@
-"""Whether PCRE takes a look-behind: each of its alternatives must have one length."""
+"""The check of PCRE for look-behinds: each alternative must have a single length.
+
+The `regex` package would accept any look-behind; this module reads the body in tokens and adds up
+the lengths.
+"""
 
 from __future__ import annotations
 
 import re
 
 _LONGEST = 2_000
-"""A longer body is taken for fixed: nested look-behinds are read again for each level."""
+"""A longer body counts as fixed, because nested look-behinds are read once for each level."""
 _TOKEN = re.compile(
     r"""
     (?P<literal> \\Q .*? (?:\\E|$) )
@@ -23,7 +27,7 @@ _TOKEN = re.compile(
 
 
 def is_fixed(pattern: str, start: int) -> bool:
-    """Whether the look-behind whose body begins at `start` has alternatives of one length each."""
+    """Whether each alternative of the look-behind at `start` has a single length."""
     length = last = 0
     seen: set[int] = set()
     outer: list[tuple[int, set[int], bool]] = []

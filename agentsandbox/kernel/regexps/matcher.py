@@ -1,5 +1,13 @@
-"""A compiled pattern: `re` where it cannot explode, an automaton or a matcher with a time limit
-where it could.
+"""Compiled patterns: they choose between `re`, the automaton and the `regex` package.
+
+`PosixRegex` searches with `re` while the text is no longer than `safe_length`. If the first match
+that `re` finds may not be the longest, the automaton looks for the end (`_lengthen`). Longer texts
+go to the automaton, which knows no groups: they are filled in by a second match of just the text
+that was found (`_fill`). A pattern with back-references that may explode runs on the `regex`
+package, whose searches take a timeout.
+
+`PerlRegex` always runs on the `regex` package. `lines` is a `PosixRegex` that selects the lines for
+it.
 """
 
 from __future__ import annotations
@@ -10,7 +18,11 @@ from agentsandbox.errors import LimitReached
 from agentsandbox.kernel.caching import cache_short, compile_pattern
 from agentsandbox.kernel.regexps.analysis import UNBOUNDED, analyze
 from agentsandbox.kernel.regexps.automaton import MAX_PLACES, Automaton
-from agentsandbox.kernel.regexps.literal_prefixes import edge_run, match_collector, seeking_sources
+from agentsandbox.kernel.regexps.literal_prefixes import (
+    edge_run,
+    match_collector,
+    prefixed_sources,
+)
 from agentsandbox.kernel.regexps.parser import (
     RegexError,
     Tree,
@@ -43,13 +55,13 @@ if TYPE_CHECKING:
 
 _SPECIAL = re.compile(r"[\\\[.*^$+?(){}|]")
 _SHORT = 1000
-"""A Perl pattern that is safe only for shorter lines is left to the `regex` package."""
+"""A Perl pattern that is safe only for shorter lines runs on the `regex` package alone."""
 _PATIENCE = 2.0
-"""Seconds for one search without a budget."""
+"""The seconds for one search without a budget."""
 
 
 class Span:
-    """A match whose groups are all empty places: the automaton's."""
+    """A match of the automaton, whose groups are unknown."""
 
     __slots__ = ("_end", "_groups", "_start", "_text")
 
@@ -76,13 +88,12 @@ class Span:
 
 
 class Regex:
-    """What all compiled patterns do.
+    """The interface of compiled patterns.
 
     `groups`       the number of groups.
-    `fast`         an `re.Pattern` that finds exactly the right matches in any text, or None: then
-                   call `search`.
-    `safe_length`  the longest text (line, for block searches) that `fast` and `fast_test` may be
-                   given.
+    `fast`         an `re.Pattern` that finds the right matches in any text, or None: then call
+                   `search`.
+    `safe_length`  the longest text (or line, in a block of lines) that `re` may search.
     """
 
     __slots__ = ("groups", "pattern_source", "safe_length", "warnings")
@@ -108,7 +119,7 @@ class Regex:
         return False
 
     def search(self, text: str, pos: int = 0, budget: Budget | None = None) -> Match | None:
-        """The leftmost match from `pos` on."""
+        """Return the leftmost match from `pos` on."""
         raise NotImplementedError
 
     def test(self, text: str, budget: Budget | None = None) -> bool:
@@ -116,12 +127,12 @@ class Regex:
         return self.search(text, 0, budget) is not None
 
     def match(self, text: str, pos: int = 0, budget: Budget | None = None) -> Match | None:
-        """The match that begins at `pos`."""
+        """Return the match that begins at `pos`."""
         found = self.search(text, pos, budget)
         return found if found is not None and found.start() == pos else None
 
     def finditer(self, text: str, pos: int = 0, budget: Budget | None = None) -> Iterator[Match]:
-        """Every match in turn; an empty one directly after another match does not count."""
+        """Yield every match, except an empty one directly after another match."""
         last = -1
         while pos <= len(text):
             if budget is not None:
@@ -140,9 +151,9 @@ class Regex:
 
 def _prefix(root: Node) -> str:
     parts = top_parts(root)
-    return leading_text(
-        parts[1:] if parts and isinstance(parts[0], Assertion) and parts[0].kind in "(<b" else parts
-    )
+    if parts and isinstance(parts[0], Assertion) and parts[0].kind in "(<b":
+        parts = parts[1:]
+    return leading_text(parts)
 
 
 def _timeout(budget: Budget | None) -> float:
@@ -152,11 +163,10 @@ def _timeout(budget: Budget | None) -> float:
 def _search_timed(
     pattern: Any, method: str, text: str, pos: int, end: int | None, budget: Budget | None
 ) -> Match | None:
-    """Run a pattern of the `regex` package with what time there is."""
+    """Run a pattern of the `regex` package within the remaining time."""
+    stop = len(text) if end is None else end
     try:
-        found: Match | None = getattr(pattern, method)(
-            text, pos, len(text) if end is None else end, timeout=_timeout(budget)
-        )
+        found: Match | None = getattr(pattern, method)(text, pos, stop, timeout=_timeout(budget))
     except TimeoutError:
         raise LimitReached("timeout") from None
     except MemoryError:
@@ -167,26 +177,24 @@ def _search_timed(
 
 
 def _finder(pattern: re.Pattern[str]) -> Callable[[str], list[str]]:
-    """All matches of a pattern, whole."""
-    return (
-        (lambda text: [match[0] for match in pattern.finditer(text)])
-        if pattern.groups
-        else pattern.findall
-    )
+    """Return a function that finds all matches of a pattern, each as a whole."""
+    if not pattern.groups:
+        return pattern.findall
+    return lambda text: [match[0] for match in pattern.finditer(text)]
 
 
 class PosixRegex(Regex):
     """A POSIX pattern: leftmost, longest.
 
-    `fast_test`  an `re.Pattern` that tells whether and where a match begins, though perhaps not
-                 where it ends.
-    `literal`    the one text that it matches, None if there are several.
-    `plain`      the same, letter case aside.
-    `alternatives`  the texts that it matches, if it is no more than a choice between such.
-    `required`   a text that every match contains ("" for none).
-    `prefix`     the text that every match begins with, where `re` makes use of it.
-    `exact`      whether `fast_test` finds the end as well.
-    Two patterns for `re` are kept: text that is all ASCII takes the quicker one.
+    `fast_test`     an `re.Pattern` that finds where a match begins, but perhaps not where it ends.
+    `literal`       the only text that it matches, or None.
+    `plain`         the same, but for letter case.
+    `alternatives`  the texts that it matches, if it is a choice between texts.
+    `required`      a text that every match contains, or "".
+    `prefix`        the text that every match begins with, where `re` makes use of it.
+    `exact`         whether `fast_test` finds the end as well.
+
+    It has two patterns for `re`: one for any text, and a faster one for ASCII text.
     """
 
     __slots__ = (
@@ -198,9 +206,8 @@ class PosixRegex(Regex):
         "_longest",
         "_multiline",
         "_newline_safe",
-        "_not_bol",
         "_options",
-        "_seekers",
+        "_prefixed",
         "_timed",
         "_tree",
         "_unicode",
@@ -211,8 +218,6 @@ class PosixRegex(Regex):
         "prefix",
         "required",
     )  # fmt: skip
-
-    _never_bol = False
 
     def __init__(
         self,
@@ -243,9 +248,8 @@ class PosixRegex(Regex):
         self._ascii: re.Pattern[str] | None = None
         self._lines: re.Pattern[str] | None = None
         self._collect: Callable[[str], list[str]] | None = None
-        self._seekers: list[re.Pattern[str]] | None = None
+        self._prefixed: list[re.Pattern[str]] | None = None
         self._unicode: re.Pattern[str] | None = None
-        self._not_bol: PosixRegex | None = None
         self._automaton: Automaton | None = None
         self._timed: Any = None
         self._options: tuple[bool, bool, str] | None = None
@@ -260,7 +264,6 @@ class PosixRegex(Regex):
             ascii_only=ascii_only,
             multiline=self._multiline,
             newline_safe=self._newline_safe,
-            not_bol=self._never_bol,
         )
 
     def _compile(self, *, ascii_only: bool) -> re.Pattern[str]:
@@ -278,16 +281,15 @@ class PosixRegex(Regex):
         return pattern
 
     def for_text(self, text: str) -> re.Pattern[str]:
-        """The `re.Pattern` for this text; whether it may be used is for `safe_length` and `exact`
-        to say.
-        """
+        """Return the `re.Pattern` for a text; the caller checks `safe_length` and `exact`."""
         if self.bytewise or text.isascii():
             return self._ascii or self._compile(ascii_only=True)
         return self._unicode or self._compile(ascii_only=False)
 
     def for_lines(self, text: str) -> re.Pattern[str]:
-        """As `for_text`, for a pattern that matches no newline and not nothing: matches go on to
-        the end of the line.
+        """Return the `re.Pattern` whose matches reach to the end of the line.
+
+        The pattern must not match a newline or the empty string.
         """
         pattern = self.for_text(text)
         if pattern is not self._ascii:
@@ -296,25 +298,24 @@ class PosixRegex(Regex):
             self._lines = compile_pattern(f"(?:{pattern.pattern})[^\n]*", pattern.flags)
         return self._lines
 
-    def seekers(self) -> list[re.Pattern[str]]:
-        """Patterns for ASCII text, in lower case if case is ignored, of which any selects a line;
-        none when `for_lines` is as good.
+    def prefixed(self) -> list[re.Pattern[str]]:
+        """Return the patterns of `literal_prefixes` for ASCII text, in lower case if case is
+        ignored.
+
+        The list is empty if they are not faster than `for_lines`.
         """
-        if self._seekers is None:
-            tree = self._tree
-            sources = (
-                [] if tree.back_references else seeking_sources(tree.root, lowered=tree.ignore_case)
-            )
-            self._seekers = [
+        if self._prefixed is None:
+            tree, sources = self._tree, []
+            if not tree.back_references:
+                sources = prefixed_sources(tree.root, lowered=tree.ignore_case)
+            self._prefixed = [
                 compile_pattern(f"(?:{source})[^\n]*", re.MULTILINE | re.ASCII)
                 for source in sources
             ]
-        return self._seekers
+        return self._prefixed
 
     def collect(self, text: str) -> list[str]:
-        """All matches in a text whose lines are no longer than `safe_length`; the pattern is
-        `exact` and not empty.
-        """
+        """Return all matches in a text without long lines, for a pattern that is `exact`."""
         if text.isascii():
             if self._collect is None:
                 self._collect = match_collector(
@@ -324,30 +325,27 @@ class PosixRegex(Regex):
         return _finder(self.for_text(text))(text)
 
     def edge_run(self) -> tuple[str, str] | None:
-        """The ASCII characters of a run at the beginning ("^") or the end ("$") of a line, and
-        which of them it is; None for others.
-        """
+        """Return the characters and the anchor of a pattern such as `^ *`, or None for others."""
         found = edge_run(self._tree.root)
         if found is None:
             return None
         mask = found[0].first
-        return "".join(
-            [chr(code) for code in range(128) if mask >> code & 1 and code != 10]
-        ), found[1]
+        codes = [code for code in range(128) if mask >> code & 1 and code != 10]
+        return "".join(map(chr, codes)), found[1]
 
     @property
     def ignores_case(self) -> bool:
-        """Whether letters stand for both cases."""
+        """Whether letter case is ignored."""
         return self._tree.ignore_case
 
     @property
     def has_back_references(self) -> bool:
-        """Whether it asks for what a group matched."""
+        """Whether the pattern has back-references."""
         return self._tree.back_references
 
     @property
     def longest(self) -> int | None:
-        """The length in characters of the longest match, None if there is no bound."""
+        """The length of the longest match, None without a bound."""
         return self._tree.root.high
 
     @property
@@ -364,14 +362,12 @@ class PosixRegex(Regex):
     def once_per_line(self) -> bool:
         """Whether a line holds at most one match: it begins or ends with an anchor."""
         parts = top_parts(self._tree.root)
-        anchors = [
-            part.kind in "^$" for part in (parts[:1] + parts[-1:]) if isinstance(part, Assertion)
-        ]
-        return any(anchors)
+        edges = parts[:1] + parts[-1:]
+        return any(isinstance(part, Assertion) and part.kind in "^$" for part in edges)
 
     @property
     def shortest(self) -> int:
-        """The length in characters of the shortest match."""
+        """The length of the shortest match."""
         return self._tree.root.low
 
     @property
@@ -383,11 +379,11 @@ class PosixRegex(Regex):
         return self._general() if self.safe_length == UNBOUNDED else None
 
     def _general(self) -> re.Pattern[str]:
-        """The `re.Pattern` for any text."""
+        """Return the `re.Pattern` for any text."""
         return self.for_text("\x80")
 
     def for_blocks(self) -> PosixRegex:
-        """The same pattern, for a block of lines instead of each line."""
+        """Return the same pattern for a block of lines."""
         assert self._options is not None
         extended, ignore_case, dialect = self._options
         return compile_posix(
@@ -406,12 +402,7 @@ class PosixRegex(Regex):
             return self._search_slowly(text, 0, budget) is not None
         return self._machine().matches(text, 0, budget)
 
-    def search(
-        self, text: str, pos: int = 0, budget: Budget | None = None, not_bol: bool = False
-    ) -> Match | None:
-        """The leftmost match from `pos` on. `not_bol`: the text does not begin a line."""
-        if not_bol and pos == 0:
-            return self._without_bol().search(text, 0, budget)
+    def search(self, text: str, pos: int = 0, budget: Budget | None = None) -> Match | None:
         if len(text) <= self.safe_length:
             found = self.for_text(text).search(text, pos)
             if found is None or self._longest:
@@ -434,7 +425,7 @@ class PosixRegex(Regex):
         return self._automaton
 
     def _lengthen(self, text: str, found: re.Match[str], budget: Budget | None) -> Match:
-        """The longest match that begins where `found` does."""
+        """Return the longest match that begins where `found` begins."""
         if self._slow():
             return found
         start, end = found.span()
@@ -442,63 +433,29 @@ class PosixRegex(Regex):
         return found if longest <= end else self._fill(text, start, longest, budget)
 
     def _fill(self, text: str, start: int, end: int, budget: Budget | None) -> Match:
-        """The groups of a match whose place is known."""
-        if not self.groups:
-            return Span(text, start, end, 0)
-        if len(text) <= self.safe_length:
-            return self.for_text(text).fullmatch(text, start, end) or Span(
-                text, start, end, self.groups
-            )
-        return _search_timed(self._timed_pattern(), "fullmatch", text, start, end, budget) or Span(
-            text, start, end, self.groups
-        )
+        """Return the match at a known place, with its groups."""
+        found: Match | None = None
+        if self.groups and len(text) <= self.safe_length:
+            found = self.for_text(text).fullmatch(text, start, end)
+        elif self.groups:
+            found = _search_timed(self._timed_pattern(), "fullmatch", text, start, end, budget)
+        return found or Span(text, start, end, self.groups)
 
     def _timed_pattern(self) -> Any:
         if self._timed is None:
             import regex  # only the patterns that may explode need it
 
-            flags = (
-                (regex.I if self._tree.ignore_case else 0)
-                | (regex.M if self._multiline else 0)
-                | (regex.A if self.bytewise else 0)
-            )
+            flags = regex.I if self._tree.ignore_case else 0
+            flags |= (regex.M if self._multiline else 0) | (regex.A if self.bytewise else 0)
+            source = self._source(ascii_only=self.bytewise)
             try:
-                self._timed = regex.compile(
-                    self._source(ascii_only=self.bytewise), flags, cache_pattern=False
-                )
+                self._timed = regex.compile(source, flags, cache_pattern=False)
             except (regex.error, RecursionError, MemoryError, OverflowError):
                 raise LimitReached("value_bytes", "a regular expression is too big") from None
         return self._timed
 
     def _search_slowly(self, text: str, pos: int, budget: Budget | None) -> Match | None:
         return _search_timed(self._timed_pattern(), "search", text, pos, None, budget)
-
-    def _without_bol(self) -> PosixRegex:
-        if self._not_bol is None:
-            self._not_bol = _NotBol(self)
-        return self._not_bol
-
-
-class _NotBol(PosixRegex):
-    """The same pattern for text that does not begin a line."""
-
-    __slots__ = ()
-
-    def __init__(self, regex: PosixRegex) -> None:
-        safe = regex._newline_safe
-        multiline = regex._multiline and not safe
-        super().__init__(
-            regex.pattern_source,
-            regex._tree,
-            multiline=multiline,
-            newline_safe=safe,
-            bytewise=regex.bytewise,
-        )
-
-    _never_bol = True
-
-    def _slow(self) -> bool:
-        return True
 
 
 @cache_short(512)
@@ -517,15 +474,14 @@ def compile_posix(
     """Compile a POSIX pattern as GNU's tools do; raises `RegexError`.
 
     newline_anchors  ^ and $ also match at newlines inside the text.
-    newline_safe     nothing matches a newline, ^ and $ match at each: a block of lines can be
+    newline_safe     nothing matches a newline, ^ and $ match at every line: a block of lines can be
                      searched as one text.
     bytewise         pattern and texts have one character for each byte (`streams.bytewise`): the
                      locale C.
     dialect          "posix" (bash, expr, find -regextype posix-*), "grep", "sed", "awk", "emacs"
-                     (find's own).
-    empty_ranges     ranges such as [z-a] match nothing instead of being wrong: so in some tools,
-                     and in emacs'.
-    within_lines     a period and brackets such as [^a] match no newline.
+                     (the default of find).
+    empty_ranges     ranges such as [z-a] match nothing, and are no errors.
+    within_lines     "." and brackets such as [^a] match no newline.
     """
     tree = parse(
         pattern,
@@ -555,9 +511,9 @@ def compile_lines(
     newline_safe: bool = True,
     bytewise: bool = False,
 ) -> list[PosixRegex]:
-    """Compile grep's patterns: one for all of them, or one for each when there are back-references.
+    """Compile grep's patterns: one for all, or one for each if there are back-references.
 
-    A line is selected when any of them matches. Raises `RegexError`.
+    A line is selected if any of them matches. Raises `RegexError`.
     """
     if len(patterns) > MAX_PLACES or sum(map(len, patterns)) > 20 * MAX_PLACES:
         raise RegexError("Regular expression too big")
@@ -577,10 +533,8 @@ def compile_lines(
     if len(trees) > 1 and not any(tree.back_references for tree in trees):
         trees = [join_trees(trees)]
     if whole_lines or whole_words:
-        trees = [
-            bound_tree(tree, "^" if whole_lines else "(", "$" if whole_lines else ")")
-            for tree in trees
-        ]
+        before, after = "^$" if whole_lines else "()"
+        trees = [bound_tree(tree, before, after) for tree in trees]
     source = "\n".join(patterns)
     return [
         PosixRegex(source, tree, multiline=False, newline_safe=newline_safe, bytewise=bytewise)
@@ -589,11 +543,9 @@ def compile_lines(
 
 
 class PerlRegex(Regex):
-    """A pattern of the `regex` package; always under a time limit. `pattern_source` is what was
-    asked for.
+    """A pattern of the `regex` package, always run under a time limit.
 
-    `lines`  tells which of many ASCII lines, none longer than its `safe_length`, match; None if
-             `re` cannot.
+    `lines`  the `PosixRegex` that selects ASCII lines up to its `safe_length`; None if `re` cannot.
     """
 
     __slots__ = ("_behind", "_collect", "_pattern", "_plain", "lines")
@@ -609,11 +561,10 @@ class PerlRegex(Regex):
             flags = re.MULTILINE | re.ASCII | (re.IGNORECASE if tree.ignore_case else 0)
             self._plain = compile_pattern(tree.source, flags).findall
             self._behind = tree.behind
-            self._collect = (
-                compile_pattern(re.escape(tree.behind) + f"({tree.source})", flags).findall
-                if tree.behind
-                else None
-            )
+            self._collect: Callable[[str], list[str]] | None = None
+            if tree.behind:
+                behind = re.escape(tree.behind) + f"({tree.source})"
+                self._collect = compile_pattern(behind, flags).findall
             root = Tree(tree.root, 0, [], back_references=False, ignore_case=tree.ignore_case)
             self.lines = PosixRegex(source, root, multiline=False, newline_safe=True)
 
@@ -621,7 +572,7 @@ class PerlRegex(Regex):
         return _search_timed(self._pattern, "search", text, pos, None, budget)
 
     def collect(self, text: str) -> list[str]:
-        """All matches in a text that is fit for `lines`, the empty ones not."""
+        """Return all matches that are not empty, in a text that `lines` may search."""
         if self._collect is not None:
             found: list[str] = self._collect(text)
             if len(found) == text.count(self._behind):

@@ -1,8 +1,8 @@
-"""Reads POSIX basic and extended regular expressions with GNU's extensions, in the dialects of
-GNU's tools.
+"""The parser of POSIX basic and extended regular expressions, with GNU's extensions.
 
-The tools give the same parser different switches (`re_set_syntax`); `SYNTAXES` is that table.
-Messages are regcomp's.
+One pass over the pattern builds the tree, with a stack of open groups (`_Level`), so that nesting
+takes no recursion. GNU's tools give one parser different switches (`re_set_syntax`); the tables
+`_EXTENDED` and `_BASIC` have them for each dialect. Messages are those of regcomp.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from agentsandbox.kernel.regexps.tree import (
+    CLASS_NAMES,
     Alternation,
     Assertion,
     BackReference,
@@ -28,29 +29,13 @@ _MANY = 12
 
 _TOO_BIG = "Regular expression too big"
 _UNMATCHED_BRACKET = "Unmatched [, [^, [:, [., or [="
-_CLASS_NAMES = frozenset(
-    (
-        "alpha",
-        "digit",
-        "alnum",
-        "upper",
-        "lower",
-        "space",
-        "blank",
-        "punct",
-        "print",
-        "graph",
-        "cntrl",
-        "xdigit",
-    )
-)
 _SED_ESCAPES = {"a": "\a", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _AWK_ESCAPES = {**_SED_ESCAPES, "b": "\b"}
 _INTERVAL = re.compile(r"(\d*)(,?)(\d*)")
 
 
 class RegexError(Exception):
-    """A pattern is wrong; `message` is worded as GNU's regcomp words it."""
+    """An error in a pattern, with the message of GNU's regcomp."""
 
     def __init__(self, message: str) -> None:
         self.message = message
@@ -58,13 +43,13 @@ class RegexError(Exception):
 
 
 class Syntax:
-    """Where the tools differ.
+    """The switches of a dialect.
 
-    `leading`        what `*` means where nothing can be repeated: "literal", "error", "drop".
-    `bad_interval`   whether `{` that begins no interval is an ordinary character.
-    `lone_close`     whether `)` that closes nothing is one.
+    `leading`        the meaning of `*` without anything to repeat: "literal", "error", "drop".
+    `bad_interval`   whether `{` is an ordinary character if no interval follows.
+    `lone_close`     whether `)` is an ordinary character if no group is open.
     `double`         whether `a**` is allowed in a basic expression.
-    `escapes`        escapes for control characters and codes, and "[\\n]": "", "sed" or "awk".
+    `escapes`        whose escapes for control characters and codes are known: "", "sed" or "awk".
     `plus`           whether + and ? are operators in a basic expression (emacs).
     """
 
@@ -103,9 +88,7 @@ _BASIC = {
 
 
 class Tree:
-    """A parsed pattern: its root, the number of its groups, whether it has back-references,
-    warnings of GNU's dfa.
-    """
+    """A parsed pattern, with the warnings of GNU's dfa."""
 
     __slots__ = ("back_references", "groups", "ignore_case", "root", "warnings")
 
@@ -135,7 +118,7 @@ def parse(
     empty_ranges: bool = False,
     within_lines: bool = False,
 ) -> Tree:
-    """Read a pattern. Raises `RegexError`."""
+    """Parse a pattern. Raises `RegexError`."""
     if len(pattern) > MAX_LENGTH:
         raise RegexError(_TOO_BIG)
     table = _EXTENDED if extended else _BASIC
@@ -148,7 +131,7 @@ def parse(
 
 
 def join_trees(trees: list[Tree]) -> Tree:
-    """A pattern that matches what any of these, which have no back-references, does."""
+    """Return the alternation of patterns without back-references."""
     warnings = [warning for tree in trees for warning in tree.warnings]
     groups = sum(tree.groups for tree in trees)
     return Tree(
@@ -161,7 +144,7 @@ def join_trees(trees: list[Tree]) -> Tree:
 
 
 def bound_tree(tree: Tree, before: str, after: str) -> Tree:
-    """The pattern between two assertions."""
+    """Return the pattern between two assertions."""
     inner = tree.root.parts if isinstance(tree.root, Concatenation) else (tree.root,)
     root = Concatenation([Assertion(before), *inner, Assertion(after)])
     return Tree(
@@ -174,9 +157,7 @@ def bound_tree(tree: Tree, before: str, after: str) -> Tree:
 
 
 def fixed_tree(texts: tuple[str, ...], *, ignore_case: bool) -> Tree:
-    """A pattern for any of these texts. Many share their beginnings, so that each character is
-    looked at once.
-    """
+    """Return a pattern for any of these texts. Many texts make a tree of common prefixes."""
 
     def literal(character: str) -> Node:
         return CharSet(((ord(character), ord(character)),), ignore_case=ignore_case)
@@ -211,10 +192,10 @@ def fixed_tree(texts: tuple[str, ...], *, ignore_case: bool) -> Tree:
 
 
 class _Level:
-    """A group being read: the branches that are complete and the parts of the current one.
+    """An open group: its complete branches and the parts of the current one.
 
-    `known`  how many groups were closed before it.
-    `aside`  those closed in its complete branches: the others cannot refer to them.
+    `known`  the number of groups that were closed before it began.
+    `aside`  the groups in its complete branches: the current branch cannot refer to them.
     """
 
     __slots__ = ("aside", "branches", "known", "number", "parts")
@@ -258,7 +239,7 @@ class _Parser:
         self.newline = self.across = not newline_safe
         """Whether anything may match a newline, and whether `.` and `[^…]` may."""
         self.empty_ranges = dialect == "emacs"
-        """Whether ranges whose end is before their beginning are empty, not wrong."""
+        """Whether ranges such as [z-a] are empty, and not errors."""
         self.levels = [_Level(0)]
         self.groups = 0
         self.closed: dict[int, Node] = {}
@@ -291,9 +272,7 @@ class _Parser:
                 self._extended(character)
             elif self.syntax.plus and character in "+?":
                 self.position += 1
-                self._repeat(
-                    character, 1 if character == "+" else 0, None if character == "+" else 1
-                )
+                self._quantify(character)
             else:
                 self.position += 1
                 self._literal(character)
@@ -335,7 +314,7 @@ class _Parser:
         elif character == "|":
             self._branch()
         elif character in "+?":
-            self._repeat(character, 1 if character == "+" else 0, None if character == "+" else 1)
+            self._quantify(character)
         elif character == "{":
             self._interval("}")
         else:
@@ -367,7 +346,7 @@ class _Parser:
         self.repeatable = False
 
     def _at_start(self) -> bool:
-        """Whether nothing of the current branch has been read."""
+        """Whether the current branch is still empty."""
         return not self.levels[-1].parts
 
     def _caret(self) -> None:
@@ -389,6 +368,13 @@ class _Parser:
 
     # repeats
 
+    def _quantify(self, operator: str) -> None:
+        """Apply "+" or "?"."""
+        if operator == "+":
+            self._repeat(operator, 1, None)
+        else:
+            self._repeat(operator, 0, 1)
+
     def _repeat(self, operator: str, least: int, most: int | None) -> None:
         level = self.levels[-1]
         if not self.repeatable:
@@ -396,12 +382,9 @@ class _Parser:
             return
         if not self.extended and not self.syntax.double and self.after_repeat and operator in "*{":
             raise RegexError("Invalid preceding regular expression")
-        if (
-            self.dialect == "grep"
-            and isinstance(level.parts[-1], Assertion)
-            and level.parts[-1].kind == "^"
-            and self.extended
-        ):
+        last = level.parts[-1]
+        at_start = isinstance(last, Assertion) and last.kind == "^"
+        if at_start and self.dialect == "grep" and self.extended:
             self._warn_start(operator)
         repeat = Repeat(level.parts.pop(), least, most)
         if repeat.size > MAX_SIZE:
@@ -410,7 +393,7 @@ class _Parser:
         self.after_repeat = True
 
     def _leading(self, operator: str) -> None:
-        """An operator with nothing before it to repeat."""
+        """Read an operator without anything to repeat."""
         if self.extended and self.syntax.leading == "error":
             raise RegexError("Invalid preceding regular expression")
         if self.extended and self.syntax.leading == "drop":
@@ -427,7 +410,7 @@ class _Parser:
         self.warnings.append(f"{'{...}' if operator == '{' else operator} at start of expression")
 
     def _interval(self, closing: str) -> None:
-        """`{` has been read: an interval, or what the dialect takes it for."""
+        """Read what follows `{`: an interval, or what the dialect makes of it."""
         start = self.position
         if not self.repeatable and (self.syntax.leading != "drop" or not self.extended):
             self._leading("{")
@@ -444,12 +427,7 @@ class _Parser:
             raise RegexError("Unmatched \\{" if unfinished else "Invalid content of \\{\\}")
         if not low and not comma:
             raise RegexError("Invalid content of \\{\\}")
-        if (
-            len(low) > 5
-            or len(high) > 5
-            or int(low or 0) > MAX_REPEAT
-            or int(high or 0) > MAX_REPEAT
-        ):
+        if any(len(count) > 5 or int(count or 0) > MAX_REPEAT for count in (low, high)):
             raise RegexError(_TOO_BIG)
         least = int(low or 0)
         most = (int(high) if high else None) if comma else least
@@ -474,12 +452,7 @@ class _Parser:
             return
         if self.syntax.escapes and self._control(character):
             return
-        if (
-            character.isascii()
-            and character.isdigit()
-            and character != "0"
-            and self.dialect != "awk"
-        ):
+        if character in "123456789" and self.dialect != "awk":
             self._back_reference(int(character))
         elif character in "wWsS":
             name = "word" if character in "wW" else "space"
@@ -492,7 +465,7 @@ class _Parser:
             self._literal(character)
 
     def _basic_operator(self, character: str) -> bool:
-        """The operators that a basic expression writes with a backslash."""
+        """Read an operator that a basic expression writes with a backslash, if it is one."""
         if character == "(":
             self._open()
         elif character == ")":
@@ -502,13 +475,13 @@ class _Parser:
         elif character == "{" and not self.syntax.plus:
             self._interval("\\}")
         elif character in "+?" and not self.syntax.plus:
-            self._repeat(character, 1 if character == "+" else 0, None if character == "+" else 1)
+            self._quantify(character)
         else:
             return False
         return True
 
     def _control(self, character: str) -> bool:
-        """Escapes of sed and awk for one literal character."""
+        """Read an escape of sed or awk for one character, if it is one."""
         awk = self.syntax.escapes == "awk"
         named = (_AWK_ESCAPES if awk else _SED_ESCAPES).get(character)
         if named is not None:
@@ -531,7 +504,7 @@ class _Parser:
     # brackets
 
     def _bracket(self) -> CharSet:
-        """A bracket expression; the position is at its "["."""
+        """Read a bracket expression; the position is at its "["."""
         pattern = self.pattern
         position = self.position + 1
         negated = pattern.startswith("^", position)
@@ -547,32 +520,20 @@ class _Parser:
             if pattern[position] == "]" and position > start:
                 break
             low, position = self._bracket_element(position, classes)
-            if (
-                pattern.startswith("-", position)
-                and position + 1 < len(pattern)
-                and pattern[position + 1] != "]"
-            ):
+            if self._is_range(position):
                 if low < 0 or pattern.startswith("=]", position - 2):
                     raise RegexError("Invalid range end")
                 high, position = self._bracket_element(position + 1, classes)
                 if high < low and (high < 0 or not self.empty_ranges):
                     raise RegexError("Invalid range end")
                 ranges += [(low, high)] if low <= high else []
-                if (
-                    pattern.startswith("-", position)
-                    and position + 1 < len(pattern)
-                    and pattern[position + 1] != "]"
-                ):
+                if self._is_range(position):
                     raise RegexError("Invalid range end")
             elif low >= 0:
                 ranges.append((low, low))
         content = pattern[start:position]
-        if (
-            self.dialect in ("grep", "sed")
-            and len(content) > 2
-            and content[0] == content[-1] == ":"
-            and not classes
-        ):
+        colons = len(content) > 2 and content[0] == content[-1] == ":"
+        if colons and not classes and self.dialect in ("grep", "sed"):
             raise RegexError("character class syntax is [[:space:]], not [:space:]")
         self.position = position + 1
         return CharSet(
@@ -583,8 +544,13 @@ class _Parser:
             ignore_case=self.ignore_case,
         )
 
+    def _is_range(self, position: int) -> bool:
+        """Whether a "-" at this position stands between two characters."""
+        following = self.pattern[position + 1 : position + 2]
+        return self.pattern.startswith("-", position) and following not in ("", "]")
+
     def _bracket_element(self, position: int, classes: list[str]) -> tuple[int, int]:
-        """(code point, position after it); -1 for a class, which goes to `classes`."""
+        """Return (code point, position after it); add a class to `classes` and return -1 for it."""
         pattern = self.pattern
         character = pattern[position]
         if character == "[" and position + 1 < len(pattern) and pattern[position + 1] in ":.=":
@@ -601,7 +567,7 @@ class _Parser:
             raise RegexError(_UNMATCHED_BRACKET)
         name = pattern[position + 2 : end]
         if kind == ":":
-            if name not in _CLASS_NAMES:
+            if name not in CLASS_NAMES:
                 raise RegexError("Invalid character class name")
             if self.ignore_case and name in ("upper", "lower"):
                 name = "alpha"
@@ -631,7 +597,7 @@ _CODES = ((re.compile(r"([0-7]{1,3})"), 8), (re.compile(r"x([0-9A-Fa-f]{1,2})"),
 
 
 def _coded_escape(pattern: str, position: int) -> tuple[str, int] | None:
-    r"""The character that awk's \NNN or \xHH means, and the position after it."""
+    r"""Return the character of awk's \NNN or \xHH, and the position after it."""
     for form, base in _CODES:
         found = form.match(pattern, position)
         if found is not None:

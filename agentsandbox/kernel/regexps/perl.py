@@ -1,7 +1,16 @@
 """Perl-compatible patterns (`grep -P`) in the syntax of the `regex` package.
 
-PCRE as grep 3.8 uses it knows UTF-8, but its classes are ASCII (no UCP); letter case folds in all
-scripts.
+The two syntaxes are nearly the same. `_Translator` goes through the pattern once and rewrites what
+differs: classes (in PCRE as grep 3.8 uses it they are ASCII, though letter case folds in all
+scripts), escapes for codes, `$`, `\\Z`, `\\R` and others. It also refuses what PCRE refuses, in
+PCRE's words.
+
+The package has a timeout for searches, but none for compiling, and no limit for recursion. So
+`_Meter` follows the groups: it refuses patterns whose counted repeats grow too large when written
+out, and recursive calls that may happen before anything was matched.
+
+For a block of lines (`newline_safe`), negated classes exclude the newline. A pattern that names a
+newline, as in `a\\nb`, cannot be made safe that way (`names_newline`).
 """
 
 from __future__ import annotations
@@ -16,8 +25,7 @@ from agentsandbox.kernel.regexps.perl_tree import read_perl
 
 _MAX_LENGTH = 50_000
 _SAFE_LENGTH = 100_000
-"""A line up to this length may be searched within a block: the time limit then holds for the
-block."""
+"""The longest line that may be searched in a block: the time limit is one for the block."""
 _POSIX_CLASSES = {
     "alpha": "A-Za-z",
     "digit": "0-9",
@@ -44,13 +52,21 @@ _NO_BOUNDARY = f"(?:(?<={_WORD})(?={_WORD})|(?<!{_WORD})(?!{_WORD}))"
 _POSIX_ELEMENT = re.compile(r"\[([:.=])(?:\\[\]\\]|(?!\[\1)[^\]])*?\1\]")
 _CONTROLS = {"a": "\\x07", "e": "\\x1b", "f": "\\x0c", "n": "\\n", "r": "\\r", "t": "\\t"}
 _PLAIN = {
-    "K": "\\K", "G": "\\G", "A": "\\A", "z": "\\Z", "Z": "(?=\\n?\\Z)", "X": "\\X", "R": "(?:\\r\\n|[" + _VERTICAL + "])", "N": "[^\\n]",
-    "b": _BOUNDARY, "B": _NO_BOUNDARY,
-}  # fmt: skip
+    "K": "\\K",
+    "G": "\\G",
+    "A": "\\A",
+    "z": "\\Z",
+    "Z": "(?=\\n?\\Z)",
+    "X": "\\X",
+    "R": "(?:\\r\\n|[" + _VERTICAL + "])",
+    "N": "[^\\n]",
+    "b": _BOUNDARY,
+    "B": _NO_BOUNDARY,
+}
 _PLACES = frozenset("bBAzZGK")
 _NEWLINE = "\\U0000000a"
 _INVALID = "\\udc80-\\udcff"
-"""The bytes that are no UTF-8, as `decode` leaves them."""
+"""Bytes that are not UTF-8, as `decode` represents them."""
 _NO_CASE = "PCRE2 does not support \\F, \\L, \\l, \\N{name}, \\U, or \\u"
 _REFUSED = {
     "F": _NO_CASE,
@@ -77,7 +93,7 @@ _VERB_START = re.compile(r"\(\*[a-zA-Z]")
 _CASES = frozenset(
     f"{letter}{{{case}}}" for letter in "pP" for case in ("Lu", "Ll", "Lt", "^Lu", "^Ll", "^Lt")
 )
-"""Properties that tell letters by their case, also where that is ignored."""
+"""Properties of letter case, which count even if case is ignored."""
 _VERB = re.compile(r"\(\*(?:UTF8?|UCP|LIMIT_\w+=\d+|NO_\w+|CRLF|LF|ANYCRLF|ANY|CR|BSR_\w+)\)")
 
 
@@ -92,14 +108,13 @@ def compile_perl(
     bytewise: bool = False,
     repeats_places: bool = False,
 ) -> PerlRegex:
-    """Compile a pattern of Perl's kind; raises `RegexError`.
+    """Compile a pattern in Perl's syntax; raises `RegexError`.
 
-    `newline_safe`, `line_anchors` and `bytewise` are `newline_safe`, `newline_anchors` and
-    `bytewise` of `compile_posix`. With `utf8` \\D, \\S and \\W outside brackets match ASCII only,
-    and nothing matches what is no UTF-8, as with the PCRE2 10.42 that grep -P runs on. With
-    `repeats_places` ^, $, \\b and the like may be repeated, as in Rust.
-
-    A pattern that names a newline cannot be made safe for blocks: its `safe_length` is 0.
+    newline_safe    nothing matches a newline, as in `compile_posix`; if the pattern names a
+    newline, `safe_length` is 0. line_anchors    ^ and $ also match at newlines inside the text.
+    utf8            \\D, \\S and \\W outside brackets match ASCII only, and nothing matches bytes
+    that are not UTF-8, as in the PCRE2 10.42 of grep -P. bytewise        pattern and texts have one
+    character for each byte. repeats_places  ^, $, \\b and the like may be repeated, as in Rust.
     """
     import regex  # only grep -P needs it
 
@@ -110,21 +125,17 @@ def compile_perl(
     )
     translator.repeats_places = repeats_places
     source = translator.translate()
-    flags = (
-        regex.V1
-        | (regex.I if ignore_case else 0)
-        | (regex.M if newline_safe or line_anchors else 0)
-    )
+    flags = regex.V1 | (regex.I if ignore_case else 0)
+    flags |= regex.M if newline_safe or line_anchors else 0
     try:
         compiled = regex.compile(source, flags, cache_pattern=False)
     except (
         regex.error,
         RecursionError,
         MemoryError,
-        OverflowError,
+        ArithmeticError,
         ValueError,
-        KeyError,
-        IndexError,
+        LookupError,
     ) as error:
         raise RegexError(_describe(error)) from None
     tree = read_perl(pattern, ignore_case=ignore_case) if newline_safe else None
@@ -132,7 +143,7 @@ def compile_perl(
 
 
 def _describe(error: BaseException) -> str:
-    """An error of the `regex` package in PCRE's words where they are known."""
+    """Return the message of PCRE for an error of the `regex` package."""
     message = str(getattr(error, "msg", "")) or "internal error"
     for ours, theirs in _MESSAGES.items():
         if ours in message:
@@ -158,12 +169,12 @@ _MESSAGES = {
 
 
 class _Frame:
-    """What is known of an open group.
+    """The measures of an open group.
 
-    `size`      atoms so far, counted repeats written out.
+    `size`      the number of atoms so far, with counted repeats written out.
     `last`      the size of the last atom.
     `consumes`  whether the current branch has an atom that must match a character.
-    `every`     whether all branches before had one.
+    `every`     whether all branches before it have one.
     """
 
     __slots__ = ("consumes", "every", "is_atom", "last", "size")
@@ -177,15 +188,13 @@ class _Frame:
 
 
 class _Meter:
-    """Follows a pattern's groups and repeats, and refuses what would grow without bound when
-    compiled or run.
-    """
+    """The measures of all open groups; refuses what would grow without bound."""
 
     def __init__(self) -> None:
         self.frames = [_Frame(is_atom=True)]
 
     def atom(self, *, consumes: bool) -> None:
-        """One more atom; it counts as consuming until a repeat says otherwise."""
+        """Add an atom."""
         frame = self.frames[-1]
         frame.size += 1
         frame.last = 1
@@ -193,7 +202,7 @@ class _Meter:
             frame.consumes = True
 
     def open(self, *, is_atom: bool) -> None:
-        """A group begins; look-arounds and the like are no atoms."""
+        """Begin a group; look-arounds and the like are no atoms."""
         if len(self.frames) > _MAX_NESTING:
             raise RegexError("parentheses are too deeply nested")
         self.frames.append(_Frame(is_atom=is_atom))
@@ -203,13 +212,13 @@ class _Meter:
         return not all(frame.is_atom for frame in self.frames)
 
     def branch(self) -> None:
-        """A "|"."""
+        """End a branch at "|"."""
         frame = self.frames[-1]
         frame.every = frame.every and frame.consumes
         frame.consumes = False
 
     def close(self, *, optional: bool) -> None:
-        """A group ends; `optional`: a repeat that may be zero follows."""
+        """End a group; `optional`: a repeat that may be zero follows."""
         if len(self.frames) == 1:
             return
         frame = self.frames.pop()
@@ -220,21 +229,21 @@ class _Meter:
             outer.consumes = True
 
     def repeat(self, count: int) -> None:
-        """The last atom is repeated `count` times."""
+        """Repeat the last atom `count` times."""
         frame = self.frames[-1]
         frame.size += frame.last * max(count - 1, 0)
         if frame.size > _MAX_SIZE:
             raise RegexError("regular expression is too large")
 
     def recurse(self) -> None:
-        """A group calls itself or another: something must have been matched before."""
+        """Add a call of a group: something must have been matched before it."""
         if not any(frame.consumes for frame in self.frames):
             raise RegexError("recursive call could loop indefinitely")
         self.atom(consumes=False)
 
 
 class _Translator:
-    """Rewrites what the two syntaxes spell differently, and leaves the rest."""
+    """A translator of one pattern."""
 
     def __init__(
         self, pattern: str, *, newline_safe: bool, line_anchors: bool, utf8: bool, bytewise: bool
@@ -242,7 +251,7 @@ class _Translator:
         self.utf8 = utf8
         self.bytewise = bytewise
         self.never = ("\\n" if newline_safe else "") + (_INVALID if utf8 else "")
-        """What no negated class matches."""
+        """The characters that no negated class matches."""
         self.line_anchors = line_anchors
         self.pattern = pattern
         self.newline_safe = newline_safe
@@ -253,10 +262,10 @@ class _Translator:
         self.out: list[str] = []
         self.meter = _Meter()
         self.repeatable = False
-        """Whether what stands before can be repeated: a place cannot."""
+        """Whether the last item can be repeated; an assertion cannot."""
         self.repeats_places = False
         self.misplaced = False
-        """Whether \\K stands in a look-around, which is told after all else."""
+        """Whether \\K is in a look-around; this error comes after all others."""
 
     def translate(self) -> str:
         pattern = self.pattern
@@ -315,7 +324,7 @@ class _Translator:
         return "".join(self.out)
 
     def _is_optional(self, position: int) -> bool:
-        """Whether a repeat that may be zero stands here."""
+        """Whether a repeat that may be zero begins here."""
         return self.pattern.startswith(("*", "?", "{0", "{,"), position)
 
     def _measure_atom(self, position: int) -> None:
@@ -400,16 +409,12 @@ class _Translator:
         elif character == "K" and self.meter.looks_around():
             self.misplaced = True
         elif character in _PLAIN:
-            if (
-                character == "N"
-                and pattern.startswith("{", start + 1)
-                and not _COUNTS.match(pattern, start + 1)
-            ):
+            named = character == "N" and pattern.startswith("{", start + 1)
+            if named and not _COUNTS.match(pattern, start + 1):
                 raise RegexError(_NO_CASE)
             self.names_newline |= character in "RXG"
-            self.out.append(
-                self._valid(_PLAIN[character]) if character in "NX" else _PLAIN[character]
-            )
+            plain = _PLAIN[character]
+            self.out.append(self._valid(plain) if character in "NX" else plain)
         elif character.lower() in _SHORTHANDS:
             self.out.append(self._shorthand(character))
         else:
@@ -423,7 +428,7 @@ class _Translator:
         return f"[{_WITHOUT_NEWLINE.get(character, inside) if self.newline_safe else inside}]"
 
     def _valid(self, source: str) -> str:
-        """What matches one character, but for those that are no UTF-8."""
+        """Return a pattern for one character that excludes bytes that are not UTF-8."""
         return f"(?:(?![{_INVALID}]){source})" if self.utf8 else source
 
     def _other_escape(self, start: int) -> None:
@@ -431,13 +436,11 @@ class _Translator:
         character = pattern[start]
         if found := _PROPERTY.match(pattern, start):
             self.names_newline |= character == "P"
-            self.out.append(
-                self._valid(f"(?-i:\\{found[0]})" if found[0] in _CASES else "\\" + found[0])
-            )
+            source = f"(?-i:\\{found[0]})" if found[0] in _CASES else "\\" + found[0]
+            self.out.append(self._valid(source))
         elif pattern.startswith(("x{", "o{"), start) and not _CODE_IN_BRACES.match(pattern, start):
-            raise RegexError(
-                f"non-{'hex' if character == 'x' else 'octal'} character in \\{character}{{}} (closing brace missing?)"
-            )
+            kind = "hex" if character == "x" else "octal"
+            raise RegexError(f"non-{kind} character in \\{character}{{}} (closing brace missing?)")
         elif found := _CODE.match(pattern, start):
             piece = _coded(found, bytewise=self.bytewise)
             self.names_newline |= piece == _NEWLINE
@@ -518,7 +521,7 @@ class _Translator:
 
 
 def _refuse_posix(pattern: str, position: int, *, named: bool) -> None:
-    """What POSIX has in brackets and PCRE has not, or only, when `named`, inside a class."""
+    """Refuse POSIX elements that PCRE lacks; named classes are allowed inside a class."""
     found = _POSIX_ELEMENT.match(pattern, position)
     if found is not None and found[1] != ":":
         raise RegexError("POSIX collating elements are not supported")
@@ -534,7 +537,7 @@ def _posix_class(found: re.Match[str]) -> str:
 
 
 def _set_escape(pattern: str, start: int, *, bytewise: bool) -> tuple[str, int]:
-    """An escape inside a class, and the position after it."""
+    """Return an escape inside a class, and the position after it."""
     character = pattern[start]
     if character == "b":
         return "\\x08", start + 1
@@ -553,7 +556,7 @@ def _set_escape(pattern: str, start: int, *, bytewise: bool) -> tuple[str, int]:
 
 
 def _coded(found: re.Match[str], *, bytewise: bool) -> str:
-    """A character given by its code."""
+    """Return a character given by its code."""
     wide, narrow, octal, zero, control = found.groups()
     if control is not None:
         code = ord(control.upper()) ^ 64

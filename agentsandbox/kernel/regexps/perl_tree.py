@@ -1,8 +1,9 @@
-"""Reads the Perl patterns that people write every day as a tree, so that `re` can run those that
-cannot explode.
+"""The common Perl patterns as trees, so that `re` can run those that cannot explode.
 
-What is not known here (recursion, back-references, possessive repeats, options inside …) is left to
-the `regex` package.
+The tree selects lines in the same way as that of a POSIX pattern, and tells how long a text may be.
+The source for `re` is written along with it, because it finds the same matches as PCRE (the first,
+not the longest). A pattern with anything else (recursion, back-references, possessive repeats,
+options inside) is not read, and the `regex` package runs it alone.
 """
 
 from __future__ import annotations
@@ -46,9 +47,9 @@ _CLASS = re.compile(r"\[:(\w+):\]")
 class PerlTree:
     """A pattern for ASCII lines.
 
-    `root`    tells which lines match.
-    `source`  finds the same matches as PCRE, by `re`; its only group, if any, is what \\K keeps.
-    `behind`  the plain text of the look-behind that the pattern begins with; "" for others.
+    `root`    the tree, which selects lines.
+    `source`  the pattern for `re`; its only group, if any, is the part behind \\K.
+    `behind`  the text of the look-behind at the beginning, if it is plain, else "".
     """
 
     __slots__ = ("behind", "ignore_case", "root", "safe_length", "source")
@@ -62,13 +63,11 @@ class PerlTree:
 
 
 class _Unknown(Exception):
-    """The pattern has something that only the `regex` package knows."""
+    """The pattern has something that is not known here."""
 
 
 def read_perl(pattern: str, *, ignore_case: bool) -> PerlTree | None:
-    """The tree of a pattern that may be matched in a block of ASCII lines; None for what is not
-    known here.
-    """
+    """Return the tree of a pattern for a block of ASCII lines, or None."""
     if not pattern.isascii() or not pattern.isprintable() or len(pattern) > 1000:
         return None
     if pattern.startswith("(?i)"):
@@ -82,18 +81,15 @@ def read_perl(pattern: str, *, ignore_case: bool) -> PerlTree | None:
         return None
     if reader.keep is None:
         return PerlTree(root, source, _text_behind(root, source), ignore_case=ignore_case)
-    return PerlTree(
-        root, f"{source[: reader.keep]}({source[reader.keep :]})", "", ignore_case=ignore_case
-    )
+    kept = f"{source[: reader.keep]}({source[reader.keep :]})"
+    return PerlTree(root, kept, "", ignore_case=ignore_case)
 
 
 def _text_behind(root: Node, source: str) -> str:
     first = top_parts(root)[0]
-    if (
-        not isinstance(first, LookAround)
-        or not first.source.startswith("(?<=")
-        or not source.startswith(first.source)
-    ):
+    if not isinstance(first, LookAround) or not source.startswith(first.source):
+        return ""
+    if not first.source.startswith("(?<="):
         return ""
     text = first.source[4:-1]
     plain = re.sub(r"\\(.)", r"\1", text)
@@ -101,7 +97,7 @@ def _text_behind(root: Node, source: str) -> str:
 
 
 class _Reader:
-    """Reads from left to right; each part gives a node and its source."""
+    """A reader from left to right; each part gives a node and its source."""
 
     def __init__(self, pattern: str, ignore_case: bool) -> None:
         self.pattern = pattern
@@ -109,10 +105,10 @@ class _Reader:
         self.position = 0
         self.groups = 0
         self.keep: int | None = None
-        """Where in the source of the whole the match begins, if \\K says so."""
+        """The place of \\K in the source, if there is one."""
 
     def alternation(self, depth: int) -> tuple[Node, str]:
-        """Branches, up to the end or the closing parenthesis."""
+        """Read branches up to the end or the closing parenthesis."""
         if depth > _MAX_NESTING:
             raise _Unknown
         nodes: list[Node] = []
@@ -149,7 +145,7 @@ class _Reader:
             nodes.append(node)
             source += piece
         if self.keep is not None and not depth and not any(node.low for node in nodes[kept:]):
-            raise _Unknown  # what is kept may be empty
+            raise _Unknown  # the part behind \\K may be empty
         return (nodes[0] if len(nodes) == 1 else Concatenation(nodes)), source
 
     def _repeated(self, node: Node, source: str) -> tuple[Node, str]:
@@ -166,20 +162,14 @@ class _Reader:
             self.position += 1
         else:
             return node, source
-        if isinstance(node, Assertion) or pattern[self.position : self.position + 1] in (
-            "+",
-            "*",
-            "{",
-        ):
+        if isinstance(node, Assertion) or pattern.startswith(("+", "*", "{"), self.position):
             raise _Unknown
         lazy = "?" if pattern.startswith("?", self.position) else ""
         self.position += len(lazy)
-        if pattern[self.position : self.position + 1] in ("+", "*", "?", "{"):
+        if pattern.startswith(("+", "*", "?", "{"), self.position):
             raise _Unknown
-        counts_source = f"{{{least},{'' if most is None else most}}}"
-        return Repeat(node, least, most), f"(?:{source}){counts_source}{lazy}" if len(
-            source
-        ) > 1 else source + counts_source + lazy
+        body = f"(?:{source})" if len(source) > 1 else source
+        return Repeat(node, least, most), f"{body}{{{least},{'' if most is None else most}}}{lazy}"
 
     def _atom(self, depth: int) -> tuple[Node, str]:
         pattern = self.pattern
@@ -219,12 +209,9 @@ class _Reader:
             raise _Unknown
         self.position += 1
         if look:
-            if (
-                self.ignore_case
-                or body.high is None
-                or body.high > 100
-                or (opening[1] == "<" and not body.fixed)
-            ):
+            if self.ignore_case or body.high is None or body.high > 100:
+                raise _Unknown
+            if opening[1] == "<" and not body.fixed:
                 raise _Unknown
             source = f"({opening}{source})"
             return LookAround(source), source
@@ -236,15 +223,13 @@ class _Reader:
         character = pattern[self.position : self.position + 1]
         self.position += 1
         if character in ("b", "B"):
-            return Assertion(
-                character
-            ), "\\b" if character == "b" else "(?:(?<=\\w)(?=\\w)|(?<!\\w)(?!\\w))"
+            inside = "(?:(?<=\\w)(?=\\w)|(?<!\\w)(?!\\w))"
+            return Assertion(character), "\\b" if character == "b" else inside
         if character in _CONTROLS:
             return self._written(self._literal(_CONTROLS[character]))
         if character and character in "dwsDWS":
-            return self._written(
-                CharSet(_SHORTHANDS[character.lower()], negated=character.isupper(), newline=False)
-            )
+            ranges = _SHORTHANDS[character.lower()]
+            return self._written(CharSet(ranges, negated=character.isupper(), newline=False))
         if not character or character.isalnum():
             raise _Unknown
         return self._written(self._literal(ord(character)))
@@ -274,9 +259,8 @@ class _Reader:
                 continue
             low = self._code()
             high = low
-            if pattern.startswith("-", self.position) and not pattern.startswith(
-                "-]", self.position
-            ):
+            ranged = pattern.startswith("-", self.position)
+            if ranged and not pattern.startswith("-]", self.position):
                 self.position += 1
                 if self._member() is not None:
                     raise _Unknown
@@ -288,7 +272,7 @@ class _Reader:
         return CharSet(ranges, negated=negated, newline=False, ignore_case=self.ignore_case)
 
     def _member(self) -> tuple[tuple[int, int], ...] | None:
-        """What a shorthand in a set stands for; None if there is none."""
+        """Read a shorthand in a set and return its ranges, or None if there is none."""
         if self.pattern[self.position : self.position + 1] == "\\":
             found = _SHORTHANDS.get(self.pattern[self.position + 1 : self.position + 2])
             if found is not None:
@@ -297,7 +281,7 @@ class _Reader:
         return None
 
     def _code(self) -> int:
-        """A single character in a set."""
+        """Read a single character in a set."""
         character = self.pattern[self.position : self.position + 1]
         self.position += 1
         if character != "\\":

@@ -1,4 +1,10 @@
-"""Writes the tree of a POSIX pattern as a pattern of Python's `re`."""
+"""The tree of a pattern written as a pattern of Python's `re`, and the plain texts in it.
+
+Character classes differ in ASCII text and beyond, so there are two spellings of a set: the one for
+ASCII is shorter and faster. Bytes that are not UTF-8 are no characters: no set of the other
+spelling matches them. The text functions at the end find what a search may look for before it runs
+`re`.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 INVALID = "\udc80-\udcff"
-"""Bytes that are not UTF-8, as `streams.decode` writes them: they are not characters."""
+"""Bytes that are not UTF-8, as `streams.decode` writes them."""
 
 _SPACE = "\t-\r \u1680\u2000-\u2006\u2008-\u200a\u2028\u2029\u205f\u3000"
 
@@ -41,7 +47,7 @@ _ASCII_CLASSES = {
     "word": "0-9A-Za-z_",
 }
 
-# Beyond ASCII: (fragment of a set, or None) and (a whole negated set that stands beside it, or None).
+# Beyond ASCII: (a fragment of a set, a whole set that is an alternative to it or None).
 _UNICODE_CLASSES: dict[str, tuple[str, str | None]] = {
     "alpha": ("", "[^\\W0-9_]"),
     "digit": ("0-9", None),
@@ -67,9 +73,7 @@ _CASED_BLOCKS = ((0, 0x590), (0x10A0, 0x1400), (0x1C80, 0x2190), (0x2C00, 0x2E00
 
 
 def _ranges_of(name: str) -> str:
-    """The upper- or lower-case letters of the scripts that have case, as ranges; computed when
-    first asked for.
-    """
+    """Return the upper-case or lower-case letters as ranges; they are computed once."""
     if name not in _case_ranges:
         test = str.isupper if name == "upper" else str.islower
         pieces: list[str] = []
@@ -80,9 +84,8 @@ def _ranges_of(name: str) -> str:
                     start = code if start is None else start
                     last = code
                 elif start is not None:
-                    pieces.append(
-                        f"\\u{start:04x}-\\u{last:04x}" if last > start else f"\\u{start:04x}"
-                    )
+                    end = f"-\\u{last:04x}" if last > start else ""
+                    pieces.append(f"\\u{start:04x}{end}")
                     start = None
         _case_ranges[name] = "".join(pieces)
     return _case_ranges[name]
@@ -94,7 +97,7 @@ def _escape_in_set(code: int) -> str:
 
 
 def set_source(node: CharSet, *, ascii_only: bool) -> str:
-    """One character set. In text that is all ASCII `ascii_only` sets match the same and faster."""
+    """Return a character set; in ASCII text the `ascii_only` spelling matches the same, faster."""
     if node.negated and not node.ranges and not node.classes:
         if ascii_only:
             return "(?s:.)" if node.newline else "."
@@ -102,10 +105,8 @@ def set_source(node: CharSet, *, ascii_only: bool) -> str:
     literal = node.literal
     if literal is not None:
         return re.escape(literal)
-    pieces = [
-        _range_source(low, high)
-        for low, high in (node.ranges if node.newline else _without_newline(node.ranges))
-    ]
+    ranges = node.ranges if node.newline else _without_newline(node.ranges)
+    pieces = [_range_source(low, high) for low, high in ranges]
     beside: list[str] = []
     for name in node.classes:
         if not node.newline and name in _WITH_NEWLINE:
@@ -121,11 +122,9 @@ def set_source(node: CharSet, *, ascii_only: bool) -> str:
                 pieces.append(other)
             elif other is not None:
                 beside.append(other)
-    return (
-        _negated_set(node, pieces, beside, ascii_only)
-        if node.negated
-        else _positive_set(pieces, beside)
-    )
+    if node.negated:
+        return _negated_set(node, pieces, beside, ascii_only)
+    return _positive_set(pieces, beside)
 
 
 def _range_source(low: int, high: int) -> str:
@@ -133,7 +132,7 @@ def _range_source(low: int, high: int) -> str:
 
 
 def _without_newline(ranges: tuple[tuple[int, int], ...]) -> list[tuple[int, int]]:
-    """The ranges with the newline cut out."""
+    """Return the ranges without the newline."""
     out: list[tuple[int, int]] = []
     for low, high in ranges:
         if low <= 10 <= high:
@@ -174,7 +173,7 @@ _MIXED_EDGES = {"^": "^", "`": "\\A", "$": "$", "'": "\\Z"}
 
 
 class _Writer:
-    """Writes nodes; `edges` holds the anchors' spellings."""
+    """A writer of nodes; `edges` holds the spellings of the anchors."""
 
     def __init__(self, ascii_only: bool, edges: dict[str, str]) -> None:
         self.ascii_only = ascii_only
@@ -199,23 +198,22 @@ class _Writer:
         return self.edges[node.kind]
 
     def _sequence(self, parts: Sequence[Node]) -> str:
-        """The parts in turn; a word's beginning is looked for behind plain text, which `re` finds
-        faster than an assertion.
+        """Return the parts in turn.
+
+        The beginning of a word before plain text becomes a look-behind after the text, because `re`
+        finds plain text faster than an assertion.
         """
-        text = (
-            leading_text(parts[1:])
-            if parts and isinstance(parts[0], Assertion) and parts[0].kind in "(<b"
-            else ""
-        )
-        if text and (parts[0].kind == "(" or text[0].isalnum() or text[0] == "_"):  # type: ignore[attr-defined]
-            plain = re.escape(text)
-            return f"{plain}(?<!\\w{plain}){self._sequence(parts[1 + len(text) :])}"
-        return "".join(
-            [
-                f"(?:{self.write(part)})" if isinstance(part, Alternation) else self.write(part)
-                for part in parts
-            ]
-        )
+        first = parts[0] if parts else None
+        if isinstance(first, Assertion) and first.kind in "(<b":
+            text = leading_text(parts[1:])
+            if text and (first.kind == "(" or text[0].isalnum() or text[0] == "_"):
+                plain = re.escape(text)
+                return f"{plain}(?<!\\w{plain}){self._sequence(parts[1 + len(text) :])}"
+        written = [
+            f"(?:{self.write(part)})" if isinstance(part, Alternation) else self.write(part)
+            for part in parts
+        ]
+        return "".join(written)
 
     def _repeat(self, node: Repeat) -> str:
         body = self.write(node.body)
@@ -234,8 +232,8 @@ class _Writer:
 
 
 def sort_branches(node: Alternation) -> list[Node]:
-    """The branches, the longest first where all are plain text: POSIX takes the longest match, `re`
-    the first.
+    """Return the branches; if all have fixed lengths, the longest first, because `re` takes the
+    first that matches.
     """
     branches = list(node.branches)
     if all(branch.fixed for branch in branches):
@@ -243,18 +241,14 @@ def sort_branches(node: Alternation) -> list[Node]:
     return branches
 
 
-def translate(
-    root: Node, *, ascii_only: bool, multiline: bool, newline_safe: bool, not_bol: bool = False
-) -> str:
-    """The source of a pattern for `re` (with `re.M` when `multiline` or `newline_safe`)."""
+def translate(root: Node, *, ascii_only: bool, multiline: bool, newline_safe: bool) -> str:
+    """Return the source of a pattern for `re` (with `re.M` if `multiline` or `newline_safe`)."""
     edges = _LINE_EDGES if newline_safe else _MIXED_EDGES if multiline else _TEXT_EDGES
-    if not_bol:
-        edges = {**edges, "^": "(?!)" if not multiline else "(?<=\n)", "`": "(?!)"}
     return _Writer(ascii_only, edges).write(root)
 
 
 def literal_text(root: Node) -> str | None:
-    """The one text that the pattern matches; None when there is more than one."""
+    """Return the only text that the pattern matches, or None."""
     parts = root.parts if isinstance(root, Concatenation) else (root,)
     text: list[str] = []
     for part in parts:
@@ -266,7 +260,7 @@ def literal_text(root: Node) -> str | None:
 
 
 def leading_text(parts: Sequence[Node]) -> str:
-    """The plain text that these parts begin with."""
+    """Return the plain text at the beginning of these parts."""
     text: list[str] = []
     for part in parts:
         character = part.literal if isinstance(part, CharSet) else None
@@ -277,7 +271,7 @@ def leading_text(parts: Sequence[Node]) -> str:
 
 
 def alternative_texts(root: Node) -> list[str]:
-    """The texts of a pattern that is nothing but a choice between them; none for others."""
+    """Return the texts of a pattern that is a choice between texts, or an empty list."""
     while isinstance(root, Group):
         root = root.body
     if not isinstance(root, Alternation):
@@ -287,9 +281,7 @@ def alternative_texts(root: Node) -> list[str]:
 
 
 def required_text(root: Node) -> str:
-    """The longest text that every match contains, as far as the top level of the tree tells; "" for
-    none.
-    """
+    """Return the longest text on the top level that every match contains, or ""."""
     best = ""
     run: list[str] = []
     for part in [*top_parts(root), Assertion("^")]:
@@ -300,19 +292,13 @@ def required_text(root: Node) -> str:
         if len(run) > len(best):
             best = "".join(run)
         run = []
-        if (
-            isinstance(part, Repeat)
-            and part.least >= 1
-            and isinstance(part.body, CharSet)
-            and part.body.literal
-            and not best
-        ):
-            best = part.body.literal
+        if not best and isinstance(part, Repeat) and part.least and isinstance(part.body, CharSet):
+            best = part.body.literal or ""
     return best
 
 
 def top_parts(node: Node) -> list[Node]:
-    """The parts of the top level, groups opened."""
+    """Return the parts of the top level, with groups opened."""
     if isinstance(node, Concatenation):
         return [inner for part in node.parts for inner in top_parts(part)]
     if isinstance(node, Group):

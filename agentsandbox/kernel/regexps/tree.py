@@ -1,7 +1,8 @@
-"""The tree of a POSIX regular expression. Every node knows its size, its lengths and what it may
-begin with.
+"""The tree of a regular expression.
 
-First sets are bit masks: bit N for the ASCII character N, bit 128 for every other character.
+Every node knows its size, the lengths of its matches, and the set of characters that a match may
+begin with. These sets are bit masks: bit N for the ASCII character N, bit 128 for all other
+characters.
 """
 
 from __future__ import annotations
@@ -29,10 +30,12 @@ _CLASSES: dict[str, str] = {
     "word": "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_",
 }
 _ASCII_ONLY = frozenset(("digit", "xdigit"))
+CLASS_NAMES = frozenset(_CLASSES) - {"word"}
+"""The names that may be written as `[:name:]`."""
 
 
 def class_mask(name: str) -> int:
-    """The mask of a character class."""
+    """Return the mask of a character class."""
     mask = 0 if name in _ASCII_ONLY else _OTHER
     for character in _CLASSES[name]:
         mask |= 1 << ord(character)
@@ -48,7 +51,7 @@ def _range_mask(low: int, high: int) -> int:
 
 
 def _fold(mask: int) -> int:
-    """A mask that ignores case."""
+    """Return the mask with both cases of each letter."""
     upper = (mask >> 65) & 0x3FFFFFF
     lower = (mask >> 97) & 0x3FFFFFF
     both = upper | lower
@@ -58,9 +61,9 @@ def _fold(mask: int) -> int:
 class Node:
     """A part of a pattern.
 
-    `low`, `high`   lengths in characters of what it matches; `high` is None without a bound.
-    `first`         mask of what a match that is not empty may begin with.
-    `size`          nodes after counted repeats are written out.
+    `low`, `high`   the least and the greatest length of a match; `high` is None without a bound.
+    `first`         the mask of the characters that a match may begin with.
+    `size`          the number of nodes, with counted repeats written out.
     """
 
     __slots__ = ("first", "high", "low", "size")
@@ -73,14 +76,12 @@ class Node:
 
     @property
     def fixed(self) -> bool:
-        """Whether all matches are equally long."""
+        """Whether all matches have the same length."""
         return self.low == self.high
 
 
 class CharSet(Node):
-    """One character: of `ranges` (pairs of code points) and `classes`, or none of them when
-    `negated`.
-    """
+    """One character of `ranges` (pairs of code points) and `classes`; if `negated`, any other."""
 
     __slots__ = ("classes", "negated", "newline", "ranges")
 
@@ -113,7 +114,7 @@ class CharSet(Node):
 
     @property
     def literal(self) -> str | None:
-        """The one character it matches, letter case aside."""
+        """The character, if it matches only one (or both cases of one)."""
         if self.negated or self.classes or len(self.ranges) != 1:
             return None
         low, high = self.ranges[0]
@@ -123,8 +124,9 @@ class CharSet(Node):
 
 
 class Assertion(Node):
-    """An empty place. `kind` is one of ^ $ ` ' b B < >, "(" (no word character before) and ")"
-    (none after).
+    """A condition on a place. `kind` is one of ^ $ ` ' b B < > ( ).
+
+    "(" means that no word character precedes, ")" that none follows.
     """
 
     __slots__ = ("kind",)
@@ -135,9 +137,7 @@ class Assertion(Node):
 
 
 class LookAround(Assertion):
-    """What must or must not stand before or after a place, of a bounded length, as `re` writes
-    it.
-    """
+    """A look-around of a bounded length, in the syntax of `re`."""
 
     __slots__ = ("source",)
 
@@ -147,7 +147,7 @@ class LookAround(Assertion):
 
 
 class BackReference(Node):
-    """What group `number` matched, once more."""
+    """The text that group `number` matched."""
 
     __slots__ = ("number",)
 
@@ -168,7 +168,7 @@ class Group(Node):
 
 
 class Concatenation(Node):
-    """One part after another; none at all matches the empty string."""
+    """A sequence of parts; without parts it matches the empty string."""
 
     __slots__ = ("parts",)
 
@@ -186,7 +186,7 @@ class Concatenation(Node):
 
 
 class Alternation(Node):
-    """One of several branches."""
+    """A choice between branches."""
 
     __slots__ = ("branches",)
 
@@ -205,7 +205,7 @@ class Alternation(Node):
 
 
 class Repeat(Node):
-    """`body` at least `least` times, at most `most` (None: any number)."""
+    """A repetition of `body`, at least `least` and at most `most` times (None: any number)."""
 
     __slots__ = ("body", "least", "most")
 
