@@ -1,5 +1,15 @@
-"""gzip, bzip2, xz and zstd streams, block by block: what comes out is bounded before it is made, so
-that no bomb grows.
+"""gzip, bzip2, xz and zstd streams, block by block.
+
+Compressed data is untrusted: a kilobyte may expand to a gigabyte (a bomb), and a header may ask for
+a window of any size. So nothing is expanded at once:
+
+* `decompress` yields blocks of bounded size, whatever the input. zlib, bz2 and lzma take the bound
+  as an argument. zstd has none, so it gets only as little input as cannot expand far.
+* Every block draws on the budget, so a bomb ends by time or steps, and what writes the blocks ends
+  it by size.
+* The window that a header declares is charged to the budget before the library allocates it.
+* Checks of length and checksum come after the data, so callers that must not keep damaged data
+  remove it when `CompressionError` is raised.
 """
 
 from __future__ import annotations
@@ -28,21 +38,20 @@ if TYPE_CHECKING:
 
 BLOCK = 262144
 _WINDOW = 32768
-"""`gzip` writes so many bytes at once: what it has of them when the data turns out to be wrong is
-lost."""
+"""The size of blocks that `gzip` writes: an incomplete block before damaged data is lost."""
 ZEROS = bytes(_WINDOW)
-"""What stands before the data for `gzip` and `unzip`: wrong data may refer to it."""
+"""The window before the data for `gzip` and `unzip`: damaged data may refer to it."""
 _MIB = 1024 * 1024
 _MEMORY = 128 * _MIB
 _HEADERS = 48
-"""Bytes in which a stream declares its window."""
+"""The bytes of a stream that declare its window."""
 _WINDOW_SHARE = 2
-"""A window counts for half: most are never filled, and two of the largest do not fit."""
+"""A window counts for half: most are never filled, and two of the largest must not fit."""
 _LZMA2 = 0x21
 _TABLES_GROW = 12
 """The highest level of zstd whose tables are small."""
 _TABLES = {"window_log": 23, "chain_log": 22, "hash_log": 22}
-"""Powers of two that the tables of higher levels do not pass."""
+"""Bounds of the tables of higher levels, as powers of two."""
 _MAGIC = {
     "gzip": b"\x1f\x8b",
     "bzip2": b"BZh",
@@ -50,25 +59,20 @@ _MAGIC = {
     "lzma": b"\x5d\0\0",
     "zstd": b"\x28\xb5\x2f\xfd",
 }
-_CHECKS = {
-    "none": lzma.CHECK_NONE,
-    "crc32": lzma.CHECK_CRC32,
-    "crc64": lzma.CHECK_CRC64,
-    "sha256": lzma.CHECK_SHA256,
-}
-"""The integrity checks of xz."""
-
-RECOVER = "You can use the `bzip2recover' program to attempt to recover\ndata from undamaged sections of corrupted files.\n"
+RECOVER = (
+    "You can use the `bzip2recover' program to attempt to recover\n"
+    "data from undamaged sections of corrupted files.\n"
+)
 CORRUPT = (
     "It is possible that the compressed file(s) have become corrupted.\n"
     f"You can use the -tvv option to test integrity of such files.\n\n{RECOVER}"
 )
-"""What `bzip2` says of damaged files, also when `tar` runs it."""
+"""The message of `bzip2` about damaged files, also when `tar` runs it."""
 
 
 class CompressionError(Exception):
-    """Compressed data is wrong. `problem`: "format", "end" (too early), "check", "length", "both",
-    "data", "garbage" (after the end).
+    """Compressed data is damaged. `problem` is format, end (too early), check (sum), length, both
+    (check and length), data or garbage (after the end).
     """
 
     def __init__(self, problem: str) -> None:
@@ -77,7 +81,7 @@ class CompressionError(Exception):
 
 
 class Source:
-    """A reader that can be looked ahead in."""
+    """A reader with lookahead."""
 
     def __init__(self, reader: ByteReader) -> None:
         self._reader = reader
@@ -85,7 +89,7 @@ class Source:
         self._read = 0
 
     def peek(self, size: int) -> bytes:
-        """The next `size` bytes, fewer only at the end, without taking them."""
+        """Return the next `size` bytes, fewer only at the end, without taking them."""
         while len(self._held) < size:
             block = self._reader.read(65536)
             if not block:
@@ -95,13 +99,13 @@ class Source:
         return self._held[:size]
 
     def take(self, size: int) -> bytes:
-        """The next `size` bytes, fewer only at the end."""
+        """Take the next `size` bytes, fewer only at the end."""
         taken = self.peek(size)
         self._held = self._held[len(taken) :]
         return taken
 
     def block(self) -> bytes:
-        """Whatever comes next; b"" only at the end."""
+        """Take the next block of any size; b"" only at the end."""
         if self._held:
             block, self._held = self._held, b""
             return block
@@ -109,29 +113,33 @@ class Source:
         self._read += len(block)
         return block
 
+    def blocks(self) -> Iterator[bytes]:
+        """Yield everything that is left."""
+        while block := self.block():
+            yield block
+
     @property
     def taken(self) -> int:
-        """How many bytes were taken."""
+        """The number of bytes taken."""
         return self._read - len(self._held)
 
     def give_back(self, data: bytes) -> None:
-        """Put back what was taken too much."""
+        """Put back bytes that were taken."""
         self._held = data + self._held
 
 
 class GzipHeader:
-    """What stands before the data of a gzip member."""
+    """The header of a gzip member."""
 
-    __slots__ = ("method", "mtime", "name")
+    __slots__ = ("mtime", "name")
 
-    def __init__(self, method: int, mtime: int, name: bytes) -> None:
-        self.method = method
+    def __init__(self, mtime: int, name: bytes) -> None:
         self.mtime = mtime
         self.name = name
 
 
 def read_gzip_header(source: Source) -> GzipHeader:
-    """Take a member's header."""
+    """Take the header of a gzip member."""
     fixed = source.take(10)
     if not b"\x1f\x8b".startswith(fixed[:2]):
         raise CompressionError("format")
@@ -147,7 +155,7 @@ def read_gzip_header(source: Source) -> GzipHeader:
         _zero_ended(source)
     if flags & 2:
         source.take(2)
-    return GzipHeader(fixed[2], int.from_bytes(fixed[4:8], "little"), name)
+    return GzipHeader(int.from_bytes(fixed[4:8], "little"), name)
 
 
 def _zero_ended(source: Source) -> bytes:
@@ -159,7 +167,7 @@ def _zero_ended(source: Source) -> bytes:
 
 
 def detect(start: bytes) -> str | None:
-    """The format that begins like this."""
+    """Return the format of data that begins with `start`, None if it is not known."""
     return next((name for name, magic in _MAGIC.items() if start.startswith(magic)), None)
 
 
@@ -180,7 +188,7 @@ def _gunzip(source: Source, budget: Budget) -> Iterator[bytes]:
 
 
 def inflate(source: Source, budget: Budget, *, checked: bool = True) -> Iterator[bytes]:
-    """One member's data, its checks included, if it has those."""
+    """Yield the data of a deflate stream; if `checked`, gzip's sum and length follow it."""
     inflater = zlib.decompressobj(-15, zdict=ZEROS)
     check = size = 0
     while not inflater.eof:
@@ -209,18 +217,16 @@ def inflate(source: Source, budget: Budget, *, checked: bool = True) -> Iterator
 
 
 def _window_of_xz(start: bytes) -> int:
-    """Return the bytes of the dictionary that the beginning of an xz or lzma stream declares; 0
-    where it has none.
-    """
+    """Return the size of the dictionary that an xz or lzma stream declares, 0 if it has none."""
     if start.startswith(_MAGIC["lzma"]):
         return min(int.from_bytes(start[1:5], "little"), _MEMORY)
-    block = start[12:]  # behind the header of the stream
+    block = start[12:]  # after the header of the stream
     if not start.startswith(_MAGIC["xz"]) or len(block) < 2 or not block[0]:
         return 0
     at = 2
-    for bit in (0x40, 0x80):  # the two sizes that may be there
+    for bit in (0x40, 0x80):  # two optional sizes
         if block[1] & bit:
-            at = _behind_number(block, at)
+            at = _end_of_number(block, at)
     for _ in range((block[1] & 3) + 1):
         properties = at + 2
         if properties > len(block):
@@ -232,8 +238,8 @@ def _window_of_xz(start: bytes) -> int:
     return 0
 
 
-def _behind_number(data: bytes, at: int) -> int:
-    """Return where a number of seven bits to a byte ends."""
+def _end_of_number(data: bytes, at: int) -> int:
+    """Return the end of a number that has seven bits in each byte."""
     while at < len(data) and data[at] & 0x80:
         at += 1
     return at + 1
@@ -245,7 +251,7 @@ def _expand(
     magic: bytes,
     make: Callable[[], lzma.LZMADecompressor | bz2.BZ2Decompressor],
 ) -> Iterator[bytes]:
-    """Expand the streams of `bzip2` and `xz`, one after the other."""
+    """Yield the data of one or more streams of bzip2 or xz."""
     first = True
     while first or source.peek(1):
         start = source.peek(len(magic))
@@ -277,7 +283,7 @@ def _expand(
 
 
 def decompress(source: Source, format: str, budget: Budget) -> Iterator[bytes]:
-    """Yield the data of a compressed stream in blocks; `CompressionError` where it is wrong."""
+    """Yield the data of compressed streams in blocks; raise `CompressionError` if it is damaged."""
     if format == "gzip":
         return _gunzip(source, budget)
     if format == "bzip2":
@@ -294,8 +300,8 @@ def decompress(source: Source, format: str, budget: Budget) -> Iterator[bytes]:
 
 
 def _unzstd(source: Source, budget: Budget) -> Iterator[bytes]:
-    """Frames one after the other. The library has no bound for what comes out: what goes in is
-    small, the smaller the more it grows.
+    """Yield the data of zstd frames. The library cannot bound its output, so its input is small,
+    and smaller the further it expands.
     """
     zstandard = load_zstandard()
     first = True
@@ -329,7 +335,7 @@ def _unzstd(source: Source, budget: Budget) -> Iterator[bytes]:
 
 
 def load_zstandard() -> Any:
-    """The library that knows zstd, which the host may have installed: the extra `zstd`."""
+    """Return the library for zstd, which the host may have installed as the extra `zstd`."""
     try:
         import zstandard
     except ImportError:
@@ -340,7 +346,7 @@ def load_zstandard() -> Any:
 
 
 class _GzipCompressor:
-    """A deflate stream between the header and the trailer of gzip."""
+    """A deflate stream with the header and the trailer of gzip."""
 
     def __init__(self, level: int, name: bytes, mtime: int) -> None:
         self._deflater = zlib.compressobj(level, zlib.DEFLATED, -15)
@@ -366,33 +372,29 @@ class _GzipCompressor:
         return self._header + self._deflater.flush() + self._check.to_bytes(4, "little") + size
 
 
-def _zstd_settings(level: int, size: int, checksum: bool) -> Any:
-    """A compressor of zstd; the tables of the highest levels, which come to 800 MiB, stay below
-    60.
+def _zstd_compressor(level: int, size: int) -> Compressor:
+    """Return a compressor of zstd. The tables of the highest levels would take 800 MiB: they are
+    kept below 60.
     """
     zstandard = load_zstandard()
-    if level <= _TABLES_GROW:
-        return zstandard.ZstdCompressor(level=level, write_checksum=checksum)
-    parameters = zstandard.ZstdCompressionParameters
-    usual = parameters.from_level(level, source_size=max(size, 0))
-    bounded = {name: min(getattr(usual, name), most) for name, most in _TABLES.items()}
-    return zstandard.ZstdCompressor(
-        compression_params=parameters.from_level(
-            level, source_size=max(size, 0), write_checksum=checksum, **bounded
-        )
+    settings = zstandard.ZstdCompressionParameters
+    bounds = {}
+    if level > _TABLES_GROW:
+        usual = settings.from_level(level, source_size=max(size, 0))
+        bounds = {name: min(getattr(usual, name), most) for name, most in _TABLES.items()}
+    parameters = settings.from_level(level, source_size=max(size, 0), write_checksum=True, **bounds)
+    made: Compressor = zstandard.ZstdCompressor(compression_params=parameters).compressobj(
+        size=size
     )
+    return made
 
 
-def memory_of_compressor(format: str, level: int | None, size: int = -1) -> int:
-    """Return the bytes that count for a compressor: about a third of what its tables may come to
-    when they are full.
-    """
-    if format in ("xz", "lzma"):
-        return (2 if level is not None and level < 3 else 30) * _MIB
-    if format == "zstd":
-        most = (2 if level is None or level < 6 else 10 if level < 13 else 40) * _MIB
-        return min(most, 4 * size + _MIB) if size >= 0 else most
-    return _MIB
+def memory_of_compressor(format: str, level: int, size: int = -1) -> int:
+    """Return the bytes to charge for a compressor: about a third of its tables when full."""
+    if format == "xz":
+        return (2 if level < 3 else 30) * _MIB
+    most = (2 if level < 6 else 10 if level < 13 else 40) * _MIB
+    return min(most, 4 * size + _MIB) if size >= 0 else most
 
 
 def compressor(
@@ -401,29 +403,20 @@ def compressor(
     *,
     name: bytes = b"",
     mtime: int = 0,
-    checksum: bool = True,
     size: int = -1,
-    check: str = "crc64",
 ) -> Compressor:
-    """Return a stream of a format. The blocks given to it should not pass `BLOCK`.
-
-    `size` is that of the data where it is known, for zstd; `check` one of none, crc32, crc64 and
-    sha256, for xz.
+    """Return a compressing stream. The blocks given to it should not pass `BLOCK`; `name` and
+    `mtime` (seconds) are for gzip's header; `size` is that of the data if it is known, for zstd.
     """
     if format == "gzip":
         return _GzipCompressor(6 if level is None else level, name, mtime)
     if format == "bzip2":
-        return bz2.BZ2Compressor(9 if level is None else max(level, 1))
+        return bz2.BZ2Compressor(level or 9)
     if format == "zstd":
-        made: Compressor = _zstd_settings(
-            3 if level is None else level, size, checksum
-        ).compressobj(size=size)
-        return made
+        return _zstd_compressor(level or 3, size)
     container = lzma.FORMAT_XZ if format == "xz" else lzma.FORMAT_ALONE
-    preset = min(
-        6 if level is None else level, 6
-    )  # beyond 6 only the memory for the dictionary grows
-    return lzma.LZMACompressor(container, _CHECKS[check] if format == "xz" else -1, preset)
+    preset = 6 if level is None else min(level, 6)  # beyond 6 only the dictionary grows
+    return lzma.LZMACompressor(container, preset=preset)
 
 
 def compress_stream(
@@ -435,8 +428,8 @@ def compress_stream(
     block: int,
     steps: int,
 ) -> tuple[int, int]:
-    """Compress all of the source; the bytes before and after. A `block` of so many bytes costs so
-    many `steps`.
+    """Compress all of the source; return the bytes before and after. Each `block` costs `steps`
+    of the budget.
     """
     before = after = 0
     for plain in source.blocks(block):

@@ -1,9 +1,10 @@
-"""`zstd`, `unzstd` and `zstdcat`: files compressed with Zstandard, where the host has installed the
+"""`zstd`, `unzstd` and `zstdcat`: files compressed with Zstandard, if the host has installed the
 extra `zstd`.
 """
 
 from __future__ import annotations
 
+from agentsandbox.commands._files.compressed_files import CompressionRun, split_suffix
 from agentsandbox.commands._files.compression import (
     CompressionError,
     Source,
@@ -13,14 +14,15 @@ from agentsandbox.commands._files.compression import (
     load_zstandard,
     memory_of_compressor,
 )
-from agentsandbox.contract.command import Arguments, CommandContext, command
+from agentsandbox.contract.command import Arguments, Command, CommandContext, command
 from agentsandbox.contract.manners import Manners
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.kernel.fs.base import File
-from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from agentsandbox.kernel.streams import ByteReader, ByteWriter
 
 _SUFFIXES = {".zst": "", ".tzst": ".tar"}
@@ -32,15 +34,15 @@ _PROBLEMS = {
 }
 _STDIN = "/*stdin*\\"
 _RELEASE = "*** Zstandard CLI (64-bit) v1.5.4, by Yann Collet ***"
-_HIGHEST, _ULTRA, _FASTEST = 19, 22, 131072
+_HIGHEST = 19
 
 
-class _Zstd:
+class _Zstd(CompressionRun):
     """One run over all operands."""
 
     def __init__(self, ctx: CommandContext, args: Arguments, *, expand: bool, stdout: bool) -> None:
+        super().__init__(ctx)
         load_zstandard()
-        self.ctx = ctx
         mode = args.last("decompress", "compress", "test")
         self.test = mode == "test"
         self.expand = self.test or mode == "decompress" or (mode is None and expand)
@@ -48,127 +50,101 @@ class _Zstd:
         to_file = args.last("output", "stdout") == "output" and self.output != "-"
         self.stdout = not to_file and (stdout or args.flag("stdout") or self.output == "-")
         self.force = args.flag("force")
-        self.remove = args.last("rm", "keep") == "rm"
+        self.keep = args.last("rm", "keep") != "rm"
         self.quiet = self.stdout or args.flag("quiet") or len(args.operands) > 1
-        self.check = args.last("no-check", "check") != "no-check"
-        self.level = _level(args)
+        level = args.value("level") or "3"
+        if not level.isdecimal() or len(level) > 6:
+            raise UsageError("Incorrect parameters")
+        self.level = min(int(level), _HIGHEST) or 3
 
     def warn(self, message: str) -> None:
-        self.ctx.stderr.write(encode(f"{message}\n"))
-        self.ctx.status = 1
+        self.tell(f"{message}\n", 1)
 
-    def run(self, operands: list[str]) -> int:
-        """Work on every operand, stdin for "-" or none."""
+    def report(self, name: str, error: OSError) -> None:
+        self.warn(f"zstd: {name}: {error.strerror} ")
+
+    def report_existing(self, output: str) -> None:
+        self.warn(f"zstd: {output} already exists; not overwritten  ")
+
+    def run(self, operands: Sequence[str]) -> int:
         if len(operands) > 1 and self.output is not None and not self.stdout and not self.test:
             raise CommandError("several files are not joined into one output in this sandbox", 1)
-        for name in operands or ["-"]:
-            self.ctx.budget.step()
-            if name == "-":
-                self.standard_input()
-            else:
-                self.operand(name)
-        return self.ctx.status
+        return super().run(operands)
 
     def standard_input(self) -> None:
-        if self.test or self.stdout or self.output is None:
-            target = None if self.test else self.ctx.stdout
-            self.stream(self.ctx.stdin, target, _STDIN, "stdout", told=False)
-        else:
-            permissions = 0o666 & ~self.ctx.umask
-            self.to_file(self.ctx.stdin, self.output, _STDIN, permissions, self.ctx.host.clock())
+        stdin, output = self.ctx.stdin, self.output
+        if self.test or self.stdout or output is None:
+            self.quiet = True
+            self.stream(stdin, None if self.test else self.ctx.stdout, _STDIN, "stdout")
+        elif self.vacate(output):
+            self.make(
+                output,
+                0o666 & ~self.ctx.umask,
+                self.ctx.host.clock(),
+                lambda target: self.stream(stdin, target, _STDIN, output),
+            )
 
     def operand(self, name: str) -> None:
-        fs, path = self.ctx.fs, self.ctx.path(name)
-        target = None if self.test or self.stdout else self.target_name(name)
-        if target is None and self.expand and not (self.test or self.stdout):
+        to_file = not self.stdout and not self.test
+        output = self.output_name(name) if to_file else "stdout"
+        if not output:
             return
+        fs, path = self.ctx.fs, self.ctx.path(name)
         try:
-            if not self.force and not self.stdout and fs.stat(path, follow=False).is_link:
+            info = fs.stat(path, follow=self.force or self.stdout)
+            if info.is_link:
                 self.warn(f"Warning : {name} is a symbolic link, ignoring ")
                 return
-            info = fs.stat(path)
         except OSError as error:
             self.warn(f"zstd: can't stat {name} : {error.strerror} -- ignored ")
             return
         if info.is_dir:
             self.warn(f"zstd: {name} is a directory -- ignored ")
             return
-        try:
-            source = fs.open(path, "r")
-        except OSError as error:
-            self.warn(f"zstd: {name}: {error.strerror} ")
-            return
-        try:
-            if target is None:
-                output = None if self.test else self.ctx.stdout
-                self.stream(source, output, name, "stdout", told=self.test)
-                return
-            done = self.to_file(source, target, name, info.permissions, info.mtime)
-        finally:
-            source.release()
-        if done and self.remove:
-            fs.unlink(path)
+        self.convert(name, info, output)
 
-    def target_name(self, name: str) -> str | None:
+    def output_name(self, name: str) -> str:
+        """Return the name of the output, "" after a message that the file is skipped."""
         if self.output is not None:
             return self.output
         if not self.expand:
             return f"{name}.zst"
-        for suffix, instead in _SUFFIXES.items():
-            if name.endswith(suffix) and len(name) > len(suffix):
-                return name[: -len(suffix)] + instead
+        found = split_suffix(name, _SUFFIXES)
+        if found is not None:
+            return found[0]
         self.warn(
             f"zstd: {name}: unknown suffix ({_KNOWN} expected). "
             "Can't derive the output file name. Specify it with -o dstFileName. Ignoring."
         )
-        return None
+        return ""
 
-    def to_file(
-        self, source: ByteReader, target: str, name: str, permissions: int, mtime: float
-    ) -> bool:
-        fs, path = self.ctx.fs, self.ctx.path(target)
-        if fs.exists(path, follow=False):
-            if not self.force:
-                self.warn(f"zstd: {target} already exists; not overwritten  ")
-                return False
-            fs.unlink(path)
-        file = fs.open(path, "x", permissions=permissions)
-        done = False
-        try:
-            done = self.stream(source, file, name, target, told=True)
-        finally:
-            file.release()
-            if not done:
-                fs.unlink(path)
-        if done:
-            fs.utime(path, mtime)
-        return done
-
-    def stream(
-        self, source: ByteReader, target: ByteWriter | None, name: str, shown: str, *, told: bool
-    ) -> bool:
-        """Compress or expand one file, and say its sizes; whether it went well."""
+    def stream(self, reader: ByteReader, target: ByteWriter | None, name: str, output: str) -> bool:
         if self.expand:
-            size = self.unpack(Source(source), target, name)
+            size = self.unpack(Source(reader), target, name)
+            if size is None:
+                return False
             said = f"{name:<20}: {size} bytes "
         else:
             assert target is not None
-            size = source.stat().size if isinstance(source, File) and source.stat().is_file else -1
-            held = self.ctx.budget.hold(memory_of_compressor("zstd", self.level, size))
-            packer = compressor("zstd", self.level, checksum=self.check, size=size)
-            steps = 100 + 100 * max(self.level, 0)
-            size, after = compress_stream(
-                packer, source, target, self.ctx.budget, block=65536, steps=steps
-            )
-            del held
-            ratio = f"{100 * after / size:6.2f}%" if size else "  0.00%"
-            said = f"{name:<20} :{ratio}   ({_size(size)} => {_size(after)}, {shown}) "
-        if told and size is not None and not self.quiet:
-            self.ctx.stderr.write(encode(f"{said}\n"))
-        return size is not None
+            before, after = self.compress(reader, target)
+            ratio = f"{100 * after / before:6.2f}%" if before else "  0.00%"
+            said = f"{name:<20} :{ratio}   ({_size(before)} => {_size(after)}, {output}) "
+        if not self.quiet:
+            self.tell(f"{said}\n")
+        return True
+
+    def compress(self, reader: ByteReader, target: ByteWriter) -> tuple[int, int]:
+        is_file = isinstance(reader, File) and reader.stat().is_file
+        size = reader.stat().size if isinstance(reader, File) and is_file else -1
+        held = self.ctx.budget.hold(memory_of_compressor("zstd", self.level, size))
+        packer = compressor("zstd", self.level, size=size)
+        steps = 100 + 100 * self.level
+        sizes = compress_stream(packer, reader, target, self.ctx.budget, block=65536, steps=steps)
+        del held
+        return sizes
 
     def unpack(self, source: Source, target: ByteWriter | None, name: str) -> int | None:
-        """Expand one file; the size of its data, None where the file is wrong."""
+        """Expand one stream; return the size of its data, None if it is damaged."""
         size = 0
         start = source.peek(4)
         try:
@@ -183,23 +159,13 @@ class _Zstd:
                 known = len(source.peek(4)) == 4
                 self.warn(f"zstd: {name}: {'unsupported format' if known else 'unknown header'} ")
             else:
-                self.warn(f"{name} : {_PROBLEMS.get(error.problem, _PROBLEMS['data'])} ")
+                self.warn(f"{name} : {_PROBLEMS[error.problem]} ")
             return None
         return size
 
 
-def _level(args: Arguments) -> int:
-    key = args.last("level", "fast")
-    text = "3" if key is None else args.value(key) or ("3" if key == "level" else "1")
-    if not text.isdecimal() or len(text) > 6 or (key == "fast" and not int(text)):
-        raise UsageError("Incorrect parameters")
-    if key == "fast":
-        return -min(int(text), _FASTEST)
-    return min(int(text), _ULTRA if args.flag("ultra") else _HIGHEST) or 3
-
-
 def _size(size: int) -> str:
-    """A size as zstd shows it: six columns and a unit."""
+    """Return a size as zstd shows it: six columns and a unit."""
     for scale, unit in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
         if size >= scale:
             value = size / scale
@@ -208,76 +174,74 @@ def _size(size: int) -> str:
     return f"{size:>6} B"
 
 
-_OPTIONS = """
-      -z, --compress           compress (the default of zstd)
-      -d, --decompress, --uncompress  decompress
-      -t, --test               test compressed files
-      -o, --output=FILE        write to FILE
-      -c, --stdout             write to standard output
-      -k, --keep               keep input files (the default)
-          --rm                 remove input files that went well
-      -f, --force              overwrite what is there
-          --level=N            compress more (1 to 19, default 3), also as -N
-          --ultra              levels to 22
-          --fast[=N]           compress less, but faster
-      -T, --threads=N          accepted: a sandbox has one thread
-      -q, --quiet              no summary
-          --no-progress        accepted: no progress is shown
-          --check              add a checksum (the default)
-          --no-check           add none
-      -v, --verbose            tell the release first
-      -V, --version            print the release and exit
-          --long[=N]           accepted: memory is limited by the sandbox
-      -h, -H, --help               display this help and exit
+_USAGE = """
+Usage: NAME [OPTION]... [FILE]...
+SUMMARY
 
-    With no FILE, or when FILE is -, read standard input and write standard output.
+  -z, --compress           compress (the default of zstd)
+  -d, --decompress, --uncompress  decompress
+  -t, --test               test compressed files
+  -o, --output=FILE        write to FILE
+  -c, --stdout             write to standard output
+  -k, --keep               keep input files (the default)
+      --rm                 remove input files that went well
+  -f, --force              overwrite existing files
+      --level=N            compress more (1 to 19, default 3), also as -N
+  -T, --threads=N          accepted: a sandbox has one thread
+  -q, --quiet              no summary
+  -V, --version            print the release and exit
+  -h, -H, --help           display this help and exit
+
+With no FILE, or when FILE is -, read standard input and write standard output.
 """
 
 
-def _run(ctx: CommandContext, args: Arguments, usage: str, *, expand: bool, stdout: bool) -> int:
-    if args.flag("help"):
-        ctx.print(usage, end="")
-        return 0
-    if args.flag("version"):
-        ctx.print(_RELEASE)
-        return 0
-    if args.flag("verbose"):
-        ctx.stderr.write(encode(f"{_RELEASE}\n"))
-    try:
-        return _Zstd(ctx, args, expand=expand, stdout=stdout).run(args.operands)
-    except CommandError as error:
-        if error.status != 2:
-            raise
-        raise CommandError(error.message, 127) from None
+def _zstd_command(
+    name: str,
+    summary: str,
+    *,
+    expand: bool = False,
+    stdout: bool = False,
+    manners: Manners | None = None,
+) -> Command:
+    """Return one of the three commands; they differ in what they do without options."""
+
+    @command(
+        name,
+        usage=_USAGE.replace("NAME", name).replace("SUMMARY", summary),
+        digits="level",
+        manners=manners or Manners(),
+    )
+    def run(ctx: CommandContext, args: Arguments) -> int:
+        if args.flag("help"):
+            ctx.print(run.usage, end="")
+            return 0
+        if args.flag("version"):
+            ctx.print(_RELEASE)
+            return 0
+        try:
+            return _Zstd(ctx, args, expand=expand, stdout=stdout).run(args.operands)
+        except CommandError as error:
+            if error.status != 2:
+                raise
+            raise CommandError(error.message, 127) from None
+
+    return run
 
 
-@command(
+zstd = _zstd_command(
     "zstd",
+    "Compress or expand FILEs with Zstandard.",
     manners=Manners(
         read_error=("NAME: error 37 : Read error ", 37),
         write_error=("NAME: /*stdout*\\: REASON ", 1),
     ),
-    usage=f"    Usage: zstd [OPTION]... [FILE]...\n    Compress or expand FILEs with Zstandard.\n{_OPTIONS}",
-    digits="level",
 )
-def zstd(ctx: CommandContext, args: Arguments) -> int:
-    return _run(ctx, args, zstd.usage, expand=False, stdout=False)
-
-
-@command(
-    "unzstd",
-    usage=f"    Usage: unzstd [OPTION]... [FILE]...\n    Decompress FILEs.\n{_OPTIONS}",
-    digits="level",
-)
-def unzstd(ctx: CommandContext, args: Arguments) -> int:
-    return _run(ctx, args, unzstd.usage, expand=True, stdout=False)
-
-
-@command(
+unzstd = _zstd_command("unzstd", "Decompress FILEs.", expand=True)
+zstdcat = _zstd_command(
     "zstdcat",
+    "Decompress FILEs to standard output.",
+    expand=True,
+    stdout=True,
     manners=Manners(read_error=("zstd: error 37 : Read error ", 37)),
-    usage=f"    Usage: zstdcat [OPTION]... [FILE]...\n    Decompress FILEs to standard output.\n{_OPTIONS}",
-    digits="level",
 )
-def zstdcat(ctx: CommandContext, args: Arguments) -> int:
-    return _run(ctx, args, zstdcat.usage, expand=True, stdout=True)

@@ -1,5 +1,13 @@
-"""A database in memory, made from and stored to a file of the sandbox, that cannot reach anything
-else.
+"""A database in memory, made from a file of the sandbox and stored to it.
+
+SQLite runs in the host's process, so it is fenced in:
+
+* It never opens a file. A database is deserialized from the sandbox's file, serialized back when it
+  is closed, and ATTACH is done the same way. An authorizer refuses everything else.
+* Pragmas and functions that would reach files, extensions or the limits are refused.
+* A progress handler draws on the budget, and watches memory (see `memory`).
+* Lengths are limited before SQLite allocates them. Its own `printf` pads first and compares with the
+  limit afterwards, so a function that looks at the widths replaces it.
 """
 
 from __future__ import annotations
@@ -12,7 +20,6 @@ from agentsandbox.commands.sqlite3.files import (
     OpenError,
     parse_attach,
     parse_detach,
-    parse_vacuum,
 )
 from agentsandbox.commands.sqlite3.memory import MemoryWatch
 from agentsandbox.commands.sqlite3.output import sql_literal
@@ -25,18 +32,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    Parameter = None | int | float | str | bytes
-
 _STEPS = 100
-"""Virtual machine instructions between two looks at the budget: a few rows, each of which may be as
-large as a value."""
+"""Instructions of the virtual machine between two calls of the progress handler: a few rows, each of
+which may be as large as a value."""
 _FORBIDDEN_PRAGMAS = frozenset(
-    (
-        "temp_store", "temp_store_directory", "data_store_directory", "max_page_count", "hard_heap_limit", "soft_heap_limit",
-        "mmap_size", "threads", "trusted_schema", "writable_schema", "cache_size", "default_cache_size", "cell_size_check",
-        "lock_proxy_file",
-    )
-)  # fmt: skip
+    """
+    temp_store temp_store_directory data_store_directory max_page_count hard_heap_limit
+    soft_heap_limit mmap_size threads trusted_schema writable_schema cache_size default_cache_size
+    cell_size_check lock_proxy_file
+    """.split()
+)
 _FORBIDDEN_FUNCTIONS = frozenset(("load_extension", "edit", "fts3_tokenizer", "fsdir", "lsdir"))
 _PAGE = 4096
 _BINDINGS = re.compile("The current statement uses ([0-9]+)")
@@ -46,21 +51,21 @@ _WIDTH = re.compile("[0-9]{7,}")
 
 _STRAY = re.compile("[\ud800-\udfff]")
 _NO_CODE = re.compile(r"'(?:[^']|'')*'|--[^\n]*|/\*.*?\*/", re.DOTALL)
-"""Texts and comments: what an error names does not stand there."""
+"""Texts and comments: the place of an error is not inside them."""
 
 
 _TEXT = re.compile(r"'(?>(?:[^']++|'')*)'")
 
 
 def _as_bytes(found: re.Match[str]) -> str:
-    """A text as SQL; one that is not UTF-8, which Python's SQLite would not take, by its bytes."""
+    """Return a text as SQL. One that is not UTF-8, which Python's SQLite refuses, is given in hex."""
     if not _STRAY.search(found[0]):
         return found[0]
     return f"CAST(x'{encode(found[0][1:-1].replace(chr(39) * 2, chr(39))).hex()}' AS TEXT)"
 
 
 def is_complete(text: str) -> bool:
-    """Whether SQLite sees a whole statement."""
+    """Whether a text is a complete statement."""
     return sqlite3.complete_statement(text if text.isascii() else _STRAY.sub("?", text))
 
 
@@ -69,8 +74,8 @@ def _without_texts(statement: str) -> str:
 
 
 class SqlError(Exception):
-    """A statement failed. `prepared` tells whether it failed while running, `code` is SQLite's
-    primary code.
+    """A statement failed, when it was prepared or while it was `running`. `code` is SQLite's
+    primary result code, `offset` the place of the error (-1 if unknown).
     """
 
     def __init__(self, message: str, code: int, *, running: bool, offset: int = -1) -> None:
@@ -81,15 +86,10 @@ class SqlError(Exception):
         super().__init__(message)
 
 
-class _Parameters(dict[str, "Parameter"]):
-    """Values of named parameters, looked up without the sign before the name; NULL for one that has
-    none.
-    """
+class _Nulls(dict[str, None]):
+    """The values of named parameters: there are none."""
 
-    def __missing__(self, name: str) -> Parameter:
-        for sign in ":@$?":
-            if sign + name in self:
-                return self[sign + name]
+    def __missing__(self, name: str) -> None:
         return None
 
 
@@ -100,14 +100,13 @@ class Database:
         self.ctx = ctx
         self.pending: BaseException | None = None
         self.files = {"main": DatabaseFile(ctx, name, read_only=read_only)}
-        """The files by the names of their databases."""
+        """The file of each database, by its name."""
         main = self.files["main"]
         self.read_only = main.read_only
         self.journal = "wal" if main.logged else "delete" if main.path else "memory"
-        """What `PRAGMA journal_mode` says: the database itself is always in memory."""
-        self.parameters: dict[str, Parameter] = {}
+        """What `PRAGMA journal_mode` prints: the database itself is always in memory."""
         self.complaint = ""
-        """Why a function of ours failed: SQLite's message does not tell."""
+        """Why a function of ours failed, which SQLite's message does not contain."""
         limits = ctx.budget.limits
         self.memory = MemoryWatch(VALUES * limits.value_bytes + 2 * limits.file_bytes)
         self.connection = sqlite3.connect(":memory:", isolation_level=None, cached_statements=0)
@@ -142,9 +141,7 @@ class Database:
         connection.set_progress_handler(self._progress, _STEPS)
 
         def format_values(*values: object) -> str | None:
-            """SQLite's own function pads without end before it finds the result too long: widths
-            are looked at first.
-            """
+            """SQLite's `printf`, after a look at the widths."""
             template = str(values[0]) if values else ""
             given = "*" in template and any(
                 isinstance(value, int) and abs(value) > most for value in values[1:]
@@ -166,8 +163,6 @@ class Database:
         for name in ("printf", "format"):
             connection.create_function(name, -1, format_values, deterministic=True)
         connection.create_function("regexp", 2, self._matches, deterministic=True)
-        connection.create_function("readfile", 1, self._read_file)
-        connection.create_function("writefile", 2, self._write_file)
 
     def _matches(self, pattern: object, text: object) -> int | None:
         """`text REGEXP pattern`"""
@@ -184,22 +179,6 @@ class Database:
             self.pending = unwind
             raise sqlite3.DataError(str(unwind)) from None
         return 1 if found is not None else 0
-
-    def _read_file(self, name: object) -> bytes | None:
-        try:
-            return self.ctx.fs.read_bytes(self.ctx.path(str(name)))
-        except OSError:
-            return None
-
-    def _write_file(self, name: object, data: object) -> int | None:
-        content = data if isinstance(data, bytes) else b"" if data is None else encode(str(data))
-        try:
-            self.ctx.fs.write_bytes(
-                self.ctx.path(str(name)), content, permissions=0o666 & ~self.ctx.umask
-            )
-        except OSError:
-            return None
-        return len(content)
 
     def _progress(self) -> int:
         try:
@@ -241,55 +220,20 @@ class Database:
         detached = parse_detach(statement)
         if detached is not None and detached.lower() in self.files and detached.lower() != "main":
             return self._detach(detached, statement)
-        copied = parse_vacuum(statement)
-        if (
-            copied is not None
-            and copied[0].lower() in self.files
-            and not self.connection.in_transaction
-        ):
-            return self._copy(*copied)
         return self._execute(statement)
 
-    def _open(self, name: str, *, read_only: bool) -> DatabaseFile:
+    def _attach(self, name: str, schema: str) -> sqlite3.Cursor:
+        """`ATTACH name AS schema`: read the file into memory, until it is detached or closed."""
         try:
-            return DatabaseFile(self.ctx, name, read_only=read_only)
+            file = DatabaseFile(self.ctx, name, read_only=self.read_only)
         except OpenError:
             raise SqlError(f"unable to open database: {name}", 14, running=True) from None
-
-    def _copy(self, schema: str, name: str) -> sqlite3.Cursor:
-        """`VACUUM schema INTO name`"""
-        file = self._open(name, read_only=False)
-        if file.original:
-            raise SqlError("output file already exists", 1, running=True)
-        copy = sqlite3.connect(":memory:", isolation_level=None)
-        try:
-            copy.set_progress_handler(self._progress, _STEPS)
-            copy.execute("PRAGMA temp_store=MEMORY")  # else VACUUM would use a file of the host
-            if data := self.content(schema):
-                copy.deserialize(data)
-            copy.execute("VACUUM")
-            file.store(copy.serialize())
-        except sqlite3.DatabaseError as error:
-            raise self.explain(error, "", running=True) from None
-        finally:
-            copy.close()
-        return self._execute("SELECT 1 WHERE 0")
-
-    def _attach(self, name: str, schema: str) -> sqlite3.Cursor:
-        """`ATTACH name AS schema`: the content of the file, in memory until it is detached or all
-        is closed.
-        """
-        file = self._open(name, read_only=self.read_only)
         if file.path and any(file.path == other.path for other in self.files.values()):
             raise SqlError("database is locked", 5, running=True)
-        if file.read_only and not self.read_only:
-            raise SqlError(
-                f"an attached database cannot be read-only here: {name}", 1, running=True
-            )
         cursor = self._execute(f"ATTACH ':memory:' AS {sql_literal(schema)}")
         quoted = '"' + schema.replace('"', '""') + '"'
         connection = self.connection
-        connection.set_authorizer(None)  # it attaches what it reads
+        connection.set_authorizer(None)  # deserialize attaches
         try:
             if file.original:
                 connection.deserialize(file.content(), name=schema)
@@ -325,7 +269,9 @@ class Database:
                 count = _BINDINGS.search(str(error))
                 if count is None:
                     raise
-                return self._execute_bound(statement, int(count[1]))
+                named = _NAMED.search(statement) is not None
+                values = _Nulls() if named else [None] * int(count[1])
+                return self.connection.execute(statement, values)
         except (sqlite3.Error, sqlite3.Warning) as error:
             raise self.explain(error, statement) from None
         except UnicodeEncodeError:
@@ -333,16 +279,8 @@ class Database:
         except (ValueError, OverflowError) as error:
             raise SqlError(str(error), 1, running=False) from None
 
-    def _execute_bound(self, statement: str, count: int) -> sqlite3.Cursor:
-        """Run a statement with parameters; those without a value are NULL."""
-        if _NAMED.search(statement) is None:
-            return self.connection.execute(
-                statement, [self.parameters.get(f"?{number}") for number in range(1, count + 1)]
-            )
-        return self.connection.execute(statement, _Parameters(self.parameters))
-
     def journal_mode(self, wanted: str) -> str:
-        """What `PRAGMA journal_mode` answers, with or without a new mode."""
+        """Return the answer of `PRAGMA journal_mode`; set the mode if one is `wanted`."""
         mode = wanted.lower()
         main = self.files["main"]
         known = (
@@ -356,33 +294,14 @@ class Database:
         return self.journal
 
     def content(self, schema: str = "main") -> bytes:
-        """A database as the bytes of its file; none as long as it is empty."""
+        """Return a database as the bytes of its file, b"" while it is empty."""
         try:
             return self.connection.serialize(name=schema)
         except sqlite3.OperationalError:
             return b""
 
-    def replace(self, data: bytes, schema: str = "main") -> None:
-        """Take other content, if it is a database."""
-        before = self.content(schema)
-        self.connection.set_authorizer(None)  # it attaches what it reads
-        try:
-            self.connection.deserialize(data, name=schema)
-            try:
-                self.connection.execute(
-                    f"SELECT 1 FROM {sql_literal(schema)}.sqlite_schema"
-                ).close()
-            except sqlite3.DatabaseError:
-                if before:
-                    self.connection.deserialize(before, name=schema)
-                raise
-        except sqlite3.DatabaseError as error:
-            raise self.explain(error, "", running=True) from None
-        finally:
-            self.connection.set_authorizer(self._authorize)
-
     def rows(self, cursor: sqlite3.Cursor, statement: str) -> Iterator[tuple[object, ...]]:
-        """The rows, as they come. Raises `SqlError`."""
+        """Yield the rows of a statement. Raises `SqlError`."""
         while True:
             try:
                 found = cursor.fetchmany(64)
@@ -394,8 +313,8 @@ class Database:
             yield from found
 
     def explain(self, error: Exception, statement: str, *, running: bool = False) -> SqlError:
-        """What went wrong, in the words of the command-line shell; a limit that stopped it is
-        raised instead.
+        """Return the error in the words of the command-line shell. If a limit stopped the
+        statement, raise that.
         """
         if self.pending is not None:
             pending, self.pending = self.pending, None
@@ -417,7 +336,7 @@ class Database:
         return True
 
     def _offset(self, message: str, statement: str) -> int:
-        """Where in the statement the error is, -1 if SQLite would not tell."""
+        """Return the place of an error in the statement, -1 if SQLite would not show it."""
         near = re.fullmatch(r'near "(.*)": syntax error', message, re.DOTALL)
         if near is not None:
             return self._offset_near(near[1], statement)
@@ -442,7 +361,7 @@ class Database:
         return name.start() if name is not None else -1
 
     def _offset_near(self, token: str, statement: str) -> int:
-        """The first place of the token at which the text so far is wrong already."""
+        """Return the first place of the token up to which the statement is wrong already."""
         code = _without_texts(statement)
         if token not in code:
             code = statement
@@ -461,7 +380,7 @@ class Database:
         return last
 
     def close(self) -> None:
-        """Store the databases that changed."""
+        """Store the databases that have changed."""
         connection = self.connection
         try:
             if connection.in_transaction:
@@ -475,9 +394,7 @@ class Database:
 
 
 def statements(text: str, ctx: CommandContext) -> Iterator[tuple[str, int]]:
-    """Each complete statement of a text with the offset of its start; the rest at the end, if it is
-    not blank.
-    """
+    """Yield each complete statement of a text with its offset, then the rest if it is not blank."""
     start = at = 0
     while True:
         at = text.find(";", at)
@@ -496,7 +413,7 @@ _COMMENT = re.compile(r"\s+|--[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 
 
 def _code(text: str) -> bool:
-    """Whether there is anything but blanks and comments."""
+    """Whether a text contains anything but blanks and comments."""
     at = 0
     while at < len(text):
         found = _COMMENT.match(text, at)

@@ -1,4 +1,4 @@
-"""`.dump` of `sqlite3`: a database as the SQL that makes it again."""
+"""`.dump` of `sqlite3`: a database as SQL that creates it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ANALYZE = "ANALYZE sqlite_schema;\n"
 
 
 def spelled(sql: str) -> str:
-    """A CREATE TABLE statement as it is shown when the name is quoted."""
+    """Return a CREATE TABLE statement as the shell prints it: with IF NOT EXISTS for quoted names."""
     for quote in ('"', "'"):
         if sql.startswith(f"CREATE TABLE {quote}"):
             return "CREATE TABLE IF NOT EXISTS " + sql[len("CREATE TABLE ") :]
@@ -28,10 +28,10 @@ class _Dump:
     def __init__(self, shell: Shell, words: list[str]) -> None:
         self.shell = shell
         self.bare = False
-        """Whether only the rows are written, no definitions."""
+        """Whether only rows are written (--data-only)."""
         self.patterns: list[str] = []
         self.writable = False
-        """Whether the schema is written to, as virtual tables need it."""
+        """Whether the output writes to the schema, as virtual tables need it."""
         for word in words:
             option = word.removeprefix("-").removeprefix("-")
             if not word.startswith("-"):
@@ -43,11 +43,8 @@ class _Dump:
 
     def run(self) -> None:
         shell, bare = self.shell, self.bare
-        condition = (
-            " AND (" + " OR ".join(f"name LIKE {sql_literal(word)}" for word in self.patterns) + ")"
-            if self.patterns
-            else ""
-        )
+        condition = " OR ".join(f"name LIKE {sql_literal(word)}" for word in self.patterns)
+        condition = f" AND ({condition})" if condition else ""
         if not bare:
             shell.write("PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\n")
         tables = (
@@ -57,13 +54,16 @@ class _Dump:
             self.table(str(name), str(sql))
         if bare:
             return
-        others = f"SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND type IN ('index','trigger','view'){condition}"
+        others = (
+            "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL "
+            f"AND type IN ('index','trigger','view'){condition}"
+        )
         for (sql,) in shell.query(others):
             shell.write(f"{sql};\n")
         shell.write("PRAGMA writable_schema=OFF;\n" * self.writable + "COMMIT;\n")
 
     def table(self, name: str, sql: str) -> None:
-        """What makes a table, and its rows."""
+        """Write a table and its rows."""
         if name.startswith("sqlite_") and name not in (*_STATISTICS, "sqlite_sequence"):
             return
         is_virtual = sql.upper().startswith("CREATE VIRTUAL TABLE")
@@ -73,7 +73,7 @@ class _Dump:
             self.rows(name)
 
     def creation(self, name: str, sql: str, *, is_virtual: bool) -> str:
-        """The statements that make a table."""
+        """Return the statements that create a table."""
         if name == "sqlite_sequence":
             return "DELETE FROM sqlite_sequence;\n"
         if name in _STATISTICS:
@@ -87,7 +87,7 @@ class _Dump:
         )
 
     def rows(self, name: str) -> None:
-        """The rows: of generated columns SQLite knows what is in them."""
+        """Write the rows, without generated columns."""
         shell = self.shell
         columns = shell.query(f"PRAGMA table_xinfo({sql_literal(name)})")
         stored = [quote_name(str(column[1])) for column in columns if not column[6]]

@@ -20,12 +20,11 @@ if TYPE_CHECKING:
 
 
 class _Options:
-    """What the words after `.import` say."""
+    """The words after `.import`."""
 
     def __init__(self, shell: Shell, words: list[str]) -> None:
         printer = shell.printer
         self.separators = (printer.column_separator, printer.row_separator)
-        self.quotes = printer.mode != "ascii"
         if printer.mode == "csv" and self.separators[1] == "\r\n":
             self.separators = (self.separators[0], "\n")
             printer.row_separator = "\n"  # the shell reads and writes with one setting
@@ -36,9 +35,7 @@ class _Options:
             word = rest.pop()
             option = word.removeprefix("-") if word.startswith("--") else word
             if option == "-csv":
-                self.quotes, self.separators = True, (",", "\n")
-            elif option == "-ascii":
-                self.quotes, self.separators = False, ("\x1f", "\x1e")
+                self.separators = (",", "\n")
             elif option == "-skip" and rest:
                 digits = rest.pop()[:9]
                 self.skip = int(digits) if digits.isdecimal() else 0
@@ -67,7 +64,7 @@ def import_file(shell: Shell, words: list[str]) -> None:
         shell.flush()
         shell.ctx.stderr.write(encode(f"{file}:{message}\n"))
 
-    rows = read_rows(text, *options.separators, complain, shell.ctx.budget, quotes=options.quotes)
+    rows = read_rows(text, *options.separators, complain, shell.ctx.budget)
     for _ in range(options.skip):
         next(rows, None)
     if not columns:
@@ -80,7 +77,7 @@ def _count_columns(shell: Shell, table: str) -> int:
 
 
 def _create_table(shell: Shell, options: _Options, rows: Iterator[tuple[int, list[str]]]) -> int:
-    """Create the table with the columns that the first row names; how many there are."""
+    """Create the table with the columns that the first row names; return their number."""
     file = options.names[0]
     _line, header = next(rows, (0, []))
     if not header:
@@ -119,7 +116,7 @@ def _quoted_name(name: str) -> str:
 
 
 class _Import:
-    """The insertion of rows into a table that is there."""
+    """The insertion of rows into an existing table."""
 
     def __init__(self, shell: Shell, file: str, table: str, columns: int) -> None:
         self.shell = shell
@@ -179,11 +176,9 @@ def read_rows(
     row: str,
     complain: Callable[[str], None],
     budget: Budget,
-    *,
-    quotes: bool,
 ) -> Iterator[tuple[int, list[str]]]:
-    """(line number, fields) of each row; `quotes` tells whether they mean something."""
-    if quotes and '"' in text:
+    """Yield (line number, fields) of each row."""
+    if '"' in text:
         yield from _Rows(text, column, row, complain, budget)
         return
     lines = text.split(row)
@@ -195,7 +190,7 @@ def read_rows(
 
 
 class _Rows:
-    """Rows of a text with quotes; what does not stand where it should is kept, and told."""
+    """The rows of a text with quotes; misplaced quotes are kept and reported."""
 
     def __init__(
         self, text: str, column: str, row: str, complain: Callable[[str], None], budget: Budget

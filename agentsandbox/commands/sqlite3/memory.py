@@ -1,5 +1,19 @@
-"""A ceiling for what SQLite takes: it tells nobody how much memory its sorters and temporary tables
-hold.
+"""A ceiling for the memory of one SQLite connection.
+
+A query may hold any amount of memory: sorters, the tables behind DISTINCT, GROUP BY and recursive
+queries, and automatic indexes are all kept in memory here, because temporary files would be files
+of the host. SQLite offers no limit for one connection that covers them:
+
+* `max_page_count` bounds the pages of a named database, and is set for each. The tables of a query
+  are databases of their own without a name, so no pragma reaches them.
+* `SQLITE_LIMIT_LENGTH` bounds one value or row, and is set. It says nothing about their number.
+* `hard_heap_limit` counts all memory of the *process*: it would also stop the host's own databases.
+* The counters of memory in use (`sqlite3_db_status`) are not available from Python.
+
+So the size of the process is observed while a statement runs, from the progress handler. To ask is
+slow, so first the page faults of this thread are counted, which is cheap: only a thread that has
+touched much new memory makes its process look. Both figures come from the host, but they are only
+compared with earlier ones, and nothing of them reaches a script.
 """
 
 from __future__ import annotations
@@ -13,22 +27,22 @@ if TYPE_CHECKING:
     from typing import Any
 
 _usage: Any = None
-"""The module `resource`, where there is one."""
+"""The module `resource`, None on Windows."""
 try:
     import resource
-except ImportError:  # Windows
+except ImportError:
     pass
 else:
     _usage = resource
 
 _PAUSE = 0.001
-"""Seconds between two looks."""
+"""Seconds between two measurements."""
 _PAGE = 4096
 
 
 def _touched() -> int | None:
-    """Bytes of memory that this thread has used for the first time, some of them more than once;
-    None where nobody tells.
+    """Return the bytes that this thread has touched for the first time (more than once if freed in
+    between), None if the system does not count them.
     """
     if not hasattr(_usage, "RUSAGE_THREAD"):
         return None
@@ -37,7 +51,7 @@ def _touched() -> int | None:
 
 
 def _resident() -> int:
-    """Bytes of memory that the process has, or the most it ever had; 0 where nobody tells."""
+    """Return the bytes of the process, or the most it ever had, 0 if unknown."""
     try:
         with open("/proc/self/statm", "rb") as file:
             return int(file.read().split()[1]) * _PAGE
@@ -50,11 +64,7 @@ def _resident() -> int:
 
 
 class MemoryWatch:
-    """Looks now and then whether the process has grown by more than `most` bytes through this
-    thread, roughly.
-
-    Only when the thread has touched half as much is the process looked at.
-    """
+    """Notices when the process has grown by more than `most` bytes through this thread, roughly."""
 
     __slots__ = ("_before", "_next", "_resident", "_some")
 
@@ -62,11 +72,11 @@ class MemoryWatch:
         self._some = most // 2
         self._before = _touched()
         self._resident: int | None = None
-        """What the process had when it was first looked at."""
+        """The size of the process when it was first measured."""
         self._next = 0.0
 
     def look(self) -> None:
-        """Raise `LimitReached` if it has."""
+        """Raise `LimitReached` if the process has grown too much."""
         now = monotonic()
         if now < self._next:
             return

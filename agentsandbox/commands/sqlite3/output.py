@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 import re
 
-from agentsandbox.commands.sqlite3.numbers import exact_text, number_text
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -17,8 +15,29 @@ if TYPE_CHECKING:
 _COLUMNAR = frozenset(("column", "table", "box", "markdown"))
 
 
+def number_text(value: float) -> str:
+    """Return a float with 15 digits, always with a point; "" for NaN."""
+    if value != value:
+        return ""
+    if math.isinf(value):
+        return "Inf" if value > 0 else "-Inf"
+    return _with_point(f"{value or 0.0:.15g}")
+
+
+def exact_text(value: float) -> str:
+    """Return a float with 20 digits, always with a point."""
+    if math.isinf(value):
+        return "1e999" if value > 0 else "-1e999"
+    return _with_point(f"{value or 0.0:.20g}")
+
+
+def _with_point(text: str) -> str:
+    mantissa, e, exponent = text.partition("e")
+    return mantissa + ("" if "." in mantissa else ".0") + e + exponent
+
+
 def sql_literal(value: Value, *, escape_newlines: bool = False) -> str:
-    """A value as SQL text."""
+    """Return a value as SQL text."""
     if value is None:
         return "NULL"
     if isinstance(value, bytes):
@@ -34,7 +53,7 @@ def sql_literal(value: Value, *, escape_newlines: bool = False) -> str:
 
 
 def insert_literal(value: Value, *, escape_newlines: bool = True) -> str:
-    """A value as it stands in an INSERT statement: whole numbers in full."""
+    """Return a value for an INSERT statement: floats that are whole numbers in full."""
     if (
         isinstance(value, float)
         and math.isfinite(value)
@@ -55,22 +74,25 @@ def _replace_newlines(text: str) -> str:
 
 _KEYWORDS = frozenset(
     """
-    ABORT ACTION ADD AFTER ALL ALTER ALWAYS ANALYZE AND AS ASC ATTACH AUTOINCREMENT BEFORE BEGIN BETWEEN BY CASCADE CASE CAST
-    CHECK COLLATE COLUMN COMMIT CONFLICT CONSTRAINT CREATE CROSS CURRENT CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP DATABASE
-    DEFAULT DEFERRABLE DEFERRED DELETE DESC DETACH DISTINCT DO DROP EACH ELSE END ESCAPE EXCEPT EXCLUDE EXCLUSIVE EXISTS EXPLAIN
-    FAIL FILTER FIRST FOLLOWING FOR FOREIGN FROM FULL GENERATED GLOB GROUP GROUPS HAVING IF IGNORE IMMEDIATE IN INDEX INDEXED
-    INITIALLY INNER INSERT INSTEAD INTERSECT INTO IS ISNULL JOIN KEY LAST LEFT LIKE LIMIT MATCH MATERIALIZED NATURAL NO NOT
-    NOTHING NOTNULL NULL NULLS OF OFFSET ON OR ORDER OTHERS OUTER OVER PARTITION PLAN PRAGMA PRECEDING PRIMARY QUERY RAISE RANGE
-    RECURSIVE REFERENCES REGEXP REINDEX RELEASE RENAME REPLACE RESTRICT RETURNING RIGHT ROLLBACK ROW ROWS SAVEPOINT SELECT SET
-    TABLE TEMP TEMPORARY THEN TIES TO TRANSACTION TRIGGER UNBOUNDED UNION UNIQUE UPDATE USING VACUUM VALUES VIEW VIRTUAL WHEN
-    WHERE WINDOW WITH WITHOUT
+    ABORT ACTION ADD AFTER ALL ALTER ALWAYS ANALYZE AND AS ASC ATTACH AUTOINCREMENT BEFORE BEGIN
+    BETWEEN BY CASCADE CASE CAST CHECK COLLATE COLUMN COMMIT CONFLICT CONSTRAINT CREATE CROSS
+    CURRENT CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP DATABASE DEFAULT DEFERRABLE DEFERRED
+    DELETE DESC DETACH DISTINCT DO DROP EACH ELSE END ESCAPE EXCEPT EXCLUDE EXCLUSIVE EXISTS
+    EXPLAIN FAIL FILTER FIRST FOLLOWING FOR FOREIGN FROM FULL GENERATED GLOB GROUP GROUPS HAVING
+    IF IGNORE IMMEDIATE IN INDEX INDEXED INITIALLY INNER INSERT INSTEAD INTERSECT INTO IS ISNULL
+    JOIN KEY LAST LEFT LIKE LIMIT MATCH MATERIALIZED NATURAL NO NOT NOTHING NOTNULL NULL NULLS
+    OF OFFSET ON OR ORDER OTHERS OUTER OVER PARTITION PLAN PRAGMA PRECEDING PRIMARY QUERY RAISE
+    RANGE RECURSIVE REFERENCES REGEXP REINDEX RELEASE RENAME REPLACE RESTRICT RETURNING RIGHT
+    ROLLBACK ROW ROWS SAVEPOINT SELECT SET TABLE TEMP TEMPORARY THEN TIES TO TRANSACTION TRIGGER
+    UNBOUNDED UNION UNIQUE UPDATE USING VACUUM VALUES VIEW VIRTUAL WHEN WHERE WINDOW WITH
+    WITHOUT
     """.split()
 )
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
 def quote_name(name: str) -> str:
-    """An identifier, in quotes when it needs them."""
+    """Return an identifier, in quotes if it needs them."""
     return (
         name
         if _PLAIN_NAME.match(name) and name.upper() not in _KEYWORDS
@@ -101,14 +123,12 @@ def _json_string(text: str) -> str:
     )
 
 
-_SEPARATORS = {
-    "list": ("|", "\n"), "csv": (",", "\r\n"), "ascii": ("\x1f", "\x1e"), "quote": (",", "\n"),
-}  # fmt: skip
+_SEPARATORS = {"list": ("|", "\n"), "csv": (",", "\r\n"), "quote": (",", "\n")}
 
 
 def _next_line(text: str, start: int, limit: int) -> tuple[str, int]:
-    """The line of a cell that begins at `start`, and where the next one does; -1 if there is
-    none.
+    """Return the line of a cell that begins at `start`, and the start of the next one, -1 if there
+    is none.
     """
     at, column, size = start, 0, len(text)
     while at < size and (not limit or column < limit):
@@ -128,7 +148,7 @@ def _next_line(text: str, start: int, limit: int) -> tuple[str, int]:
 
 
 class Printer:
-    """How rows are printed. `write` takes text; `charge` refuses cells that are too wide."""
+    """Prints rows. `write` takes text; `charge` and `step` draw on the budget."""
 
     def __init__(
         self,
@@ -148,14 +168,12 @@ class Printer:
         self.widths: list[int] = []
         self.table = "table"
         self.wrap = 0
-        """Columns of a cell without a width of its own, in the modes with columns; 0 for any
-        number."""
-        self.quote = False
+        """The widest cell of the modes with columns, 0 for any width."""
         self._json_names: list[str] = []
-        """The names of the columns that are printed, as JSON begins a pair."""
+        """The beginning of each pair in JSON: the names of the columns."""
 
     def set_mode(self, mode: str, table: str | None = None) -> None:
-        """Choose a mode, with the separators and headers that go with it."""
+        """Choose a mode, and the separators and headers that belong to it."""
         self.mode = mode
         if mode == "tabs":  # the row separator stays
             self.column_separator = "\t"
@@ -171,7 +189,7 @@ class Printer:
             self.table = table or "table"
 
     def text(self, value: Value) -> str:
-        """A value as plain text."""
+        """Return a value as plain text."""
         if isinstance(value, str):
             return value.partition("\0")[0] if "\0" in value else value
         if value is None:
@@ -181,13 +199,12 @@ class Printer:
         return number_text(value) if isinstance(value, float) else str(value)
 
     def print(self, names: Sequence[str], rows: Iterator[Row]) -> None:
-        """All rows of one statement; nothing at all when there are none."""
+        """Print all rows of one statement; nothing if there are none."""
         if self.mode in _COLUMNAR:
             self._columnar(names, [list(row) for row in rows])
             return
         one_row: dict[str, Callable[[Sequence[str], Row, int], None]] = {
             "list": self._list,
-            "ascii": self._list,
             "csv": self._csv,
             "quote": self._quoted,
             "line": self._line,
@@ -240,16 +257,12 @@ class Printer:
 
     def _html(self, names: Sequence[str], row: Row, count: int) -> None:
         if not count and self.headers:
-            self.write(
-                "<TR>"
-                + "".join(f"<TH>{name.translate(_HTML)}</TH>\n" for name in names)
-                + "</TR>\n"
-            )
-        self.write(
-            "<TR>"
-            + "".join(f"<TD>{self.text(value).translate(_HTML)}</TD>\n" for value in row)
-            + "</TR>\n"
-        )
+            self._html_row("TH", names)
+        self._html_row("TD", [self.text(value) for value in row])
+
+    def _html_row(self, tag: str, texts: Sequence[str]) -> None:
+        cells = "".join(f"<{tag}>{text.translate(_HTML)}</{tag}>\n" for text in texts)
+        self.write(f"<TR>{cells}</TR>\n")
 
     def _insert(self, names: Sequence[str], row: Row, count: int) -> None:
         columns = f"({','.join(quote_name(name) for name in names)})" if self.headers else ""
@@ -277,7 +290,7 @@ class Printer:
     # columns
 
     def _split_cell(self, text: str, column: int) -> list[str]:
-        """A cell's lines, cut at the width of the column if one is set, or else of all columns."""
+        """Return a cell's lines, cut at the width of its column, or else at that of all columns."""
         own = abs(self.widths[column]) if column < len(self.widths) else 0
         limit = own or self.wrap
         if (not limit or len(text) <= limit) and not _BREAK.search(text):
@@ -290,121 +303,80 @@ class Printer:
             lines.append(line)
         return lines
 
-    def _quoted_cell(self, value: Value) -> str:
-        if isinstance(value, bytes):
-            return f"x'{value.hex()}'"
-        return number_text(value) if isinstance(value, float) else sql_literal(value)
-
     def _columnar(self, names: Sequence[str], rows: list[list[Value]]) -> None:
         if not rows:
             return
-        shown = self._quoted_cell if self.quote else self.text
         cells: list[list[list[str]]] = []
         for row in rows:
             self.step(4 * len(row))
-            cells.append([self._split_cell(shown(value), at) for at, value in enumerate(row)])
+            cells.append([self._split_cell(self.text(value), at) for at, value in enumerate(row)])
         heads = [self._split_cell(name, at)[:1] for at, name in enumerate(names)]
-        widths: list[int] = []
-        for at in range(len(names)):
-            longest = max(
-                [len(line) for line in heads[at]] + [len(line) for row in cells for line in row[at]]
-            )
-            widths.append(max(longest, abs(self.widths[at]) if at < len(self.widths) else 0))
-        self.charge(sum(widths) * len(rows))
         self.widths += [0] * (len(names) - len(self.widths))
+        widths = [
+            max(abs(self.widths[at]), *[len(line) for row in [heads, *cells] for line in row[at]])
+            for at in range(len(names))
+        ]
+        self.charge(sum(widths) * len(rows))
         several = any(len(cell) > 1 for row in cells for cell in row)
-        style = {"column": self._columns, "markdown": self._markdown, "table": self._ruled}.get(
-            self.mode, self._boxed
-        )
-        style(heads, cells, widths, several)
+        if self.mode == "column":
+            self._columns(heads, cells, widths, several)
+        elif self.mode == "markdown":
+            self._framed(heads, cells, widths, ("", _rule("|||-", widths), ""), "|")
+        elif self.mode == "table":
+            rule = _rule("+++-", widths)
+            self._framed(heads, cells, widths, (rule, rule, rule), "|", several)
+        else:
+            rules = _rule("┌┬┐─", widths), _rule("├┼┤─", widths), _rule("└┴┘─", widths)
+            self._framed(heads, cells, widths, rules, "│", several)
 
-    def _pad(self, text: str, at: int, width: int) -> str:
-        return (
-            text.rjust(width)
-            if at < len(self.widths) and self.widths[at] < 0
-            else text.ljust(width)
-        )
-
-    def _rows(
-        self,
-        cell_lines: list[list[str]],
-        widths: list[int],
-        left: str,
-        between: str,
-        right: str,
-        *,
-        centre: bool = False,
-    ) -> None:
-        pad = self._pad
+    def _row(self, cells: list[list[str]], widths: list[int], frame: tuple[str, str, str]) -> None:
+        """Write the lines of one row."""
+        left, between, right = frame
         self.step(2 * len(widths))
-        if not centre and max(map(len, cell_lines)) == 1:
-            shown = [
-                pad(cell[0], at, width)
-                for at, (cell, width) in enumerate(zip(cell_lines, widths, strict=True))
-            ]
-            self.write(left + between.join(shown) + right + "\n")
-            return
-        for number in range(max(map(len, cell_lines))):
+        for number in range(max(map(len, cells))):
             shown = []
             for at, width in enumerate(widths):
-                text = cell_lines[at][number] if number < len(cell_lines[at]) else ""
-                if centre:
-                    before = (width - len(text)) // 2
-                    shown.append(" " * before + text + " " * (width - len(text) - before))
-                else:
-                    shown.append(pad(text, at, width))
+                text = cells[at][number] if number < len(cells[at]) else ""
+                shown.append(text.rjust(width) if self.widths[at] < 0 else text.ljust(width))
             self.write(left + between.join(shown) + right + "\n")
 
     def _columns(
         self, heads: list[list[str]], cells: list[list[list[str]]], widths: list[int], several: bool
     ) -> None:
         if self.headers:
-            self._rows(heads, widths, "", "  ", "")
+            self._row(heads, widths, ("", "  ", ""))
             self.write("  ".join("-" * width for width in widths) + "\n")
         for number, row in enumerate(cells):
             if several and number:
                 self.write("\n")
-            self._rows(row, widths, "", "  ", "")
-
-    def _markdown(
-        self, heads: list[list[str]], cells: list[list[list[str]]], widths: list[int], several: bool
-    ) -> None:
-        self._rows(heads, widths, "| ", " | ", " |", centre=True)
-        self.write("|" + "|".join("-" * (width + 2) for width in widths) + "|\n")
-        for row in cells:
-            self._rows(row, widths, "| ", " | ", " |")
-
-    def _ruled(
-        self, heads: list[list[str]], cells: list[list[list[str]]], widths: list[int], several: bool
-    ) -> None:
-        rule = "+" + "+".join("-" * (width + 2) for width in widths) + "+\n"
-        self._framed(heads, cells, widths, several, (rule, rule, rule), "|")
-
-    def _boxed(
-        self, heads: list[list[str]], cells: list[list[list[str]]], widths: list[int], several: bool
-    ) -> None:
-        bars = ["─" * (width + 2) for width in widths]
-        rules = (
-            "┌" + "┬".join(bars) + "┐\n",
-            "├" + "┼".join(bars) + "┤\n",
-            "└" + "┴".join(bars) + "┘\n",
-        )
-        self._framed(heads, cells, widths, several, rules, "│")
+            self._row(row, widths, ("", "  ", ""))
 
     def _framed(
         self,
         heads: list[list[str]],
         cells: list[list[list[str]]],
         widths: list[int],
-        several: bool,
         rules: tuple[str, str, str],
         bar: str,
+        several: bool = False,
     ) -> None:
+        """Write a table with lines around; `several` asks for lines between rows too."""
+        frame = (f"{bar} ", f" {bar} ", f" {bar}")
+        centred = []
+        for head, width in zip(heads, widths, strict=True):
+            before = (width - len(head[0])) // 2
+            centred.append([f"{' ' * before}{head[0]}".ljust(width)])
         self.write(rules[0])
-        self._rows(heads, widths, f"{bar} ", f" {bar} ", f" {bar}", centre=True)
+        self._row(centred, widths, frame)
         self.write(rules[1])
         for number, row in enumerate(cells):
             if several and number:
                 self.write(rules[1])
-            self._rows(row, widths, f"{bar} ", f" {bar} ", f" {bar}")
+            self._row(row, widths, frame)
         self.write(rules[2])
+
+
+def _rule(signs: str, widths: list[int]) -> str:
+    """Return a horizontal line. `signs` are its left end, a crossing, its right end and a dash."""
+    left, crossing, right, dash = signs
+    return left + crossing.join([dash * (width + 2) for width in widths]) + right + "\n"

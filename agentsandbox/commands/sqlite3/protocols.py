@@ -1,4 +1,4 @@
-"""What dot commands need of the shell that runs them."""
+"""The types that dot commands need from the shell that runs them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from agentsandbox.contract.command import CommandContext
 
     class Output(Protocol):
-        """Where the answers go: a file or a program."""
+        """The target of output: a file or a command."""
 
         def write(self, data: bytes) -> object: ...
         def release(self) -> None: ...
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
         ctx: CommandContext
         once: bool
         output: Output | None
-        output_name: str
         printer: Printer
 
         @property

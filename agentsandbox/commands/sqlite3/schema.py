@@ -1,6 +1,4 @@
-"""The dot commands of `sqlite3` that show what is in a database: names, definitions, everything as
-SQL.
-"""
+"""The dot commands of `sqlite3` that list names and definitions."""
 
 from __future__ import annotations
 
@@ -15,7 +13,7 @@ if TYPE_CHECKING:
     from agentsandbox.commands.sqlite3.protocols import Shell
 
 _OWN = "name NOT LIKE 'sqlite__%' ESCAPE '_'"
-"""What leaves out SQLite's own tables."""
+"""The condition that leaves out SQLite's own tables."""
 _CREATED = re.compile("CREATE (?:TABLE|INDEX|UNIQUE INDEX|VIEW|TRIGGER|VIRTUAL TABLE) ")
 
 
@@ -26,7 +24,7 @@ def list_databases(shell: Shell, words: list[str]) -> None:
 
 
 def _schemas(shell: Shell) -> list[tuple[str, str]]:
-    """(the name of each database, what stands before the names in it)."""
+    """Return (name, prefix of the names in it) of each database."""
     names = [name for _, name, _ in shell.database.databases()]
     return [
         (name, "" if name == "main" else "temp." if name == "temp" else f"{quote_name(name)}.")
@@ -35,7 +33,7 @@ def _schemas(shell: Shell) -> list[tuple[str, str]]:
 
 
 def _list_names(shell: Shell, condition: str) -> None:
-    """The names that satisfy the condition, in all databases, in columns."""
+    """Print the names that satisfy the condition, in all databases, in columns."""
     listed = []
     for _, name, _ in shell.database.databases():
         before = sql_literal("" if name == "main" else f"{name}.")
@@ -48,7 +46,7 @@ def _list_names(shell: Shell, condition: str) -> None:
 
 
 def _columns(shell: Shell, names: list[str]) -> None:
-    """Names in columns, as `ls` shows them."""
+    """Print names in columns, as `ls` does."""
     if not names:
         return
     width = max(map(len, names))
@@ -80,23 +78,22 @@ def print_schema(shell: Shell, words: list[str]) -> None:
     for schema, before in _schemas(shell):
         condition = ""
         if words:
-            subject = (
-                f"lower({sql_literal(schema)} || '.' || tbl_name)"
-                if "." in words[0]
-                else "lower(tbl_name)"
-            )
+            table = "tbl_name"
+            if "." in words[0]:
+                table = f"{sql_literal(schema)} || '.' || tbl_name"
             matches = "GLOB" if re.search(r"[*?\[]", words[0]) else "LIKE"
-            condition = f" AND {subject} {matches} {sql_literal(words[0].lower())}"
-        sql = f"SELECT sql, type, name FROM {quote_name(schema)}.sqlite_schema WHERE sql IS NOT NULL{own}{condition} ORDER BY rowid"
+            condition = f" AND lower({table}) {matches} {sql_literal(words[0].lower())}"
+        source = f"{quote_name(schema)}.sqlite_schema"
+        sql = (
+            f"SELECT sql, type, name FROM {source} "
+            f"WHERE sql IS NOT NULL{own}{condition} ORDER BY rowid"
+        )
         for text, kind, name in shell.query(sql):
             found = _CREATED.match(str(text))
             created = f"{found[0]}{before}{str(text)[found.end() :]}" if found else str(text)
             shell.write(spelled(created))
             if kind == "view" or created.startswith("CREATE VIRTUAL"):
-                columns = shell.query(
-                    f"PRAGMA {quote_name(schema)}.table_info({sql_literal(str(name))})"
-                )
-                shell.write(
-                    f"\n/* {before}{quote_name(str(name))}({','.join(quote_name(str(column[1])) for column in columns)}) */"
-                )
+                pragma = f"PRAGMA {quote_name(schema)}.table_info({sql_literal(str(name))})"
+                columns = ",".join([quote_name(str(row[1])) for row in shell.query(pragma)])
+                shell.write(f"\n/* {before}{quote_name(str(name))}({columns}) */")
             shell.write(";\n")

@@ -7,7 +7,7 @@ import re
 from agentsandbox.commands.sqlite3.database import Database, SqlError, is_complete, statements
 from agentsandbox.commands.sqlite3.dump import dump
 from agentsandbox.commands.sqlite3.files import DatabaseFile, OpenError
-from agentsandbox.commands.sqlite3.output import Printer, sql_literal
+from agentsandbox.commands.sqlite3.output import Printer
 from agentsandbox.commands.sqlite3.schema import (
     list_databases,
     list_indexes,
@@ -28,35 +28,28 @@ if TYPE_CHECKING:
 _HELP = """\
 .backup ?DB? FILE        Write the database to a file
 .bail on|off             Stop after the first error
-.cd DIRECTORY            Change the working directory
-.changes on|off          Show number of rows changed by SQL
 .databases               Names and files of the databases
 .dump ?TABLE?            The content as SQL
 .echo on|off             Show commands before they run
-.eqp on|off              Show the plan of each query
 .exit ?CODE?             Leave, with a status
 .headers on|off          Show column names
 .help                    This list
 .import FILE TABLE       Read rows from a file or a command, "|CMD"
 .indexes ?TABLE?         Names of indexes
 .mode ?MODE?             The form of the output
-.nullvalue STRING        What stands for NULL
+.nullvalue STRING        The text for NULL
 .once FILE               Send the next output to a file or a command, "|CMD"
 .open FILE               Close this database and open another
 .output ?FILE?           Send output to a file or a command, "|CMD"
-.parameter CMD ...       Values of parameters: clear, init, list, set, unset
 .print STRING...         Write a text
 .quit                    Leave
 .read FILE               Run the commands of a file or those that a command prints, "|CMD"
-.restore ?DB? FILE       Take the content of a file instead of the database
 .save FILE               As .backup
 .schema ?PATTERN?        The CREATE statements
-.separator COL ?ROW?     What stands between columns and rows
-.show                    The settings
-.shell CMD ARGS...       Run a command
+.separator COL ?ROW?     The separators of columns and rows
 .system CMD ARGS...      Run a command
 .tables ?PATTERN?        Names of tables
-.timeout MS              Accepted: nobody else has the database open
+.timeout MS              Accepted: no other process has the database open
 .width NUM1 NUM2 ...     Widths of columns
 """
 _READ_DEPTH = 20
@@ -75,24 +68,14 @@ _MODES = (
     "tabs",
     "insert",
     "quote",
-    "ascii",
     "markdown",
     "table",
     "box",
     "json",
 )
-"""The order in which a beginning of a name is looked up."""
+"""The modes, in the order in which an abbreviation is looked up."""
 _WRAP = 60
-"""Columns of a cell in the modes with columns, if `.mode` chose one."""
-_PARAMETER_HELP = """\
-.parameter CMD ...       Manage SQL parameter bindings
-   clear                   Erase all bindings
-   init                    Initialize the TEMP table that holds bindings
-   list                    List the current parameter bindings
-   set PARAMETER VALUE     Given SQL parameter PARAMETER a value of VALUE
-                           PARAMETER should start with one of: $ : @ ?
-   unset PARAMETER         Remove PARAMETER from the binding table
-"""
+"""The widest cell of a mode with columns that `.mode` has chosen."""
 
 
 class Quit(Exception):
@@ -114,29 +97,26 @@ class Shell:
         self.held: list[str] = []
         self.printer = Printer(self.write, ctx.budget.charge, ctx.budget.step)
         self.output: Output | None = None
-        self.output_name = "stdout"
         self.once = False
         self.bail = False
         self.echo = False
-        self.changes = False
-        self.plans = False
         self.depth = 0
         self.errors = 0
 
     @property
     def database(self) -> Database:
-        """The database, opened when first needed. Raises `SqlError`."""
+        """The database, which is opened when it is first needed."""
         self.touch_database()
         assert self._database is not None
         return self._database
 
     def touch_database(self) -> None:
-        """Open the database, so that its file is there in the end."""
+        """Open the database, so that its file exists in the end."""
         if self._database is None:
             self._database = Database(self.ctx, self.database_name, read_only=self.read_only)
 
     def close(self) -> None:
-        """Write what is held back and store the database."""
+        """Write pending output and store the database."""
         try:
             self.flush()
             self.end_output()
@@ -148,35 +128,35 @@ class Shell:
     # output
 
     def write(self, text: str) -> None:
-        """Text for stdout or the file of .output."""
+        """Write text to stdout or the file of .output; it is buffered."""
         self.held.append(text)
         if len(self.held) > 512:
             self.flush()
 
     def flush(self) -> None:
-        """Write what is held back."""
+        """Write pending output."""
         if self.held:
             data = encode("".join(self.held))
             self.held.clear()
             (self.output or self.ctx.stdout).write(data)
 
     def complain(self, text: str) -> None:
-        """A message on stderr, after all output so far."""
+        """Report an error on stderr, after all output so far."""
         self.flush()
         self.ctx.stderr.write(encode(text + "\n"))
         self.errors += 1
 
     def end_output(self) -> None:
-        """Output goes to stdout again."""
+        """End the output to a file or command."""
         self.flush()
-        output, self.output, self.output_name = self.output, None, "stdout"
+        output, self.output = self.output, None
         if output is not None:
             output.release()
 
     # running
 
     def run_word(self, word: str) -> int:
-        """A command given as an operand; its status, 0 to go on."""
+        """Run a command given as an operand; return its exit status, 0 to continue."""
         if word.startswith("."):
             return 0 if self.run_dot(word) else 1
         self.touch_database()
@@ -194,8 +174,8 @@ class Shell:
         return 0
 
     def run_text(self, text: str) -> None:
-        """Commands of a file or of stdin, line by line, each up to a NUL; an error does not stop it
-        without .bail.
+        """Run the commands of a file or of stdin. Lines end at a NUL; errors stop it only with
+        .bail.
         """
         lines = re.sub("\0[^\n]*\n?", "", text).split("\n")
         if not lines[-1]:
@@ -211,10 +191,6 @@ class Shell:
                     raise Quit(1)
                 pending = ""
                 continue
-            if line.strip().lower() in ("/", "go") and (
-                not pending.strip() or is_complete(pending + ";")
-            ):
-                line = ";"  # as other shells have it
             if not pending.strip():
                 first, pending = number, line
                 if not line.strip():
@@ -229,41 +205,32 @@ class Shell:
         self._run_lines(pending, first)
 
     def _run_lines(self, text: str, line: int) -> None:
-        """Run the statements of the lines that belong together, up to one that fails."""
+        """Run the statements of some lines, up to one that fails."""
         for statement, start in statements(text, self.ctx):
             if not self._run_statement(statement, line, text[start:]):
                 break
 
     def _run_statement(self, statement: str, line: int, rest: str) -> bool:
-        """Run one statement, which an error shows with the `rest` of its lines; whether it
-        worked.
-        """
+        """Run one statement; whether it succeeded. Errors show the `rest` of its lines."""
         if self.echo:
             self.write(statement.strip() + "\n")
         try:
             self.run_sql(statement)
-            if self.changes:
-                self.write(
-                    "changes: {}   total_changes: {}\n".format(
-                        *self.query("SELECT changes(), total_changes()")[0]
-                    )
-                )
             if self.once:
                 self.once = False
                 self.end_output()
         except SqlError as error:
             kind = "Runtime" if error.running else "Parse"
             code = f" ({error.code})" if error.code > 1 else ""
-            self.complain(
-                f"{kind} error near line {line}: {error.message}{code}{_pointer(error, rest.lstrip())}"
-            )
+            where = _pointer(error, rest.lstrip())
+            self.complain(f"{kind} error near line {line}: {error.message}{code}{where}")
             if self.bail:
                 raise Quit(1) from None
             return False
         return True
 
     def run_sql(self, statement: str) -> None:
-        """One statement, its rows printed. Raises `SqlError`."""
+        """Run one statement and print its rows. Raises `SqlError`."""
         statement = statement.strip()
         if not statement.strip(";").strip():
             return
@@ -275,8 +242,6 @@ class Shell:
         if _DATABASE_LIST.fullmatch(statement):
             self.printer.print(["seq", "name", "file"], iter(database.databases()))
             return
-        if self.plans and not statement.lower().startswith("explain"):
-            self._print_plan(self.query("EXPLAIN QUERY PLAN " + statement))
         cursor = database.execute(statement)
         if cursor.description is not None:
             names = [column[0] for column in cursor.description]
@@ -305,23 +270,17 @@ class Shell:
     # dot commands
 
     def run_dot(self, line: str) -> bool:
-        """One dot command; false if it failed."""
+        """Run one dot command; whether it succeeded."""
         words = split_words(line[1:])
         if not words:
             return True
         name = words[0]
-        matches = [command for command in _COMMANDS if command.startswith(name)]
-        command = (
-            name
-            if name in _COMMANDS
-            else _LETTERS.get(name) or (matches[0] if len(name) > 1 and matches else None)
-        )
         try:
-            if command is None:
-                raise DotError(
-                    f'Error: unknown command or invalid arguments:  "{name}". Enter ".help" for help'
-                )
-            _COMMANDS[command](self, words[1:])
+            run = _find_command(name)
+            if run is None:
+                problem = f'unknown command or invalid arguments:  "{name}"'
+                raise DotError(f'Error: {problem}. Enter ".help" for help')
+            run(self, words[1:])
         except DotError as error:
             if str(error):
                 self.complain(str(error))
@@ -335,11 +294,11 @@ class Shell:
         return True
 
     def query(self, sql: str) -> list[tuple[object, ...]]:
-        """All rows of a query of our own."""
+        """Return all rows of a query."""
         return list(self.database.rows(self.database.execute(sql), sql))
 
     def is_on(self, text: str) -> bool:
-        """The value of a switch; what is neither is off, with a message."""
+        """Whether a switch is on; any other word is off, with a message."""
         if text.lower() in ("on", "yes", "1"):
             return True
         if text.lower() not in ("off", "no", "0"):
@@ -349,17 +308,11 @@ class Shell:
             self.ctx.stderr.write(encode(f'ERROR: Not a boolean value: "{text}". Assuming "no".\n'))
         return False
 
-    def set_plans(self, words: list[str]) -> None:
-        self.plans = self.is_on(one_word(words, "eqp off|on|trace|trigger|full"))
-
     def set_bail(self, words: list[str]) -> None:
         self.bail = self.is_on(one_word(words, "bail on|off"))
 
     def set_echo(self, words: list[str]) -> None:
         self.echo = self.is_on(one_word(words, "echo on|off"))
-
-    def set_changes(self, words: list[str]) -> None:
-        self.changes = self.is_on(one_word(words, "changes on|off"))
 
     def set_headers(self, words: list[str]) -> None:
         self.printer.headers = self.is_on(one_word(words, "headers on|off"))
@@ -387,58 +340,21 @@ class Shell:
             return
         if len(words) > 2 or words[-1].startswith("-"):
             raise DotError(f'extra argument: "{words[-1]}"')
-        name, quote = ("box", True) if words[0] == "qbox" else (words[0], False)
-        mode = (
-            name
-            if name in _MODES
-            else next((mode for mode in _MODES if f"{mode}s".startswith(name)), None)
+        name = words[0]
+        mode = next((mode for mode in _MODES if name == mode), None) or next(
+            (mode for mode in _MODES if f"{mode}s".startswith(name)), None
         )
         if mode is None:
-            raise DotError(f"Error: mode should be one of: {' '.join(sorted((*_MODES, 'qbox')))}")
+            raise DotError(f"Error: mode should be one of: {' '.join(sorted(_MODES))}")
         self.printer.set_mode(mode, words[1] if len(words) > 1 else None)
-        self.printer.wrap, self.printer.quote = _WRAP, quote
+        self.printer.wrap = _WRAP
 
     def _mode(self) -> str:
-        """Return the mode as it is shown, with its options."""
+        """Return the mode with its options."""
         printer = self.printer
         if printer.mode not in ("column", "table", "box", "markdown"):
             return printer.mode
-        quote = "quote" if printer.quote else "noquote"
-        return f"{printer.mode} --wrap {printer.wrap} --wordwrap off --{quote}"
-
-    def show(self, words: list[str]) -> None:
-        if words:
-            raise DotError("Usage: .show")
-        printer = self.printer
-        names = {
-            "\n": "\\n",
-            "\r": "\\r",
-            "\t": "\\t",
-            "\x1f": "\\037",
-            "\x1e": "\\036",
-            '"': '\\"',
-            "\\": "\\\\",
-        }
-
-        def shown(text: str) -> str:
-            return '"' + "".join(names.get(character, character) for character in text) + '"'
-
-        lines = (
-            ("echo", "on" if self.echo else "off"),
-            ("eqp", "on" if self.plans else "off"),
-            ("explain", "auto"),
-            ("headers", "on" if printer.headers else "off"),
-            ("mode", self._mode()),
-            ("nullvalue", shown(printer.null)),
-            ("output", self.output_name),
-            ("colseparator", shown(printer.column_separator)),
-            ("rowseparator", shown(printer.row_separator)),
-            ("stats", "off"),
-            ("width", "".join(f"{width} " for width in printer.widths)),
-            ("filename", self.database_name),
-        )
-        for name, value in lines:
-            self.write(f"{name:>12}: {value}\n")
+        return f"{printer.mode} --wrap {printer.wrap} --wordwrap off --noquote"
 
     def print_text(self, words: list[str]) -> None:
         self.write(" ".join(words) + "\n")
@@ -454,14 +370,8 @@ class Shell:
     def leave(self, words: list[str]) -> None:
         raise Quit(int(words[0][:9]) & 255 if words and words[0].isdecimal() else 0)
 
-    def change_directory(self, words: list[str]) -> None:
-        name = one_word(words, "cd DIRECTORY")
-        if not self.ctx.fs.is_dir(self.ctx.path(name)):
-            raise DotError(f'Cannot change to directory "{name}"')
-        self.ctx.cwd = self.ctx.fs.realpath(self.ctx.path(name))
-
     def open_database(self, words: list[str]) -> None:
-        options, names = split_options(words, ("new", "readonly", "nofollow"))
+        options, names = split_options(words, ("new", "readonly"))
         if len(names) > 1:
             raise DotError(f'extra argument: "{names[1]}"')
         self.flush()
@@ -485,20 +395,10 @@ class Shell:
         if self.errors > before:
             raise DotError("")
 
-    def read_first(self, name: str, *, is_there: bool) -> None:
-        """Run the commands of the file of -init, or of ~/.sqliterc if it is there."""
-        try:
-            text = decode(self.ctx.fs.read_bytes(self.ctx.path(name)))
-        except OSError:
-            if not is_there:
-                self.ctx.stderr.write(encode(f'cannot open: "{name}"\n'))
-            return
-        self.run_text(text)
-
     # other files
 
     def back_up(self, words: list[str]) -> None:
-        _, names = split_options(words, ("append", "async"))
+        _, names = split_options(words, ())
         if not names:
             raise DotError("missing FILENAME argument on .backup")
         if len(names) > 2:
@@ -510,20 +410,11 @@ class Shell:
         file.store(self.database.content(self._schema(names[:-1])))
 
     def _schema(self, words: list[str]) -> str:
-        """The database that a dot command names, "main" if none."""
+        """Return the database that a dot command names, "main" without a name."""
         name = words[0] if words else "main"
         if all(name.lower() != known.lower() for _, known, _ in self.database.databases()):
             raise DotError(f"Error: unknown database {name}")
         return name
-
-    def restore(self, words: list[str]) -> None:
-        if not 1 <= len(words) <= 2:
-            raise DotError("Usage: .restore ?DB? FILE")
-        try:
-            data = self.ctx.fs.read_bytes(self.ctx.path(words[-1]))
-        except OSError:
-            raise DotError(f'Error: cannot open "{words[-1]}"') from None
-        self.database.replace(data, self._schema(words[:-1]))
 
     def run_shell(self, words: list[str]) -> None:
         if not words:
@@ -534,27 +425,6 @@ class Shell:
         if status:
             self.ctx.stderr.write(encode(f"System command returns {status << 8}\n"))
 
-    # parameters
-
-    def set_parameter(self, words: list[str]) -> None:
-        kind = words[0] if words else ""
-        values = self.database.parameters
-        if kind == "set" and len(words) == 3:
-            try:
-                values[words[1]] = self.query(f"SELECT {words[2]}")[0][0]  # type: ignore[assignment]
-            except (SqlError, IndexError):
-                values[words[1]] = words[2]
-        elif kind == "unset" and len(words) == 2:
-            values.pop(words[1], None)
-        elif kind == "clear" and len(words) == 1:
-            values.clear()
-        elif kind == "list" and len(words) == 1:
-            width = max(map(len, values), default=0)
-            for name in sorted(values):
-                self.write(f"{name:<{width}} {sql_literal(values[name])}\n")
-        elif kind != "init":
-            self.write(_PARAMETER_HELP)
-
     def import_file(self, words: list[str]) -> None:
         from agentsandbox.commands.sqlite3.importing import import_file
 
@@ -562,7 +432,7 @@ class Shell:
 
 
 def _pointer(error: SqlError, sql: str) -> str:
-    """The statement with a mark under the error, if its place is known."""
+    """Return the statement with a mark under the error, "" if its place is unknown."""
     at = error.offset
     if at < 0 or at >= len(sql):
         return ""
@@ -577,23 +447,28 @@ def _pointer(error: SqlError, sql: str) -> str:
 
 
 def _accept(shell: Shell, words: list[str]) -> None:
-    """`.timeout`: nobody else has the database open."""
+    """`.timeout`: no other process has the database open."""
 
 
 _LETTERS = {
-    "d": "dump", "e": "echo", "h": "headers", "i": "import", "m": "mode", "n": "nullvalue", "o": "open", "q": "quit",
-    "t": "tables", "w": "width",
-}  # fmt: skip
-"""What one letter stands for."""
+    "d": "dump",
+    "e": "echo",
+    "h": "headers",
+    "i": "import",
+    "m": "mode",
+    "n": "nullvalue",
+    "o": "open",
+    "q": "quit",
+    "t": "tables",
+    "w": "width",
+}
+"""The commands that one letter abbreviates."""
 _COMMANDS: dict[str, Callable[[Shell, list[str]], None]] = {
     "backup": Shell.back_up,
     "bail": Shell.set_bail,
-    "cd": Shell.change_directory,
-    "changes": Shell.set_changes,
     "databases": list_databases,
     "dump": dump,
     "echo": Shell.set_echo,
-    "eqp": Shell.set_plans,
     "exit": Shell.leave,
     "headers": Shell.set_headers,
     "help": Shell.print_help,
@@ -605,18 +480,22 @@ _COMMANDS: dict[str, Callable[[Shell, list[str]], None]] = {
     "once": set_once,
     "open": Shell.open_database,
     "output": set_output,
-    "parameter": Shell.set_parameter,
     "print": Shell.print_text,
     "quit": Shell.leave,
     "read": Shell.read_file,
-    "restore": Shell.restore,
     "save": Shell.back_up,
     "schema": print_schema,
     "separator": Shell.set_separator,
     "shell": Shell.run_shell,
-    "show": Shell.show,
     "system": Shell.run_shell,
     "tables": list_tables,
     "timeout": _accept,
     "width": Shell.set_widths,
 }
+
+
+def _find_command(name: str) -> Callable[[Shell, list[str]], None] | None:
+    """Return the dot command of a name, of a letter, or of the beginning of a name."""
+    matches = [command for command in _COMMANDS if command.startswith(name) and len(name) > 1]
+    found = name if name in _COMMANDS else _LETTERS.get(name) or (matches or [""])[0]
+    return _COMMANDS.get(found)

@@ -15,7 +15,6 @@ _VERSION = (
     "3.40.1 2022-12-28 14:03:47 df5c253c0b3dd24916e4ec7cf77d3db5294cc9fd45ae7b9c5e82ad8197f3alt1"
 )
 _MODES = (
-    "ascii",
     "box",
     "column",
     "csv",
@@ -28,12 +27,12 @@ _MODES = (
     "table",
     "tabs",
 )
-_VALUED = ("separator", "newline", "nullvalue", "cmd", "init")
+_VALUED = ("separator", "newline", "nullvalue", "cmd")
 _FLAGS = ("header", "noheader", "bail", "batch", "echo", "readonly", "version", "help")
 
 
 class _Options:
-    """What the command line says: options in their order, and the operands."""
+    """The command line: options in their order, and the operands."""
 
     def __init__(self, words: list[str]) -> None:
         self.given: list[tuple[str, str]] = []
@@ -54,9 +53,9 @@ class _Options:
             elif name in _MODES or name in _FLAGS:
                 self.given.append((name, ""))
             else:
+                option = word[word.startswith("--") :]
                 raise CommandError(
-                    f"Error: unknown option: {word[word.startswith('--') :]}\nUse -help for a list of options.",
-                    1,
+                    f"Error: unknown option: {option}\nUse -help for a list of options.", 1
                 )
 
     def has(self, name: str) -> bool:
@@ -93,12 +92,6 @@ def _run(shell: Shell, ctx: CommandContext, options: _Options) -> int:
     from agentsandbox.commands.sqlite3.shell import Quit
 
     try:
-        first = [value for name, value in options.given if name == "init"]
-        home = ctx.env.get("HOME", "")
-        if first:
-            shell.read_first(first[-1], is_there=False)
-        elif home:
-            shell.read_first(f"{home}/.sqliterc", is_there=True)
         for name, value in options.given:
             if name == "cmd":
                 status = shell.run_word(value)
@@ -125,19 +118,19 @@ def _run(shell: Shell, ctx: CommandContext, options: _Options) -> int:
     Run SQL and dot commands on a database, from the operands or from standard input.
 
     FILENAME is a file of the sandbox, created when something is stored; without one the
-    database is kept in memory. Loadable extensions are not available. Options begin with one or two dashes.
+    database is kept in memory. Loadable extensions are not available. Options begin with
+    one or two dashes.
 
-      -ascii, -box, -column, -csv, -html, -json, -line, -list, -markdown, -quote, -table, -tabs
+      -box, -column, -csv, -html, -json, -line, -list, -markdown, -quote, -table, -tabs
                              the form of the output (default -list)
       -header                show column names
       -noheader              show no column names
-      -separator SEP         what stands between columns
-      -newline SEP           what stands between rows
-      -nullvalue TEXT        what stands for NULL
+      -separator SEP         the separator of columns
+      -newline SEP           the separator of rows
+      -nullvalue TEXT        the text for NULL
       -cmd COMMAND           run COMMAND first
-      -init FILE             read commands from FILE first
       -bail                  stop after the first error
-      -batch                 (there is no other way here)
+      -batch                 accepted: nothing here is interactive
       -echo                  show commands before they run
       -readonly              store nothing
       -version               display the version and exit

@@ -1,4 +1,4 @@
-"""Where the output of `sqlite3` goes and where it reads from: files, and commands behind a "|"."""
+"""Files and commands ("|CMD") that `sqlite3` writes to and reads from."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class PipeOutput(Buffer):
-    """What a command is to read, which runs when all is there."""
+    """The input of a command, which runs when it is complete."""
 
     __slots__ = ("command", "ctx")
 
@@ -28,7 +28,7 @@ class PipeOutput(Buffer):
 
 
 def _redirect(shell: Shell, words: list[str]) -> None:
-    """Send output to the file or command that the words name, to stdout if they name none."""
+    """Send output to the file or command that the words name, to stdout without any."""
     if words and words[0].startswith("-"):
         raise DotError(f'ERROR: unknown option: "{words[0]}".')
     if len(words) > 1 and not words[0].startswith("|"):
@@ -43,7 +43,6 @@ def _redirect(shell: Shell, words: list[str]) -> None:
         shell.output = shell.ctx.fs.open(
             shell.ctx.path(name), "w", permissions=0o666 & ~shell.ctx.umask
         )
-    shell.output_name = name
 
 
 def set_output(shell: Shell, words: list[str]) -> None:
@@ -58,7 +57,7 @@ def set_once(shell: Shell, words: list[str]) -> None:
 
 
 def read_source(shell: Shell, name: str) -> bytes:
-    """What a file holds, or what a command behind a "|" prints, without a byte-order mark."""
+    """Return the content of a file, or the output of "|CMD", without a byte-order mark."""
     if name.startswith("|"):
         shell.flush()
         printed = Buffer(shell.ctx.budget.value_bytes)

@@ -1,4 +1,4 @@
-"""Dot commands of `sqlite3`: their words, and what cannot be done."""
+"""The words of dot commands of `sqlite3`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ class DotError(Exception):
 
 
 def split_words(text: str) -> list[str]:
-    """Blanks and the end of a quotation separate; C escapes work outside single quotes."""
+    """Split the text of a dot command. Blanks and closing quotes separate; C escapes work outside
+    single quotes.
+    """
     words: list[str] = []
     for found in _WORD.finditer(text):
         if found[1] is not None:
@@ -32,7 +34,7 @@ def _escaped(found: re.Match[str]) -> str:
 
 
 def split_options(words: list[str], known: tuple[str, ...]) -> tuple[set[str], list[str]]:
-    """(the options, the other words) of a dot command."""
+    """Return (options, other words) of a dot command."""
     options = {
         word.removeprefix("-").removeprefix("-"): word for word in words if word.startswith("-")
     }
@@ -43,7 +45,7 @@ def split_options(words: list[str], known: tuple[str, ...]) -> tuple[set[str], l
 
 
 def one_word(words: list[str], usage: str) -> str:
-    """The only word that a dot command was given."""
+    """Return the single argument of a dot command."""
     if len(words) != 1:
         raise DotError(f"Usage: .{usage}")
     return words[0]

@@ -1,5 +1,17 @@
-"""Members of an archive become files: nothing outside the directory is touched through what the
-archive itself brings.
+"""Members of an archive become files.
+
+An archive is untrusted, so nothing outside the directory may be touched through what the archive
+itself brings:
+
+* names lose leading slashes, and members whose names contain ".." are refused (`SafeNames`, and the
+  caller's check), unless -P says that names are absolute;
+* files are created exclusively (open mode "x"): what exists is removed first and not written
+  through, so a symbolic link from the archive is replaced and not followed;
+* a symbolic link whose target leads out ("/…" or "..") is made only at the end. Until then an empty
+  file of mode 0 keeps its place, so no later member can be written through the link.
+
+Modes and times of directories are set at the end too, the deepest first: a directory without write
+permission could not be filled otherwise, and filling it changes its time.
 """
 
 from __future__ import annotations
@@ -9,7 +21,7 @@ import os
 import posixpath
 
 from agentsandbox.commands._text.quoting import quote
-from agentsandbox.commands.tar.names import SafeNames, show, show_in_message, strip_components
+from agentsandbox.commands.tar.names import SafeNames, show, show_in_message
 from agentsandbox.kernel.formats.strftime import format_date
 from agentsandbox.kernel.fs.base import Timestamp
 
@@ -18,91 +30,46 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from agentsandbox.commands.tar.format import Member
-    from agentsandbox.commands.tar.names import Transformation
+    from agentsandbox.commands.tar.options import TarOptions
     from agentsandbox.commands.tar.stream import ArchiveReader
     from agentsandbox.contract.command import CommandContext
-    from agentsandbox.kernel.budget import Budget
-    from agentsandbox.kernel.fs.base import Stat
+    from agentsandbox.kernel.fs.base import File, Stat
 
-
-class ExtractionOptions:
-    """What the options ask of an extraction. `existing`: replace, keep, skip, newer or
-    overwrite.
-    """
-
-    __slots__ = (
-        "absolute", "existing", "keep_directories", "keep_links", "keep_mtime", "one_directory",
-        "permissions", "strip", "to_stdout", "transformation", "unlink_first", "warn",
-    )  # fmt: skip
-
-    def __init__(self, transformation: Transformation) -> None:
-        self.existing = "replace"
-        self.keep_mtime = True
-        self.permissions = False
-        self.to_stdout = False
-        self.strip = 0
-        self.absolute = False
-        self.one_directory = ""
-        self.transformation = transformation
-        self.unlink_first = False
-        self.keep_links = False
-        self.keep_directories = False
-        self.warn: Callable[[str, str], None] = lambda keyword, message: None
-
-    def shape(self, name: str, names: SafeNames, budget: Budget, kind: str = "r") -> str:
-        """A name transformed, made safe and without its first directories; "" when nothing is left.
-        `kind` as in transformations.
-        """
-        if kind == "s":
-            return self.transformation.apply(name, budget, kind)
-        safe = names.strip(self.transformation.apply(name, budget, kind), is_link=kind == "h")
-        return (strip_components(safe, self.strip) or "") if self.strip else safe
+_IN_THE_WAY = (errno.EEXIST, errno.ENOENT, errno.EISDIR, errno.ENOTEMPTY)
+_NOT_HERE = "sparse files, dumps and volumes are not available in this sandbox"
 
 
 class Extraction:
-    """Extracts members one after the other; times of directories and links that lead out come
-    last.
-    """
+    """Extracts members, one after the other; `finish` completes links and directories."""
 
-    def __init__(
-        self,
-        ctx: CommandContext,
-        archive: ArchiveReader,
-        options: ExtractionOptions,
-        directory: str,
-    ) -> None:
+    def __init__(self, ctx: CommandContext, archive: ArchiveReader, options: TarOptions) -> None:
         self.ctx = ctx
         self.archive = archive
         self.options = options
-        self.directory = directory
-        self.names = SafeNames(lambda message: ctx.warn(message, ctx.status), options.absolute)
-        self.directories: list[tuple[str, Member, str]] = []
-        self.delayed: dict[str, tuple[str, Member, str]] = {}
+        self.directory = options.directory
+        self._keep_mtime = not options.args.flag("touch")
+        self._names = SafeNames(options.warn, options.absolute)
+        self._directories: list[tuple[str, Member, str]] = []
+        self._delayed: dict[str, tuple[str, Member, str]] = {}
 
     # names
 
-    def target_name(self, member: Member) -> str | None:
-        """The name that the member gets, None when --strip-components leaves nothing."""
-        name = self.options.shape(member.name, self.names, self.ctx.budget)
-        return (
-            posixpath.join(self.options.one_directory, name)
-            if name and self.options.one_directory
-            else name or None
-        )
+    def target_name(self, member: Member) -> str:
+        """Return the member's name in the directory, "" if --strip-components leaves nothing."""
+        name = self.options.shape(member.name, self._names)
+        top = self.options.one_directory
+        return posixpath.join(top, name) if name and top else name
 
-    def path(self, name: str) -> str:
-        """The absolute path of a member's name."""
+    def _path(self, name: str) -> str:
         return posixpath.join(self.directory, name)
 
-    def fail(self, message: str) -> None:
+    def fail(self, name: str, problem: str) -> None:
         """Report a member that cannot be extracted and go on."""
-        self.ctx.warn(message, 2)
+        self.ctx.warn(f"{show_in_message(name)}: {problem}", 2)
         self.archive.failed = True
 
-    def fail_os(self, name: str, doing: str, error: OSError) -> None:
-        self.fail(
-            f"{show_in_message(name)}: Cannot {doing}: {os.strerror(error.errno or errno.EIO)}"
-        )
+    def _fail_os(self, name: str, doing: str, error: OSError) -> None:
+        self.fail(name, f"Cannot {doing}: {os.strerror(error.errno or errno.EIO)}")
 
     # members
 
@@ -123,48 +90,44 @@ class Extraction:
             "fifo": self._fifo,
         }
         maker = makers.get(member.kind)
-        if maker is None:
-            if member.kind in ("char", "block"):
-                self.fail(
-                    f"{show_in_message(name.rstrip('/'))}: Cannot mknod: Operation not permitted"
-                )
-            else:
-                self.fail(
-                    f"{show_in_message(name)}: sparse files, dumps and volumes are not available in this sandbox"
-                )
-            return
         stripped = name.rstrip("/") or name
-        if member.kind != "file":
-            self.archive.begin_content(0)  # what a size promises there is no content
-        if self._may_replace(member, stripped):
-            maker(member, stripped)
+        if maker is None and member.kind in ("char", "block"):
+            self.fail(stripped, "Cannot mknod: Operation not permitted")
+        elif maker is None:
+            self.fail(name, _NOT_HERE)
+        else:
+            if member.kind != "file":
+                self.archive.begin_content(0)  # whatever size the header gives
+            if self.options.existing != "skip" or self._existing(stripped) is None:
+                maker(member, stripped)
 
     def _existing(self, name: str) -> Stat | None:
         try:
-            return self.ctx.fs.stat(self.path(name), follow=False)
+            return self.ctx.fs.stat(self._path(name), follow=False)
         except OSError:
             return None
 
-    def _may_replace(self, member: Member, name: str) -> bool:
-        policy = self.options.existing
-        if policy in ("replace", "overwrite", "keep"):
-            return True
-        existing = self._existing(name)
-        if existing is None:
-            return True
-        if policy == "skip":
-            return False
-        if existing.mtime >= member.mtime / 1e9 and not existing.is_dir:
-            self.ctx.warn(f"Current {quote(show(name))} is newer or same age", self.ctx.status)
-            return False
+    def _attempt(self, name: str, doing: str, make: Callable[[], object]) -> bool:
+        """Call `make`, once more after room was made; report the error and return False if it
+        fails.
+        """
+        try:
+            make()
+        except OSError as error:
+            if error.errno not in _IN_THE_WAY or not self._make_room(name):
+                self._fail_os(name, doing, error)
+                return False
+            try:
+                make()
+            except OSError as second:
+                self._fail_os(name, doing, second)
+                return False
         return True
 
     def _make_room(self, name: str) -> bool:
-        """Whether a refused creation is worth a second try: a missing parent was made, or what was
-        in the way is gone.
-        """
+        """Make a missing parent directory, or remove the file in the way; whether that helped."""
         fs = self.ctx.fs
-        path = self.path(name)
+        path = self._path(name)
         existing = self._existing(name)
         if existing is None:
             parent = posixpath.dirname(path)
@@ -173,7 +136,7 @@ class Extraction:
             try:
                 fs.makedirs(parent, 0o777 & ~self.ctx.umask)
             except OSError as error:
-                self.fail_os(posixpath.dirname(name), "mkdir", error)
+                self._fail_os(posixpath.dirname(name), "mkdir", error)
                 return False
             return True
         if self.options.existing == "keep":
@@ -185,59 +148,36 @@ class Extraction:
                 fs.unlink(path)
         except OSError:
             return False
-        self.delayed.pop(path, None)
+        self._delayed.pop(path, None)
         return True
 
-    def _attempt(self, name: str, doing: str, make: object) -> bool:
-        assert callable(make)
-        try:
-            make()
-        except OSError as error:
-            if error.errno not in (
-                errno.EEXIST,
-                errno.ENOENT,
-                errno.EISDIR,
-                errno.ENOTEMPTY,
-            ) or not self._make_room(name):
-                self.fail_os(name, doing, error)
-                return False
-            try:
-                make()
-            except OSError as second:
-                self.fail_os(name, doing, second)
-                return False
-        return True
-
-    def _mode(self, member: Member) -> int:
+    def _permissions(self, member: Member) -> int:
         return member.mode if self.options.permissions else member.mode & 0o777 & ~self.ctx.umask
 
     def _check_time(self, member: Member, name: str) -> None:
-        """Tell of a time that cannot be."""
+        """Warn of a time before 1970 or in the future."""
         now = int(self.ctx.host.clock() * 1_000_000_000)
         if 0 <= member.mtime <= now:
             return
+        shown = show_in_message(name)
         when = format_date(member.mtime, "%Y-%m-%d %H:%M:%S", self.ctx.env.get("TZ", ""))
         if member.mtime < 0:
-            self.options.warn(
-                "timestamp", f"{show_in_message(name)}: implausibly old time stamp {when}"
-            )
+            self.options.warn(f"{shown}: implausibly old time stamp {when}")
             return
         seconds, fraction = divmod(member.mtime - now, 1_000_000_000)
         distance = f"{seconds}.{fraction:09d}".rstrip("0").rstrip(".")
-        self.options.warn(
-            "timestamp", f"{show_in_message(name)}: time stamp {when} is {distance} s in the future"
-        )
+        self.options.warn(f"{shown}: time stamp {when} is {distance} s in the future")
 
     def _set_time(self, path: str, member: Member, name: str = "", *, follow: bool = True) -> None:
-        if self.options.keep_mtime:
+        if self._keep_mtime:
             if name:
                 self._check_time(member, name)
             self.ctx.fs.utime(path, Timestamp.from_ns(member.mtime), follow=follow)
 
     def _file(self, member: Member, name: str) -> None:
-        fs, path = self.ctx.fs, self.path(name)
-        opened = []
-        mode = self._mode(member)
+        fs, path = self.ctx.fs, self._path(name)
+        opened: list[File] = []
+        mode = self._permissions(member)
 
         def make() -> None:
             in_place = (
@@ -254,9 +194,7 @@ class Extraction:
             for block in self.archive.content():
                 file.write(block)
         except OSError as error:
-            self.fail(
-                f"{show_in_message(name)}: Cannot write: {os.strerror(error.errno or errno.EIO)}"
-            )
+            self._fail_os(name, "write", error)
             return
         finally:
             file.release()
@@ -264,81 +202,56 @@ class Extraction:
         self._set_time(path, member, name)
 
     def _directory(self, member: Member, name: str) -> None:
-        fs, path = self.ctx.fs, self.path(name)
+        fs, path = self.ctx.fs, self._path(name)
         existing = self._existing(name)
         if existing is None or not existing.is_dir:
-            if (
-                existing is not None
-                and (name == "." or self.options.keep_links)
-                and fs.is_dir(path)
-            ):
+            if existing is not None and name == "." and fs.is_dir(path):
                 return
             if not self._attempt(name, "mkdir", lambda: fs.mkdir(path, 0o755)):
                 return
-        elif self.options.unlink_first:
-            if not self._replace_directory(name, path):
-                return
-        elif self.options.keep_directories or self.options.existing in ("keep", "skip", "newer"):
+        elif self.options.existing in ("keep", "skip"):
             return
-        self.directories.append((path, member, name))
+        self._directories.append((path, member, name))
 
-    def _replace_directory(self, name: str, path: str) -> bool:
-        """`-U`: an existing directory is removed first, which fails unless it is empty."""
-        fs = self.ctx.fs
-        if fs.listdir(path):
-            self.ctx.warn(
-                f"{show_in_message(name.rstrip('/'))}: Cannot unlink: Directory not empty", 2
-            )
-            return False
-        fs.rmdir(path)
-        return self._attempt(name, "mkdir", lambda: fs.mkdir(path, 0o755))
+    def _place_for_link(self, path: str) -> None:
+        """Make the empty file that keeps a delayed link's place."""
+        self.ctx.fs.open(path, "x", permissions=0).release()
 
     def _link(self, member: Member, name: str) -> None:
-        fs, path = self.ctx.fs, self.path(name)
-        text = self.options.shape(member.link, self.names, self.ctx.budget, "s")
+        fs, path = self.ctx.fs, self._path(name)
+        text = self.options.shape(member.link, self._names, "s")
         leads_out = text.startswith("/") or ".." in text.split("/")
+        doing = f"create symlink to {quote(show(text))}"
         if leads_out and not self.options.absolute:
-            if self._attempt(
-                name,
-                f"create symlink to {quote(show(text))}",
-                lambda: fs.open(path, "x", permissions=0).release(),
-            ):
-                self.delayed[path] = (text, member, name)
-            return
-        if self._attempt(
-            name, f"create symlink to {quote(show(text))}", lambda: fs.symlink(text, path)
-        ):
+            if self._attempt(name, doing, lambda: self._place_for_link(path)):
+                self._delayed[path] = (text, member, name)
+        elif self._attempt(name, doing, lambda: fs.symlink(text, path)):
             self._set_time(path, member, name, follow=False)
 
     def _hard_link(self, member: Member, name: str) -> None:
-        fs, path = self.ctx.fs, self.path(name)
-        text = self.options.shape(member.link, self.names, self.ctx.budget, "h")
-        source = self.path(text)
+        fs, path = self.ctx.fs, self._path(name)
+        text = self.options.shape(member.link, self._names, "h")
+        source = self._path(text)
         existing, target = self._existing(name), self._existing(text)
         if existing is not None and target is not None and existing.ino == target.ino:
             return
-        delayed = self.delayed.get(source)
-        if delayed is not None:
-            if self._attempt(
-                name,
-                f"hard link to {quote(show(text))}",
-                lambda: fs.open(path, "x", permissions=0).release(),
-            ):
-                self.delayed[path] = delayed
-            return
-        self._attempt(name, f"hard link to {quote(show(text))}", lambda: fs.link(source, path))
+        doing = f"hard link to {quote(show(text))}"
+        delayed = self._delayed.get(source)
+        if delayed is None:
+            self._attempt(name, doing, lambda: fs.link(source, path))
+        elif self._attempt(name, doing, lambda: self._place_for_link(path)):
+            self._delayed[path] = delayed
 
     def _fifo(self, member: Member, name: str) -> None:
-        path = self.path(name)
-        if self._attempt(name, "mkfifo", lambda: self.ctx.fs.mkfifo(path, self._mode(member))):
+        path = self._path(name)
+        mode = self._permissions(member)
+        if self._attempt(name, "mkfifo", lambda: self.ctx.fs.mkfifo(path, mode)):
             self._set_time(path, member, name)
 
     def finish(self) -> None:
-        """Make the links that lead out, then set modes and times of directories, the deepest
-        first.
-        """
+        """Make the links that lead out, then set modes and times of directories."""
         fs = self.ctx.fs
-        for path, (text, member, name) in self.delayed.items():
+        for path, (text, member, name) in self._delayed.items():
             self.ctx.budget.step()
             try:
                 if fs.stat(path, follow=False).is_file:
@@ -346,11 +259,11 @@ class Extraction:
                     fs.symlink(text, path)
                     self._set_time(path, member, name, follow=False)
             except OSError as error:
-                self.fail_os(name, f"create symlink to {quote(show(text))}", error)
-        for path, member, name in sorted(self.directories, key=lambda found: -found[0].count("/")):
+                self._fail_os(name, f"create symlink to {quote(show(text))}", error)
+        for path, member, name in sorted(self._directories, key=lambda found: -found[0].count("/")):
             self.ctx.budget.step()
             try:
-                fs.chmod(path, self._mode(member))
+                fs.chmod(path, self._permissions(member))
                 self._set_time(path, member, name)
             except OSError as error:
-                self.fail_os(name, "change mode", error)
+                self._fail_os(name, "change mode", error)

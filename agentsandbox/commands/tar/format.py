@@ -13,13 +13,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from agentsandbox.commands.tar.stream import ArchiveReader
-    from agentsandbox.kernel.patterns.filenames import ExtendedGlob
 
 BLOCK = 512
 _MAX_EXTENSION = 1024 * 1024
 _ZEROS = bytes(BLOCK)
+_POSIX_MAGIC = b"ustar\00000"
 _ASCII = bytes(range(128))
 _KINDS = {
+    b"V": "label",
     b"\0": "file",
     b"0": "file",
     b"7": "file",
@@ -30,7 +31,6 @@ _KINDS = {
     b"5": "dir",
     b"6": "fifo",
 }
-_KINDS |= {b"V": "label"}
 _FLAGS = {
     "file": b"0",
     "hard": b"1",
@@ -62,7 +62,7 @@ class TarFormatError(Exception):
 
 
 class HeaderError(Exception):
-    """A header with something else where a number should stand."""
+    """A header has something else where a number is expected."""
 
     def __init__(self, message: str) -> None:
         self.message = message
@@ -70,31 +70,30 @@ class HeaderError(Exception):
 
 
 class NameTooLongError(Exception):
-    """The format that was asked for has no room for the name."""
-
-
-class HeaderStyle:
-    """How headers are written: `form` is gnu, ustar or pax; the rest is what --pax-option says."""
-
-    __slots__ = ("deleted", "form", "header_name", "overrides")
-
-    def __init__(self, form: str = "gnu") -> None:
-        self.form = form
-        self.header_name = "%d/PaxHeaders/%f"
-        self.deleted: list[re.Pattern[str] | ExtendedGlob] = []
-        self.overrides: dict[str, str] = {}
+    """The format has no room for the name."""
 
 
 class Member:
-    """What a header says. Times are in nanoseconds.
+    """The header of a file in an archive. Times are in nanoseconds.
 
     `kind` is file, dir, link, hard, fifo, char, block, label or other.
     """
 
     __slots__ = (
-        "atime", "ctime", "device", "gid", "group", "kind", "link", "mode", "mtime", "name",
-        "size", "uid", "user",
-    )  # fmt: skip
+        "atime",
+        "ctime",
+        "device",
+        "gid",
+        "group",
+        "kind",
+        "link",
+        "mode",
+        "mtime",
+        "name",
+        "size",
+        "uid",
+        "user",
+    )
 
     def __init__(
         self,
@@ -119,19 +118,19 @@ class Member:
         self.device = (0, 0)
 
     def type_bits(self) -> int:
-        """Type and permissions as `stat` has them."""
+        """Return type and permissions as in `stat`'s mode."""
         return _TYPE_BITS.get(self.kind, stat_module.S_IFREG) | self.mode
 
 
 _NOBODY = 0xFFFFFFFF
-"""The owner where the header names none that there can be."""
+"""The owner if the header's number is out of range."""
 _OCTAL = re.compile(rb"([0-7]+)[\0 ]")
-"""What most fields of numbers hold."""
+"""The usual form of a number."""
 
 
 def _number(field: bytes, kind: str = "") -> int:
-    """A number in octal digits, or in base 256. `HeaderError` for anything else, with a text if
-    `kind` is given.
+    """Return a number given in octal digits or in base 256; raise `HeaderError` for anything
+    else, with `kind` in its message.
     """
     plain = _OCTAL.match(field)
     if plain is not None:
@@ -146,9 +145,8 @@ def _number(field: bytes, kind: str = "") -> int:
     digits = text[: len(text) - len(text.lstrip(b"01234567"))]
     rest = text[len(digits) : len(digits) + 1]
     if rest not in (b"", b"\0", b" ", b"\t", b"\n", b"\v", b"\f", b"\r"):
-        raise HeaderError(
-            f"Archive contains {quote_as(decode(field.rstrip(bytes(1))), 'locale')} where numeric {kind} value expected"
-        )
+        shown = quote_as(decode(field.rstrip(bytes(1))), "locale")
+        raise HeaderError(f"Archive contains {shown} where numeric {kind} value expected")
     return int(digits or b"0", 8)
 
 
@@ -168,25 +166,21 @@ def _checksum_ok(block: bytes) -> bool:
 
 
 def _parse(block: bytes, warn: Callable[[str], None]) -> Member:
-    """The member of a header; `HeaderError` if its size is no number."""
+    """Return the member of a header; raise `HeaderError` if its size is not a number."""
 
-    def number(field: bytes, kind: str) -> int:
+    def number(field: bytes, kind: str, wrong: int = -1) -> int:
         try:
             return _number(field, kind)
         except HeaderError as error:
             warn(error.message)
-            return -1
+            return wrong
 
     def owner(field: bytes, kind: str) -> int:
-        try:
-            value = _number(field, kind)
-        except HeaderError as error:
-            warn(error.message)
-            return _NOBODY
-        if not 0 <= value <= _NOBODY:
-            warn(f"Archive value {value} is out of {kind} range 0..{_NOBODY}")
-            return _NOBODY
-        return value
+        value = number(field, kind, _NOBODY)
+        if 0 <= value <= _NOBODY:
+            return value
+        warn(f"Archive value {value} is out of {kind} range 0..{_NOBODY}")
+        return _NOBODY
 
     flag = block[156:157]
     name = _text(block[:100])
@@ -300,9 +294,7 @@ class _Extensions:
 def read_members(
     archive: ArchiveReader, warn: Callable[[str], None], *, ignore_zeros: bool = False
 ) -> Iterator[Member]:
-    """Each member in turn. What its taker does not read of the content is skipped before the
-    next.
-    """
+    """Yield each member; content that the caller leaves unread is skipped."""
 
     def tell(message: str) -> None:
         warn(message)
@@ -356,7 +348,7 @@ def read_members(
 
 
 def _octal(value: int, width: int) -> bytes:
-    """A number of `width` bytes with its NUL; in base 256 when it does not fit."""
+    """Return a number as a field of `width` bytes, in base 256 if it does not fit in octal."""
     if 0 <= value < 8 ** (width - 1):
         return b"%0*o\0" % (width - 1, value)
     mark = 0x80 if value >= 0 else 0xFF
@@ -368,70 +360,61 @@ def _numbers(mode: int, uid: int, gid: int, size: int, mtime: int) -> bytes:
 
 
 def _header(
-    name: bytes,
-    flag: bytes,
-    numbers: bytes,
-    link: bytes,
-    user: bytes,
-    group: bytes,
-    device: bytes = b"",
+    fields: tuple[bytes, bytes, bytes, bytes, bytes, bytes, bytes],
+    magic: bytes = b"ustar  \0",
+    prefix: bytes = b"",
 ) -> bytes:
-    """A header block; `numbers` are mode, owner, group, size and time as fields."""
-    fields = (
-        name[:100].ljust(100, b"\0"), numbers, b"        ", flag, link[:100].ljust(100, b"\0"), b"ustar  \0",
-        user[:31].ljust(32, b"\0"), group[:31].ljust(32, b"\0"), device,
-    )  # fmt: skip
-    return _with_checksum(b"".join(fields))
+    """Return a header block. The fields are name, the numbers (mode, owner, group, size and time),
+    type, link, user, group and device; `magic` is GNU's by default.
+    """
+    name, numbers, flag, link, user, group, device = fields
+    parts = (
+        name[:100].ljust(100, b"\0"),
+        numbers,
+        b"        ",
+        flag,
+        link[:100].ljust(100, b"\0"),
+        magic,
+        user[:31].ljust(32, b"\0"),
+        group[:31].ljust(32, b"\0"),
+        device.ljust(16, b"\0"),
+        prefix.ljust(155, b"\0"),
+    )
+    block = b"".join(parts).ljust(BLOCK, b"\0")
+    return block[:148] + b"%06o\0 " % sum(block) + block[156:]
 
 
 def _long(text: bytes, flag: bytes) -> bytes:
-    """GNU's member before a member whose name or link does not fit."""
-    header = _header(
-        b"././@LongLink", flag, _numbers(0o644, 0, 0, len(text) + 1, 0), b"", b"root", b"root"
-    )
+    """Return GNU's special member that holds a long name or link of the next member."""
     size = len(text) + 1
-    return header + text + b"\0" * (1 + -size % BLOCK)
+    numbers = _numbers(0o644, 0, 0, size, 0)
+    header = _header((b"././@LongLink", numbers, flag, b"", b"root", b"root", b""))
+    return header + text + bytes(1 + -size % BLOCK)
 
 
-def build_headers(member: Member, style: HeaderStyle | None = None) -> bytes:
-    """All blocks that stand before the member's content; `NameTooLongError` where the format has no
-    room for its name.
+def build_headers(member: Member, form: str) -> bytes:
+    """Return all blocks before the member's content. `form` is gnu, ustar or pax; raise
+    `NameTooLongError` if ustar has no room for the name.
     """
-    form = style.form if style is not None else "gnu"
     name, link = encode(member.name), encode(member.link)
-    numbers = _numbers(
-        member.mode, member.uid, member.gid, member.size, member.mtime // 1_000_000_000
-    )
+    seconds = member.mtime // 1_000_000_000
+    numbers = _numbers(member.mode, member.uid, member.gid, member.size, seconds)
     flag = _FLAGS[member.kind]
     user, group = encode(member.user), encode(member.group)
     device = b"".join([_octal(number, 8) for number in member.device])
-    if form in ("ustar", "pax"):
-        return _posix_headers(member, style, (name, flag, numbers, link, user, group, device))
+    if form != "gnu":
+        return _posix_headers(member, form, (name, numbers, flag, link, user, group, device))
     blocks = b""
     if len(link) > 100:
         blocks += _long(link, b"K")
     if len(name) > 100:
         blocks += _long(name, b"L")
     device = device if member.kind in ("char", "block") else b""
-    return blocks + _header(name, flag, numbers, link, user, group, device)
-
-
-def _with_checksum(block: bytes) -> bytes:
-    block = block.ljust(BLOCK, b"\0")
-    return block[:148] + b"%06o\0 " % sum(block) + block[156:]
-
-
-def _ustar(prefix: bytes, fields: tuple[bytes, ...]) -> bytes:
-    name, flag, numbers, link, user, group, device = fields
-    parts = (
-        name[:100].ljust(100, b"\0"), numbers, b"        ", flag, link[:100].ljust(100, b"\0"), b"ustar\00000",
-        user[:31].ljust(32, b"\0"), group[:31].ljust(32, b"\0"), device.ljust(16, b"\0"), prefix.ljust(155, b"\0"),
-    )  # fmt: skip
-    return _with_checksum(b"".join(parts))
+    return blocks + _header((name, numbers, flag, link, user, group, device))
 
 
 def _split(name: bytes) -> tuple[bytes, bytes] | None:
-    """Prefix and name as ustar holds them, None for a name that cannot be cut at a "/"."""
+    """Return prefix and name as ustar holds them, None if the name cannot be cut at a "/"."""
     if len(name) <= 100:
         return b"", name
     at = name[:156].rfind(b"/", 0, len(name) - 1)
@@ -440,47 +423,44 @@ def _split(name: bytes) -> tuple[bytes, bytes] | None:
     return name[:at], name[at + 1 :]
 
 
-def _posix_headers(member: Member, style: HeaderStyle | None, fields: tuple[bytes, ...]) -> bytes:
-    name, _, _, link, *_ = fields
+def _posix_headers(
+    member: Member, form: str, fields: tuple[bytes, bytes, bytes, bytes, bytes, bytes, bytes]
+) -> bytes:
+    name, numbers, flag, link, user, group, device = fields
     parts = _split(name)
-    if style is None or style.form == "ustar":
+    blocks = b""
+    if form == "ustar":
         if parts is None:
             raise NameTooLongError("file name is too long (cannot be split); not dumped")
         if len(link) > 100:
             raise NameTooLongError("link name is too long; not dumped")
-        return _ustar(parts[0], (parts[1], *fields[1:]))
-    records = {}
-    if len(name) > 100 or not name.isascii():
-        records["path"] = member.name
-        parts = (b"", name)
-    if len(link) > 100 or (link and not link.isascii()):
-        records["linkpath"] = member.link
-    records |= _records_of(member) | style.overrides
-    for key in [key for key in records if any(pattern.match(key) for pattern in style.deleted)]:
-        del records[key]
-    blocks = b""
-    if records:
-        data = b"".join([_pax_record(key, value) for key, value in records.items()])
-        head = _numbers(0o644, 0, 0, len(data), member.mtime // 1_000_000_000)
-        blocks = _ustar(
-            b"",
-            (
-                encode(_extended_name(style.header_name, member.name)),
-                b"x",
-                head,
-                b"",
-                b"",
-                b"",
-                b"",
-            ),
-        )
-        blocks += data + bytes(-len(data) % BLOCK)
-    assert parts is not None
-    return blocks + _ustar(parts[0], (parts[1], *fields[1:]))
+    else:
+        records = {}
+        if parts is None or len(name) > 100 or not name.isascii():
+            records["path"] = member.name
+            parts = (b"", name)
+        if len(link) > 100 or not link.isascii():
+            records["linkpath"] = member.link
+        records |= _records_of_times(member)
+        if records:
+            blocks = _pax_header(member, records)
+    prefix, name = parts
+    fields = (name, numbers, flag, link, user, group, device)
+    return blocks + _header(fields, _POSIX_MAGIC, prefix)
 
 
-def _records_of(member: Member) -> dict[str, str]:
-    """What does not fit the header: fractions of times, and the times that it has no place for."""
+def _pax_header(member: Member, records: dict[str, str]) -> bytes:
+    """Return the special member that holds the pax records of a member."""
+    data = b"".join([_pax_record(key, value) for key, value in records.items()])
+    directory, _, base = member.name.rstrip("/").rpartition("/")
+    name = encode(f"{directory or '.'}/PaxHeaders/{base or '/'}")
+    numbers = _numbers(0o644, 0, 0, len(data), member.mtime // 1_000_000_000)
+    header = _header((name, numbers, b"x", b"", b"", b"", b""), _POSIX_MAGIC)
+    return header + data + bytes(-len(data) % BLOCK)
+
+
+def _records_of_times(member: Member) -> dict[str, str]:
+    """Return the pax records of times: a header holds only whole seconds of one."""
     records = {}
     for key, when in (("atime", member.atime), ("ctime", member.ctime)):
         if when is not None:
@@ -496,22 +476,8 @@ def _decimal(nanoseconds: int) -> str:
 
 
 def _pax_record(key: str, value: str) -> bytes:
-    """A record begins with its own length."""
+    """Return a record; it begins with its own length."""
     body = encode(f" {key}={value}\n")
     size = len(body) + len(str(len(body)))
     size = len(body) + len(str(size))
     return b"%d" % size + body
-
-
-def _extended_name(form: str, name: str) -> str:
-    """The name of the member that holds the records: %d is the directory, %f the name, %p a
-    number.
-    """
-    directory, _, base = name.rstrip("/").rpartition("/")
-    values = {"%d": directory or ".", "%f": base or "/", "%p": "1", "%%": "%"}
-    out, at = [], 0
-    while at < len(form):
-        word = form[at : at + 2]
-        out.append(values.get(word, form[at]))
-        at += 2 if word in values else 1
-    return "".join(out)

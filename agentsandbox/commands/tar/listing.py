@@ -1,4 +1,4 @@
-"""How `tar` lists members: `-t`, `-tv`, and what `-v` tells while it works."""
+"""How `tar` lists members: `-t`, `-tv`, and what `-v` prints during other actions."""
 
 from __future__ import annotations
 
@@ -9,51 +9,38 @@ from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from agentsandbox.commands.tar.format import Member
     from agentsandbox.contract.command import CommandContext
     from agentsandbox.kernel.streams import ByteWriter
 
 
 class Listing:
-    """Writes one line a member; the columns widen as they must and stay wide."""
+    """Writes one line for each member. The columns widen as needed and stay wide."""
 
     def __init__(
-        self,
-        ctx: CommandContext,
-        stream: ByteWriter,
-        verbose: int,
-        *,
-        zone: str,
-        full_time: bool,
-        numeric: bool,
-        show: Callable[[str], str] = show,
+        self, ctx: CommandContext, stream: ByteWriter, verbose: int, *, numeric: bool
     ) -> None:
-        self._ctx = ctx
         self._stream = stream
         self._verbose = verbose
-        self._zone = zone
-        self._full_time = full_time
+        self._zone = ctx.env.get("TZ", "")
         self._numeric = numeric
         self._width = 19
         self._last_time = (0, "")
-        """The second of the last member and how it is shown: many follow each other in one."""
-        self._show = show
+        """The second of the last member and its text: many members have the same."""
 
     def write(self, member: Member, name: str) -> None:
-        """Tell of a member under the given name."""
-        line = self._show(name)
+        """Write the line of a member under the given name."""
+        line = show(name)
         if self._verbose > 0:
             line = self._details(member) + line + self._link(member)
         self._stream.write(encode(line + "\n"))
 
     def _link(self, member: Member) -> str:
         if member.kind == "link":
-            return f" -> {self._show(member.link)}"
+            return f" -> {show(member.link)}"
         if member.kind == "label":
             return "--Volume Header--"
-        return f" link to {self._show(member.link)}" if member.kind == "hard" else ""
+        return f" link to {show(member.link)}" if member.kind == "hard" else ""
 
     def _details(self, member: Member) -> str:
         mode = format_mode(member.type_bits())
@@ -73,16 +60,9 @@ class Listing:
         return f"{mode} {owner} {size.rjust(self._width - len(owner) - 1)} {self._time(member)} "
 
     def _time(self, member: Member) -> str:
-        if not self._full_time:
-            second, shown = self._last_time
-            if member.mtime // 1_000_000_000 != second or not shown:
-                second, shown = (
-                    member.mtime // 1_000_000_000,
-                    format_date(member.mtime, "%Y-%m-%d %H:%M", self._zone),
-                )
-                self._last_time = second, shown
-            return shown
-        fraction = f"{member.mtime % 1_000_000_000:09d}".rstrip("0")
-        return format_date(member.mtime, "%Y-%m-%d %H:%M:%S", self._zone) + (
-            f".{fraction}" if fraction else ""
-        )
+        second, text = self._last_time
+        if member.mtime // 1_000_000_000 != second or not text:
+            second = member.mtime // 1_000_000_000
+            text = format_date(member.mtime, "%Y-%m-%d %H:%M", self._zone)
+            self._last_time = second, text
+        return text

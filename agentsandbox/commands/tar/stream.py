@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from agentsandbox.commands._files.compression import Compressor
-    from agentsandbox.commands.tar.checkpoints import Checkpoints
     from agentsandbox.contract.command import CommandContext
     from agentsandbox.kernel.streams import ByteReader, ByteWriter
 
@@ -31,31 +30,40 @@ PROGRAM = "program:"
 """Before the command line of -I where a format is expected."""
 
 FORMAT_OF_SUFFIX = {
-    ".gz": "gzip", ".tgz": "gzip", ".taz": "gzip", ".bz2": "bzip2", ".tbz": "bzip2", ".tbz2": "bzip2", ".tz2": "bzip2", ".xz": "xz",
-    ".txz": "xz", ".lzma": "lzma", ".tlz": "lzma", ".zst": "zstd", ".tzst": "zstd",
-}  # fmt: skip
+    ".gz": "gzip",
+    ".tgz": "gzip",
+    ".taz": "gzip",
+    ".bz2": "bzip2",
+    ".tbz": "bzip2",
+    ".tbz2": "bzip2",
+    ".tz2": "bzip2",
+    ".xz": "xz",
+    ".txz": "xz",
+    ".lzma": "lzma",
+    ".tlz": "lzma",
+    ".zst": "zstd",
+    ".tzst": "zstd",
+}
 _BLOCK = 512
 _PORTION = 1 << 15
 """Bytes that are compressed at once: xz needs some 10 ms for them."""
-_FATAL = "Error is not recoverable: exiting now"
+FATAL = "Error is not recoverable: exiting now"
+_INPUT = "\tInput file = (stdin), output file = (stdout)\n\n"
 _ENDED_EARLY = (
-    "\nbzip2: Compressed file ends unexpectedly;\n\tperhaps it is corrupted?  *Possible* reason follows.\n"
-    "bzip2: Inappropriate ioctl for device\n\tInput file = (stdin), output file = (stdout)\n\n"
-    + CORRUPT
+    "\nbzip2: Compressed file ends unexpectedly;\n"
+    "\tperhaps it is corrupted?  *Possible* reason follows.\n"
+    "bzip2: Inappropriate ioctl for device\n" + _INPUT + CORRUPT
 )
-_DAMAGED = (
-    "\nbzip2: Data integrity error when decompressing.\n\tInput file = (stdin), output file = (stdout)\n\n"
-    + CORRUPT
-)
+_DAMAGED = "\nbzip2: Data integrity error when decompressing.\n" + _INPUT + CORRUPT
+_GZIP_LENGTH = "\ngzip: stdin: invalid compressed data--length error"
+_GZIP_CHECK = "\ngzip: stdin: invalid compressed data--crc error"
+_NO_CHECK = "/*stdin*\\ : Decoding error (36) : Restored data doesn't match checksum "
 _CHILD_ERRORS = {
     ("gzip", "format"): ("\ngzip: stdin: not in gzip format", 1),
     ("gzip", "end"): ("\ngzip: stdin: unexpected end of file", 1),
-    ("gzip", "check"): ("\ngzip: stdin: invalid compressed data--crc error", 1),
-    ("gzip", "both"): (
-        "\ngzip: stdin: invalid compressed data--crc error\n\ngzip: stdin: invalid compressed data--length error",
-        1,
-    ),
-    ("gzip", "length"): ("\ngzip: stdin: invalid compressed data--length error", 1),
+    ("gzip", "check"): (_GZIP_CHECK, 1),
+    ("gzip", "both"): (f"{_GZIP_CHECK}\n{_GZIP_LENGTH}", 1),
+    ("gzip", "length"): (_GZIP_LENGTH, 1),
     ("gzip", "data"): ("\ngzip: stdin: invalid compressed data--format violated", 1),
     ("gzip", "garbage"): ("\ngzip: stdin: decompression OK, trailing garbage ignored", 2),
     ("bzip2", "format"): ("bzip2: (stdin) is not a bzip2 file.", 2),
@@ -71,39 +79,38 @@ _CHILD_ERRORS = {
     ("lzma", "data"): ("xz: (stdin): Compressed data is corrupt", 1),
     ("zstd", "format"): ("zstd: /*stdin*\\: unknown header ", 1),
     ("zstd", "end"): ("/*stdin*\\ : Read error (39) : premature end ", 1),
-    ("zstd", "check"): (
-        "/*stdin*\\ : Decoding error (36) : Restored data doesn't match checksum ",
-        1,
-    ),
+    ("zstd", "check"): (_NO_CHECK, 1),
     ("zstd", "data"): ("/*stdin*\\ : Decoding error (36) : Data corruption detected ", 1),
 }
 
 
+def fatal(message: str) -> CommandError:
+    """Return the error that ends `tar` at once."""
+    return CommandError(f"{message}\ntar: {FATAL}", 2)
+
+
 def _is_header(block: bytes) -> bool:
-    """Whether the block names its format, and the sum of its bytes is the one that it tells."""
-    told = block[148:156].strip(b" \0")
+    """Whether the block names its format and has the right checksum."""
+    given = block[148:156].strip(b" \0")
     return (
         block[257:262] == b"ustar"
-        and told.isdigit()
-        and sum(block) - sum(block[148:156]) + 8 * 32 == int(told.translate(None, b"89") or b"0", 8)
+        and given.isdigit()
+        and sum(block) - sum(block[148:156]) + 8 * 32
+        == int(given.translate(None, b"89") or b"0", 8)
     )
 
 
 class ArchiveReader:
-    """The plain bytes of an archive, and how much of the current member's content is still
-    unread.
-    """
+    """The plain bytes of an archive, and how much of the current member is still unread."""
 
     def __init__(
         self,
         ctx: CommandContext,
         reader: ByteReader,
         format: str | None,
-        checkpoints: Checkpoints | None = None,
         name: str = "",
     ) -> None:
         self._ctx = ctx
-        self._checkpoints = checkpoints
         self._source = Source(reader)
         self._blocks: Iterator[bytes] | None = None
         if format is None:
@@ -128,12 +135,10 @@ class ArchiveReader:
         self.position = 0
         self.failed = False
         self.patient = False
-        """Whether the end that comes too early is told of twice, as extraction does."""
+        """Whether an early end is reported twice, as extraction does."""
 
     def _more(self) -> bytes:
-        """The next whole blocks of plain bytes; b"" at the end, where a part of a block is no part
-        of the archive.
-        """
+        """Return the next whole blocks, b"" at the end; an incomplete last block is dropped."""
         while True:
             self._ctx.budget.step()
             found = self._source.block() if self._blocks is None else self._expanded(self._blocks)
@@ -149,8 +154,8 @@ class ArchiveReader:
                 return found[:whole]
 
     def _expanded(self, blocks: Iterator[bytes]) -> bytes:
-        """The next decompressed bytes. What is wrong with them is told at once, and ends `tar` when
-        the archive is closed.
+        """Return the next decompressed bytes. Errors are reported at once; they end `tar` only in
+        `close`.
         """
         try:
             return next(blocks, b"")
@@ -163,18 +168,18 @@ class ArchiveReader:
             return b""
 
     def close(self) -> None:
-        """Take what comes after the archive's end; `CommandError` where the compressed data was
-        wrong.
+        """Read what follows the archive's end; raise `CommandError` if compressed data was
+        damaged.
         """
         if self._blocks is None:
             return
         while not self._child_status and self._expanded(self._blocks):
             self._ctx.budget.step()
         if self._child_status:
-            raise CommandError(f"Child returned status {self._child_status}\ntar: {_FATAL}", 2)
+            raise fatal(f"Child returned status {self._child_status}")
 
     def take(self, size: int) -> bytes:
-        """The next `size` bytes, fewer only at the end."""
+        """Return the next `size` bytes, fewer only at the end."""
         held = self._held
         if len(held) < size:
             parts = [held]
@@ -185,23 +190,21 @@ class ArchiveReader:
             held = b"".join(parts)
         self._held = held[size:]
         self.position += min(size, len(held))
-        if self._checkpoints is not None:
-            self._checkpoints.reach(self.position)
         return held[:size]
 
     def take_content(self, size: int) -> bytes:
-        """Bytes and the padding after them."""
+        """Return the next `size` bytes; skip the padding after them."""
         data = self.take(size)
         self.take(-size % _BLOCK)
         return data
 
     def begin_content(self, size: int) -> None:
-        """A member's content follows."""
+        """Expect a member's content of `size` bytes."""
         self._content = size
         self._padding = -size % _BLOCK
 
     def content(self) -> Iterator[bytes]:
-        """The current member's content in blocks."""
+        """Yield the rest of the current member's content in blocks."""
         while self._content:
             if not self._held:
                 self._held = self._more()
@@ -209,13 +212,11 @@ class ArchiveReader:
                     problem = "Unexpected EOF in archive"
                     if self.patient:
                         problem = f"{problem}\ntar: {problem}"
-                    raise CommandError(f"{problem}\ntar: {_FATAL}", 2)
+                    raise fatal(problem)
             block = self._held if len(self._held) <= self._content else self._held[: self._content]
             self._held = self._held[len(block) :]
             self._content -= len(block)
             self.position += len(block)
-            if self._checkpoints is not None:
-                self._checkpoints.reach(self.position)
             yield block
 
     def skip_rest(self) -> None:
@@ -228,7 +229,7 @@ class ArchiveReader:
 
 
 class ArchiveWriter:
-    """Takes the plain bytes of an archive, in records, and compresses them."""
+    """Writes an archive: compresses its bytes and fills the last record."""
 
     def __init__(
         self,
@@ -236,7 +237,6 @@ class ArchiveWriter:
         target: ByteWriter,
         format: str | None,
         record: int = 10240,
-        checkpoints: Checkpoints | None = None,
     ) -> None:
         self._ctx = ctx
         self._target = target
@@ -247,7 +247,6 @@ class ArchiveWriter:
                 _Program(ctx, format.removeprefix(PROGRAM)) if own else compressor(format)
             )
         self._record = record
-        self._checkpoints = checkpoints
         self._held: list[bytes] = []
         self._waiting = 0
         self.size = 0
@@ -256,8 +255,6 @@ class ArchiveWriter:
         """Add bytes."""
         self._held.append(data)
         self._waiting += len(data)
-        if self._checkpoints is not None:
-            self._checkpoints.reach(self.size)
         self.size += len(data)
         if self._waiting >= 131072:
             self._flush()
@@ -285,15 +282,13 @@ class ArchiveWriter:
         self.write(bytes(2 * _BLOCK))
         if self.size % self._record:
             self.write(bytes(-self.size % self._record))
-        if self._checkpoints is not None:
-            self._checkpoints.reach(self.size)
         self._flush()
         if self._compressor is not None:
             self._target.write(self._compressor.flush())
 
 
 class _Program:
-    """A command of the sandbox that compresses: it is run when all has been written."""
+    """A compressor that is a command of the sandbox; it runs when all has been written."""
 
     def __init__(self, ctx: CommandContext, command: str) -> None:
         self.ctx = ctx
@@ -322,52 +317,35 @@ def _run_program(ctx: CommandContext, command: str, source: Source) -> Iterator[
 
 
 def _output_of(ctx: CommandContext, command: str, data: bytes) -> bytes:
-    """What a command makes of the data; it ends `tar` when it fails."""
+    """Return the output of a command for the data; if it fails, `tar` ends."""
     name = (command.split() or [""])[0]
     if find_problem(ctx, name):
         if command.endswith(" -d"):
             reason = "Cannot exec: No such file or directory"
-            ctx.stderr.write(
-                encode(
-                    f"tar (child): {name}: {reason}\ntar (child): {_FATAL}\ntar: Child returned status 2\n"
-                )
-            )
-            raise CommandError(_FATAL, 2)
-        ctx.stderr.write(encode(f"/bin/sh: 1: {name}: not found\ntar: Child returned status 127\n"))
-        raise CommandError(_FATAL, 2)
+            ctx.stderr.write(encode(f"tar (child): {name}: {reason}\ntar (child): {FATAL}\n"))
+            raise fatal("Child returned status 2")
+        ctx.stderr.write(encode(f"/bin/sh: 1: {name}: not found\n"))
+        raise fatal("Child returned status 127")
     output = Buffer(ctx.budget.value_bytes)
     status = ctx.run(["sh", "-c", command], stdin=BytesReader(data), stdout=output)
     if status:
-        ctx.stderr.write(encode(f"tar: Child returned status {status}\n"))
-        raise CommandError(_FATAL, 2)
+        raise fatal(f"Child returned status {status}")
     return output.getvalue()
 
 
-def tell_child(ctx: CommandContext, name: str, error: OSError) -> None:
-    """An archive that cannot be opened, in the words of the process that would compress it."""
+def report_child(ctx: CommandContext, name: str, error: OSError) -> None:
+    """Report an archive that cannot be opened as the compressing process would."""
     ctx.stderr.write(
-        encode(f"tar (child): {name}: Cannot open: {error.strerror}\ntar (child): {_FATAL}\n")
+        encode(f"tar (child): {name}: Cannot open: {error.strerror}\ntar (child): {FATAL}\n")
     )
 
 
 def open_archive(ctx: CommandContext, name: str, *, format: str | None = None) -> ByteReader:
-    """The archive for reading, stdin for "-"; `format` if an option says that it is compressed."""
+    """Open the archive for reading, stdin for "-". `format` is that of an option, if any."""
     if name == "-":
         if ctx.stdin.unreadable:
-            lines = [
-                f"-: Cannot read: {os.strerror(ctx.stdin.unreadable)}",
-                "At beginning of tape, quitting now",
-                _FATAL,
-            ]
-            if format is None:
-                raise CommandError("\ntar: ".join(lines), 2)
-            text = _CHILD_ERRORS.get(
-                (format, "end"), (f"{format}: (stdin): unexpected end of file", 1)
-            )[0]
-            ctx.stderr.write(
-                encode("".join([f"tar (child): {line}\n" for line in lines]) + f"{text}\n")
-            )
-            raise CommandError(f"Child returned status 2\ntar: {_FATAL}", 2)
+            reason = os.strerror(ctx.stdin.unreadable)
+            raise fatal(f"-: Cannot read: {reason}\ntar: At beginning of tape, quitting now")
         return ctx.stdin
     try:
         file = ctx.fs.open(posixpath.join(ctx.cwd, name) if name else "", "r")
@@ -375,14 +353,11 @@ def open_archive(ctx: CommandContext, name: str, *, format: str | None = None) -
             raise file.input_error(name)
         return file
     except OSError as error:
-        if error.errno == errno.EISDIR and format is None:
-            lines = [
-                f"{name}: Cannot read: {error.strerror}",
-                "At beginning of tape, quitting now",
-                _FATAL,
-            ]
-            raise CommandError("\ntar: ".join(lines), 2) from None
         if format is not None:
-            tell_child(ctx, name, error)
-            raise CommandError(f"Child returned status 2\ntar: {_FATAL}", 2) from None
-        raise CommandError(f"{name}: Cannot open: {error.strerror}\ntar: {_FATAL}", 2) from None
+            report_child(ctx, name, error)
+            raise fatal("Child returned status 2") from None
+        if error.errno == errno.EISDIR:
+            problem = f"Cannot read: {error.strerror}\ntar: At beginning of tape, quitting now"
+        else:
+            problem = f"Cannot open: {error.strerror}"
+        raise fatal(f"{name}: {problem}") from None

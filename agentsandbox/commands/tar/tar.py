@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import errno
 import os
-import posixpath
 import re
 
-from agentsandbox.commands._files.block_sizes import SizeFormat
-from agentsandbox.commands._text.quoting import quote_as
-from agentsandbox.commands.tar.checkpoints import Checkpoints
-from agentsandbox.commands.tar.comparison import compare_member
 from agentsandbox.commands.tar.create import Creation
 from agentsandbox.commands.tar.extract import Extraction
 from agentsandbox.commands.tar.format import Member, TarFormatError, read_members
 from agentsandbox.commands.tar.listing import Listing
-from agentsandbox.commands.tar.names import Choice, SafeNames, show, show_in_message
+from agentsandbox.commands.tar.names import Choice, SafeNames, show_in_message
 from agentsandbox.commands.tar.options import TarOptions
-from agentsandbox.commands.tar.stream import ArchiveReader, ArchiveWriter, open_archive, tell_child
+from agentsandbox.commands.tar.stream import (
+    FATAL,
+    ArchiveReader,
+    ArchiveWriter,
+    fatal,
+    open_archive,
+    report_child,
+)
 from agentsandbox.commands.tar.usage import USAGE
 from agentsandbox.contract.command import CommandContext, command
 from agentsandbox.contract.manners import Manners, Release
@@ -29,15 +31,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from agentsandbox.contract.command import Arguments
+    from agentsandbox.kernel.fs.base import File
     from agentsandbox.kernel.streams import ByteWriter
 
 _EXITING = "Exiting with failure status due to previous errors"
-_FATAL = "Error is not recoverable: exiting now"
 _HINT = "Try 'tar --help' or 'tar --usage' for more information.\n"
 
 
 def _rewrite(words: Sequence[str]) -> Sequence[str]:
-    """Options in the old style: letters without a dash, their values in the words after them."""
+    """Return the words with old-style options (letters without a dash, their values in the words
+    after them) as usual ones.
+    """
     if not words or words[0].startswith("-") or not words[0]:
         return words
     rewritten: list[str] = []
@@ -52,74 +56,35 @@ def _rewrite(words: Sequence[str]) -> Sequence[str]:
     return rewritten + rest
 
 
-def _listing(ctx: CommandContext, options: TarOptions, stream: ByteWriter, verbose: int) -> Listing:
-    args = options.args
-    return Listing(
-        ctx, stream, verbose, zone="UTC0" if args.flag("utc") else ctx.env.get("TZ", ""), full_time=args.flag("full-time"),
-        numeric=args.flag("numeric-owner"), show=_shown_by(args),
-    )  # fmt: skip
-
-
-def _shown_by(args: Arguments) -> Callable[[str], str]:
-    """How listings show names: by --quoting-style."""
-    style = args.value("quoting-style") or "escape"
-    return show if style == "escape" else lambda name: quote_as(name, style)
-
-
-def _tell_totals(ctx: CommandContext, options: TarOptions, what: str, size: int) -> None:
-    if not options.args.flag("totals"):
-        return
-    spent = ctx.host.clock() - options.started
-    human = SizeFormat(human=True)
-
-    def shown(count: int) -> str:
-        text = human.show(count)
-        return f"{text}iB" if text[-1:].isalpha() else f"{text}B"
-
-    rate = shown(int(size / spent)) if spent > 0 else "?B"
-    ctx.stderr.write(encode(f"Total bytes {what}: {size} ({shown(size)}, {rate}/s)\n"))
-
-
 def _members(options: TarOptions, archive: ArchiveReader, choice: Choice) -> Iterator[Member]:
-    """The members that operands and exclusions leave."""
-    ctx = options.ctx
-
-    def warn(message: str) -> None:
-        options.warn("alone-zero-block" if message.startswith("A lone") else "", message)
-
-    for member in read_members(archive, warn, ignore_zeros=options.args.flag("ignore-zeros")):
-        ctx.budget.step()
-        if member.kind == "label":
-            yield member
-            continue
-        chosen = choice.match(member.name) and not options.exclusions.match(member.name, ctx.budget)
-        if (
-            chosen
-            and options.newer is not None
-            and member.kind != "dir"
-            and member.mtime < options.newer
-        ):
-            continue
-        if chosen:
-            yield member
+    """Yield the members that operands, exclusions and dates choose."""
+    budget = options.ctx.budget
+    ignore_zeros = options.args.flag("ignore-zeros")
+    for member in read_members(archive, options.warn, ignore_zeros=ignore_zeros):
+        budget.step()
+        if member.kind != "label":
+            if not choice.match(member.name) or options.exclusions.match(member.name, budget):
+                continue
+            is_old = options.newer is not None and member.mtime < options.newer
+            if is_old and member.kind != "dir":
+                continue
+        yield member
 
 
-def _tell_missing(options: TarOptions, choice: Choice) -> None:
-    """Report the operands that no member has the name of."""
-    ctx = options.ctx
+def _warn_missing(options: TarOptions, choice: Choice) -> None:
+    """Report the operands that match no member."""
     missing = choice.missing()
     if missing and choice.looks_like_pattern():
-        ctx.warn("Pattern matching characters used in file names", ctx.status)
-        ctx.warn(
-            "Use --wildcards to enable pattern matching, or --no-wildcards to suppress this warning",
-            ctx.status,
+        options.warn("Pattern matching characters used in file names")
+        options.warn(
+            "Use --wildcards to enable pattern matching, or --no-wildcards to suppress this warning"
         )
     for name in missing:
-        ctx.warn(f"{show_in_message(name)}: Not found in archive", 2)
+        options.ctx.warn(f"{show_in_message(name)}: Not found in archive", 2)
 
 
 def _finish_reading(options: TarOptions, archive: ArchiveReader, choice: Choice) -> None:
-    _tell_missing(options, choice)
+    _warn_missing(options, choice)
     if archive.failed:
         options.ctx.status = 2
 
@@ -127,32 +92,23 @@ def _finish_reading(options: TarOptions, archive: ArchiveReader, choice: Choice)
 def _list(ctx: CommandContext, options: TarOptions) -> None:
     archive = options.open()
     choice = options.choice()
-    listing = _listing(ctx, options, ctx.stdout, options.verbose)
-    names = SafeNames(
-        lambda message: ctx.warn(message, ctx.status), options.args.flag("absolute-names")
-    )
-    wanted = options.extraction()
+    listing = Listing(ctx, ctx.stdout, options.verbose, numeric=options.numeric)
+    names = SafeNames(options.warn, options.absolute)
     for member in _members(options, archive, choice):
         options.last_directory()
-        name = wanted.shape(member.name, names, ctx.budget)
-        if member.kind == "dir" and not name.endswith("/"):
-            name += "/"
-        listing.write(member, name if options.args.flag("show-transformed-names") else member.name)
+        options.shape(member.name, names)  # for its warnings
+        listing.write(member, member.name)
     archive.close()
-    _tell_totals(ctx, options, "read", _records(options, archive.position))
     _finish_reading(options, archive, choice)
 
 
 def _extract(ctx: CommandContext, options: TarOptions) -> None:
-    archive = options.open(Checkpoints(options, "Read"))
+    archive = options.open()
     archive.patient = True
     choice = options.choice()
-    wanted = options.extraction()
-    extraction = Extraction(ctx, archive, wanted, options.directory)
-    listing = _listing(
-        ctx, options, ctx.stderr if wanted.to_stdout else ctx.stdout, options.verbose - 1
-    )
-    transformed = options.args.flag("show-transformed-names")
+    extraction = Extraction(ctx, archive, options)
+    stream = ctx.stderr if options.to_stdout else ctx.stdout
+    listing = Listing(ctx, stream, options.verbose - 1, numeric=options.numeric)
     try:
         for member in _members(options, archive, choice):
             operand = options.operand_of(choice)
@@ -161,174 +117,123 @@ def _extract(ctx: CommandContext, options: TarOptions) -> None:
                 options.enter(operand)
                 extraction.directory = operand.directory
             name = extraction.target_name(member)
-            if not wanted.absolute and ".." in member.name.split("/"):
-                extraction.fail(f"{show_in_message(member.name)}: Member name contains '..'")
+            if not options.absolute and ".." in member.name.split("/"):
+                extraction.fail(member.name, "Member name contains '..'")
                 continue
-            if name is None:
+            if not name:
                 continue
             if options.verbose:
-                listing.write(member, name if transformed else member.name)
+                listing.write(member, member.name)
             extraction.extract(member, name)
         archive.close()
     finally:
         extraction.finish()
-    _tell_totals(ctx, options, "read", _records(options, archive.position))
     _finish_reading(options, archive, choice)
 
 
-def _compare(ctx: CommandContext, options: TarOptions) -> None:
-    archive = options.open()
-    choice = options.choice()
-    listing = _listing(ctx, options, ctx.stdout, options.verbose - 1)
-    for member in _members(options, archive, choice):
-        if options.verbose:
-            listing.write(member, member.name)
-        operand = options.operand_of(choice)
-        directory = options.last_directory() if operand is None else operand.directory
-        compare_member(ctx, archive, member, directory)
-    archive.close()
-    _finish_reading(options, archive, choice)
-
-
-def _records(options: TarOptions, size: int) -> int:
-    """A size in whole records."""
-    return -(-size // options.record) * options.record
-
-
-def _creating(ctx: CommandContext, options: TarOptions) -> Listing:
-    """What `-v` writes about members that are added."""
-    return _listing(
-        ctx, options, ctx.stderr if options.archive == "-" else ctx.stdout, options.verbose - 1
-    )
-
-
-def _open_target(ctx: CommandContext, options: TarOptions) -> tuple[ByteWriter, str | None]:
-    """Where a new archive goes, and its path."""
-    if options.archive == "-":
-        return ctx.stdout, None
+def _open_target(ctx: CommandContext, options: TarOptions) -> File:
+    """Open a new archive for writing."""
     try:
         if options.archive.endswith("/"):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), options.archive)
-        path = posixpath.normpath(posixpath.join(ctx.cwd, options.archive))
-        return ctx.fs.open(path, "w", permissions=0o666 & ~ctx.umask), path
+        return ctx.fs.open(ctx.path(options.archive), "w", permissions=0o666 & ~ctx.umask)
     except OSError as error:
-        if options.format is not None:
-            tell_child(ctx, options.archive, error)
-            raise CommandError(
-                f"{options.archive}: Cannot write: Broken pipe\ntar: Child returned status 2\ntar: {_FATAL}",
-                2,
-            ) from None
-        raise CommandError(
-            f"{options.archive}: Cannot open: {error.strerror}\ntar: {_FATAL}", 2
+        if options.format is None:
+            raise fatal(f"{options.archive}: Cannot open: {error.strerror}") from None
+        report_child(ctx, options.archive, error)
+        raise fatal(
+            f"{options.archive}: Cannot write: Broken pipe\ntar: Child returned status 2"
         ) from None
 
 
 def _add_operands(
-    ctx: CommandContext, options: TarOptions, creation: Creation, listing: Listing
+    ctx: CommandContext,
+    options: TarOptions,
+    target: ByteWriter,
+    path: str | None,
+    start: bytes = b"",
+    newer_than: Callable[[str, int], bool] | None = None,
 ) -> None:
-    wanted = creation.options
+    """Write an archive that begins with the members in `start`: all operands that are
+    `newer_than` their members follow. `path` is the archive's own.
+    """
+    stream = ctx.stderr if options.archive == "-" else ctx.stdout
+    listing = Listing(ctx, stream, options.verbose - 1, numeric=options.numeric)
+    writer = ArchiveWriter(ctx, target, options.format, options.record)
+    writer.write(start)
+    tell = listing.write if options.verbose else None
+    creation = Creation(ctx, writer, options, path, tell)
+    creation.newer_than = newer_than
     if options.verbose:
         for text in options.dates:
-            ctx.warn(text, ctx.status)
-    transformed = options.args.flag("show-transformed-names")
-    if options.verbose:
-        wanted.verbose = lambda member, name: listing.write(
-            member, member.name if transformed else name
-        )
+            options.warn(text)
     for operand in options.operands:
-        wanted.recursive = operand.recursive
+        creation.recursive = operand.recursive
         options.enter(operand)
         creation.add(operand.name, operand.directory)
     options.enter_last()
-    options.tell_unused()
+    options.warn_unused()
+    writer.finish()
+    creation.remove_added()
 
 
 def _create(ctx: CommandContext, options: TarOptions) -> None:
     if not options.operands and not options.args.flag("files-from"):
         raise UsageError("Cowardly refusing to create an empty archive", 2)
-    wanted = options.creation()
-    target, path = _open_target(ctx, options)
-    listing = _creating(ctx, options)
-    writer = ArchiveWriter(
-        ctx, target, options.format, options.record, Checkpoints(options, "Write")
-    )
-    creation = Creation(ctx, writer, wanted, path)
-    _add_operands(ctx, options, creation, listing)
-    writer.finish()
-    _tell_totals(ctx, options, "written", writer.size)
-    if path is not None:
-        target.release()  # type: ignore[attr-defined]
-    creation.remove_added()
+    if options.archive == "-":
+        _add_operands(ctx, options, ctx.stdout, None)
+        return
+    target = _open_target(ctx, options)
+    _add_operands(ctx, options, target, ctx.path(options.archive))
+    target.release()
 
 
-def _rewritable(ctx: CommandContext, options: TarOptions, *, create: bool) -> tuple[bytes, str]:
-    """The content and path of a plain archive that is to be changed."""
+def _existing_content(ctx: CommandContext, options: TarOptions) -> bytes:
+    """Return the content of the plain archive that -r or -u extends, b"" if there is none yet."""
     if options.format is not None:
         raise UsageError("Cannot update compressed archives", 2)
     if options.archive == "-":
         raise UsageError("Options '-Aru' are incompatible with '-f -'", 2)
-    path = posixpath.normpath(posixpath.join(ctx.cwd, options.archive))
-    if create and options.archive.endswith("/"):
-        raise CommandError(
-            f"{options.archive}: Cannot read: Bad file descriptor\ntar: At beginning of tape, quitting now\ntar: {_FATAL}",
-            2,
+    if options.archive.endswith("/"):
+        raise fatal(
+            f"{options.archive}: Cannot read: Bad file descriptor\n"
+            "tar: At beginning of tape, quitting now"
         )
-    if create and not ctx.fs.exists(path):
-        return b"", path
-    reader = open_archive(ctx, options.archive)
-    data = reader.read()
+    if not ctx.fs.exists(ctx.path(options.archive)):
+        return b""
+    data = open_archive(ctx, options.archive).read()
     if ArchiveReader(ctx, BytesReader(data), None).format is not None:
-        raise CommandError(f"Cannot update compressed archives\ntar: {_FATAL}", 2)
-    return data, path
+        raise fatal("Cannot update compressed archives")
+    return data
 
 
 def _append(ctx: CommandContext, options: TarOptions) -> None:
-    data, path = _rewritable(ctx, options, create=True)
+    data = _existing_content(ctx, options)
+    path = ctx.path(options.archive)
     archive = ArchiveReader(ctx, BytesReader(data), None)
     times: dict[str, int] = {}
     end = 0
-    for member in (
-        read_members(archive, lambda message: ctx.warn(message, ctx.status)) if data else ()
-    ):
-        times[member.name.rstrip("/")] = member.mtime // 1_000_000_000
-        archive.skip_rest()
-        end = archive.position
-    wanted = options.creation()
-    target = ctx.fs.open(path, "w", permissions=0o666 & ~ctx.umask)
-    writer = ArchiveWriter(ctx, target, None, options.record)
-    writer.write(data[:end])
-    creation = Creation(ctx, writer, wanted, path)
-    if options.action == "u":
-        creation.newer_than = lambda name, mtime: times.get(name, -(2**62)) < mtime
-    _add_operands(ctx, options, creation, _creating(ctx, options))
-    creation.remove_added()
-    writer.finish()
-    target.release()
+    if data:
+        for member in read_members(archive, options.warn):
+            times[member.name.rstrip("/")] = member.mtime // 1_000_000_000
+            archive.skip_rest()
+            end = archive.position
 
+    def newer_than(name: str, mtime: int) -> bool:
+        return options.action == "r" or name not in times or times[name] < mtime
 
-def _delete(ctx: CommandContext, options: TarOptions) -> None:
-    data, path = _rewritable(ctx, options, create=False)
-    archive = ArchiveReader(ctx, BytesReader(data), None)
-    choice = options.choice()
-    kept: list[bytes] = []
-    begin = 0
-    for member in read_members(archive, lambda message: ctx.warn(message, ctx.status)):
-        archive.skip_rest()
-        if not (choice.names and choice.match(member.name)):
-            kept.append(data[begin : archive.position])
-        begin = archive.position
     target = ctx.fs.open(path, "w", permissions=0o666 & ~ctx.umask)
-    writer = ArchiveWriter(ctx, target, None, options.record)
-    for part in kept:
-        writer.write(part)
-    writer.finish()
+    _add_operands(ctx, options, target, path, data[:end], newer_than)
     target.release()
-    _finish_reading(options, archive, choice)
 
 
 _DO = {
-    "c": _create, "x": _extract, "t": _list, "r": _append, "u": _append, "d": _compare, "D": _delete,
-}  # fmt: skip
+    "c": _create,
+    "x": _extract,
+    "t": _list,
+    "r": _append,
+    "u": _append,
+}
 
 
 def _run(ctx: CommandContext, words: Sequence[str]) -> int:
@@ -344,7 +249,7 @@ def _run(ctx: CommandContext, words: Sequence[str]) -> int:
     if args.flag("version"):
         ctx.print(tar.version(), end="")
         return 0
-    options = TarOptions(ctx, args, tar.parser())
+    options = TarOptions(ctx, args)
     if not options.action:
         raise UsageError(
             "You must specify one of the '-Acdtrux', '--delete' or '--test-label' options", 2
@@ -354,9 +259,9 @@ def _run(ctx: CommandContext, words: Sequence[str]) -> int:
     except TarFormatError as error:
         ctx.warn(error.message, 2)
         if error.fatal:
-            raise CommandError(_FATAL, 2) from None
+            raise CommandError(FATAL, 2) from None
         if options.action in ("x", "t"):
-            _tell_missing(options, options.choice())
+            _warn_missing(options, options.choice())
     if ctx.status == 2:
         ctx.warn(_EXITING, 2)
     return ctx.status
@@ -411,4 +316,4 @@ def tar(ctx: CommandContext, args: Arguments) -> int:
         ctx.stderr.write(encode(f"{ctx.name}: {error.message}\n{_HINT}"))
         return error.status if error.has_status else 64
     except OSError as error:
-        raise CommandError(f"{error.filename}: {error.strerror}\ntar: {_FATAL}", 2) from None
+        raise CommandError(f"{error.filename}: {error.strerror}\ntar: {FATAL}", 2) from None

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 USAGE = """
 Usage: tar [OPTION...] [FILE]...
-Store files in an archive and get them back: `tar -cf archive.tar foo bar`, `tar -tvf archive.tar`, `tar -xf archive.tar`.
+Store files in an archive, list and extract them.
+
+Examples: tar -cf archive.tar foo bar; tar -tvf archive.tar; tar -xf archive.tar
 
   -c, --create                    create an archive
-  -d, --diff, --compare           find differences between archive and files
-      --delete                    delete members from the archive
   -r, --append                    append files to the end of an archive
   -t, --list                      list the contents
   -u, --update                    append only files newer than those in the archive
@@ -25,13 +25,9 @@ Store files in an archive and get them back: `tar -cf archive.tar foo bar`, `tar
   -a, --auto-compress             compress by the archive's suffix
   -I, --use-compress-program=PROG  compress through PROG, decompress through PROG -d
   -b, --blocking-factor=BLOCKS    512 times BLOCKS bytes for each record (20)
-      --checkpoint[=NUMBER]       a message for every NUMBERth record (10)
-      --checkpoint-action=ACTION  echo, echo=TEXT or dot
   -i, --ignore-zeros              ignore empty blocks in the archive
   -H, --format=FORMAT             gnu (default), pax, posix or ustar
       --posix                     the same as --format=posix
-      --pax-option=LIST           delete=PATTERN, exthdr.name=STRING, KEYWORD:=VALUE with commas between
-  -S, --sparse                    accepted: files in a sandbox have no holes
       --one-file-system           accepted: nothing else is mounted below a directory
 
   -T, --files-from=FILE           get names to create or extract from FILE
@@ -40,29 +36,19 @@ Store files in an archive and get them back: `tar -cf archive.tar foo bar`, `tar
   -X, --exclude-from=FILE         exclude the patterns in FILE
       --exclude=PATTERN           exclude files that match PATTERN
       --exclude-vcs               exclude version control directories
-      --exclude-backups           exclude backup and lock files
-      --exclude-caches            of directories with a CACHEDIR.TAG archive only the tag
-      --exclude-caches-all        … nothing
       --exclude-tag=FILE          of directories that hold FILE archive only FILE
       --exclude-tag-all=FILE      … nothing
       --anchored                  patterns match from the beginning of names
       --no-anchored               patterns match after any "/" (default for exclusion)
       --wildcards                 use wildcards (default for exclusion)
       --no-wildcards              verbatim string matching
-      --wildcards-match-slash     wildcards match "/" (default)
-      --no-wildcards-match-slash  wildcards do not match "/"
-      --ignore-case               ignore case
-      --no-ignore-case            case sensitive matching (default)
       --recursion                 recurse into directories (default)
       --no-recursion              do not
 
   -h, --dereference               archive what symbolic links point to
   -P, --absolute-names            keep leading "/" in names
-      --hard-dereference          archive every hard link as a file
   -N, --newer, --after-date=DATE-OR-FILE  only files whose content or status is newer
       --newer-mtime=DATE          only files whose content is newer
-      --ignore-failed-read        unreadable files do not matter for the status
-      --clamp-mtime               --mtime is only for files that are newer
       --mode=CHANGES              the mode of added files
       --mtime=DATE-OR-FILE        the time of added files
       --owner=NAME[:UID]          the owner of added files
@@ -73,20 +59,9 @@ Store files in an archive and get them back: `tar -cf archive.tar foo bar`, `tar
 
   -k, --keep-old-files            existing files are errors
       --skip-old-files            leave existing files alone, silently
-      --keep-directory-symlink    links to directories stay
-      --no-overwrite-dir          existing directories keep mode and time
-      --keep-newer-files          leave files alone that are newer than the archive's
       --overwrite                 overwrite existing files in place
-  -U, --unlink-first              remove existing files and empty directories first
   -O, --to-stdout                 extract files to standard output
       --same-owner                accepted: all files belong to one user
-      --acls                      accepted: files here have none (but --format=posix)
-      --no-acls                   accepted: files here have none
-      --selinux                   accepted: files here have none (but --format=posix)
-      --no-selinux                accepted: files here have none
-      --xattrs                    accepted: files here have none (but --format=posix)
-      --no-xattrs                 accepted: files here have none
-      --xattrs-include=MASK       accepted: files here have none
   -m, --touch                     do not restore times
   -p, --preserve-permissions, --same-permissions  restore permissions exactly
       --no-same-permissions       apply the umask (default)
@@ -95,12 +70,6 @@ Store files in an archive and get them back: `tar -cf archive.tar foo bar`, `tar
       --one-top-level[=DIR]       extract into a directory named for the archive
       --strip-components=NUMBER   strip leading components from names
       --transform, --xform=EXPRESSION  change names with sed's s/// expressions
-      --show-transformed-names, --show-stored-names  show names after that
 
-      --full-time                 show times in full
-      --utc                       show times in UTC
-      --totals                    print the number of bytes afterwards
-      --quoting-style=STYLE       literal, shell, shell-always, shell-escape, shell-escape-always, c, c-maybe, escape, locale, clocale
-      --warning=KEYWORD           turn warnings on, or off with no-KEYWORD
   -?, --help                      display this help and exit
 """

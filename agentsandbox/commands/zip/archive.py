@@ -1,4 +1,4 @@
-"""An archive that `zip` makes or changes: its members by name, old and new."""
+"""An archive that `zip` makes or changes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from agentsandbox.commands._time.times import nanoseconds
 from agentsandbox.commands.zip.format import (
     BLOCK,
     DEFLATED,
-    STORED,
     Entry,
     ZipFormatError,
     build_archive,
@@ -34,8 +33,8 @@ if TYPE_CHECKING:
 
 _TEXT = bytes([9, 10, 13, *range(32, 256)])
 _BINARY = bytes([*range(7), *range(14, 26), *range(28, 32)])
-_PACKED = ".Z:.zip:.zoo:.arc:.lzh:.arj"
-"""What is compressed already."""
+_PACKED = (".Z", ".zip", ".zoo", ".arc", ".lzh", ".arj")
+"""The suffixes of files that are stored: they are compressed already."""
 
 _FIFO = "ignoring FIFO (Named Pipe) - use -FI to read: "
 _DAMAGED = (
@@ -45,8 +44,11 @@ _DAMAGED = (
 )
 
 
+_UNTESTED = "Zip file invalid, could not spawn unzip, or wrong unzip (original files unmodified)"
+
+
 class FailureError(Exception):
-    """The archive cannot be made: "zip error: MESSAGE", and the status."""
+    """`zip` ends with "zip error: MESSAGE" and this status."""
 
     def __init__(self, message: str, status: int) -> None:
         self.message = message
@@ -55,7 +57,7 @@ class FailureError(Exception):
 
 
 def _is_text(data: bytes) -> bool:
-    """Whether it holds printing characters and no control characters that texts do not have."""
+    """Whether data contains printing characters and none of the control characters of binaries."""
     return len(data.translate(None, _BINARY)) == len(data) > len(data.translate(None, _TEXT))
 
 
@@ -74,7 +76,7 @@ class Archive:
         self.ctx = ctx
         self.args = args
         self.words = words
-        """The command line as it was given, without the lists of -x and -i."""
+        """The command line without the lists of -x and -i."""
         self.archive = archive
         self.zone = ctx.env.get("TZ", "")
         self.include = [compile_glob(name, extglob=False) for name in include]
@@ -88,17 +90,11 @@ class Archive:
         self.removals: list[tuple[str, bool]] = []
         self.changed = 0
         self.output = ctx.stderr if archive == "-" else ctx.stdout
-        suffixes = args.value("suffixes")
-        self.suffixes = tuple(
-            part
-            for part in (_PACKED if suffixes is None else suffixes).replace(";", ":").split(":")
-            if part
-        )
-        self.seen: set[str] = set()
         self.sources: dict[str, str] = {}
-        """The files that names in the archive come from."""
+        """The file of each name in the archive, for -j."""
 
     def tell(self, text: str) -> None:
+        """Print, unless -q is given."""
         if not self.args.flag("quiet"):
             self.output.write(encode(text))
 
@@ -107,7 +103,7 @@ class Archive:
             self.output.write(encode(f"\tzip warning: {message}\n"))
 
     def read_old(self) -> None:
-        """The members that the archive has already."""
+        """Read the members of an existing archive."""
         if not self.path or not self.ctx.fs.exists(self.path):
             return
         data = self.ctx.fs.read_bytes(self.path)
@@ -134,7 +130,7 @@ class Archive:
         return not _any(self.exclude, name)
 
     def add_operand(self, name: str) -> None:
-        """Add a file, or a directory with what is below it if -r was given."""
+        """Add a file, or a directory; with -r, also everything below it."""
         if name == "-":
             self.add_stdin()
             return
@@ -151,37 +147,27 @@ class Archive:
                 if self.args.flag("recurse-paths"):
                     entries = reversed(self.ctx.fs.listdir(self.ctx.path(here)))
                     below = [posixpath.join(here, entry) for entry in entries]
-                    pending.extend(
-                        [(path, self.stat(path)) for path in below if self.stat_or_none(path)]
-                    )
+                    for path in below:
+                        try:
+                            pending.append((path, self.stat(path)))
+                        except OSError:
+                            self.warn(f"could not open for reading: {path}")
             elif info.is_file or info.is_link:
                 self.add_file(here, info)
             elif stat_module.S_ISFIFO(info.mode) and here != name:
                 self.warn(_FIFO + here)
 
     def check_operand(self, name: str) -> None:
-        """Tell of a name that is not there before anything is added."""
+        """Warn of a name without a file, before anything is added."""
         try:
             if name != "-" and stat_module.S_ISFIFO(self.stat(name).mode):
                 self.warn(_FIFO + name)
-        except OSError as error:
-            if name in self.old:
-                return
-            self.warn(f"name not matched: {name}")
-            if self.args.flag("must-match"):
-                self.output.write(b"zip I/O error: No such file or directory")
-                raise FailureError(f"File not found or no read permission ({name})", 18) from error
+        except OSError:
+            if name not in self.old:
+                self.warn(f"name not matched: {name}")
 
     def stat(self, name: str) -> Stat:
         return self.ctx.fs.stat(self.ctx.path(name), follow=not self.args.flag("symlinks"))
-
-    def stat_or_none(self, name: str) -> bool:
-        try:
-            self.stat(name)
-        except OSError:
-            self.warn(f"could not open for reading: {name}")
-            return False
-        return True
 
     def stored_name(self, name: str) -> str:
         if self.args.flag("junk-paths"):
@@ -190,16 +176,9 @@ class Archive:
         return "/".join(parts)
 
     def is_needed(self, name: str, info: Stat) -> bool:
-        """By -u and -f: whether the file is newer than the member, or there is none."""
-        self.seen.add(name)
+        """Whether -u lets the file in: it is newer than the member, or there is no member."""
         old = self.entries.get(name)
-        if old is None:
-            return not self.args.flag("freshen")
-        if self.args.flag("filesync"):
-            return int(info.mtime) != old.mtime or (info.is_file and info.size != old.size)
-        if self.args.flag("freshen") or self.args.flag("update"):
-            return int(info.mtime) > old.mtime
-        return True
+        return old is None or not self.args.flag("update") or int(info.mtime) > old.mtime
 
     # adding
 
@@ -234,12 +213,8 @@ class Archive:
         entry = self.entry(stored, info)
         if info.is_link:
             data = encode(self.ctx.fs.readlink(self.ctx.path(name)))
-            entry.data, entry.size, entry.compressed, entry.crc = (
-                (data,),
-                len(data),
-                len(data),
-                zlib.crc32(data),
-            )
+            entry.store(data)
+            entry.size, entry.crc = len(data), zlib.crc32(data)
         else:
             try:
                 self.read_content(entry, name)
@@ -252,35 +227,30 @@ class Archive:
     def read_content(self, entry: Entry, name: str) -> None:
         path = self.ctx.path(name)
         file = self.ctx.fs.open(path, "r")
-        store = bool(self.suffixes) and name.endswith(self.suffixes)
         try:
-            plain = self.squeeze(entry, file, store=store)
+            plain = self.compress(entry, file) or name.endswith(_PACKED)
         finally:
             file.release()
         if plain:
-            data = self.ctx.fs.read_bytes(path)
-            entry.data, entry.compressed, entry.method, entry.flags = (data,), len(data), STORED, 0
+            entry.store(self.ctx.fs.read_bytes(path))
 
-    def squeeze(self, entry: Entry, reader: ByteReader, *, store: bool = False) -> bool:
-        """Compress into the entry; whether it is better stored as it is."""
+    def compress(self, entry: Entry, reader: ByteReader) -> bool:
+        """Compress into the entry; whether the data is better stored."""
         stream = zlib.compressobj(max(self.level, 1), zlib.DEFLATED, -15)
-        store = store or not self.level
         parts: list[bytes] = []
-        first = True
         for block in reader.blocks(BLOCK // 2):
             self.ctx.budget.step(200)
-            if first:
+            if not entry.size:
                 entry.text = _is_text(block)
-                first = False
             entry.crc = zlib.crc32(block, entry.crc)
             entry.size += len(block)
-            if not store:
+            if self.level:
                 parts.append(stream.compress(block))
         parts.append(stream.flush())
         entry.compressed = sum(map(len, parts))
         entry.data, entry.method = parts, DEFLATED
         entry.flags = 2 if self.level in (8, 9) else 4 if self.level in (1, 2) else 0
-        return store or entry.compressed >= entry.size
+        return not self.level or entry.compressed >= entry.size
 
     def add_stdin(self) -> None:
         entry = Entry("-")
@@ -294,21 +264,15 @@ class Archive:
             self.ctx.budget.charge(size)
             parts.append(block)
         data = b"".join(parts)
-        if self.squeeze(entry, BytesReader(data)):
-            entry.data, entry.compressed, entry.method, entry.flags = (data,), len(data), STORED, 0
+        if self.compress(entry, BytesReader(data)):
+            entry.store(data)
         self.keep(entry)
 
     def keep(self, entry: Entry) -> None:
-        """Put the entry into the archive and tell of it."""
-        verb = (
-            "freshening"
-            if self.args.flag("freshen")
-            else "updating"
-            if entry.name in self.old
-            else "  adding"
-        )
+        """Put the entry into the archive, unless this run has added that name."""
         if entry.name in self.entries and entry.name not in self.old:
             return
+        verb = "updating" if entry.name in self.old else "  adding"
         old = self.entries.get(entry.name)
         entry.comment = old.comment if old is not None else b""
         self.entries[entry.name] = entry
@@ -331,29 +295,24 @@ class Archive:
                 self.tell(f"deleting: {visible(hit)}\n")
                 del self.entries[hit]
 
-    def drop_unseen(self) -> None:
-        """`-FS`: what is no file any more goes."""
-        for name in [name for name in self.entries if name in self.old and name not in self.seen]:
-            self.changed += 1
-            self.tell(f"deleting: {visible(name)}\n")
-            del self.entries[name]
-
     def write(self) -> None:
         """Write the archive."""
+        parts = build_archive(list(self.entries.values()), self.comment, self.ctx.budget)
         if not self.path:
-            for part in build_archive(list(self.entries.values()), self.comment, self.ctx.budget):
+            for part in parts:
                 self.ctx.stdout.write(part)
             return
         if not self.entries:
             self.warn("zip file empty")
         file = self.ctx.fs.open(self.path, "w", permissions=0o666 & ~self.ctx.umask)
         try:
-            for part in build_archive(list(self.entries.values()), self.comment, self.ctx.budget):
+            for part in parts:
                 file.write(part)
         finally:
             file.release()
 
     def remove_added(self) -> None:
+        """`-m`: delete the files that were added."""
         for name, is_dir in reversed(self.removals):
             self.ctx.budget.step()
             try:
@@ -365,7 +324,7 @@ class Archive:
                 continue
 
     def add_operands(self, operands: Sequence[str]) -> None:
-        """Add all operands. With -j nothing is told before it is sure that no name comes twice."""
+        """Add all operands. With -j, messages wait until it is sure that no name comes twice."""
         output, held = self.output, Buffer(self.ctx.budget.value_bytes)
         if self.args.flag("junk-paths"):
             self.output = held
@@ -373,72 +332,50 @@ class Archive:
             for name in operands:
                 self.add_operand(name)
         except FailureError:
-            output.write(
-                b"".join(
-                    [
-                        line
-                        for line in held.getvalue().splitlines(keepends=True)
-                        if not line.startswith(b"  adding: ")
-                    ]
-                )
-            )
+            lines = held.getvalue().splitlines(keepends=True)
+            output.write(b"".join([line for line in lines if not line.startswith(b"  adding: ")]))
             raise
         finally:
             self.output = output
         output.write(held.getvalue())
 
     def test(self) -> int:
-        """`-T`: whether `unzip` finds the archive good."""
+        """`-T`: run `unzip` on the archive."""
         if self.ctx.run(["unzip", "-tqq", self.archive], stdout=self.output):
             self.output.write(encode(f"test of {self.archive} FAILED\n"))
-            raise FailureError(
-                "Zip file invalid, could not spawn unzip, or wrong unzip (original files unmodified)",
-                8,
-            )
+            raise FailureError(_UNTESTED, 8)
         self.tell(f"test of {self.archive} OK\n")
         return 0
 
     def run(self, names: Sequence[str]) -> int:
+        """Do what the options ask for; return the exit status."""
         self.read_old()
-        if self.args.flag("encrypt"):
-            raise FailureError("Invalid command arguments (stderr is not a tty)", 16)
         if self.path and not self.ctx.fs.is_dir(posixpath.dirname(self.path)):
             self.output.write(b"zip I/O error: No such file or directory")
             raise FailureError(f"Could not create output file ({self.archive})", 15)
-        for verb in ("delete", "freshen", "update"):
-            if self.args.flag(verb) and not self.old:
-                self.warn(f"{self.archive} not found or empty")
-        if self.args.flag("freshen") and not self.old:
-            return 12
+        updates = self.args.flag("update")
+        if (self.args.flag("delete") or updates) and not self.old:
+            self.warn(f"{self.archive} not found or empty")
         if self.args.flag("delete"):
-            if self.old:
-                self.delete(names)
+            self.delete(names if self.old else ())
         else:
-            operands = names or (
-                sorted(self.old) if self.args.flag("freshen") or self.args.flag("update") else ()
-            )
+            operands = names or (sorted(self.old) if updates else ())
             for name in operands:
                 self.ctx.budget.step()
                 self.check_operand(name)
             self.add_operands(operands)
-            if self.args.flag("filesync") and (self.seen or not names):
-                self.drop_unseen()
         if self.args.flag("test") and not names and self.old:
             return self.test()
-        if not self.changed and self.args.flag("filesync") and self.old and self.seen:
-            self.tell("Archive is current\n")
-            return 0
         if not self.changed:
-            if (self.args.flag("freshen") or self.args.flag("update")) and self.old:
+            if updates and self.old:
                 return 12
             self.check_nothing(names)
         self.write()
         if self.args.flag("verbose"):
             size = sum(entry.size for entry in self.entries.values())
             compressed = sum(entry.compressed for entry in self.entries.values())
-            self.tell(
-                f"total bytes={size}, compressed={compressed} -> {percent(size, compressed)}% savings\n"
-            )
+            saved = percent(size, compressed)
+            self.tell(f"total bytes={size}, compressed={compressed} -> {saved}% savings\n")
         if self.args.flag("test"):
             self.test()
         if self.args.flag("move"):
@@ -446,9 +383,7 @@ class Archive:
         return 0
 
     def check_nothing(self, names: Sequence[str]) -> None:
-        """Nothing was added: an error, unless -i says which names there may be and there is no
-        archive yet.
-        """
+        """Raise the error that nothing was added; a new archive may be empty with -i."""
         if self.include and not self.old:
             return
         hint = self.archive

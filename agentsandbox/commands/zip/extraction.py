@@ -1,4 +1,10 @@
-"""An archive that `unzip` lists, tests and extracts, into the directory and nowhere else."""
+"""An archive that `unzip` lists, tests and extracts.
+
+An archive is untrusted. Names lose leading slashes and ".." components, and control characters;
+files are created exclusively after what was in the way is removed; and symbolic links are made when
+all files are written, so that no member is written through a link. Contents are expanded in blocks
+that draw on the budget, and a file whose checksum is wrong is reported.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +41,7 @@ _EXPANDED = (STORED, DEFLATED)
 
 
 def _padded(name: str) -> str:
-    """A name in 22 columns, counted in bytes."""
+    """Return a name in 22 columns, counted in bytes."""
     return name + " " * max(0, 22 - len(encode(name)))
 
 
@@ -55,8 +61,8 @@ _ADVICE = """\
 
 
 class Unzip:
-    """One archive and what is done with its members. Statuses: 1 warnings, 2 corrupt, 11 nothing
-    matched, 81 not supported.
+    """One archive. The exit status is 1 for warnings, 2 for damage, 11 if a name matches nothing,
+    81 for methods that are not supported.
     """
 
     def __init__(self, ctx: CommandContext, args: Arguments, name: str, data: bytes) -> None:
@@ -67,29 +73,26 @@ class Unzip:
         self.quiet = sum(key == "q" for key, _ in args.given)
         self.zone = ctx.env.get("TZ", "")
         directory = args.value("d")
-        self.prefix = (
-            ""
-            if directory is None
-            else f"{directory.rstrip('/')}/"
-            if directory.rstrip("/")
-            else directory
-        )
+        self.prefix = "" if directory is None else directory.rstrip("/") or directory
+        if self.prefix.strip("/"):
+            self.prefix += "/"
         self.policy = args.last("n", "o") or ""
         self.unknown = self.encrypted = 0
-        """Members that cannot be expanded: by their method, for want of a password."""
+        """Members that cannot be expanded, because of their method and for want of a password."""
         self.numbers: dict[int, int] = {}
-        """Which of the chosen members each one is, by its place in the directory."""
+        """The number of each chosen member, by its place in the directory."""
         self.unused: list[str] = []
-        """What -x names that is not there."""
+        """Patterns of -x that match nothing."""
         self.deferred: list[tuple[str, str]] = []
         self.directories: list[tuple[str, Entry]] = []
 
     def out(self, text: str, quiet: int = 1) -> None:
-        """Tell on stdout, unless -q was given `quiet` times."""
+        """Print on stdout, unless -q was given `quiet` times."""
         if self.quiet < quiet:
             self.ctx.stdout.write(encode(text))
 
     def warn(self, text: str, status: int = 1) -> None:
+        """Print on stderr; the exit status becomes `status` if that is higher."""
         self.ctx.stderr.write(encode(text))
         self.ctx.status = max(self.ctx.status, status)
 
@@ -98,12 +101,9 @@ class Unzip:
     def choose(
         self, entries: list[Entry], names: Sequence[str], excluded: Sequence[str]
     ) -> tuple[list[Entry], list[str]]:
-        """The members meant, and the operands that matched none."""
-        ignore_case = self.args.flag("C")
-        wanted = [
-            (name, compile_glob(name, ignore_case=ignore_case, extglob=False)) for name in names
-        ]
-        unwanted = [compile_glob(name, ignore_case=ignore_case, extglob=False) for name in excluded]
+        """Return the chosen members, and the operands that match nothing."""
+        wanted = [(name, compile_glob(name, extglob=False)) for name in names]
+        unwanted = [compile_glob(name, extglob=False) for name in excluded]
         found: set[str] = set()
         hit: set[int] = set()
         chosen: list[Entry] = []
@@ -121,7 +121,7 @@ class Unzip:
     # testing and printing
 
     def is_there(self, entry: Entry) -> bool:
-        """Whether the member stands where the directory says; if not, that is told."""
+        """Whether the member is where the directory says; reports it if not."""
         if self.data[entry.offset : entry.offset + 4] == b"PK\3\4":
             return True
         out = self.ctx.stdout if self.args.flag("t") else self.ctx.stderr
@@ -132,7 +132,7 @@ class Unzip:
         return False
 
     def check(self, entry: Entry) -> str:
-        """Whether the content is as promised: "OK", or what is wrong."""
+        """Return "OK", or what is wrong with the content."""
         crc = 0
         try:
             for block in expand(self.data, entry, self.ctx.budget):
@@ -154,9 +154,7 @@ class Unzip:
                 self.ctx.status = max(self.ctx.status, 2)
                 if self.quiet:
                     self.ctx.stdout.write(encode(f"{visible(entry.name):<22}  {result}\n"))
-            self.out(
-                f"    testing: {_padded(visible(entry.name))}  {' OK' if result == 'OK' else ' ' + result}\n"
-            )
+            self.out(f"    testing: {_padded(visible(entry.name))}   {result}\n")
         for name in missing:
             self.out(f"caution: filename not matched:  {name}\n", 3)
         tested = len(entries)
@@ -169,13 +167,11 @@ class Unzip:
         else:
             self.out(f"Caution:  zero files tested in {self.name}.\n", 2)
         if self.unknown:
-            self.out(
-                f"{_files(self.unknown)} skipped because of unsupported compression or encoding.\n",
-                2,
-            )
+            skipped = "skipped because of unsupported compression or encoding"
+            self.out(f"{_files(self.unknown)} {skipped}.\n", 2)
 
     def print_content(self, entry: Entry) -> None:
-        """`-p` and `-c`."""
+        """`-p`: write the content to stdout."""
         crc = 0
         try:
             for block in expand(self.data, entry, self.ctx.budget):
@@ -190,7 +186,7 @@ class Unzip:
     # extracting
 
     def safe_name(self, entry: Entry) -> str:
-        """The name without what would lead out of the directory."""
+        """Return the name without anything that leads out of the directory; "" if nothing is left."""
         name = entry.name
         if name.startswith("/"):
             self.warn(f"warning:  stripped absolute path spec from {name}\n")
@@ -203,9 +199,7 @@ class Unzip:
         name = "/".join(kept)
         if self.args.flag("j"):
             name = kept[-1] if kept else ""
-        return "".join(
-            [character for character in name if character >= " " and character != "\x7f"]
-        )
+        return "".join([each for each in name if each >= " " and each != "\x7f"])
 
     def extract(self, entry: Entry) -> None:
         name = self.safe_name(entry)
@@ -222,13 +216,11 @@ class Unzip:
                 return
             existing = self.existing(path)
             if existing is not None:
-                replaced = self.replace(entry, shown, existing)
+                replaced = self.replace(shown)
                 if replaced is None:
                     return
                 shown = replaced
                 path = self.ctx.path(shown)
-            elif self.args.flag("f"):
-                return
             self.ctx.fs.makedirs(posixpath.dirname(path), 0o777 & ~self.ctx.umask)
             self.write(entry, shown, path)
         except OSError as error:
@@ -243,17 +235,10 @@ class Unzip:
         except OSError:
             return None
 
-    def replace(self, entry: Entry, shown: str, existing: Stat) -> str | None:
-        """The name to write to instead of an existing file, None to leave it alone."""
-        if (self.args.flag("f") or self.args.flag("u")) and existing.mtime // 1 >= entry.mtime:
-            return None
-        if self.policy == "n":
-            return None
-        if self.policy != "o":
-            return self.ask(shown)
-        return shown
-
-    def ask(self, shown: str) -> str | None:
+    def replace(self, shown: str) -> str | None:
+        """Return the name to write where a file exists, None to leave it alone."""
+        if self.policy:
+            return shown if self.policy == "o" else None
         while True:
             self.ctx.stderr.write(encode(_PROMPT.format("\0").replace("\0", shown)))
             answer = decode(self.ctx.stdin.readline())
@@ -315,7 +300,7 @@ class Unzip:
         fs.utime(path, Timestamp.from_ns(entry.mtime * 1_000_000_000))
 
     def is_locked(self, entry: Entry) -> bool:
-        """Whether the member is encrypted: it is skipped then, which is told."""
+        """Whether the member is encrypted; reports that it is skipped."""
         if not entry.flags & 1:
             return False
         self.encrypted += 1
@@ -325,7 +310,7 @@ class Unzip:
         return True
 
     def defer_link(self, entry: Entry, shown: str, path: str) -> None:
-        """Links are made when all files are there, so that no member is written through one."""
+        """Keep a link for `finish`; an empty file takes its place until then."""
         self.ctx.budget.charge(entry.size)
         try:
             target = decode(b"".join(expand(self.data, entry, self.ctx.budget)))
@@ -339,7 +324,7 @@ class Unzip:
         self.deferred.append((shown, target))
 
     def finish(self) -> None:
-        """Make the links; give directories their times, the deepest first."""
+        """Make the links; set modes and times of directories, the deepest first."""
         if self.deferred:
             self.out("finishing deferred symbolic links:\n")
         for shown, target in self.deferred:
@@ -359,51 +344,48 @@ class Unzip:
             self.ctx.fs.utime(path, Timestamp.from_ns(entry.mtime * 1_000_000_000))
 
     def run(self, names: Sequence[str], excluded: Sequence[str]) -> int:
-        """Do what the options say."""
+        """Do what the options ask for; return the exit status."""
         args = self.args
         entries, comment, count = read_members(self.data, self.ctx.budget, self.zone)
         whole = len(entries) == count
         chosen, missing = self.choose(entries, names, excluded)
         self.numbers = {entry.place: number for number, entry in enumerate(chosen, 1)}
-        pipe = args.flag("p")
-        if not pipe:
+        if not args.flag("p"):
             self.out(f"Archive:  {self.name}\n")
             if comment:
-                self.out(decode(comment.replace(b"\r\n", b"\n")) + "\n", 9 if args.flag("z") else 1)
-        if args.flag("z"):
-            return self.ctx.status
+                self.out(decode(comment.replace(b"\r\n", b"\n")) + "\n")
         out = self.ctx.stdout if args.flag("t") else self.ctx.stderr
         self.check_start(entries, out)
         if not entries and not whole:
-            return self.tell_broken(0, out)
+            return self.report_damage(0, out)
         if not entries:
             self.warn(f"warning [{self.name}]:  zipfile is empty\n")
             return 1
-        listed = args.flag("l") or args.flag("v")
-        if not listed:
-            chosen = self.without_unknown(chosen, out)
-        if not whole and not listed:
-            self.tell_broken(len(chosen) + 1, out)
+        if args.flag("l") or args.flag("v"):
+            lister = list_verbose if args.flag("v") else list_short
+            lister(chosen, self.zone, self.quiet, self.ctx.print, summed=whole)
+            if not whole:
+                return self.report_damage(len(entries) + 1, out)
+            self.ctx.status = max(self.ctx.status, 11 if missing and not chosen else 0)
+            return self.ctx.status
+        chosen = self.without_unknown(chosen, out)
+        if not whole:
+            self.report_damage(len(chosen) + 1, out)
         self.work(chosen, missing, whole=whole)
-        if not whole and listed:
-            return self.tell_broken(len(entries) + 1, out)
         if self.unknown and self.ctx.status <= 1:
             self.ctx.status = 81
         if self.encrypted:
             self.ctx.status = max(self.ctx.status, 5)
-        if args.flag("l") or args.flag("v"):
-            self.ctx.status = max(self.ctx.status, 11 if missing and not chosen else 0)
-        elif missing and not args.flag("t"):
-            for name in missing:
-                self.warn(f"caution: filename not matched:  {name}\n", 11 if whole else 3)
-        elif missing:
+        if missing:
             self.ctx.status = max(self.ctx.status, 11 if whole else 3)
-        for name in () if args.flag("l") or args.flag("v") else self.unused:
+        for name in () if args.flag("t") else missing:
+            self.warn(f"caution: filename not matched:  {name}\n")
+        for name in self.unused:
             self.warn(f"caution: excluded filename not matched:  {name}\n", 0)
         return self.ctx.status
 
     def without_unknown(self, chosen: list[Entry], out: ByteWriter) -> list[Entry]:
-        """The members that can be expanded; of the others is told that they are skipped."""
+        """Return the members whose method is known; report the others."""
         known: list[Entry] = []
         for entry in chosen:
             if entry.method in _EXPANDED:
@@ -411,18 +393,16 @@ class Unzip:
                 continue
             self.unknown += 1
             if not self.quiet and not self.args.flag("p"):
-                out.write(
-                    encode(
-                        f"   skipping: {_padded(visible(entry.name))}  unsupported compression method {entry.method}\n"
-                    )
-                )
+                problem = f"unsupported compression method {entry.method}"
+                out.write(encode(f"   skipping: {_padded(visible(entry.name))}  {problem}\n"))
         return known
 
-    def tell_broken(self, number: int, out: ByteWriter) -> int:
-        """Say that the directory has no more than the members before `number`; the status."""
-        text = (
-            _NO_HEADER.replace("{}", str(number)) if number else _NO_START.replace("{}", self.name)
-        )
+    def report_damage(self, number: int, out: ByteWriter) -> int:
+        """Report that the central directory ends before entry `number`, or is missing (0)."""
+        if number:
+            text = _NO_HEADER.replace("{}", str(number))
+        else:
+            text = _NO_START.replace("{}", self.name)
         out.write(encode(text + _ADVICE))
         self.ctx.status = max(self.ctx.status, 3)
         return self.ctx.status
@@ -431,37 +411,28 @@ class Unzip:
         """Warn of bytes before the first member."""
         extra = min((entry.offset for entry in entries), default=0)
         if extra and self.data[:4] != b"PK\3\4":
-            text = f"warning [{self.name}]:  {extra} extra bytes at beginning or within zipfile\n  (attempting to process anyway)\n"
+            what = f"{extra} extra bytes at beginning or within zipfile"
+            text = f"warning [{self.name}]:  {what}\n  (attempting to process anyway)\n"
             out.write(encode(text))
             self.ctx.status = max(self.ctx.status, 1)
 
     def work(self, chosen: list[Entry], missing: list[str], *, whole: bool) -> None:
-        args = self.args
-        if args.flag("l") or args.flag("v"):
-            lister = list_verbose if args.flag("v") else list_short
-            lister(chosen, self.zone, self.quiet, self.ctx.print, summed=whole)
-        elif args.flag("t"):
+        """Test, print or extract the members."""
+        if self.args.flag("t"):
             self.test(chosen, missing, failed=bool(missing) or not whole)
-        elif args.flag("p") or args.flag("c"):
+            return
+        if self.args.flag("p"):
             for entry in chosen:
-                if not self.is_there(entry) or self.is_locked(entry):
-                    continue
-                if args.flag("c"):
-                    self.out(
-                        f"{_VERBS.get(entry.method, '  inflating')}: {_padded(visible(entry.name))}  \n"
-                    )
-                self.print_content(entry)
-                if args.flag("c"):
-                    self.out("\n", 1)
-        else:
-            if self.prefix:
-                self.ctx.fs.makedirs(
-                    self.ctx.path(self.prefix.rstrip("/") or "/"), 0o777 & ~self.ctx.umask
-                )
-            try:
-                for entry in chosen:
-                    self.ctx.budget.step()
-                    if self.is_there(entry):
-                        self.extract(entry)
-            finally:
-                self.finish()
+                if self.is_there(entry) and not self.is_locked(entry):
+                    self.print_content(entry)
+            return
+        if self.prefix:
+            directory = self.ctx.path(self.prefix.rstrip("/") or "/")
+            self.ctx.fs.makedirs(directory, 0o777 & ~self.ctx.umask)
+        try:
+            for entry in chosen:
+                self.ctx.budget.step()
+                if self.is_there(entry):
+                    self.extract(entry)
+        finally:
+            self.finish()

@@ -1,5 +1,13 @@
-"""The zip format: the central directory read, members expanded block by block, archives built as
-Info-ZIP builds them.
+"""The zip format: reading the central directory, expanding members, building archives.
+
+An archive is a row of members, each after a local header, then the *central directory* (one entry
+for each member, with its position), then a fixed end record with the position of the directory. It
+is read from the end: the last end record within 64 KiB (a comment may follow it), the directory,
+then each member where the directory says. If the positions are all off by the same amount, the
+archive follows other data (a self-extracting program), and is read with that shift.
+
+Sizes in an archive are untrusted. A member that expands beyond its declared size is damaged, and
+its content is expanded in blocks that draw on the budget.
 """
 
 from __future__ import annotations
@@ -25,28 +33,43 @@ _LOCAL = struct.Struct("<4s5H3L2H")
 
 
 class ZipFormatError(Exception):
-    """Not a zip archive, or a broken one.
+    """Not a zip archive, or a damaged one.
 
-    `problem` is "signature", "directory", "entries" (some are not there), "method", "data", or
-    "password" (encrypted).
+    `problem` is signature, directory, entries (some are missing), method, data or password
+    (encrypted).
     """
 
     def __init__(self, problem: str, counts: tuple[int, int] = (0, 0)) -> None:
         self.problem = problem
         self.counts = counts
-        """Of "entries", how many there should be and how many there are."""
+        """For "entries": how many there should be, and how many there are."""
         super().__init__(problem)
 
 
 class Entry:
-    """A member. `mtime` is in seconds since the epoch; `data` its compressed bytes when it is being
-    written.
+    """A member. `mtime` is in seconds since the epoch; `data` is set when an archive is written:
+    the compressed bytes.
     """
 
     __slots__ = (
-        "comment", "compressed", "crc", "data", "extra", "flags", "method", "mode", "mtime", "name", "offset", "place", "raw_name", "size",
-        "stamp", "text", "unix",
-    )  # fmt: skip
+        "comment",
+        "compressed",
+        "crc",
+        "data",
+        "extra",
+        "flags",
+        "method",
+        "mode",
+        "mtime",
+        "name",
+        "offset",
+        "place",
+        "raw_name",
+        "size",
+        "stamp",
+        "text",
+        "unix",
+    )
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -55,7 +78,7 @@ class Entry:
         self.flags = 0
         self.crc = self.size = self.compressed = self.offset = 0
         self.place = 0
-        """Where the central directory tells of it."""
+        """The position of its entry in the central directory."""
         self.stamp = 0x21_0000
         self.mtime = 0
         self.mode = 0o644
@@ -64,6 +87,10 @@ class Entry:
         self.unix = True
         self.extra = True
         self.data: Sequence[bytes] = ()
+
+    def store(self, data: bytes) -> None:
+        """Hold data without compression."""
+        self.data, self.compressed, self.method, self.flags = (data,), len(data), STORED, 0
 
     @property
     def is_dir(self) -> bool:
@@ -75,7 +102,7 @@ class Entry:
 
 
 def dos_time(seconds: int, zone: str) -> int:
-    """Date and time in two words of MS-DOS, in local time, to the next even second."""
+    """Return a time as MS-DOS has it: local time, rounded up to an even second."""
     from agentsandbox.kernel.formats.strftime import NANO, Moment
 
     moment = Moment((seconds + (seconds & 1)) * NANO, zone)
@@ -102,7 +129,7 @@ def _extra_fields(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def read_directory(data: bytes, budget: Budget, zone: str) -> tuple[list[Entry], bytes]:
-    """The members by the central directory, all of them, and the archive's comment."""
+    """Return the members and the archive's comment; raise `ZipFormatError` if some are missing."""
     entries, comment, count = read_members(data, budget, zone)
     if len(entries) != count:
         raise ZipFormatError("entries", (count, data.count(b"PK\1\2")))
@@ -110,8 +137,8 @@ def read_directory(data: bytes, budget: Budget, zone: str) -> tuple[list[Entry],
 
 
 def read_members(data: bytes, budget: Budget, zone: str) -> tuple[list[Entry], bytes, int]:
-    """The members as far as the central directory can be read, the archive's comment, and how many
-    should be there.
+    """Return the members as far as the central directory is readable, the archive's comment, and
+    how many members there should be.
     """
     at = data.rfind(b"PK\5\6", max(0, len(data) - 65557))
     if at < 0 or at + _END.size > len(data):
@@ -139,13 +166,8 @@ def _read_entry(data: bytes, place: int, shift: int, zone: str, entries: list[En
     entry.place = place
     entry.raw_name = data[at : at + name_size]
     entry.name = decode(entry.raw_name).replace("\0", "")
-    entry.flags, entry.method, entry.crc, entry.compressed, entry.size = (
-        flags,
-        method,
-        crc,
-        compressed,
-        size,
-    )
+    entry.flags, entry.method, entry.crc = flags, method, crc
+    entry.compressed, entry.size = compressed, size
     entry.stamp = date << 16 | time
     entry.mtime = _from_dos(entry.stamp, zone)
     entry.unix = made_by >> 8 == 3
@@ -164,7 +186,7 @@ def _read_entry(data: bytes, place: int, shift: int, zone: str, entries: list[En
 
 
 def raw_data(data: bytes, entry: Entry) -> tuple[int, int]:
-    """Where the member's compressed bytes begin and end."""
+    """Return where the member's compressed bytes begin and end."""
     at = entry.offset
     if at + _LOCAL.size > len(data) or data[at : at + 4] != b"PK\3\4":
         raise ZipFormatError("directory")
@@ -176,7 +198,7 @@ def raw_data(data: bytes, entry: Entry) -> tuple[int, int]:
 
 
 def expand(data: bytes, entry: Entry, budget: Budget) -> Iterator[bytes]:
-    """The member's content in blocks, never more than the size it declares."""
+    """Yield the member's content in blocks, never more than the size that it declares."""
     start, end = raw_data(data, entry)
     if entry.flags & 1:
         raise ZipFormatError("password")
@@ -214,64 +236,32 @@ def _extra(entry: Entry, central: bool) -> bytes:
         return b""
     stamp = struct.pack("<l", max(-(2**31), min(entry.mtime, 2**31 - 1)))
     owner = b"ux\x0b\0\x01\x04" + struct.pack("<L", 1000) + b"\x04" + struct.pack("<L", 1000)
-    return (
-        b"UT"
-        + struct.pack("<HB", 5 if central else 9, 3)
-        + (stamp if central else stamp + stamp)
-        + owner
-    )
+    times = stamp if central else stamp + stamp
+    return b"UT" + struct.pack("<HB", len(times) + 1, 3) + times + owner
 
 
 def build_archive(entries: Sequence[Entry], comment: bytes, budget: Budget) -> Iterator[bytes]:
-    """The archive of these members, whose `data` is compressed already."""
+    """Yield the archive of these members, whose `data` is compressed."""
     position = 0
     directory: list[bytes] = []
     for entry in entries:
         budget.step()
         needed = 20 if entry.method == DEFLATED or entry.flags & 1 else 10
         time, date = entry.stamp & 0xFFFF, entry.stamp >> 16
-        name, extra, central = (
-            entry.raw_name,
-            _extra(entry, central=False),
-            _extra(entry, central=True),
-        )
-        flags = entry.flags & ~8
-        fixed = (
-            needed,
-            flags,
-            entry.method,
-            time,
-            date,
-            entry.crc,
-            entry.compressed,
-            entry.size,
-            len(name),
-        )
+        name = entry.raw_name
+        extra, central = _extra(entry, central=False), _extra(entry, central=True)
+        sizes = entry.crc, entry.compressed, entry.size, len(name)
+        fixed = (needed, entry.flags & ~8, entry.method, time, date, *sizes)
         local = _LOCAL.pack(b"PK\3\4", *fixed, len(extra)) + name + extra
         made_by = 3 << 8 | 30 if entry.unix else 20
         external = (entry.mode << 16 if entry.unix else 0) | (0x10 if entry.is_dir else 0)
-        directory.append(
-            _CENTRAL.pack(
-                b"PK\1\2",
-                made_by,
-                *fixed,
-                len(central),
-                len(entry.comment),
-                0,
-                int(entry.text),
-                external,
-                position,
-            )
-            + name
-            + central
-            + entry.comment
-        )
+        rest = (len(central), len(entry.comment), 0, int(entry.text), external, position)
+        header = _CENTRAL.pack(b"PK\1\2", made_by, *fixed, *rest)
+        directory.append(header + name + central + entry.comment)
         yield local
         yield from entry.data
         position += len(local) + entry.compressed
     tail = b"".join(directory)
-    yield (
-        tail
-        + _END.pack(b"PK\5\6", 0, 0, len(entries), len(entries), len(tail), position, len(comment))
-        + comment
-    )
+    count = len(entries)
+    yield tail + _END.pack(b"PK\5\6", 0, 0, count, count, len(tail), position, len(comment))
+    yield comment

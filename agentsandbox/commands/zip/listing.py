@@ -1,4 +1,4 @@
-"""How `unzip -l`, `-v` and `-Z` list an archive."""
+"""How `unzip -l`, `unzip -v` and `zipinfo` list an archive."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _CONTROLS = {code: f"^{chr(code + 64)}" for code in range(32)}
 
 
 def visible(name: str) -> str:
-    """A name with control characters as people type them."""
+    """Return a name with control characters as people type them: ^A."""
     return name if name.isprintable() else name.translate(_CONTROLS)
 
 
 def percent(size: int, compressed: int) -> int:
-    """The part saved, in whole percent, as Info-ZIP rounds it."""
+    """Return the part saved, in whole percent, as Info-ZIP rounds it."""
     if not size:
         return 0
     doubled = 200 * abs(size - compressed) // size
@@ -50,15 +50,13 @@ def list_short(
         show("  Length      Date    Time    Name")
         show("---------  ---------- -----   ----")
     for entry in entries:
-        show(
-            f"{entry.size:9d}  {strftime(entry.mtime, '%Y-%m-%d %H:%M', zone)}   {visible(entry.name)}"
-        )
+        time = strftime(entry.mtime, "%Y-%m-%d %H:%M", zone)
+        show(f"{entry.size:9d}  {time}   {visible(entry.name)}")
         _comment(entry, show)
     if quiet < 2 and summed:
+        size, _ = _sums(entries)
         show("---------                     -------")
-        show(
-            f"{sum(entry.size for entry in entries):9d}                     {_files(len(entries))}"
-        )
+        show(f"{size:9d}                     {_files(len(entries))}")
 
 
 def list_verbose(
@@ -77,55 +75,47 @@ def list_verbose(
         method = _method(entry)[0]
         saved = percent(entry.size, entry.compressed)
         time = strftime(entry.mtime, "%Y-%m-%d %H:%M", zone)
-        show(
-            f"{entry.size:8d}  {method:<6}{entry.compressed:9d} {saved:3d}% {time} {entry.crc:08x}  {visible(entry.name)}"
-        )
+        sizes = f"{entry.size:8d}  {method:<6}{entry.compressed:9d} {saved:3d}%"
+        show(f"{sizes} {time} {entry.crc:08x}  {visible(entry.name)}")
         _comment(entry, show)
     if quiet < 2 and summed:
-        size, compressed = (
-            sum(entry.size for entry in entries),
-            sum(entry.compressed for entry in entries),
-        )
+        size, compressed = _sums(entries)
+        saved = percent(size, compressed)
         show("--------          -------  ---                            -------")
-        show(
-            f"{size:8d}         {compressed:8d} {percent(size, compressed):3d}%                            {_files(len(entries))}"
-        )
+        blank = " " * 28
+        show(f"{size:8d}         {compressed:8d} {saved:3d}%{blank}{_files(len(entries))}")
 
 
-def list_long(entries: Sequence[Entry], zone: str, form: str, show: Callable[[str], None]) -> None:
-    """`zipinfo -s`, `-m` and `-l`."""
+def list_long(entries: Sequence[Entry], zone: str, show: Callable[[str], None]) -> None:
+    """`zipinfo`."""
     for entry in entries:
-        mode = format_mode(
-            entry.mode
-            if entry.mode & 0o170000
-            else entry.mode | (0o040000 if entry.is_dir else 0o100000)
-        )
-        kind = ("T" if entry.text else "B") if entry.flags & 1 else ("t" if entry.text else "b")
+        kind = 0 if entry.mode & 0o170000 else 0o040000 if entry.is_dir else 0o100000
+        mode = format_mode(entry.mode | kind)
+        letter = "t" if entry.text else "b"
+        letter = letter.upper() if entry.flags & 1 else letter
         extra = "x" if entry.extra else "-"
-        version, system = ("3.0", "unx") if entry.unix else ("2.0", "fat")
+        made_by = "3.0 unx" if entry.unix else "2.0 fat"
         time = strftime(entry.mtime, "%y-%b-%d %H:%M", zone)
-        between = {
-            "m": f" {percent(entry.size, entry.compressed):2d}%",
-            "l": f" {entry.compressed:8d}",
-        }.get(form, "")
-        show(
-            f"{mode}  {version} {system} {entry.size:8d} {kind}{extra}{between} {_method(entry)[1]} {time} {visible(entry.name)}"
-        )
+        what = f"{entry.size:8d} {letter}{extra} {_method(entry)[1]} {time} {visible(entry.name)}"
+        show(f"{mode}  {made_by} {what}")
+
+
+def _sums(entries: Sequence[Entry]) -> tuple[int, int]:
+    """Return the sums of sizes and of compressed sizes."""
+    return sum(entry.size for entry in entries), sum(entry.compressed for entry in entries)
 
 
 def totals(entries: Sequence[Entry]) -> str:
-    """The last line of `zipinfo`."""
-    size, compressed = (
-        sum(entry.size for entry in entries),
-        sum(entry.compressed for entry in entries),
-    )
+    """Return the last line of `zipinfo`."""
+    size, compressed = _sums(entries)
     saved = (1000 * (size - compressed) + (size >> 1)) // size if size else 0
     tenths = f"{'-' if saved < 0 else ''}{abs(saved) // 10}.{abs(saved) % 10}"
-    return f"{_files(len(entries))}, {size} bytes uncompressed, {compressed} bytes compressed:  {tenths}%"
+    sizes = f"{size} bytes uncompressed, {compressed} bytes compressed"
+    return f"{_files(len(entries))}, {sizes}:  {tenths}%"
 
 
 def _method(entry: Entry) -> tuple[str, str]:
-    """The method of compression in long and in short."""
+    """Return the long and the short name of the compression method."""
     if entry.method == _DEFLATED:
         letter = "NXFS"[entry.flags >> 1 & 3]
         return f"Defl:{letter}", f"def{letter}"
