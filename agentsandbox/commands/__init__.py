@@ -33,7 +33,7 @@ FAMILIES = {
     "create": "mkdir mkfifo mknod mktemp touch truncate",
     "diff": "cmp diff patch",
     "dumps": "hd hexdump od strings xxd",
-    "encodings": "base32 base64 basenc uudecode uuencode",
+    "encodings": "base32=bases base64=bases basenc=bases uudecode=uu uuencode=uu",
     "grep": "grep egrep=grep fgrep=grep rg zgrep",
     "ls": "ls dir vdir",
     "network": "curl wget",
