@@ -26,11 +26,11 @@ def can_open_one(ctx: CommandContext, names: Sequence[str]) -> bool:
 
 
 def concatenated(
-    ctx: CommandContext, names: Sequence[str], skip: int, limit: int | None, past_end: str = ""
+    ctx: CommandContext, names: Sequence[str], skip: int, limit: int | None, *, as_od: bool
 ) -> Iterator[bytes]:
     """Yield the bytes of all files after the first `skip`, at most `limit` of them.
 
-    If the files hold less than `skip` bytes, `past_end` is the error, if there is one.
+    With `as_od`, names are quoted in messages, and it is an error to skip more than there is.
     """
     if limit == 0 and not skip:
         next(inputs(ctx, names), None)
@@ -43,7 +43,7 @@ def concatenated(
         try:
             source = ctx.open_input(name)
         except OSError as error:
-            ctx.warn_os(error, shown_name(name))
+            ctx.warn_os(error, shown_name(name) if as_od else name)
             if error.errno == errno.EISDIR:
                 skip = 0
                 opened = True
@@ -65,8 +65,8 @@ def concatenated(
                 left -= len(block)
             if block:
                 yield block
-    if skip and opened and past_end:
-        raise CommandError(past_end)
+    if skip and opened and as_od:
+        raise CommandError("cannot skip past end of combined input")
 
 
 def dump_lines(

@@ -1,4 +1,4 @@
-"""`hexdump` (util-linux): dump files by format strings; `hd` is `hexdump -C`."""
+"""`hexdump` (util-linux): dump files by format strings."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def hexdump(ctx: CommandContext, args: Arguments) -> int:
         form.fill(size)
     limit = _length(args.value("length") or "") if args.flag("length") else None
     skip = _offset(args.value("skip", "0") or "")
-    source = concatenated(ctx, args.operands, skip, limit)
+    source = concatenated(ctx, args.operands, skip, limit, as_od=False)
     lines = dump_lines(ctx, source, size, all_lines=args.flag("no-squeezing"))
     end = 0
     for position, line in lines:

@@ -306,8 +306,7 @@ def od(ctx: CommandContext, args: Arguments) -> int:
     limit = args.value("read-bytes")
     most = None if limit is None else _READERS["read-bytes"](limit)
     width = _width(ctx, types, args.value("width"))
-    past_end = "cannot skip past end of combined input"
-    source = concatenated(ctx, args.operands, skip, most, past_end)
+    source = concatenated(ctx, args.operands, skip, most, as_od=True)
     for offset, line in dump_lines(ctx, source, width, all_lines=args.flag("output-duplicates")):
         label = address % (skip + offset) if address else ""
         if line is None:

@@ -1,10 +1,10 @@
-"""`base64`, `base32` and `basenc` (GNU coreutils): encode and decode as RFC 4648 says."""
+"""`base64` and `base32` (GNU coreutils): encode and decode as RFC 4648 says."""
 
 from __future__ import annotations
 
 import binascii
 import re
-from base64 import b32decode, b32encode, b32hexdecode, b32hexencode
+from base64 import b32decode, b32encode
 
 from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.commands._text.lines import blocks, shown_name
@@ -26,19 +26,14 @@ _ANY = 10**50
 _LONGEST_LINE = 2**63 - 1
 """A greater line length means lines without end."""
 
-_BASE32 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
-_BASE32HEX = b"0123456789ABCDEFGHIJKLMNOPQRSTUV"
-_URL = bytes.maketrans(b"+/", b"-_")
-_FROM_URL = bytes.maketrans(b"-_", b"+/")
-
 
 _USAGE = """
 Usage: NAME [OPTION]... [FILE]
-TASK, writing to standard output.
+Encode FILE in NAME, or decode it, writing to standard output.
 
 With no FILE, or when FILE is -, read standard input.
 
-CHOICES  -d, --decode           decode
+  -d, --decode           decode
   -i, --ignore-garbage   when decoding, ignore characters that are not of the alphabet
   -w, --wrap=COLS        wrap encoded lines after COLS characters (76); 0 for no wrapping
       --help             display this help and exit
@@ -48,10 +43,10 @@ CHOICES  -d, --decode           decode
 class _Encoding:
     """One encoding: `group` bytes make `letters` characters of `alphabet`.
 
-    `pads` tells whether "=" fills up the last group.
+    "=" fills up the last group.
     """
 
-    __slots__ = ("_decode", "_outside", "alphabet", "encode", "foreign", "group", "letters", "pads")
+    __slots__ = ("_decode", "_outside", "alphabet", "encode", "foreign", "group", "letters")
 
     def __init__(
         self,
@@ -60,18 +55,14 @@ class _Encoding:
         letters: int,
         encode: Callable[[bytes], bytes],
         decode: Callable[[bytes], bytes],
-        *,
-        pads: bool,
     ) -> None:
         self.alphabet = alphabet
         self.group = group
         self.letters = letters
         self.encode = encode
         self._decode = decode
-        self.pads = pads
         self._outside = re.compile(b"[^" + re.escape(alphabet) + b"]").search
-        kept = alphabet + (b"=" if pads else b"")
-        self.foreign = bytes([byte for byte in range(256) if byte not in kept])
+        self.foreign = bytes([byte for byte in range(256) if byte not in alphabet + b"="])
 
     def decode(self, data: bytes) -> tuple[bytes, int]:
         """Return (bytes, characters used) of the valid groups that `data` begins with."""
@@ -83,7 +74,7 @@ class _Encoding:
             if end > at:
                 parts.append(self._decode(data[at:end]))
                 at = end
-            if not self.pads or at + self.letters > len(data):
+            if at + self.letters > len(data):
                 break
             group = data[at : at + self.letters]
             body = group.rstrip(b"=")
@@ -106,7 +97,7 @@ class _Encoding:
 
     def partial(self, body: bytes) -> bytes:
         """Return the bytes that an incomplete group fills, as far as GNU's decoder writes them."""
-        if self.letters != 4 and (self.letters != 8 or not self.pads or len(body) < 8):
+        if self.letters != 4 and len(body) < self.letters:
             return b""
         return self._beginning(body[: self._valid_end(body, 0)])
 
@@ -117,36 +108,14 @@ class _Encoding:
         return self._decode(filled)[:size]
 
 
-_LETTERS64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-
-_ENCODINGS = {
-    "base64": _Encoding(
-        _LETTERS64 + b"+/",
-        3,
-        4,
-        lambda data: binascii.b2a_base64(data, newline=False),
-        binascii.a2b_base64,
-        pads=True,
-    ),
-    "base64url": _Encoding(
-        _LETTERS64 + b"-_",
-        3,
-        4,
-        lambda data: binascii.b2a_base64(data, newline=False).translate(_URL),
-        lambda data: binascii.a2b_base64(data.translate(_FROM_URL)),
-        pads=True,
-    ),
-    "base32": _Encoding(_BASE32, 5, 8, b32encode, b32decode, pads=True),
-    "base32hex": _Encoding(_BASE32HEX, 5, 8, b32hexencode, b32hexdecode, pads=True),
-    "base16": _Encoding(
-        b"0123456789ABCDEF",
-        1,
-        2,
-        lambda data: binascii.b2a_hex(data).upper(),
-        binascii.a2b_hex,
-        pads=False,
-    ),
-}
+_BASE64 = _Encoding(
+    b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
+    3,
+    4,
+    lambda data: binascii.b2a_base64(data, newline=False),
+    binascii.a2b_base64,
+)
+_BASE32 = _Encoding(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", 5, 8, b32encode, b32decode)
 
 
 def _encode_stream(ctx: CommandContext, source: ByteReader, encoding: _Encoding, wrap: int) -> None:
@@ -222,41 +191,26 @@ def _run(ctx: CommandContext, args: Arguments, encoding: _Encoding) -> int:
     return 0
 
 
-def _make(name: str, task: str, choices: str = "", *, long_options: str = "") -> Command:
-    """Return the command `name`, which takes its encoding from `choices` or from its name."""
+def _make(name: str, encoding: _Encoding) -> Command:
+    """Return the command `name` for its encoding."""
 
     @command(
         name,
         manners=Manners(
             COREUTILS,
-            pure=name == "base64",
+            pure=True,
             bytewise=True,
-            long_options=f"decode wrap ignore-garbage {long_options} help version",
+            long_options="decode wrap ignore-garbage help version",
             read_error=("NAME: read error: REASON", 1),
         ),
         values={"wrap": _read_wrap},
-        usage=_USAGE.replace("NAME", name).replace("TASK", task).replace("CHOICES", choices),
+        usage=_USAGE.replace("NAME", name),
     )
     def run(ctx: CommandContext, args: Arguments) -> int:
-        chosen = args.last(*_ENCODINGS) if choices else name
-        if chosen is None:
-            raise UsageError("missing encoding type")
-        return _run(ctx, args, _ENCODINGS[chosen])
+        return _run(ctx, args, encoding)
 
     return run
 
 
-base64 = _make("base64", "Encode FILE in base64, or decode it")
-base32 = _make("base32", "Encode FILE in base32, or decode it")
-basenc = _make(
-    "basenc",
-    "Encode FILE, or decode it",
-    """\
-      --base64           as the command base64
-      --base64url        with - and _ for + and /
-      --base32           as the command base32
-      --base32hex        with the digits and letters in their order
-      --base16           hexadecimal digits
-""",
-    long_options="base64 base64url base32 base32hex base16 base2msbf base2lsbf z85",
-)
+base64 = _make("base64", _BASE64)
+base32 = _make("base32", _BASE32)
