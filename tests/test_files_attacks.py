@@ -414,9 +414,8 @@ def test_links_that_lead_out_do_not_leave(sandbox: Sandbox, host: Path, name: st
         assert other.files.read("file") == "fine\n"
 
 
-@pytest.mark.parametrize("special", ["mkfifo p", "mknod p p"])
-def test_pipes_do_not_leave(sandbox: Sandbox, host: Path, special: str) -> None:
-    assert sandbox.execute(f"{special}; echo fine > file").exit_code == 0
+def test_pipes_do_not_leave(sandbox: Sandbox, host: Path) -> None:
+    assert sandbox.execute("mkfifo p; echo fine > file").exit_code == 0
     with pytest.raises(OSError) as caught:
         sandbox.files.export(host / "target")
     assert caught.value.errno == errno.EINVAL

@@ -21,21 +21,20 @@ if TYPE_CHECKING:
     from agentsandbox.contract.command import Command
 
 FAMILIES = {
-    "accounts": "groups id logname users who whoami",
+    "accounts": "groups id logname who whoami",
     "awk": "awk gawk=awk mawk=awk nawk=awk",
     "bc": "bc dc",
     "checksums": "cksum shasum sum b2sum=digests md5sum=digests sha1sum=digests "
     "sha224sum=digests sha256sum=digests sha384sum=digests sha512sum=digests",
-    "columns": "colrm column expand unexpand",
+    "columns": "column expand unexpand",
     "compress": "bzip2 bunzip2=bzip2 bzcat=bzip2 gzip gunzip=gzip zcat=gzip zstd unzstd=zstd "
     "zstdcat=zstd xz lzma=xz lzcat=xz unlzma=xz unxz=xz xzcat=xz",
     "copy": "cp install link ln mv",
-    "create": "mkdir mkfifo mknod mktemp touch truncate",
+    "create": "mkdir mkfifo mktemp touch truncate",
     "diff": "cmp diff patch",
-    "dumps": "hd hexdump od strings xxd",
-    "encodings": "base32 base64 basenc uudecode uuencode",
+    "dumps": "hexdump od strings xxd",
+    "encodings": "base32=bases base64=bases uudecode=uu uuencode=uu",
     "grep": "grep egrep=grep fgrep=grep rg zgrep",
-    "ls": "ls dir vdir",
     "network": "curl wget",
     "numbers": "expr factor numfmt seq",
     "pagers": "less man more",
@@ -47,8 +46,8 @@ FAMILIES = {
     "running": "env flock ionice nice nohup setsid stdbuf timeout xargs",
     "space": "df du stat",
     "split": "csplit split",
-    "system": "arch free getconf hostname locale nproc uname uptime",
-    "terminal": "clear reset stty tput tty",
+    "system": "free getconf hostname locale nproc uname uptime",
+    "terminal": "clear stty tput tty",
     "zip": "unzip zip zipinfo",
 }
 """The commands of each package; `name=module` where the module is not called as the command."""

@@ -11,4 +11,4 @@ SHARUTILS = Release("NAME (GNU sharutils) 4.15.2", "-v, --version")
 UTIL_LINUX = Release("NAME from util-linux 2.38.1", "-V, --version")
 
 NCURSES = "ncurses 6.4.20221231"
-"""What `clear`, `reset` and `tput` print for -V."""
+"""What `clear` and `tput` print for -V."""

@@ -2,59 +2,73 @@
 
 from __future__ import annotations
 
-_PACKAGES = "nothing can be installed in this sandbox; use the commands that are there (compgen -c lists them)"
-_PYTHON = "Python programs do not run in this sandbox; use the shell, awk, jq, sed or bc"
-_RUNTIME = (
-    "programs in other languages do not run in this sandbox; use the shell, awk, jq, sed or bc"
-)
-_COMPILER = "nothing can be compiled in this sandbox; write a shell or awk script"
-_NETWORK = "this sandbox has no network; work with the files that are there"
-_SERVICES = "a sandbox has no services; start a background job with '&'"
-_ROOT = "there is one user, who owns every file it makes; run the command as that user"
-_DEVICES = "a sandbox has no devices or mounts to change; its filesystem is in memory"
-_CONTAINERS = "a sandbox runs no containers; run the commands here directly"
-_EDITOR = "there is no terminal for an editor; write files with 'cat > FILE <<EOF', sed -i or patch"
-_GIT = (
-    "version control is not available in this sandbox; diff, patch and cp keep and compare versions"
-)
+_LANGUAGE = "do not run in this sandbox; use the shell, awk, jq, sed or bc"
 
 GROUPS = {
-    _PACKAGES: "apk apt apt-cache apt-get aptitude brew bundle cargo-install composer conda dnf dpkg easy_install gem "
-    "mamba npm npx pacman pip pip3 "
-    "pipenv pipx pnpm poetry rpm snap uv yarn yum zypper",
-    _PYTHON: "ipython jupyter pypy3 pytest python python2 python3 virtualenv",
-    _RUNTIME: "bun deno java julia kotlin lua luajit node nodejs perl php Rscript ruby scala swift tclsh",
-    _COMPILER: "as c++ cargo cc clang cmake g++ gcc go javac ld make ninja rustc tsc",
-    _NETWORK: "aws az dig ftp gcloud gh host http ifconfig ip kubectl lynx nc ncat netcat netstat nmap nslookup ping psql redis-cli rsync "
-    "rclone s3cmd scp sftp socat ss ssh ssh-keygen telnet traceroute whois",
-    _SERVICES: "at atd cron crontab init initctl journalctl launchctl nginx service systemctl",
-    _ROOT: "adduser chpasswd deluser doas gpasswd groupadd passwd runuser su sudo useradd userdel usermod visudo",
-    _DEVICES: "blkid chroot dmesg fdisk fsck insmod losetup lsblk lsmod mkfs modprobe mount mountpoint "
-    "mkswap parted swapoff swapon sysctl umount unshare lspci lsusb hdparm ethtool",
-    _CONTAINERS: "buildah docker docker-compose helm minikube podman",
-    _EDITOR: "code ed emacs ex joe micro nano pico vi view vim",
-    _GIT: "cvs git hg svn",
+    "nothing can be installed in this sandbox; use the commands that are there (compgen -c lists "
+    "them)": "apk apt apt-cache apt-get aptitude brew bundle cargo-install composer conda dnf dpkg "
+    "easy_install gem mamba npm npx pacman pip pip3 pipenv pipx pnpm poetry rpm snap uv yarn yum "
+    "zypper",
+    f"Python programs {_LANGUAGE}": "ipython jupyter pypy3 pytest python python2 python3 "
+    "virtualenv",
+    f"programs in other languages {_LANGUAGE}": "bun deno java julia kotlin lua luajit node nodejs "
+    "perl php Rscript ruby scala swift tclsh",
+    "nothing can be compiled in this sandbox; write a shell or awk script": "as c++ cargo cc clang "
+    "cmake g++ gcc go javac ld make ninja rustc tsc",
+    "this sandbox has no network; work with the files that are there": "aws az dig ftp gcloud gh "
+    "host http ifconfig ip kubectl lynx nc ncat netcat netstat nmap nslookup ping psql redis-cli "
+    "rsync rclone s3cmd scp sftp socat ss ssh ssh-keygen telnet traceroute whois",
+    "a sandbox has no services; start a background job with '&'": "at atd cron crontab init "
+    "initctl journalctl launchctl nginx service systemctl",
+    "there is one user, who owns every file it makes; run the command as that user": "adduser "
+    "chpasswd deluser doas gpasswd groupadd passwd runuser su sudo useradd userdel usermod visudo",
+    "a sandbox has no devices or mounts to change; its filesystem is in memory": "blkid chroot "
+    "dmesg fdisk fsck insmod losetup lsblk lsmod mkfs mknod modprobe mount mountpoint mkswap "
+    "parted swapoff swapon sysctl umount unshare lspci lsusb hdparm ethtool",
+    "a sandbox runs no containers; run the commands here directly": "buildah docker "
+    "docker-compose helm minikube podman",
+    "there is no terminal for an editor; write files with 'cat > FILE <<EOF', sed -i or patch": (
+        "code ed emacs ex joe micro nano pico vi view vim"
+    ),
+    "version control is not available in this sandbox; diff, patch and cp keep and compare "
+    "versions": "cvs git hg svn",
     "open files are not listed in this sandbox; ps shows what runs": "fuser lsof strace ltrace gdb",
-    "files are not merged here; diff -y shows two side by side, diff and patch carry changes over": "diff3 sdiff",
-    "there are no terminals to divide; start a background job with '&'": "screen tmux script expect",
-    "this format is not available in this sandbox; use tar or zip": "7z 7za rar unrar cpio ar lz4 lzop compress",
+    "files are not merged here; diff -y shows two side by side, diff and patch carry changes "
+    "over": "diff3 sdiff",
+    "there are no terminals to divide; start a background job with '&'": (
+        "screen tmux script expect"
+    ),
+    "this format is not available in this sandbox; use tar or zip": "7z 7za rar unrar cpio ar lz4 "
+    "lzop compress",
     "ps shows the processes": "top htop pstree atop iotop pidof vmstat",
-    "nothing tells of changes here; look for them with 'watch -g COMMAND' under timeout": "inotifywait entr",
+    "nothing tells of changes here; look for them with 'watch -g COMMAND' under timeout": (
+        "inotifywait entr"
+    ),
     "there is no index of files; use find": "locate mlocate plocate updatedb",
     "xargs -P runs commands side by side": "parallel",
     "which, type -a and find tell where a command or a file is": "whereis",
     "grep '^TEXT' FILE finds the lines that begin with a text": "look",
-    "there is no mail, clipboard, browser or printer here; write a file": "mail "
-    "mailx sendmail pbcopy pbpaste xclip xsel xdg-open lp lpr open",
-    "documents and images are not converted here; write text or Markdown": "pandoc convert ffmpeg ffprobe identify magick latex pdflatex "
-    "pdftotext soffice wkhtmltopdf",
-    "keys and secrets are not kept here; openssl dgst and sha256sum make digests": "gpg gpg2 pass vault",
-    "linters and formatters do not run in this sandbox; bash -n checks a script's syntax": "shellcheck shfmt eslint "
-    "prettier black ruff mypy flake8 pylint",
+    "ls -C and ls -l do the same": "dir vdir",
+    "hexdump -C does the same": "hd",
+    "uname -m does the same": "arch",
+    "who does the same": "users",
+    "cut -c removes columns": "colrm",
+    "base64 and base32 are there; xxd -p writes hexadecimal digits": "basenc",
+    "there is no terminal to reset": "reset",
+    "there is no mail, clipboard, browser or printer here; write a file": "mail mailx sendmail "
+    "pbcopy pbpaste xclip xsel xdg-open lp lpr open",
+    "documents and images are not converted here; write text or Markdown": "pandoc convert ffmpeg "
+    "ffprobe identify magick latex pdflatex pdftotext soffice wkhtmltopdf",
+    "keys and secrets are not kept here; openssl dgst and sha256sum make digests": (
+        "gpg gpg2 pass vault"
+    ),
+    "linters and formatters do not run in this sandbox; bash -n checks a script's syntax": (
+        "shellcheck shfmt eslint prettier black ruff mypy flake8 pylint"
+    ),
 }
 _HINTS = {name: sentence for sentence, names in GROUPS.items() for name in names.split()}
 
 
 def unavailable_hint(name: str) -> str | None:
-    """What to do instead of calling `name`; None for a name nobody knows."""
+    """Return what to do instead of calling `name`; None for an unknown name."""
     return _HINTS.get(name.rpartition("/")[2])

@@ -26,7 +26,6 @@ class _Parser:
         name: str,
         *,
         quiet: bool,
-        alternative: bool,
     ) -> None:
         self.ctx = ctx
         self.mode = (
@@ -42,7 +41,6 @@ class _Parser:
         self.long = {word.rstrip(":"): min(len(word) - len(word.rstrip(":")), 2) for word in long}
         self.name = name
         self.quiet = quiet
-        self.alternative = alternative
         self.failed = False
         self.options: list[tuple[str, str | None]] = []
         self.operands: list[str] = []
@@ -70,18 +68,9 @@ class _Parser:
                 else:
                     self.operands.append(word)
             elif word[1] == "-":
-                at = self._long(word[2:], "--", words, at)
-            elif self.alternative and (word[1] not in self.short or self._is_long(word[1:])):
-                at = self._long(word[1:], "-", words, at)
+                at = self._long(word[2:], words, at)
             else:
                 at = self._cluster(word[1:], words, at)
-
-    def _is_long(self, text: str) -> bool:
-        """Whether a word after one dash names a long option rather than a letter."""
-        name = text.partition("=")[0]
-        return any(known.startswith(name) for known in self.long) and (
-            len(name) > 1 or name not in self.short
-        )
 
     def _cluster(self, letters: str, words: Sequence[str], at: int) -> int:
         for index, letter in enumerate(letters):
@@ -102,31 +91,27 @@ class _Parser:
                 self.complain(f"option requires an argument -- '{letter}'")
         return at
 
-    def _long(self, text: str, dashes: str, words: Sequence[str], at: int) -> int:
+    def _long(self, text: str, words: Sequence[str], at: int) -> int:
         name, equals, value = text.partition("=")
-        matches = (
-            [name]
-            if name in self.long
-            else [known for known in self.long if known.startswith(name)]
-        )
+        matches = [known for known in self.long if known.startswith(name)]
+        if name in self.long:
+            matches = [name]
         if not matches:
-            self.complain(f"unrecognized option '{dashes}{text if equals else name}'")
+            self.complain(f"unrecognized option '--{text if equals else name}'")
         elif len(matches) > 1:
-            self.complain(
-                f"option '{dashes}{text}' is ambiguous; possibilities: "
-                + " ".join([f"'{dashes}{known}'" for known in matches])
-            )
+            possible = " ".join([f"'--{known}'" for known in matches])
+            self.complain(f"option '--{text}' is ambiguous; possibilities: {possible}")
         else:
             full, takes = matches[0], self.long[matches[0]]
             if equals and takes == _NONE:
-                self.complain(f"option '{dashes}{full}' doesn't allow an argument")
+                self.complain(f"option '--{full}' doesn't allow an argument")
             elif equals or takes != _REQUIRED:
                 self.options.append((f"--{full}", value if takes else None))
             elif at < len(words):
                 self.options.append((f"--{full}", words[at]))
                 return at + 1
             else:
-                self.complain(f"option '{dashes}{full}' requires an argument")
+                self.complain(f"option '--{full}' requires an argument")
         return at
 
 
@@ -163,12 +148,10 @@ def _known_shell(text: str) -> None:
       or:  getopt [options] -o|--options <optstring> [options] [--] <parameters>
     Parse command options.
 
-     -a, --alternative         allow long options starting with single -
      -l, --longoptions=LONGOPTS  the long options to be recognized
      -n, --name=PROGNAME       the name under which errors are reported
      -o, --options=OPTSTRING   the short options to be recognized
      -q, --quiet               disable error reporting by getopt(3)
-     -Q, --quiet-output        no normal output
      -s, --shell=SHELL         quote as SHELL does: sh or bash
      -T, --test                test for getopt(1) version
      -u, --unquoted            do not quote the output
@@ -197,10 +180,8 @@ def getopt(ctx: CommandContext, args: Arguments) -> int:
         for name in text.replace("\n", ",").replace(" ", ",").split(",")
         if name
     ]
-    parser = _Parser(
-        ctx, short, long, args.value("name", "getopt") or "", quiet=args.flag("quiet"), alternative=args.flag("alternative")
-    )  # fmt: skip
+    name = args.value("name", "getopt") or ""
+    parser = _Parser(ctx, short, long, name, quiet=args.flag("quiet"))
     parser.parse(words)
-    if not args.flag("quiet-output"):
-        _write(ctx, parser, quoted=not args.flag("unquoted") and not traditional)
+    _write(ctx, parser, quoted=not args.flag("unquoted") and not traditional)
     return int(parser.failed)

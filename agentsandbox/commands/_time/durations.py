@@ -8,15 +8,11 @@ _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 def parse_duration(text: str) -> float | None:
-    """Seconds of a number with a unit, possibly infinite; None for anything else."""
+    """Return the seconds of a number with a unit, possibly infinite; None for anything else."""
     value, end, _ = parse_long_double(text)
     unit = _UNITS.get(text[end:])
-    if (
-        not end
-        or unit is None
-        or value.special == "nan"
-        or (value.negative and (value.mantissa or value.special))
-    ):
+    negative = value.negative and (value.mantissa or value.special)
+    if not end or unit is None or value.special == "nan" or negative:
         return None
     if value.special or value.mantissa.bit_length() + value.exponent > 900:
         return float("inf")

@@ -22,6 +22,6 @@ class LocalTime:
         self.zone = ctx.env.get("TZ", "")
 
     def show(self, format: str, ns: int) -> str:
-        """`format` as that of GNU `date`."""
+        """Return a time in a format of GNU `date`."""
         self.budget.charge(longest_width(format) + 64 * len(format))
         return format_date(ns, format, self.zone)

@@ -1,1 +1,1 @@
-"""Text in columns: column, colrm, expand, unexpand."""
+"""Text in columns: column, expand, unexpand."""

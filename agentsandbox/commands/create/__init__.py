@@ -1,1 +1,1 @@
-"""New names: mkdir, mkfifo, mknod, mktemp, touch, truncate."""
+"""New names: mkdir, mkfifo, mktemp, touch, truncate."""

@@ -37,29 +37,22 @@ _EARLIEST, _LATEST = -67_768_040_609_740_800, 67_768_036_191_676_799
 """Local seconds whose year is no longer than 32 bits, counted from 1900."""
 _ISO_CHOICES = (("hours",), ("minutes",), ("date",), ("seconds",), ("ns",))
 _RFC_CHOICES = (("date",), ("seconds",), ("ns",))
-
-
 _FORMATS = ("iso-8601", "rfc-3339", "rfc-email")
-_WORD = 64
-"""Options in one word."""
 
 
 def _check_formats(given: Sequence[tuple[str, str | None]]) -> None:
-    """Refuse a second format, after what is wrong with it; the last word cannot have brought more
-    than a few options.
-    """
-    if any(key in _FORMATS for key, _ in given[-_WORD:]) and len(_formats(given)) > 1:
+    """Refuse a second output format, as soon as it is given."""
+    if given[-1][0] in _FORMATS and len(_formats(given)) > 1:
         raise CommandError("multiple output formats specified")
 
 
 def _formats(given: Sequence[tuple[str, str | None]]) -> list[str]:
-    """The output formats that options ask for."""
+    """Return the output formats that the options ask for."""
     formats: list[str] = []
     for key, value in given:
         if key == "iso-8601":
-            formats.append(
-                _ISO["date" if value is None else choose(value, "--iso-8601", _ISO_CHOICES)]
-            )
+            name = "date" if value is None else choose(value, "--iso-8601", _ISO_CHOICES)
+            formats.append(_ISO[name])
         elif key == "rfc-3339":
             formats.append(_RFC_3339[choose(value or "", "--rfc-3339", _RFC_CHOICES)])
         elif key == "rfc-email":
@@ -68,7 +61,7 @@ def _formats(given: Sequence[tuple[str, str | None]]) -> list[str]:
 
 
 def _format_of(args: Arguments) -> tuple[str, list[str]]:
-    """The output format, and the operands that are none."""
+    """Return the output format, and the operands other than a format."""
     formats = _formats(args.given)
     operands = args.operands
     if len(operands) > 1:
@@ -97,14 +90,14 @@ class _Dates:
         self.zone = "UTC0" if args.flag("utc") else ctx.env.get("TZ", "")
 
     def parse(self, text: str, end: str = "") -> int:
-        """The moment that a text means; `end` stands behind it and is not shown."""
+        """Return the moment of a text; `end` follows it, but is not shown in messages."""
         try:
             return parse_date(text + end, self.ctx.host.clock(), self.zone)
         except DateError:
             raise CommandError(f"invalid date {quote(text)}") from None
 
     def parse_posix(self, text: str) -> int:
-        """The moment that the operand `MMDDhhmm[[CC]YY][.ss]` names, in nanoseconds."""
+        """Return the moment of the operand `MMDDhhmm[[CC]YY][.ss]`, in nanoseconds."""
         found = _POSIX.fullmatch(text)
         if found is None:
             raise CommandError(f"invalid date {quote(text)}")
@@ -113,12 +106,9 @@ class _Dates:
             full = format_date(nanoseconds(self.ctx.host.clock()), "%Y", self.zone)
         else:
             full = (century or ("19" if int(year) > 68 else "20")) + year
+        clock = f"{full}-{month}-{day} {hour}:{minute}:{second or '00'}"
         try:
-            return parse_date(
-                f"{full}-{month}-{day} {hour}:{minute}:{second or '00'}",
-                self.ctx.host.clock(),
-                self.zone,
-            )
+            return parse_date(clock, self.ctx.host.clock(), self.zone)
         except DateError:
             raise CommandError(f"invalid date {quote(text)}") from None
 
@@ -168,9 +158,11 @@ class _Dates:
       or:  date [-u|--utc|--universal] [MMDDhhmm[[CC]YY][.ss]]
     Show the current time in the given FORMAT. The clock cannot be set.
 
-      -d, --date=STRING          show the time that STRING means: 'next friday', '2 days ago', '@86400'
+      -d, --date=STRING          show the time that STRING means: 'next friday', '2 days ago',
+                                 '@86400'
       -f, --file=DATEFILE        like --date, once for each line of DATEFILE
-      -I[FMT], --iso-8601[=FMT]  ISO 8601 format; FMT is date (default), hours, minutes, seconds or ns
+      -I[FMT], --iso-8601[=FMT]  ISO 8601 format; FMT is date (default), hours, minutes, seconds
+                                 or ns
       -R, --rfc-email, --rfc-822, --rfc-2822
                                  RFC 5322 format: Mon, 14 Aug 2006 02:34:56 -0600
           --rfc-3339=FMT         RFC 3339 format; FMT is date, seconds or ns
@@ -184,9 +176,11 @@ class _Dates:
       %Y %m %d %H %M %S %N   year, month, day, hour, minute, second, nanoseconds
       %F %T %D %R %c %x %X   %Y-%m-%d, %H:%M:%S, %m/%d/%y, %H:%M, the locale's own
       %a %A %b %B %p %P      names of weekday and month; AM or PM, am or pm
-      %e %k %l %I %j %y %C   day, hour and hour of 12 padded with a blank, day of the year, year, century
+      %e %k %l %I %j %y %C   day, hour and hour of 12 padded with a blank, day of the year, year,
+                             century
       %u %w %U %V %W %G %g   day of the week, week of the year, the ISO week's year
-      %s %z %:z %::z %Z %q   seconds since the epoch, zone as +hhmm, +hh:mm, +hh:mm:ss, name; quarter
+      %s %z %:z %::z %Z %q   seconds since the epoch, zone as +hhmm, +hh:mm, +hh:mm:ss, name;
+                             quarter
       %n %t %%               newline, tab, percent sign
     After the percent sign may stand the flags - _ 0 + ^ # and a width.
     """,

@@ -1,8 +1,9 @@
-"""What `od` and `hexdump` share: files as one stream, lines of which equal ones are left out."""
+"""Shared by `od` and `hexdump`: several files as one stream, and repeated lines as `*`."""
 
 from __future__ import annotations
 
 import errno
+import os
 import stat
 
 from agentsandbox.commands._text.lines import inputs, shown_name
@@ -17,10 +18,20 @@ if TYPE_CHECKING:
     from agentsandbox.contract.command import CommandContext
 
 
+def can_open_one(ctx: CommandContext, names: Sequence[str]) -> bool:
+    """Whether at least one of the files can be opened."""
+    return not names or any(
+        name == "-" or (name and ctx.fs.access(ctx.path(name), os.R_OK)) for name in names
+    )
+
+
 def concatenated(
-    ctx: CommandContext, names: Sequence[str], skip: int, limit: int | None
+    ctx: CommandContext, names: Sequence[str], skip: int, limit: int | None, *, as_od: bool
 ) -> Iterator[bytes]:
-    """Yield the bytes of all files after the first `skip`, at most `limit` of them."""
+    """Yield the bytes of all files after the first `skip`, at most `limit` of them.
+
+    With `as_od`, names are quoted in messages, and it is an error to skip more than there is.
+    """
     if limit == 0 and not skip:
         next(inputs(ctx, names), None)
         return
@@ -32,9 +43,9 @@ def concatenated(
         try:
             source = ctx.open_input(name)
         except OSError as error:
-            ctx.warn_os(error, shown_name(name))
+            ctx.warn_os(error, shown_name(name) if as_od else name)
             if error.errno == errno.EISDIR:
-                skip = 0  # its size is no matter
+                skip = 0
                 opened = True
             continue
         opened = True
@@ -54,7 +65,7 @@ def concatenated(
                 left -= len(block)
             if block:
                 yield block
-    if skip and opened:
+    if skip and opened and as_od:
         raise CommandError("cannot skip past end of combined input")
 
 
@@ -63,8 +74,8 @@ def dump_lines(
 ) -> Iterator[tuple[int, bytes | None]]:
     """Yield (offset, bytes) of each line of `width` bytes; the last line may be shorter.
 
-    Of several lines that equal the one before, the first comes without bytes (it is shown as
-    "*") and the others do not come, unless `all_lines`. At last comes (length of the input, b"").
+    Unless `all_lines` is set, a run of lines that repeat the line before it is yielded once, as
+    (offset, None), which is shown as "*". The last pair is (length of the input, b"").
     """
     rest = previous = b""
     position = 0

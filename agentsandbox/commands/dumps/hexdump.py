@@ -1,23 +1,15 @@
-"""`hexdump` (util-linux): dump files by format strings; `hd` is `hexdump -C`."""
+"""`hexdump` (util-linux): dump files by format strings."""
 
 from __future__ import annotations
 
 import re
 
 from agentsandbox.commands._suites import UTIL_LINUX
-from agentsandbox.commands.dumps.dumping import dump_lines
+from agentsandbox.commands.dumps.dumping import can_open_one, concatenated, dump_lines
 from agentsandbox.commands.dumps.hexdump_formats import Format, parse_format, split_format
 from agentsandbox.contract.command import Arguments, CommandContext, command
 from agentsandbox.contract.manners import SILENT, Manners
 from agentsandbox.errors import CommandError
-from agentsandbox.kernel.fs.base import File
-from agentsandbox.kernel.streams import BLOCK, position_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from agentsandbox.kernel.streams import ByteReader
 
 _ADDRESS = r'"%07.7_ax " '
 _FINAL = '"%07.7_Ax\n"'
@@ -55,67 +47,6 @@ def _offset(text: str) -> int:
 
 def _length(text: str) -> int:
     return _size(text, "length")
-
-
-class _Input:
-    """All files as one stream, of which the first bytes may be skipped."""
-
-    __slots__ = ("address", "ctx", "limit", "skip")
-
-    def __init__(self, ctx: CommandContext, skip: int, limit: int | None) -> None:
-        self.ctx = ctx
-        self.skip = skip
-        self.limit = limit
-        self.address = 0
-        """How many bytes have been skipped."""
-
-    def blocks(self, names: list[str]) -> Iterator[bytes]:
-        """Yield the bytes; one failure is not the end while another file can be read."""
-        opened = 0
-        if self.limit == 0:
-            return
-        for name in names or ["-"]:
-            if opened and self.limit == 0:
-                break
-            try:
-                source = self.ctx.open_input(name if name != "-" or not names else "./-")
-            except OSError as error:
-                status = self.ctx.status
-                self.ctx.warn_os(error, name)
-                if isinstance(error, IsADirectoryError):  # which is no failure
-                    self.ctx.status = status
-                    opened += 1
-                    self._pass_by(self.skip)
-                continue
-            opened += 1
-            if self.skip and not self._seek(source, is_input=not names):
-                continue
-            while self.limit is None or self.limit > 0:
-                block = source.read(BLOCK if self.limit is None else min(BLOCK, self.limit))
-                if not block:
-                    break
-                self.ctx.budget.step()
-                if self.limit is not None:
-                    self.limit -= len(block)
-                yield block
-        if not opened:
-            raise CommandError("all input file arguments failed")
-
-    def _pass_by(self, count: int) -> None:
-        self.skip -= count
-        self.address += count
-
-    def _seek(self, source: ByteReader, *, is_input: bool) -> bool:
-        """Go to where the dump starts; false for a file that ends before it."""
-        if position_of(source) is None or not isinstance(source, File):
-            raise CommandError("stdin: Illegal seek")
-        info = source.stat()
-        if not is_input and info.is_file and self.skip > info.size:
-            self._pass_by(info.size)
-            return False
-        source.seek(self.skip)
-        self._pass_by(self.skip)
-        return True
 
 
 @command(
@@ -162,17 +93,20 @@ def hexdump(ctx: CommandContext, args: Arguments) -> int:
     for form in formats:
         form.fill(size)
     limit = _length(args.value("length") or "") if args.flag("length") else None
-    source = _Input(ctx, _offset(args.value("skip", "0") or ""), limit)
-    lines = dump_lines(ctx, source.blocks(args.operands), size, all_lines=args.flag("no-squeezing"))
+    skip = _offset(args.value("skip", "0") or "")
+    source = concatenated(ctx, args.operands, skip, limit, as_od=False)
+    lines = dump_lines(ctx, source, size, all_lines=args.flag("no-squeezing"))
     end = 0
     for position, line in lines:
         if line is None:
             ctx.print("*")
             continue
-        end = source.address + position
+        end = skip + position
         texts = [form.show(ctx.budget, line, end) for form in formats] if line else []
         ctx.print("".join(texts), end="")
+    if ctx.status and not can_open_one(ctx, args.operands):
+        raise CommandError("all input file arguments failed")
     finals = [text for form in formats if (text := form.final(end))]
-    if end and finals and limit != 0:
+    if end > skip and finals:
         ctx.print(finals[-1], end="")
     return ctx.status

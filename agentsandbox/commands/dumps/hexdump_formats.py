@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 import struct
 
@@ -15,85 +14,57 @@ if TYPE_CHECKING:
 _TOKEN = re.compile(
     r'[ \t\n]*(?:([0-9]*)/([0-9]+)|([0-9]+)/?)?[ \t\n]*"((?:[^"\\]|\\.)*)"', re.DOTALL
 )
-_DIRECTIVE = re.compile(r"%([-+ #0]*)([0-9]*)(?:\.([0-9]*))?(_?[A-Za-z%])([dox]?)", re.DOTALL)
+_DIRECTIVE = re.compile(r"%([-+ 0]*)([0-9]*)(?:\.([0-9]*))?(_?[A-Za-z%])([dox]?)", re.DOTALL)
 _ESCAPES = {"0": "\0", "a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _CONTROL_NAMES = (
-    "nul soh stx etx eot enq ack bel bs ht lf vt ff cr so si dle dc1 dc2 dc3 dc4 nak syn etb can em sub esc fs gs rs us"
+    "nul soh stx etx eot enq ack bel bs ht lf vt ff cr so si "
+    "dle dc1 dc2 dc3 dc4 nak syn etb can em sub esc fs gs rs us"
 ).split()
 _C_ESCAPES = {
     0: "\\0", 7: "\\a", 8: "\\b", 9: "\\t", 10: "\\n", 11: "\\v", 12: "\\f", 13: "\\r",
 }  # fmt: skip
+_INTEGERS, _FLOATS = "diouxX", "eEfFgG"
 _SIZES = {"_c": "1", "_p": "1", "_u": "1", "c": "1"}
-_SIZES |= dict.fromkeys("diouxX", "4128") | dict.fromkeys("eEfFgG", "84")
+_SIZES |= dict.fromkeys(_INTEGERS, "4128") | dict.fromkeys(_FLOATS, "84")
 """The byte counts of conversions, the usual one first."""
 
 
 class _Piece:
     """One conversion with the text before and after it, or text alone (`kind` is "")."""
 
-    __slots__ = ("after", "base", "before", "flags", "kind", "precision", "size", "width")
+    __slots__ = ("after", "before", "kind", "size", "template", "width")
 
     def __init__(
-        self,
-        before: str,
-        kind: str = "",
-        flags: str = "",
-        width: str = "",
-        precision: str | None = None,
+        self, before: str, kind: str = "", *, size: int = 0, width: int = 0, template: str = ""
     ) -> None:
         self.before = before
         self.after = ""
         self.kind = kind
-        self.flags = flags
-        self.width = int(width or "0")
-        self.precision = None if precision is None else int(precision or "0")
-        self.size = 0
-        self.base = ""
+        self.size = size
+        self.width = width
+        self.template = template
+        """The conversion as Python's `%` takes it."""
 
     def blank(self) -> str:
-        """Return what stands for the conversion after the end of the input."""
+        """Return the text that replaces the conversion after the end of the input."""
         return self.before + " " * self.width + self.after
 
     def show(self, data: bytes, address: int) -> str:
-        """Return the text for its bytes, which stand at an address."""
-        kind = self.kind
-        if not kind:
+        """Return the text for the bytes at an address."""
+        if not self.kind:
             return self.before
+        return self.before + self.template % self._value(data, address) + self.after
+
+    def _value(self, data: bytes, address: int) -> int | float | str:
+        kind = self.kind
         if kind in ("_a", "_A"):
-            text = self._number(address, self.base)
-        elif kind in "diouxX":
-            text = self._number(int.from_bytes(data, "little", signed=kind in "di"), kind)
-        elif kind in "eEfFgG":
-            text = self._float(data)
-        else:
-            text = self._padded(self._characters(data))
-        return self.before + text + self.after
-
-    def _padded(self, text: str) -> str:
-        return text.ljust(self.width) if "-" in self.flags else text.rjust(self.width)
-
-    def _number(self, value: int, kind: str) -> str:
-        plus = "+" if "+" in self.flags else " " if " " in self.flags else ""
-        sign = "-" if value < 0 else plus if kind in "di" else ""
-        digits = format(abs(value), kind if kind in "oxX" else "d")
-        if self.precision is not None:
-            digits = digits.zfill(self.precision)
-        if "#" in self.flags and value:
-            sign += {"o": "0", "x": "0x", "X": "0X"}.get(kind, "")
-        if "0" in self.flags and "-" not in self.flags and self.precision is None:
-            digits = digits.zfill(self.width - len(sign))
-        return self._padded(sign + digits)
-
-    def _float(self, data: bytes) -> str:
-        value: float = struct.unpack("<f" if self.size == 4 else "<d", data)[0]
-        precision = 6 if self.precision is None else self.precision
-        sign = "+" if "+" in self.flags else " " if " " in self.flags else ""
-        text = format(value, f"{sign}.{precision}{self.kind}")
-        if value != value and math.copysign(1.0, value) < 0:
-            text = "-" + text.lstrip("+ ")
-        if "0" in self.flags and "-" not in self.flags:
-            return text.zfill(self.width)
-        return self._padded(text)
+            return address
+        if kind in _INTEGERS:
+            return int.from_bytes(data, "little", signed=kind in "di")
+        if kind in _FLOATS:
+            number: float = struct.unpack("<f" if self.size == 4 else "<d", data)[0]
+            return number
+        return self._characters(data)
 
     def _characters(self, data: bytes) -> str:
         byte = data[0] if data else 0
@@ -122,7 +93,7 @@ class _Unit:
 
     @property
     def is_final(self) -> bool:
-        """Whether it holds `%_A`, the address after all input."""
+        """Whether the unit holds `%_A`, the address after all input."""
         return any(piece.kind == "_A" for piece in self.pieces)
 
 
@@ -136,7 +107,7 @@ class Format:
 
     @property
     def size(self) -> int:
-        """The bytes that it takes from a block."""
+        """The number of bytes that one use of the format takes."""
         return sum([unit.size * unit.repeat for unit in self.units])
 
     def fill(self, block_size: int) -> None:
@@ -146,7 +117,7 @@ class Format:
             last.repeat += (block_size - self.size) // last.size
 
     def show(self, budget: Budget, block: bytes, position: int) -> str:
-        """Return the text of a block at a position; what lies behind its end is blank."""
+        """Return the text of a block at a position; conversions past its end are blank."""
         parts: list[str] = []
         at = 0
         for unit in self.units:
@@ -169,7 +140,7 @@ class Format:
         return "".join(parts)
 
     def final(self, position: int) -> str:
-        """Return the address after all input, "" where it is not asked for."""
+        """Return the text of `%_A`, the address after all input; "" without one."""
         pieces = [piece for unit in self.units if unit.is_final for piece in unit.pieces]
         return "".join([piece.show(b"", position) for piece in pieces])
 
@@ -183,19 +154,20 @@ def _plain(text: str) -> str:
 
 
 def _pieces(text: str, size: int) -> list[_Piece]:
-    """Return the conversions of a text; text after one belongs to it."""
+    """Return the conversions of a text, each with the text after it."""
     pieces: list[_Piece] = []
     end = 0
     before = ""
     for found in _DIRECTIVE.finditer(text):
         before += _plain(text[end : found.start()])
         flags, width, precision, kind, base = found.groups()
-        end = found.end() if kind in ("_a", "_A") else found.end() - len(base)
-        if kind == "%" or len(width) > 6 or len(precision or "") > 6:
+        address = kind in ("_a", "_A")
+        end = found.end() if address else found.end() - len(base)
+        if kind == "%" or len(width) > 6 or len(precision or "") > 6 or (address and not base):
             raise CommandError(f"bad conversion character %{kind}")
-        piece = _Piece(before, kind, flags, width, precision)
-        piece.base = base
-        piece.size = _piece_size(piece, size, text[found.start() : found.end() + 1])
+        bytes_taken = 0 if address else _piece_size(kind, size, precision)
+        template = _template(kind, flags, width, precision, base)
+        piece = _Piece(before, kind, size=bytes_taken, width=int(width or "0"), template=template)
         before = ""
         if pieces:
             pieces[-1].after, piece.before = piece.before, ""
@@ -207,26 +179,34 @@ def _pieces(text: str, size: int) -> list[_Piece]:
     return pieces
 
 
-def _piece_size(piece: _Piece, size: int, shown: str) -> int:
-    kind = piece.kind
-    if kind in ("_a", "_A"):
-        if not piece.base:
-            raise CommandError(f"bad conversion character {shown}")
-        return 0
+def _template(kind: str, flags: str, width: str, precision: str | None, base: str) -> str:
+    """Return a conversion as Python's `%` takes it; `base` is the letter behind `_a`."""
+    letter = base if kind in ("_a", "_A") else kind
+    if letter not in _INTEGERS + _FLOATS:
+        return f"%{'-' if '-' in flags else ''}{width}s"
+    if letter in "ouxX":
+        flags = flags.replace("+", "").replace(" ", "")
+    if letter in _INTEGERS and precision is not None:
+        flags = flags.replace("0", "")
+    return f"%{flags}{width}{'' if precision is None else '.' + precision}{letter}"
+
+
+def _piece_size(kind: str, size: int, precision: str | None) -> int:
+    """Return how many bytes a conversion takes, from its unit or by itself."""
     if kind == "s":
-        if not size and piece.precision is None:
+        if not size and precision is None:
             raise CommandError("%s requires a precision or a byte count")
-        return size or piece.precision or 0
+        return size or int(precision or "0")
     allowed = _SIZES.get(kind)
     if allowed is None:
         raise CommandError(f"bad conversion character %{kind}")
-    if size and str(size) not in list(allowed):
+    if size and str(size) not in allowed:
         raise CommandError(f"bad byte count for conversion character {kind}")
     return size or int(allowed[0])
 
 
 def split_format(text: str) -> list[tuple[str, int, str]]:
-    """Return the units of one format string: how often, how many bytes, the text."""
+    """Return (count, bytes, text) of each unit of a format string."""
     units: list[tuple[str, int, str]] = []
     at = 0
     while text[at:].strip():
@@ -247,5 +227,5 @@ def _unescape(text: str) -> str:
 
 
 def parse_format(text: str) -> Format:
-    """Return the units of one format string."""
+    """Parse one format string."""
     return Format([_Unit(count, size, _unescape(body)) for count, size, body in split_format(text)])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import re
 import struct
 from itertools import pairwise
@@ -11,7 +10,7 @@ from itertools import pairwise
 from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.commands._text.choices import choice_of
 from agentsandbox.commands._text.quoting import quote
-from agentsandbox.commands.dumps.dumping import concatenated, dump_lines
+from agentsandbox.commands.dumps.dumping import can_open_one, concatenated, dump_lines
 from agentsandbox.contract.command import Arguments, CommandContext, command
 from agentsandbox.contract.manners import Manners
 from agentsandbox.errors import CommandError
@@ -25,22 +24,10 @@ _SIZE = re.compile(
     r"[ \t\n]*\+?(0[xX][0-9a-fA-F]{1,40}|0[0-7]{0,40}|[1-9][0-9]{0,40})(.*)\Z", re.DOTALL
 )
 _OFFSET = re.compile(r"\+?(0[xX][0-9a-fA-F]{1,30}|[0-7]{1,30})(b?)\Z")
-_MULTIPLIERS = {
-    "": 1,
-    "b": 512,
-    "B": 1024,
-    "kB": 1000,
-    "KB": 1000,
-    "k": 1024,
-    "K": 1024,
-    "KiB": 1024,
-}
-for _power, _letter in enumerate("MGTPEZY", 2):
-    _MULTIPLIERS |= {
-        _letter: 1024**_power,
-        f"{_letter}B": 1000**_power,
-        f"{_letter}iB": 1024**_power,
-    }
+_MULTIPLIERS = {"": 1, "b": 512, "B": 1024, "k": 1024, "kB": 1000}
+for _power, _letter in enumerate("KMGTPE", 1):
+    _MULTIPLIERS[_letter] = _MULTIPLIERS[f"{_letter}iB"] = 1024**_power
+    _MULTIPLIERS[f"{_letter}B"] = 1000**_power
 _LETTERS = {
     "a": "a", "b": "o1", "c": "c", "d": "u2", "f": "fF",
     "i": "dI", "l": "dL", "o": "o2", "s": "d2", "x": "x2",
@@ -48,7 +35,8 @@ _LETTERS = {
 """The types of the options of one letter."""
 _ADDRESSES = {"o": "%07o", "d": "%07d", "x": "%06x", "n": ""}
 _NAMES = (
-    "nul soh stx etx eot enq ack bel bs ht nl vt ff cr so si dle dc1 dc2 dc3 dc4 nak syn etb can em sub esc fs gs rs us sp"
+    "nul soh stx etx eot enq ack bel bs ht nl vt ff cr so si "
+    "dle dc1 dc2 dc3 dc4 nak syn etb can em sub esc fs gs rs us sp"
 ).split()
 _ESCAPES = {
     0: "\\0", 7: "\\a", 8: "\\b", 9: "\\t", 10: "\\n", 11: "\\v", 12: "\\f", 13: "\\r",
@@ -60,13 +48,13 @@ _FIELDS = {
     "x": {1: 2, 2: 4, 4: 8, 8: 16},
     "f": {4: 15, 8: 24},
 }
-"""How many columns an element of so many bytes takes."""
+"""The columns that an element takes, by letter and bytes."""
 _SIZE_LETTERS = {"C": 1, "S": 2, "I": 4, "L": 8}
 _FLOAT_LETTERS = {"F": 4, "D": 8}
 _STRUCT = {1: "B", 2: "H", 4: "I", 8: "Q"}
 _LEAST_SINGLE = 1.17549435e-38
 _LEAST_DOUBLE = 2.2250738585072014e-308
-"""What is nearer to 0 has fewer digits than others."""
+"""The least normal numbers; subnormal ones have fewer digits."""
 _PRINTABLE = bytes([byte if 32 <= byte < 127 else 46 for byte in range(256)])
 
 
@@ -98,7 +86,7 @@ _READERS: dict[str, Callable[[str], int]] = {
 
 
 class _Type:
-    """One output type: `field` is the least width of an element, `pad` what a line gets beside."""
+    """One output type: `field` is the width of an element, `pad` the blanks added to a line."""
 
     __slots__ = ("_byte_texts", "_widths", "big", "field", "letter", "pad", "size", "trailer")
 
@@ -156,7 +144,7 @@ class _Type:
 
 
 def _single_text(value: float) -> str:
-    """Return a number of four bytes in as few digits, six or more, as tell it from all others."""
+    """Return the shortest text, of six digits or more, that reads back as this `float`."""
     least = 1 if abs(value) < _LEAST_SINGLE else 6
     texts = [f"{value:.{precision}g}" for precision in range(least, 10)]
     return next((text for text in texts if _packs_as(text, value)), _nan_text(value) or texts[-1])
@@ -170,19 +158,19 @@ def _packs_as(text: str, value: float) -> bool:
 
 
 def _double_text(value: float) -> str:
-    """As `_single_text`, a number of eight bytes: fifteen digits or more."""
+    """Return the shortest text, of fifteen digits or more, that reads back as this `double`."""
     least = 1 if abs(value) < _LEAST_DOUBLE else 15
     texts = [f"{value:.{precision}g}" for precision in range(least, 18)]
     return next((text for text in texts if float(text) == value), _nan_text(value) or texts[-1])
 
 
 def _nan_text(value: float) -> str:
-    """Return how a NaN is shown, "" for a number."""
+    """Return the text of a NaN; "" for a number."""
     return "" if value == value else "-nan" if math.copysign(1.0, value) < 0 else "nan"
 
 
 def _read_element_size(text: str, at: int, letter: str) -> tuple[int, int]:
-    """Return (size, where it ends) of what follows the letter of a type."""
+    """Return (size, end of its text) for the letter of a type; the size may be left out."""
     letters = _FLOAT_LETTERS if letter == "f" else _SIZE_LETTERS
     if (size := letters.get(text[at : at + 1])) is not None:
         return size, at + 1
@@ -218,7 +206,7 @@ def _types(text: str, *, big: bool = False) -> list[_Type]:
 
 
 def _address(radix: str) -> str:
-    """Return how an address is printed; "" for none."""
+    """Return the format of an address; "" for `-A n`."""
     if radix[:1] not in _ADDRESSES:
         wrong = f"invalid output address radix '{radix[:1] or chr(0)}'"
         raise CommandError(f"{wrong}; it must be one character from [doxn]")
@@ -226,7 +214,7 @@ def _address(radix: str) -> str:
 
 
 def _width(ctx: CommandContext, types: list[_Type], given: str | None) -> int:
-    """Return the bytes of a line, a multiple of every size; tell the types how wide theirs is."""
+    """Return the bytes of a line, a multiple of every size, and set the padding of the types."""
     step = math.lcm(*[kind.size for kind in types])
     width = max(step, 16 // step * step)
     if given is not None:
@@ -318,7 +306,7 @@ def od(ctx: CommandContext, args: Arguments) -> int:
     limit = args.value("read-bytes")
     most = None if limit is None else _READERS["read-bytes"](limit)
     width = _width(ctx, types, args.value("width"))
-    source = concatenated(ctx, args.operands, skip, most)
+    source = concatenated(ctx, args.operands, skip, most, as_od=True)
     for offset, line in dump_lines(ctx, source, width, all_lines=args.flag("output-duplicates")):
         label = address % (skip + offset) if address else ""
         if line is None:
@@ -329,13 +317,6 @@ def od(ctx: CommandContext, args: Arguments) -> int:
                 start + kind.show(line, width) for start, kind in zip(starts, types, strict=True)
             ]
             ctx.print("\n".join(rows))
-        elif label and (offset or not ctx.status or _can_read_one(ctx, args.operands)):
+        elif label and (offset or not ctx.status or can_open_one(ctx, args.operands)):
             ctx.print(label)
     return ctx.status
-
-
-def _can_read_one(ctx: CommandContext, names: list[str]) -> bool:
-    """Whether a file could be opened: otherwise not even a final address is shown."""
-    return not names or any(
-        name == "-" or (name and ctx.fs.access(ctx.path(name), os.R_OK)) for name in names
-    )

@@ -25,21 +25,15 @@ _BATCH = 256
 
 
 def _least(text: str) -> int:
-    """The number of characters that a string has at least, 2**32 for more than there can be."""
+    """Return the least length of a string; 2**32 for a number that no string can reach."""
     found = re.fullmatch(r"[ \t]*([+-]?)(0[xX][0-9a-fA-F]+|[0-9]*)", text)
     if found is None:
         raise CommandError(f"invalid integer argument {text}")
     digits = found[2]
     if len(digits) > 9 or found[1] == "-":
         return 2**32
-    return int(
-        digits or "0",
-        16
-        if digits[:2] in ("0x", "0X")
-        else 8
-        if digits.startswith("0") and not digits.strip("01234567")
-        else 10,
-    )
+    octal = digits.startswith("0") and not digits.strip("01234567")
+    return int(digits or "0", 16 if digits[:2] in ("0x", "0X") else 8 if octal else 10)
 
 
 @command(
@@ -64,7 +58,8 @@ def _least(text: str) -> int:
       -t, --radix=RADIX              print where a string stands, in o, d or x
       -o                             the same as -t o
       -w, --include-all-whitespace   newlines and other white space belong to strings
-      -e, --encoding=ENCODING        s 7 bits, S 8 bits, l and b 16 bits, L and B 32 bits, little and big endian
+      -e, --encoding=ENCODING        s 7 bits, S 8 bits, l and b 16 bits, L and B 32 bits,
+                                     little and big endian
       -s, --output-separator=STRING  write STRING after each string, not a newline
       -h, --help                     display this help and exit
     """,
@@ -78,51 +73,40 @@ def strings(ctx: CommandContext, args: Arguments) -> int:
         raise CommandError(f"invalid minimum string length {least}")
     radix = "o" if args.last("o", "radix") == "o" else args.value("radix")
     encoding = args.value("encoding", "s") or ""
-    names = [name for name in args.operands if name != "-"]  # means -a there
-    if (
-        (args.operands and not names)
-        or encoding not in _ENCODINGS
-        or radix not in (None, "o", "d", "x")
-    ):
+    names = [name for name in args.operands if name != "-"]  # as an operand "-" means -a
+    known = encoding in _ENCODINGS and radix in (None, "o", "d", "x")
+    if not known or (args.operands and not names):
         ctx.stderr.write(encode(strings.usage))
         return 1
     characters = _SPACES if args.flag("include-all-whitespace") else _PLAIN
     pattern = re.compile(_ENCODINGS[encoding] % (characters, least)) if least < 2**31 else None
     separator = encode(args.value("output-separator", "\n") or "")
     for name in names or ["-"]:
-        try:
-            data = (
-                b""
-                if name == "-" and ctx.stdin.unreadable
-                else read_all(ctx.budget, ctx.open_input(name))
-            )
-        except IsADirectoryError:
-            ctx.warn(f"Warning: '{name}' is a directory")
-            continue
-        except FileNotFoundError:
-            ctx.warn(f"'{name}': No such file")
-            continue
-        except PermissionError as error:
-            ctx.warn(f"{name}: {error.strerror}")
-            continue
-        except OSError as error:
-            ctx.warn(f"Warning: could not locate '{name}'.  reason: {error.strerror}")
-            continue
-        shown = (
-            encode("{standard input}: " if name == "-" else f"{name}: ")
-            if args.flag("print-file-name")
-            else b""
-        )
+        data = _read(ctx, name)
+        shown = b""
+        if args.flag("print-file-name"):
+            shown = encode("{standard input}: " if name == "-" else f"{name}: ")
         wide = encoding not in "sS"
         runs = pattern.finditer(data) if pattern is not None else iter(())
         while batch := list(islice(runs, _BATCH)):
             ctx.budget.step(len(batch))
-            texts = [found[0].replace(b"\0", b"") if wide else found[0] for found in batch]
-            if radix is not None:
-                texts = [
-                    encode(f"{found.start():7{radix}} ") + text
-                    for found, text in zip(batch, texts, strict=True)
-                ]
-            texts.append(b"")
-            ctx.stdout.write(shown + (separator + shown).join(texts)[: -len(shown) or None])
+            for found in batch:
+                text = found[0].replace(b"\0", b"") if wide else found[0]
+                offset = encode(f"{found.start():7{radix}} ") if radix is not None else b""
+                ctx.stdout.write(shown + offset + text + separator)
     return ctx.status
+
+
+def _read(ctx: CommandContext, name: str) -> bytes:
+    """Return the bytes of a file; b"" after a message if it cannot be read."""
+    try:
+        if name == "-" and ctx.stdin.unreadable:
+            return b""
+        return read_all(ctx.budget, ctx.open_input(name))
+    except IsADirectoryError:
+        ctx.warn(f"Warning: '{name}' is a directory")
+    except FileNotFoundError:
+        ctx.warn(f"'{name}': No such file")
+    except OSError as error:
+        ctx.warn(f"{name}: {error.strerror}")
+    return b""

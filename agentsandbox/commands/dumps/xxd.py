@@ -17,10 +17,9 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.fs.base import File, Mode
     from agentsandbox.kernel.streams import ByteReader, ByteWriter
 
-_VALUES = {"c": "cols", "g": "groupsize", "l": "len", "n": "name", "o": "offset", "s": "seek"}
+_VALUES = {"c": "cols", "g": "groupsize", "l": "len", "o": "offset", "s": "seek"}
 _FLAGS = {
-    "b": "bits", "C": "capitalize", "d": "decimal", "e": "little", "i": "include",
-    "p": "postscript", "r": "revert", "u": "uppercase",
+    "b": "bits", "e": "little", "i": "include", "p": "postscript", "r": "revert", "u": "uppercase",
 }  # fmt: skip
 _LONG = {"ps": "postscript", "plain": "postscript", "group": "groupsize", "skip": "seek"}
 _LONG |= {value: value for value in (*_VALUES.values(), *_FLAGS.values())}
@@ -40,11 +39,10 @@ class _Options(dict[str, str]):
     """Options by name; flags have an empty value."""
 
     def number(self, name: str, default: int) -> int:
-        """Return an integer option, read as `strtol` reads it: what is no number is 0."""
-        text = self.get(name)
-        if text is None:
+        """Return an integer option as `strtol` reads it: text without digits is 0."""
+        if name not in self:
             return default
-        found = _NUMBER.match(text)
+        found = _NUMBER.match(self[name])
         if found is None:
             return 0
         digits = found[2][:20]
@@ -103,7 +101,6 @@ def _write_dump(
     group = options.number("groupsize", 1 if bits else 4 if little else 2)
     if group < 1 or group > columns:
         group = columns
-    shape = "%08d: " if "decimal" in options else "%08x: "
     groups = -(-columns // group)
     size = 8 if bits else 2
     width = groups * (2 * group + 1) - 1 if little else columns * size + groups - 1
@@ -121,7 +118,7 @@ def _write_dump(
         else:
             shown = row.hex(" ", -group)
         characters = str(row.translate(_PRINTABLE), "ascii")
-        out.write(encode(f"{shape % (position & _MAX_ADDRESS)}{shown:<{width}}  {characters}\n"))
+        out.write(encode(f"{position & _MAX_ADDRESS:08x}: {shown:<{width}}  {characters}\n"))
         position += len(row)
 
 
@@ -142,9 +139,7 @@ def _write_include(
 ) -> None:
     """Write a C array; `name` is "" for the numbers alone."""
     columns = options.number("cols", 0) or 12
-    capital = "capitalize" in options
     variable = re.sub(r"[^A-Za-z0-9]", "_", f"__{name}" if name[:1].isdigit() else name)
-    variable = variable.upper() if capital else variable
     if name:
         out.write(encode(f"unsigned char {variable}[] = {{\n"))
     size = 0
@@ -156,12 +151,11 @@ def _write_include(
     if size:
         out.write(b"\n")
     if name:
-        length = "LEN" if capital else "len"
-        out.write(encode(f"}};\nunsigned int {variable}_{length} = {size};\n"))
+        out.write(encode(f"}};\nunsigned int {variable}_len = {size};\n"))
 
 
 def _revert_plain(ctx: CommandContext, source: ByteReader, out: ByteWriter) -> None:
-    """`-r -p`: every pair of digits is a byte; what stands between digits is skipped."""
+    """Undo `-p`: every pair of digits is a byte; other characters are skipped."""
     half = b""
     for line in lines(ctx.budget, source):
         text = half + line.translate(None, b" \t\r")
@@ -173,7 +167,7 @@ def _revert_plain(ctx: CommandContext, source: ByteReader, out: ByteWriter) -> N
 
 
 def _revert(ctx: CommandContext, source: ByteReader, out: ByteWriter, options: _Options) -> None:
-    """`-r`: an address, then as many pairs of digits as a line has, up to a double blank."""
+    """Undo a usual dump: an address, then pairs of digits up to a double blank."""
     columns = options.number("cols", 16) or 16
     base = options.number("seek", 0)
     position = 0
@@ -219,7 +213,7 @@ def _input(ctx: CommandContext, name: str, *, revert: bool) -> ByteReader:
 
 
 def _seek(ctx: CommandContext, source: ByteReader, options: _Options) -> int:
-    """Go to where `-s` says; return the address of the first byte."""
+    """Skip to the offset of `-s` and return the address of the first byte."""
     offset = options.number("seek", 0)
     if offset < 0:
         try:
@@ -238,7 +232,7 @@ def _seek(ctx: CommandContext, source: ByteReader, options: _Options) -> int:
 
 
 def _limited(ctx: CommandContext, source: ByteReader, limit: int) -> Iterator[bytes]:
-    """Yield at most `limit` bytes, all if it is negative."""
+    """Yield at most `limit` bytes; all of them for a negative `limit`."""
     if limit < 0:
         yield from blocks(ctx.budget, source)
     while limit > 0 and (block := source.read(min(BLOCK, limit))):
@@ -257,15 +251,12 @@ def _limited(ctx: CommandContext, source: ByteReader, limit: int) -> Iterator[by
     Make a hexadecimal dump of a file, or turn one back into bytes.
 
       -b          binary digits
-      -C          capital letters in the names of -i
       -c COLS     bytes in a line: 16, or 6 with -b, 12 with -i, 30 with -ps; with -ps 0 for all
-      -d          decimal addresses
       -e          little-endian groups
       -g BYTES    bytes in a group: 2, or 1 with -b, 4 with -e; 0 for no groups
       -h          print this summary
       -i          as a C array
       -l LEN      stop after LEN bytes
-      -n NAME     the name of the array of -i
       -o OFF      add OFF to the addresses
       -ps         digits only
       -r          from a dump to bytes
@@ -326,7 +317,7 @@ def _convert(
     start = _seek(ctx, source, options)
     found = _limited(ctx, source, options.number("len", -1))
     if "include" in options:
-        _write_include(ctx, found, out, options, options.get("name", "" if name == "-" else name))
+        _write_include(ctx, found, out, options, "" if name == "-" else name)
     elif plain:
         _write_plain(ctx, found, out, options)
     else:

@@ -1,1 +1,1 @@
-"""Bytes as text: base64, base32, basenc, uuencode."""
+"""Bytes as text: base64, base32, uuencode."""

@@ -1,6 +1,4 @@
-"""`ls`, `dir` and `vdir` (POSIX 1003.1-2017, GNU coreutils): list directories. Output is never a
-terminal.
-"""
+"""`ls` (POSIX 1003.1-2017, GNU coreutils): list directories. Output is never a terminal."""
 
 from __future__ import annotations
 
@@ -26,7 +24,7 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.fs.base import Stat
 
 USAGE = """
-Usage: {name} [OPTION]... [FILE]...
+Usage: ls [OPTION]... [FILE]...
 List FILEs (the current directory by default), sorted by name unless told otherwise.
 
   -a, --all                  do not leave out names that begin with .
@@ -43,8 +41,8 @@ List FILEs (the current directory by default), sorted by name unless told otherw
   -F                         append one of */=>@| to names
       --classify[=WHEN]      the same; WHEN as for --color
       --file-type            the same, but for '*'
-      --format=WORD          across (-x), commas (-m), horizontal (-x), long (-l), single-column (-1),
-                               verbose (-l) or vertical (-C)
+      --format=WORD          across (-x), commas (-m), horizontal (-x), long (-l),
+                               single-column (-1), verbose (-l) or vertical (-C)
       --full-time            like -l --time-style=full-iso
   -g                         like -l without the owner
       --group-directories-first  directories before files
@@ -52,7 +50,6 @@ List FILEs (the current directory by default), sorted by name unless told otherw
   -h, --human-readable       with -l and -s, sizes like 1K 234M 2G
       --si                   the same by powers of 1000
   -H, --dereference-command-line  follow links that are operands
-      --hide=PATTERN         leave out names that match PATTERN (unless -a or -A)
       --indicator-style=WORD what to append to names: none, slash (-p), file-type, classify (-F)
   -i, --inode                show inode numbers
   -I, --ignore=PATTERN       leave out names that match PATTERN
@@ -67,13 +64,15 @@ List FILEs (the current directory by default), sorted by name unless told otherw
   -q, --hide-control-chars   ? for characters that do not print
       --show-control-chars   such characters as they are
   -Q, --quote-name           names in double quotes
-      --quoting-style=WORD   literal, shell, shell-always, shell-escape, shell-escape-always, c, escape, locale
+      --quoting-style=WORD   literal, shell, shell-always, shell-escape, shell-escape-always, c,
+                               escape, locale
   -r, --reverse              reverse order
   -R, --recursive            list subdirectories too
   -s, --size                 show the blocks that each file takes
   -S                         largest first
       --sort=WORD            none (-U), size (-S), time (-t), version (-v), extension (-X) or width
-      --time=WORD            which time: atime, access, use (-u); ctime, status (-c); mtime; birth, creation
+      --time=WORD            which time: atime, access, use (-u); ctime, status (-c); mtime;
+                               birth, creation
       --time-style=STYLE     full-iso, long-iso, iso, locale or +FORMAT as for date
   -t                         newest first
   -u                         as -c, with the time of the last access
@@ -82,12 +81,12 @@ List FILEs (the current directory by default), sorted by name unless told otherw
   -w, --width=COLS           the width of the output; 0 is no limit
   -x                         names in lines, not in columns
   -X                         sort by extension
-  -Z, --context              show the security context (there is none: ?)
       --zero                 end lines with NUL
   -1                         one name a line
       --help                 display this help and exit
 
-Status 1 for a minor problem (a subdirectory cannot be read), 2 for a serious one (an operand cannot).
+Status 1 for a minor problem (a subdirectory cannot be read), 2 for a serious one (an operand
+cannot).
 """
 
 
@@ -127,7 +126,7 @@ class _Lister:
         return self.ctx.status
 
     def _list_directories(self, pending: list[tuple[str, bool]], headers: bool) -> None:
-        """Depth first; a name of "" marks the end of the innermost directory."""
+        """List directories depth first; a name of "" marks the end of the innermost one."""
         active: list[int] = []
         while pending:
             name, operand = pending.pop()
@@ -152,7 +151,7 @@ class _Lister:
             pending.extend([(path, False) for path in reversed(subdirectories)])
 
     def _list_directory(self, name: str, names: list[str], headers: bool) -> list[str]:
-        """Print one directory; the paths of those in it that are to be listed too."""
+        """Print one directory and return the paths of its subdirectories to list."""
         entries = self._entries(name, names)
         if headers:
             self.printer.print_header(name, first=not self.printed)
@@ -212,7 +211,7 @@ class _Lister:
             entry.target = self.ctx.fs.readlink(path)
             entry.target_info = self.ctx.fs.stat(path)
         except OSError:
-            pass  # a link that leads nowhere is listed like any other
+            pass  # a dangling link is listed like any other
 
     def _operand(self, name: str) -> Entry | None:
         options = self.options
@@ -233,7 +232,7 @@ class _Lister:
         return entry
 
     def _stat_operand(self, path: str) -> Stat:
-        """Of a directory that a link leads to, else of the link itself."""
+        """Return the status of the directory that a link leads to, otherwise of the link."""
         info = self.ctx.fs.stat(path, follow=False)
         if info.is_link:
             with suppress(FileNotFoundError):
@@ -265,7 +264,7 @@ def _is_not_directory(entry: Entry) -> bool:
 
 
 def _order(options: Options) -> tuple[Callable[[Entry], Any] | None, bool]:
-    """(the key to sort by, whether to reverse): the entries are in order of their names already."""
+    """Return (sort key, whether to reverse)."""
 
     def by_time(entry: Entry) -> float:
         return -options.time_of(entry.info) if entry.info is not None else float("inf")
@@ -290,30 +289,26 @@ def _order(options: Options) -> tuple[Callable[[Entry], Any] | None, bool]:
     return keys[options.sort], options.reverse
 
 
-def list_files(
-    ctx: CommandContext, args: Arguments, form: str = "single-column", quoting: str = "literal"
-) -> int:
-    """What `ls`, `dir` and `vdir` do, which differ in their defaults."""
-    return _Lister(ctx, Options(ctx, args, form, quoting)).run(args.operands)
-
-
-MANNERS = Manners(
-    COREUTILS,
-    pure=True,
-    bytewise=True,
-    long_options="""
-        all escape directory dired full-time group-directories-first human-readable
-        inode kibibytes numeric-uid-gid no-group hide-control-chars reverse size
-        width almost-all ignore-backups classify file-type si
-        dereference-command-line dereference-command-line-symlink-to-dir hide ignore
-        indicator-style dereference literal quote-name quoting-style recursive
-        format show-control-chars sort tabsize time time-style zero color hyperlink
-        block-size context author help version
-    """,
-    write_error=("NAME: write error: REASON", 2),
+@command(
+    "ls",
+    usage=USAGE,
+    usage_status=2,
+    values=READERS,
+    manners=Manners(
+        COREUTILS,
+        pure=True,
+        bytewise=True,
+        long_options="""
+            all escape directory dired full-time group-directories-first human-readable
+            inode kibibytes numeric-uid-gid no-group hide-control-chars reverse size
+            width almost-all ignore-backups classify file-type si
+            dereference-command-line dereference-command-line-symlink-to-dir hide ignore
+            indicator-style dereference literal quote-name quoting-style recursive
+            format show-control-chars sort tabsize time time-style zero color hyperlink
+            block-size context author help version
+        """,
+        write_error=("NAME: write error: REASON", 2),
+    ),
 )
-
-
-@command("ls", usage=USAGE.replace("{name}", "ls"), usage_status=2, values=READERS, manners=MANNERS)
 def ls(ctx: CommandContext, args: Arguments) -> int:
-    return list_files(ctx, args)
+    return _Lister(ctx, Options(ctx, args)).run(args.operands)

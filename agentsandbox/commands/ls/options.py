@@ -1,4 +1,4 @@
-"""What the options of `ls` ask for."""
+"""The options of `ls`."""
 
 from __future__ import annotations
 
@@ -19,16 +19,9 @@ if TYPE_CHECKING:
     from agentsandbox.contract.command import Arguments, CommandContext
     from agentsandbox.kernel.fs.base import Stat
 
-_FORMATS = (
-    ("long", "verbose"), ("commas",), ("horizontal", "across"), ("vertical",), ("single-column",),
-)  # fmt: skip
 _FORMAT_WORDS = (
-    ("verbose", "long"),
-    ("commas",),
-    ("horizontal", "across"),
-    ("vertical",),
-    ("single-column",),
-)
+    ("verbose", "long"), ("commas",), ("horizontal", "across"), ("vertical",), ("single-column",),
+)  # fmt: skip
 _SORTS = (("none",), ("time",), ("size",), ("extension",), ("version",), ("width",))
 _TIMES = (("atime", "access", "use"), ("ctime", "status"), ("birth", "creation"))
 _WHEN = (("always", "yes", "force"), ("never", "no", "none"), ("auto", "tty", "if-tty"))
@@ -48,7 +41,7 @@ _STYLES = {
 
 
 def _number(text: str) -> int | None:
-    """A whole number in decimal, octal or hexadecimal; None for anything else."""
+    """Return a whole number in decimal, octal or hexadecimal; None for anything else."""
     found = _NUMBER.match(text)
     if found is None:
         return None
@@ -74,13 +67,13 @@ READERS: dict[str, Callable[[str], object]] = {
     "time": choice_of("--time", _TIMES),
     "width": _width,
 }
-"""What reads the values of options that may be wrong, in the order of the words."""
+"""Check the values of options in the order of the words."""
 
 
 class Options:
     """Each option's effect; the last of contradicting options wins, as in GNU ls."""
 
-    def __init__(self, ctx: CommandContext, args: Arguments, form: str, quoting: str) -> None:
+    def __init__(self, ctx: CommandContext, args: Arguments) -> None:
         self.all = args.flag("all") or args.flag("f")
         almost = args.last("all", "almost-all", "f")
         if almost == "almost-all":
@@ -92,15 +85,14 @@ class Options:
         self.directories_first = args.flag("group-directories-first")
         self.inode = args.flag("inode")
         self.blocks = args.flag("size")
-        self.context = args.flag("context")
         self.numeric = args.flag("numeric-uid-gid")
         self.owner = not args.flag("g")
         self.group = not (args.flag("no-group") or args.flag("o"))
         self.end = "\0" if args.flag("zero") else "\n"
-        self.form = self._choose_form(args, form)
-        self.quoting = self._choose_quoting(ctx, args, quoting)
+        self.form = self._choose_form(args)
+        self.quoting = self._choose_quoting(ctx, args)
         self.aligns_quotes = self.quoting in ("shell", "shell-escape")
-        """Whether names without quotes stand below those with quotes, but for the quote."""
+        """Whether a blank takes the place of the quote before names without quotes."""
         control = args.last("hide-control-chars", "show-control-chars")
         self.hide_control = control == "hide-control-chars" and self.quoting == "literal"
         self.indicators = self._choose_indicators(args)
@@ -108,7 +100,7 @@ class Options:
         self.time_of: Callable[[Stat], float] = attrgetter(
             self.time if self.time in ("atime", "ctime") else "mtime"
         )
-        """The time that is sorted by and shown."""
+        """Return the time to sort by and to show."""
         self.sort = self._choose_sort(args)
         self.sizes, self.block_sizes = self._choose_sizes(ctx, args)
         self.formats = self._choose_time_style(ctx, args)
@@ -123,14 +115,7 @@ class Options:
             compile_glob(text, period=True, extglob=False) for text in args.values("ignore")
         ]
         if args.flag("ignore-backups"):
-            self._patterns += [
-                compile_glob("*~", extglob=False),
-                compile_glob(".*~", extglob=False),
-            ]
-        if not self._hidden:
-            self._patterns += [
-                compile_glob(text, period=True, extglob=False) for text in args.values("hide")
-            ]
+            self._patterns += [compile_glob(text, extglob=False) for text in ("*~", ".*~")]
         self.dereference = args.last("dereference", "dereference-command-line") == "dereference"
         self.dereference_operands = self._choose_dereference(args)
 
@@ -141,10 +126,11 @@ class Options:
 
     @property
     def needs_stat(self) -> bool:
-        """Whether names alone do not do."""
+        """Whether more than the names of files must be known."""
         return (
-            self.form == "long" or self.blocks or self.inode or self.recursive or self.directories_first or self.context
-            or self.indicators != "none" or self.colors is not None or self.sort in ("time", "size")
+            self.form == "long" or self.blocks or self.inode or self.recursive
+            or self.directories_first or self.indicators != "none" or self.colors is not None
+            or self.sort in ("time", "size")
         )  # fmt: skip
 
     @property
@@ -164,10 +150,10 @@ class Options:
         return bool(self._patterns) and any(pattern.match(name) for pattern in self._patterns)
 
     def time_format(self, when: float) -> str:
-        """The format for a time: another one for recent times."""
+        """Return the format for a time; recent times have their own."""
         return self.formats[1 if self.now - _RECENT < when <= self.now else 0]
 
-    def _choose_form(self, args: Arguments, form: str) -> str:
+    def _choose_form(self, args: Arguments) -> str:
         letters = {"C": "vertical", "x": "horizontal", "m": "commas"}
         asked = ""
         for key, value in args.given:
@@ -177,14 +163,14 @@ class Options:
                 asked = "long"
             elif key == "format":
                 chosen = choose(value or "", "--format", _FORMAT_WORDS)
-                asked = next(words[0] for words in _FORMATS if chosen in words)
+                asked = "long" if chosen == "verbose" else chosen
             elif key in ("1", "zero") and asked != "long":
                 asked = "single-column"
             elif key == "f" and asked == "long":
                 asked = ""
-        return asked or form
+        return asked or "single-column"
 
-    def _choose_quoting(self, ctx: CommandContext, args: Arguments, style: str) -> str:
+    def _choose_quoting(self, ctx: CommandContext, args: Arguments) -> str:
         letters = {"escape": "escape", "literal": "literal", "quote-name": "c", "zero": "literal"}
         chosen = None
         for key, value in args.given:
@@ -192,7 +178,7 @@ class Options:
                 chosen = letters[key]
             elif key == "quoting-style":
                 chosen = choose(value or "", "--quoting-style", _QUOTING)
-        return chosen or style_of_environment(ctx) or style
+        return chosen or style_of_environment(ctx) or "literal"
 
     def _choose_indicators(self, args: Arguments) -> str:
         style = "none"
@@ -221,13 +207,8 @@ class Options:
 
     def _choose_sort(self, args: Arguments) -> str:
         letters = {
-            "t": "time",
-            "S": "size",
-            "X": "extension",
-            "v": "version",
-            "U": "none",
-            "f": "none",
-        }
+            "t": "time", "S": "size", "X": "extension", "v": "version", "U": "none", "f": "none",
+        }  # fmt: skip
         sort = ""
         for key, value in args.given:
             if key in letters:
@@ -239,7 +220,7 @@ class Options:
         return "time" if self.form != "long" and args.last("c", "u", "time") else "name"
 
     def _choose_sizes(self, ctx: CommandContext, args: Arguments) -> tuple[SizeFormat, SizeFormat]:
-        """(how sizes are shown, how blocks are)."""
+        """Return the formats of sizes and of disk usage."""
         sizes, blocks = SizeFormat(1), SizeFormat(1024)
         given = args.last("human-readable", "si", "block-size")
         if given == "block-size":
@@ -258,7 +239,7 @@ class Options:
         return sizes, blocks
 
     def _choose_time_style(self, ctx: CommandContext, args: Arguments) -> tuple[str, str]:
-        """(the format for old and future times, that for recent ones)."""
+        """Return the formats of old or future times and of recent ones."""
         if self.form != "long":
             return _STYLES["locale"]
         style = args.value("time-style")
@@ -275,11 +256,10 @@ class Options:
         ]
         if len(names) != 1:
             problem = "ambiguous" if names else "invalid"
-            listed = "".join(
-                [f"\n  - [posix-]{name}" for name in ("full-iso", "long-iso", "iso", "locale")]
-            )
+            listed = "".join([f"\n  - [posix-]{name}" for name in _STYLES])
             raise UsageError(
-                f"{problem} argument {quote(style)} for {quote('time style')}\nValid arguments are:{listed}\n"
+                f"{problem} argument {quote(style)} for {quote('time style')}\n"
+                f"Valid arguments are:{listed}\n"
                 "  - +FORMAT (e.g., +%H:%M) for a 'date'-style format"
             )
         return _STYLES[names[0]]
@@ -300,7 +280,7 @@ class Options:
             return None
 
     def _choose_dereference(self, args: Arguments) -> str:
-        """Which operands that are links are followed: "all", "directories" or "none"."""
+        """Return which operands that are links are followed: "all", "directories" or "none"."""
         if args.last("dereference", "dereference-command-line"):
             return "all"
         if self.directory or self.indicators == "classify" or self.form == "long":

@@ -45,7 +45,7 @@ class Printer:
         """Whether names are shown as they are."""
 
     def quoted(self, name: str) -> str:
-        """A name as it is shown, without colour and indicator."""
+        """Return a name as it is shown, without colour and indicator."""
         if self.bytewise and not name.isascii():
             if self.options.quoting == "literal" and not self.options.hide_control:
                 return name
@@ -53,16 +53,14 @@ class Printer:
         if self.options.quoting == "literal":
             if not self.options.hide_control:
                 return name
-            return printable(
-                "".join([character if character.isascii() else "\x7f" for character in name])
-                if self.bytewise
-                else name
-            )
+            if self.bytewise:
+                name = "".join([letter if letter.isascii() else "\x7f" for letter in name])
+            return printable(name)
         shown = quote_as(name, self.options.quoting)
         return f"'{shown[1:-1]}'" if self.bytewise and shown[0] == "‘" else shown
 
     def total(self, entries: Sequence[Entry]) -> str:
-        """The sum of the blocks, as the line "total" shows it."""
+        """Return the sum of the blocks for the line "total"."""
         return self.options.block_sizes.show(
             sum([disk_usage(e.info) for e in entries if e.info is not None])
         )
@@ -79,8 +77,9 @@ class Printer:
     def print_files(
         self, entries: Sequence[Entry], *, total: str | None = None, beside: Sequence[Entry] = ()
     ) -> None:
-        """One listing: a directory's, or that of the operands that are files; `beside` are operands
-        that widen columns.
+        """Print the listing of a directory, or of the operands that are files.
+
+        The entries of `beside` are not printed, but widen the columns.
         """
         end = self.options.end
         options = self.options
@@ -102,15 +101,10 @@ class Printer:
             elif options.form == "commas":
                 lines = separate(cells, widths, ",", line=options.line)
             else:
-                by_columns = options.form == "vertical"
                 lines = lay_out(
-                    cells,
-                    widths,
-                    line=options.line,
-                    tab=options.tab,
-                    by_columns=by_columns,
-                    budget=self.ctx.budget,
-                )
+                    cells, widths, line=options.line, tab=options.tab,
+                    by_columns=options.form == "vertical", budget=self.ctx.budget,
+                )  # fmt: skip
         colors = options.colors
         while block := list(islice(lines, _LINES)):
             self.ctx.budget.step(len(block))
@@ -119,7 +113,7 @@ class Printer:
             self.ctx.stdout.write(encode(end.join(block) + end))
 
     def _print_names(self, entries: Sequence[Entry]) -> None:
-        """Names alone, one a line: what nearly every script asks for."""
+        """Print names alone, one a line: nearly every script asks for that."""
         end = self.options.end
         self.ctx.budget.step(len(entries) // 16 + 1)
         if entries:
@@ -139,30 +133,25 @@ class Printer:
             self.ctx.budget.step()
             prefix = f"{inodes[number]:>{inode_width}} " if inodes else ""
             prefix += f"{blocks[number]:>{block_width}} " if blocks else ""
-            prefix += "? " if self.options.context else ""
             name, width = self._name(entry, self.options.colors)
             cells.append(prefix + name)
             widths.append(len(prefix) + width)
         return cells, widths
 
     def _frills(self, entries: Sequence[Entry]) -> tuple[list[str], list[str]]:
-        """Inode numbers and blocks, where asked for."""
+        """Return the inode numbers and blocks, if they are asked for."""
         options = self.options
-        inodes = (
-            [str(e.info.ino) if e.info is not None else "?" for e in entries]
-            if options.inode
-            else []
-        )
-        blocks = []
+        infos = [entry.info for entry in entries]
+        inodes, blocks = [], []
+        if options.inode:
+            inodes = [str(info.ino) if info is not None else "?" for info in infos]
         if options.blocks:
-            blocks = [
-                options.block_sizes.show(disk_usage(e.info)) if e.info is not None else "?"
-                for e in entries
-            ]
+            show = options.block_sizes.show
+            blocks = [show(disk_usage(info)) if info is not None else "?" for info in infos]
         return inodes, blocks
 
     def _name(self, entry: Entry, colors: Colors | None) -> tuple[str, int]:
-        """(the name with its colour and indicator, the columns it takes)."""
+        """Return (the name with its colour and indicator, the columns it takes)."""
         shown = self.quoted(entry.name)
         mark = indicator(entry.info, self.options.indicators)
         if self.options.form == "long" and entry.target is not None:
@@ -174,7 +163,7 @@ class Printer:
         return padding + shown + mark, width
 
     def _padding(self, entry: Entry, shown: str) -> str:
-        """A blank before a name without quotes, where others have them."""
+        """Return a blank for a name without quotes if others have quotes."""
         return " " if self._some_quoted and shown == entry.name else ""
 
     def _long_lines(self, entries: Sequence[Entry], beside: Sequence[Entry]) -> Iterator[str]:
@@ -183,10 +172,11 @@ class Printer:
         colors = self.options.colors
         starts = map(" ".join, zip(*self._columns([*entries, *beside]), strict=True))
         for entry, start in zip(entries, starts, strict=False):
-            yield f"{start} {entry.name if self._bare and entry.target is None else self._long_name(entry, colors)}"
+            plain = self._bare and entry.target is None
+            yield f"{start} {entry.name if plain else self._long_name(entry, colors)}"
 
     def _columns(self, entries: Sequence[Entry]) -> list[list[str]]:
-        """What stands before the names: a list for each column that is shown, its cells aligned."""
+        """Return the columns before the names, each a list of aligned cells."""
         columns: dict[int, list[str]] = {}
         for start in range(0, len(entries), _LINES):
             group = entries[start : start + _LINES]
@@ -203,7 +193,7 @@ class Printer:
         return [self._aligned(number, cells) for number, cells in columns.items()]
 
     def _cells_before(self, infos: Sequence[Stat]) -> Iterator[tuple[int, list[str]]]:
-        """Each column before the names that is shown: its number and its cells."""
+        """Yield (number, cells) of each column before the names."""
         options = self.options
         if options.inode:
             yield _INODE, [str(info.ino) for info in infos]
@@ -215,21 +205,17 @@ class Printer:
             yield _OWNER, self._owner_names([info.uid for info in infos], "user")
         if options.group:
             yield _GROUP, self._owner_names([info.gid for info in infos], "group")
-        if options.context:
-            yield _CONTEXT, ["?"] * len(infos)
-        show = options.sizes.show
-        yield (
-            _SIZE,
-            [
-                show(info.size) if stat.S_IFMT(info.mode) not in _DEVICES else _device_numbers(info)
-                for info in infos
-            ],
-        )
+        yield _SIZE, [self._size(info) for info in infos]
         yield _TIME, self._times_of(list(map(options.time_of, infos)))
 
+    def _size(self, info: Stat) -> str:
+        if stat.S_IFMT(info.mode) in _DEVICES:
+            return f"{info.rdev >> 8}, {info.rdev & 255:3d}"
+        return self.options.sizes.show(info.size)
+
     def _aligned(self, number: int, column: Sequence[str]) -> list[str]:
-        """The cells of one column, all as wide as the widest."""
-        left = number in (_MODE, _CONTEXT) or (number in _NAMES and not self.options.numeric)
+        """Return the cells of one column, all as wide as the widest."""
+        left = number == _MODE or (number in _NAMES and not self.options.numeric)
         if not all(map(str.isascii, column)):
             width = max(map(text_width, column))
             paddings = [" " * (width - text_width(text)) for text in column]
@@ -243,11 +229,7 @@ class Printer:
             return list(column)
         if number == _TIME:
             return [text if text != "?" else text.rjust(width) for text in column]
-        return (
-            [text.ljust(width) for text in column]
-            if left
-            else [text.rjust(width) for text in column]
-        )
+        return [text.ljust(width) if left else text.rjust(width) for text in column]
 
     def _long_name(self, entry: Entry, colors: Colors | None) -> str:
         name, _ = self._name(entry, colors)
@@ -263,7 +245,7 @@ class Printer:
         return f"{name} -> {target}{mark}"
 
     def _times_of(self, whens: Sequence[float]) -> list[str]:
-        """Times as text: each second is worded once."""
+        """Return times as text; each second is formatted once."""
         options, known = self.options, self._times
         exact = "N" in "".join(options.formats)
         keys = [(options.time_format(when), when if exact else when // 1) for when in whens]
@@ -272,7 +254,7 @@ class Printer:
         return [known[key] for key in keys]
 
     def _owner_names(self, numbers: Sequence[int], kind: str) -> list[str]:
-        """The name of each user or group, or its number."""
+        """Return the name of each user or group, or its number."""
         if self.options.numeric:
             return [str(number) for number in numbers]
         if self._owners is None:
@@ -282,17 +264,11 @@ class Printer:
         return [names[number] for number in numbers]
 
 
-_INODE, _BLOCKS, _MODE, _LINKS, _OWNER, _GROUP, _CONTEXT, _SIZE, _TIME = range(9)
+_INODE, _BLOCKS, _MODE, _LINKS, _OWNER, _GROUP, _SIZE, _TIME = range(8)
 _NAMES = (_OWNER, _GROUP)
-
-
 _DEVICES = frozenset((stat.S_IFCHR, stat.S_IFBLK))
 
 
-def _device_numbers(info: Stat) -> str:
-    return f"{info.rdev >> 8}, {info.rdev & 255:3d}"
-
-
 def _unknown(number: int, entry: Entry) -> str:
-    """The cell of a column for a file of which nothing is known."""
+    """Return the cell of a column for a file that could not be examined."""
     return entry.kind + "?" * 9 if number == _MODE else "?"

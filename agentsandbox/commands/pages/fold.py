@@ -26,8 +26,9 @@ def _width(text: str) -> int:
 
 
 def _pieces_of_block(width: int, spaces: bool) -> Callable[[bytes], list[bytes]]:
-    """Finds the pieces of many lines at once, every byte one column wide; an empty line is an empty
-    piece.
+    """Return a function that finds the pieces of many lines in which a byte is a column.
+
+    An empty line is an empty piece.
     """
     pieces = (
         rb".{1,%d}+(?!.)|.{0,%d}[ \t]|.{%d}" % (width, width - 1, width)
@@ -38,12 +39,12 @@ def _pieces_of_block(width: int, spaces: bool) -> Callable[[bytes], list[bytes]]
 
 
 def _fold_plain(line: bytes, width: int, spaces: bool, budget: Budget) -> list[bytes]:
-    """A line in which every byte is one column wide."""
+    """Fold a line in which every byte is one column wide."""
+    if len(line) <= width:
+        return [line]
     parts = []
     if not spaces:
-        step = (
-            width * _PIECES
-        )  # a long line is joined in pieces, so that they are never all there at once
+        step = width * _PIECES  # a long line is joined in parts, to hold few pieces at a time
         for start in range(0, len(line), step):
             parts.append(
                 b"\n".join(
@@ -60,7 +61,7 @@ def _fold_plain(line: bytes, width: int, spaces: bool, budget: Budget) -> list[b
         budget.left -= 1
         if budget.left < 0:
             budget.tick()
-        blank = line.rfind(b" ", start, start + width)
+        blank = max(line.rfind(mark, start, start + width) for mark in (b" ", b"\t"))
         end = blank + 1 if blank >= 0 else start + width
         parts.append(line[start:end])
         start = end
@@ -69,7 +70,7 @@ def _fold_plain(line: bytes, width: int, spaces: bool, budget: Budget) -> list[b
 
 
 def _is_special(text: bytes) -> bool:
-    """Whether a byte of it is not one column wide."""
+    """Whether some byte is not one column wide."""
     return b"\t" in text or b"\b" in text or b"\r" in text
 
 
@@ -82,7 +83,9 @@ def _advance(column: int, byte: int) -> int:
 
 
 def _fold_columns(ctx: CommandContext, line: bytes, width: int, spaces: bool) -> list[bytes]:
-    """A line with backspaces or carriage returns, or a very wide one with tabs."""
+    """Fold a line with tabs, backspaces or carriage returns byte by byte."""
+    if len(line.expandtabs()) <= width and b"\b" not in line and b"\r" not in line:
+        return [line]
     parts = []
     start = column = at = 0
     while at < len(line):
@@ -102,27 +105,6 @@ def _fold_columns(ctx: CommandContext, line: bytes, width: int, spaces: bool) ->
         for byte in line[cut:at]:
             column = _advance(column, byte)
     parts.append(line[start:])
-    return parts
-
-
-def _fold_tabs(line: bytes, width: int, spaces: bool, budget: Budget) -> list[bytes]:
-    """A line with tabs, but nothing that goes back."""
-    parts = [] if line else [b""]
-    start = 0
-    while start < len(line):
-        piece = line[start : start + width]
-        budget.step(len(piece) // 64 + 1)
-        while (over := len(piece.expandtabs()) - width) > 0 and len(piece) > 1:
-            piece = piece[: -max(1, over // 8)]  # each byte takes at most eight columns
-        start += len(piece)
-        if (
-            spaces
-            and start < len(line)
-            and (blank := max(piece.rfind(b" "), piece.rfind(b"\t")) + 1)
-        ):
-            start -= len(piece) - blank
-            piece = piece[:blank]
-        parts.append(piece)
     return parts
 
 
@@ -172,35 +154,10 @@ def _fold_lines(
     ctx: CommandContext, block: bytes, width: int, *, spaces: bool, by_bytes: bool
 ) -> bytes:
     parts: list[bytes] = []
-    lines = block.split(b"\n")
-    tabs = not by_bytes and b"\t" in block
-    measured = not tabs or len(block) < 1 << 20
-    columns = (
-        block.expandtabs().split(b"\n") if tabs and measured else lines
-    )  # at least as many as there are
-    for line, shown in zip(lines, columns, strict=True):
+    for line in block.split(b"\n"):
         ctx.budget.step(len(line) // width + 1)
-        if measured and len(shown) <= width:
-            parts.append(line)
-        elif not by_bytes and (
-            b"\b" in line or b"\r" in line or (tabs and min(width, len(line)) > _WIDEST)
-        ):
-            parts += _fold_columns(ctx, line, width, spaces)
-        elif tabs:
-            parts += _fold_tabs(line, width, spaces, ctx.budget)
-        elif by_bytes and spaces and b"\t" in line:
-            parts += _fold_at_blanks(line, width, ctx.budget)
-        else:
+        if by_bytes or not _is_special(line):
             parts += _fold_plain(line, width, spaces, ctx.budget)
+        else:
+            parts += _fold_columns(ctx, line, width, spaces)
     return b"\n".join(parts)
-
-
-def _fold_at_blanks(line: bytes, width: int, budget: Budget) -> list[bytes]:
-    """`-bs`: a tab is one column wide, and a place to break."""
-    marked = line.replace(b"\t", b" ")
-    parts = []
-    at = 0
-    for part in _fold_plain(marked, width, spaces=True, budget=budget):
-        parts.append(line[at : at + len(part)])
-        at += len(part)
-    return parts

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agentsandbox.commands._text.widths import text_width
-from agentsandbox.kernel.formats.strftime import format_date, longest_width
+from agentsandbox.kernel.formats.strftime import strftime
 from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
@@ -36,7 +36,6 @@ class Layout:
         self.length, self.width, self.margin = 66, 72, 0
         self.first_page = 1
         self.last_page: int | None = None
-        self.date_format = ""
         self.numbers = ("", 0)
         """What stands behind the number of a line, and its digits; none if these are 0."""
         self.separator = " "
@@ -71,9 +70,7 @@ class Pages:
         self.ctx = ctx
         self.layout = layout
         self.title = title if layout.header is None else layout.header
-        ctx.budget.charge(longest_width(layout.date_format) + 64 * len(layout.date_format))
-        nanoseconds = int(time) * 10**9
-        self.date = format_date(nanoseconds, layout.date_format, ctx.env.get("TZ", ""))
+        self.date = strftime(int(time), "%Y-%m-%d %H:%M", ctx.env.get("TZ", ""))
         self.page = 0
         self.number = 1
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 
+from agentsandbox.commands._text.lines import split_lines
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.contract.command import CommandContext
@@ -19,18 +21,17 @@ _NO_BREAK_COST = 600**2
 _PAREN_BONUS = 40**2
 _PUNCTUATION_BONUS = 40**2
 _LINE_CREDIT = 3**2
-_BLANK_RUNS = re.compile(rb"\t+| +")
-_WORD = re.compile(rb"([^\n][^ \t\n\v\f\r]*)([ \t]*)")
+_WORD = re.compile(rb"(.[^ \t\n\v\f\r]*)([ \t]*)", re.DOTALL)
 _PUNCTUATION = frozenset(b"!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 _OPENING = frozenset((b"(", b"[", b"`", b"'", b'"'))
 _SENTENCE_ENDS = frozenset((b".", b"?", b"!"))
 _PAREN, _STOPPED, _PERIOD, _FINAL = 1, 2, 4, 8
-"""What a word may be, as bits: it opens a parenthesis, ends in punctuation, ends like a sentence,
-ends a sentence."""
+"""What a word may be, as bits: it opens a parenthesis, ends in punctuation, ends like a sentence, ends a sentence."""
 _MOST_KINDS = 4096
+_AT_ONCE = 256
+"""Pieces of lines that are collected before they are written."""
 _NEAR = 12
-"""Breaks that leave a line so much shorter than the goal are looked at only where no better one can
-be."""
+"""Breaks that leave a line so much shorter than the goal are looked at only where no better one can be."""
 
 
 class _Kinds(dict[bytes, int]):
@@ -51,12 +52,11 @@ class _Kinds(dict[bytes, int]):
 
 
 class Formatter:
-    """Reformats files one after the other; the state of `fmt` is kept as GNU keeps it."""
+    """Reformats files one after the other."""
 
     __slots__ = (
-        "at", "breaks", "column", "costs", "ctx", "data", "first_indent", "full_prefix", "goal", "kinds", "last_line_length", "lead",
-        "lengths", "next_character", "next_indent", "out", "prefix", "prefix_indent", "size", "spaces", "split_only",
-        "tabs", "texts", "uniform", "width", "word_kinds",
+        "breaks", "costs", "ctx", "first_indent", "goal", "kinds", "last_line_length", "lead", "lengths", "out", "prefix",
+        "prefix_indent", "prefix_width", "size", "spaces", "split_only", "tabs", "texts", "uniform", "width", "word_kinds",
     )  # fmt: skip
 
     def __init__(
@@ -76,18 +76,16 @@ class Formatter:
         self.uniform = uniform
         stripped = prefix.lstrip(b" ")
         self.lead = len(prefix) - len(stripped)
-        self.full_prefix = len(stripped)
+        self.prefix_width = len(stripped)
         self.prefix = stripped.rstrip(b" ")
-        self.data = b""
-        self.at = self.column = 0
-        self.next_character = -1
-        self.next_indent = self.prefix_indent = self.first_indent = 0
+        self.prefix_indent = self.first_indent = 0
+        """The columns before the prefix and before the first word."""
         self.last_line_length = self.size = 0
         self.tabs = False
+        """Whether the file had a tab so far: then tabs are written, too."""
         self.kinds = _Kinds()
         self.texts: list[bytes] = []
-        """The words of the paragraph; their lengths, the blanks behind them and their kinds are in
-        the lists that follow."""
+        """The words of the paragraph; their lengths, the blanks behind them and their kinds are in the lists that follow."""
         self.lengths: list[int] = []
         self.spaces: list[int] = []
         self.word_kinds: list[int] = []
@@ -99,93 +97,77 @@ class Formatter:
 
     def run(self, data: bytes) -> None:
         """Reformat one file."""
-        self.data = data
-        self.at = 0
         self.tabs = False
-        self.next_character = self._get_prefix()
-        while self._get_paragraph():
-            self._format()
-            self._put_paragraph(len(self.texts))
-            self.flush()
+        for line in split_lines(data):
+            self.ctx.budget.step()
+            self._take_line(line)
+        self._end_paragraph()
         self.flush()
-
-    def flush(self) -> None:
-        """Write what was collected."""
-        if self.out:
-            self.ctx.stdout.write(b"".join(self.out))
-            self.out.clear()
 
     # reading
 
-    def _peek(self) -> int:
-        """The byte at the position, -1 at the end."""
-        return self.data[self.at] if self.at < len(self.data) else -1
-
-    def _get_space(self) -> int:
-        """Skip blanks; the byte that follows them."""
-        while (run := _BLANK_RUNS.match(self.data, self.at)) is not None:
-            start, end = run.span()
-            self.ctx.budget.step()
-            if run[0].startswith(b"\t"):
-                self.tabs = True
-                self.column = (self.column // _TAB + end - start) * _TAB
-            else:
-                self.column += end - start
-            self.at = end
-        return self._peek()
-
-    def _get_prefix(self) -> int:
-        """Read the indentation and the prefix of a line; the byte that follows."""
-        self.column = 0
-        byte = self._get_space()
+    def _take_line(self, line: bytes) -> None:
+        """Add a line to the paragraph, or end that and copy the line."""
+        prefix_indent, rest = self._indent(0, line)
+        body = rest.removeprefix(self.prefix)
+        indent, text = self._indent(prefix_indent + len(self.prefix), body)
         if not self.prefix:
-            self.next_indent = min(self.lead, self.column)
-            return byte
-        self.next_indent = self.column
-        for wanted in self.prefix:
-            if byte != wanted:
-                return byte
-            self.column += 1
-            self.at += 1
-            byte = self._peek()
-        return self._get_space()
-
-    def _get_line(self) -> int:
-        """Read the words of a line; the first byte after the indentation of the next one."""
-        data = self.data
-        end = data.find(b"\n", self.at)
-        if end < 0:
-            end = len(data)
-        while True:
-            stop = min(end, self.at + _MAX_CHARACTERS - self.size)
-            found: list[tuple[bytes, bytes]] = _WORD.findall(data, self.at, stop)
-            if stop < end:
-                found = found[:-1]
-            found = found[: max(0, _MAX_WORDS - 1 - len(self.texts))]
-            self._add_words(found)
-            if self.at < end:
-                self._add_word()
-            if self.at == end:
-                return self._end_line(end == len(data))
-
-    def _add_words(self, found: list[tuple[bytes, bytes]]) -> None:
-        """Take words, each with the blanks behind it, for which there is room."""
-        self.ctx.budget.step(len(found) + 1)
-        if not found:
+            prefix_indent = min(self.lead, indent)
+        inside = (
+            rest.startswith(self.prefix)
+            and prefix_indent >= self.lead
+            and indent >= prefix_indent + self.prefix_width
+        )
+        if not inside or not text:
+            self._end_paragraph()
+            self._put_space(0, prefix_indent if rest else 0)
+            self.out.append((rest if text else self.prefix if rest else b"") + b"\n")
             return
+        if self.split_only or prefix_indent != self.prefix_indent or indent != self.first_indent:
+            self._end_paragraph()
+        self.prefix_indent, self.first_indent = prefix_indent, indent
+        if (
+            self.size + len(text) <= _MAX_CHARACTERS
+            and len(self.texts) + len(text) // 2 + 1 < _MAX_WORDS
+        ):
+            self._add_words(indent, _WORD.findall(text))
+        else:
+            for found in _WORD.finditer(text):
+                if self.texts and self.size + len(found[1]) > _MAX_CHARACTERS:
+                    self._flush_paragraph()
+                indent = self._add_words(indent, [(found[1], found[2])])
+                if len(self.texts) >= _MAX_WORDS:
+                    self._flush_paragraph()
+        if self.word_kinds[-1] & _PERIOD:
+            self.word_kinds[-1] |= _FINAL
+        self.spaces[-1] = 2 if self.word_kinds[-1] & _FINAL else 1
+
+    def _indent(self, column: int, text: bytes) -> tuple[int, bytes]:
+        """Return the column after the blanks that a text begins with, and the rest."""
+        rest = text.lstrip(b" \t")
+        return column + self._width(column, text[: len(text) - len(rest)]), rest
+
+    def _width(self, column: int, blanks: bytes) -> int:
+        """Return how many columns blanks take that begin in a column."""
+        if b"\t" not in blanks:
+            return len(blanks)
+        self.tabs = True
+        return len((b"." * (column % _TAB) + blanks).expandtabs(_TAB)) - column % _TAB
+
+    def _add_words(self, column: int, found: list[tuple[bytes, bytes]]) -> int:
+        """Take words, each with the blanks behind it, from a column on; return the column after them."""
+        self.ctx.budget.step(len(found) + 1)
         texts = [text for text, _blanks in found]
         lengths = [*map(len, texts)]
         self.size += sum(lengths)
-        blanks = b"".join([blanks for _text, blanks in found])
-        self.at += sum(lengths) + len(blanks)
-        if b"\t" in blanks:
-            spaces = [
-                self._width_after(length, blanks)
-                for length, (_text, blanks) in zip(lengths, found, strict=True)
-            ]
+        if any(b"\t" in blanks for _text, blanks in found):
+            spaces = []
+            for length, (_text, blanks) in zip(lengths, found, strict=True):
+                spaces.append(self._width(column + length, blanks))
+                column += length + spaces[-1]
         else:
             spaces = [len(blanks) for _text, blanks in found]
-            self.column += sum(lengths) + len(blanks)
+            column += sum(lengths) + sum(spaces)
         kinds = [*map(self.kinds.__getitem__, texts)]
         if max(spaces) > 1:
             kinds = [
@@ -198,96 +180,24 @@ class Formatter:
         self.lengths += lengths
         self.spaces += spaces
         self.word_kinds += kinds
+        return column
 
-    def _width_after(self, length: int, blanks: bytes) -> int:
-        """The columns of the blanks behind a word of a length."""
-        start = column = self.column + length
-        for blank in blanks:
-            if blank == 9:
-                self.tabs = True
-                column = (column // _TAB + 1) * _TAB
-            else:
-                column += 1
-        self.column = column
-        return column - start
-
-    def _add_word(self) -> None:
-        """Take a word; where there is no room, print lines first."""
-        found = _WORD.match(self.data, self.at)
-        assert found is not None
-        if self.texts and self.size + len(found[1]) > _MAX_CHARACTERS:
-            self._flush_paragraph()
-        self._add_words([(found[1], found[2])])
-        if len(self.texts) >= _MAX_WORDS:
-            self._flush_paragraph()
-
-    def _end_line(self, at_end: bool) -> int:
-        if at_end or self.word_kinds[-1] & _PERIOD:
-            self.word_kinds[-1] |= _FINAL
-        self.spaces[-1] = 2 if self.word_kinds[-1] & _FINAL else 1
-        self.at += 1
-        return self._get_prefix()
-
-    def _same_paragraph(self, byte: int) -> bool:
-        return (
-            self.next_indent == self.prefix_indent
-            and self.column >= self.next_indent + self.full_prefix
-            and byte not in (10, -1)
-        )
-
-    def _copy_rest(self, byte: int) -> int:
-        """Copy a line that is not part of a paragraph; the byte that ended it."""
-        column = 0
-        if self.column > self.next_indent or byte not in (10, -1):
-            column = self._put_space(column, self.next_indent)
-            for letter in self.prefix:
-                if column == self.column:
-                    break
-                self.out.append(bytes([letter]))
-                column += 1
-            if byte not in (10, -1):
-                self._put_space(column, self.column - column)
-            if byte == -1 and self.column >= self.next_indent + len(self.prefix):
-                self.out.append(b"\n")
-        end = self.data.find(b"\n", self.at)
-        if byte in (10, -1):
-            return byte
-        if end < 0:
-            self.out.append(self.data[self.at :])
-            self.at = len(self.data)
-            return -1
-        self.out.append(self.data[self.at : end])
-        self.at = end
-        return 10
-
-    def _get_paragraph(self) -> bool:
-        """Collect the words of the next paragraph; false at the end of the file."""
+    def _end_paragraph(self) -> None:
+        """Write the paragraph that was collected."""
+        if self.texts:
+            self.word_kinds[-1] |= _PERIOD | _FINAL
+            self._format()
+            self._put_paragraph(len(self.texts))
+            self._drop_words(len(self.texts))
         self.last_line_length = 0
-        byte = self.next_character
-        while (
-            byte in (10, -1)
-            or self.next_indent < self.lead
-            or self.column < self.next_indent + self.full_prefix
-        ):
-            self.ctx.budget.step()
-            byte = self._copy_rest(byte)
-            if byte == -1:
-                self.next_character = -1
-                return False
-            self.out.append(b"\n")
-            self.at += 1
-            byte = self._get_prefix()
-        self.prefix_indent = self.next_indent
-        self.first_indent = self.column
-        self._drop_words(len(self.texts))
-        byte = self._get_line()
-        while (
-            not self.split_only and self._same_paragraph(byte) and self.column == self.first_indent
-        ):
-            byte = self._get_line()
-        self.word_kinds[-1] |= _PERIOD | _FINAL
-        self.next_character = byte
-        return True
+        if len(self.out) > _AT_ONCE:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what was collected."""
+        if self.out:
+            self.ctx.stdout.write(b"".join(self.out))
+            self.out.clear()
 
     # breaking lines
 
@@ -327,8 +237,7 @@ class Formatter:
         after = [0] * count
         """What the lines after each word cost."""
         choices = [(ends[-1], 0, 0, 0)] * count
-        """For each word that ends a line, its end, and of the line after it: its cost, whether its
-        length counts (50 or 0), its length."""
+        """For each word that ends a line, its end, and of the line after it: its cost, whether its length counts (50 or 0), its length."""
         goal, width = self.goal, self.width
         for start in range(count - 1, -1, -1):
             indent = self.first_indent - starts[start]
@@ -375,9 +284,7 @@ class Formatter:
         self.costs = [costs[0], *after[:-1]]
 
     def _break_first(self, choices: list[tuple[int, int, int, int]], breaks: list[int]) -> int:
-        """Where the first line ends that is to be as long as the line before it, and what the lines
-        cost.
-        """
+        """Where the first line ends that is to be as long as the line before it, and what the lines cost."""
         best, count = _MAX_COST, len(breaks)
         for following, (end, cost, weight, line_length) in enumerate(choices, 1):
             length = self.first_indent + end

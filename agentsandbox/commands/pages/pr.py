@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 _DIGITS = "digits"
 """Digits among the options, which are a number of columns."""
 _PAGES = re.compile(r"\+?([0-9]{1,18})(?::([0-9]{1,18}))?\Z")
-_TAKES_VALUE = re.compile(
-    r"-[a-zA-Z0-9]*?[DhlowS]\Z|--(?:date-format|header|length|indent|width)\Z"
-)
+_TAKES_VALUE = re.compile(r"-[a-zA-Z0-9]*?[hlow]\Z|--(?:header|length|indent|width)\Z")
 _MEASURES = {
     "length": ("'-l PAGE_LENGTH' invalid number of lines", 1),
     "width": ("'-w PAGE_WIDTH' invalid number of characters", 1),
@@ -104,7 +102,6 @@ def _layout(ctx: CommandContext, args: Arguments) -> Layout:
     last = args.last("omit-header", "omit-pagination")
     layout.keeps_form_feeds = layout.length <= 10 or last == "omit-header"
     layout.first_page, layout.last_page = _pages(args.value("pages", "1") or "")
-    layout.date_format = args.value("date-format", "%Y-%m-%d %H:%M") or ""
     if args.flag("number-lines"):
         layout.numbers = _lettered_number("n", args.value("number-lines") or "", "\t", 5)
     if args.flag("expand-tabs"):
@@ -113,10 +110,7 @@ def _layout(ctx: CommandContext, args: Arguments) -> Layout:
         layout.tabs_out = _lettered_number("i", args.value("output-tabs") or "", "\t", 8)
     layout.joined = args.flag("separator") and not args.flag("width")
     default = "\t" if layout.joined else " "
-    given = args.last("separator", "sep-string")
-    layout.separator = (args.value(given) if given is not None else default) or default
-    if given == "sep-string":
-        layout.separator, layout.joined = args.value(given) or "", False
+    layout.separator = args.value("separator", default) or default
     charged = layout.length + layout.width + layout.margin + layout.numbers[1]
     ctx.budget.charge(charged + layout.columns * 8)
     return layout
@@ -163,7 +157,6 @@ def _read(ctx: CommandContext, name: str, *, quiet: bool) -> str | None:
           --columns=COLUMNS       COLUMNS columns, filled downwards (also -COLUMNS)
       -a, --across                fill columns across
       -d, --double-space          an empty line after each line
-      -D, --date-format=FORMAT    the date of the header
       -e, --expand-tabs[=TABS]    tabs become blanks; TABS is CHAR (TAB), and the width (8)
       -F, -f, --form-feed         pages end with form feeds
       -h, --header=HEADER         HEADER stands for the name
@@ -174,7 +167,6 @@ def _read(ctx: CommandContext, name: str, *, quiet: bool) -> str | None:
       -o, --indent=MARGIN         indent each line by MARGIN spaces
       -r, --no-file-warnings      no messages about files that cannot be read
       -s, --separator[=CHAR]      CHAR (TAB) between columns, without alignment unless -w is given
-      -S, --sep-string[=STRING]   STRING between columns
       -t, --omit-header           no headers and trailers
       -T, --omit-pagination       the same, and no form feeds
       -w, --width=WIDTH           width of a page (72) of several columns

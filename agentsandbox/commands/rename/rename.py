@@ -37,10 +37,7 @@ _BYTES = {byte: 0xDC00 + byte for byte in range(0x80, 0x100)}
 
       -v, --verbose        tell what is renamed
       -n, --nono, --no-act  tell what would be renamed, change nothing
-      -0, --null           names on standard input end in NUL
       -f, --force          overwrite existing files
-          --path, --fullpath  change the whole path (the default)
-      -d, --filename, --nopath, --nofullpath  change the last part of the path only
       -e PERLEXPR          an expression; several work together
       -h, --help           display this help and exit
     """,
@@ -62,14 +59,10 @@ def _rename_by_perl(ctx: CommandContext, args: Arguments, expressions: list[str]
         ctx.stderr.write(encode(f"{error}\n"))
         return _WRONG
     if not names:
-        end = b"\0" if args.flag("null") else b"\n"
-        names = [decode(name) for name in read_all(ctx.budget, ctx.stdin).split(end) if name]
-    only_base = args.last("path", "filename") == "filename"
+        names = [decode(name) for name in read_all(ctx.budget, ctx.stdin).split(b"\n") if name]
     for name in names:
         ctx.budget.step()
-        head = name[: name.rstrip("/").rfind("/") + 1] if only_base else ""
-        made = change(bytewise(name[len(head) :])).translate(_BYTES)
-        wanted = head + decode(encode(made))
+        wanted = decode(encode(change(bytewise(name)).translate(_BYTES)))
         if wanted != name:
             _move(ctx, args, name, wanted)
     return 0

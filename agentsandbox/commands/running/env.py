@@ -18,154 +18,55 @@ from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-_ESCAPES = {
-    "f": "\f",
-    "n": "\n",
-    "r": "\r",
-    "t": "\t",
-    "v": "\v",
-    "\\": "\\",
-    '"': '"',
-    "'": "'",
-    "#": "#",
-    "$": "$",
-    "_": " ",
-}
 _SHEBANG_HINT = "use -[v]S to pass options in shebang lines"
 _BLANK_OPTION = re.compile(r"-- '[ \t\n\v\f\r]'$")
 
 
-class _Splitter:
-    """Splits the value of `-S` into words: quotes, escapes, ${VARIABLES}, comments."""
+_WORD = re.compile(r"[ \t\n\v\f\r]+|'[^']*'|\"[^\"]*\"|[^ \t\n\v\f\r'\"]+|.")
+_SPLIT_STRING = re.compile(r"(?:(-[i0]*)S(.+)?|--split-string(?:=(.*))?)\Z", re.DOTALL)
 
-    def __init__(self, text: str, env: Mapping[str, str]) -> None:
-        self.text = text
-        self.env = env
-        self.words: list[str] = []
-        self.word: list[str] | None = None
 
-    def _add(self, text: str) -> None:
-        if self.word is None:
-            self.word = []
-        self.word.append(text)
-
-    def _end_word(self) -> None:
-        if self.word is not None:
-            self.words.append("".join(self.word))
-            self.word = None
-
-    def split(self) -> list[str]:
-        text, at = self.text, 0
-        mark = ""
-        while at < len(text):
-            character = text[at]
-            if character == mark:
-                mark = ""
-                at += 1
-            elif character in "'\"" and not mark:
-                mark = character
-                self._add("")
-                at += 1
-            elif character == "\\":
-                at = self._escape(at, mark)
-                if at < 0:
-                    break
-            elif character == "$" and mark != "'":
-                at = self._variable(at)
-            elif mark:
-                self._add(character)
-                at += 1
-            elif character in " \t\n\v\f\r":
-                self._end_word()
-                at += 1
-            elif character == "#" and self.word is None:
-                break
-            else:
-                self._add(character)
-                at += 1
-        if mark:
+def _split(text: str) -> list[str]:
+    """Split the value of `-S` into words, which quotes may join; a `#` begins a comment."""
+    if "\\" in text or "$" in text:
+        raise CommandError("escapes and variables are not available in -S here", 125)
+    words: list[str] = []
+    word: str | None = None
+    for found in _WORD.finditer(f"{text} "):
+        piece = found[0]
+        if piece.isspace():
+            words += [] if word is None else [word]
+            word = None
+        elif piece in ("'", '"'):
             raise CommandError("no terminating quote in -S string", 125)
-        self._end_word()
-        return self.words
-
-    def _escape(self, at: int, mark: str) -> int:
-        """After the escape at `at`; −1 for `\\c`."""
-        letter = self.text[at + 1 : at + 2]
-        if mark == "'" and letter not in ("\\", "'"):
-            self._add("\\")
-            return at + 1
-        if not letter:
-            raise CommandError("invalid backslash at end of string in -S", 125)
-        if letter == "c":
-            if mark == '"':
-                raise CommandError("'\\c' must not appear in double-quoted -S string", 125)
-            return -1
-        if letter == "_" and not mark:
-            self._end_word()
-            return at + 2
-        if letter not in _ESCAPES:
-            raise CommandError(f"invalid sequence '\\{letter}' in -S", 125)
-        self._add(_ESCAPES[letter])
-        return at + 2
-
-    def _variable(self, at: int) -> int:
-        close = self.text.find("}", at)
-        name = self.text[at + 2 : close] if close > 0 and self.text.startswith("${", at) else ""
-        if not name.isidentifier() or not name.isascii():
-            raise CommandError(
-                f"only ${{VARNAME}} expansion is supported, error at: {self.text[at:]}", 125
-            )
-        if name in self.env:
-            self._add(self.env[name])
-        return close + 1
-
-
-def _expand_split_string(words: Sequence[str], env: Mapping[str, str]) -> Sequence[str]:
-    """The words with `-S STRING` (also `-iSSTRING` and the long form) replaced by what it splits
-    into.
-    """
-    for at, word in enumerate(words):
-        if word == "--" or len(word) < 2 or word[0] != "-":
+        elif piece[0] == "#" and word is None:
             break
-        if word.startswith("--"):
-            name, equals, value = word.partition("=")
-            if (
-                not equals
-                and len(name) > 2
-                and any(option.startswith(name) for option in ("--unset", "--chdir"))
-            ):
-                return [*words[: at + 2], *_expand_split_string(words[at + 2 :], env)]
-            if len(name) > 2 and "--split-string".startswith(name):
-                rest = words[at + 1 :]
-                if not equals:
-                    if not rest:
-                        break
-                    value, rest = rest[0], rest[1:]
-                return [*words[:at], *_Splitter(value, env).split(), *rest]
-            continue
-        letter = next((index for index in range(1, len(word)) if word[index] in "uCS"), 0)
-        if word[1 : letter or None].strip("i0"):
-            break  # the parser refuses it
-        if not letter:
-            continue
-        if word[letter] != "S":
-            if letter < len(word) - 1:
-                continue
-            return [*words[: at + 2], *_expand_split_string(words[at + 2 :], env)]
-        value, rest = word[letter + 1 :], words[at + 1 :]
-        if not value:
-            if not rest:
+        else:
+            word = (word or "") + (piece[1:-1] if piece[0] in "'\"" else piece)
+    return words
+
+
+def _expand_split_string(words: Sequence[str]) -> Sequence[str]:
+    """Return the words with the first `-S STRING` replaced by the words of STRING."""
+    at = 0
+    while at < len(words) and words[at][:1] == "-" and words[at] not in ("-", "--"):
+        found = _SPLIT_STRING.match(words[at])
+        if found is not None:
+            rest = words[at + 1 :]
+            text = found[2] or found[3]
+            if text is None and not rest:
                 break
-            value, rest = rest[0], rest[1:]
-        flags = [word[:letter]] if letter > 1 else []
-        return [*words[:at], *flags, *_Splitter(value, env).split(), *rest]
+            text, rest = (rest[0], rest[1:]) if text is None else (text, rest)
+            flags = [found[1]] if found[1] not in (None, "-") else []
+            return [*words[:at], *flags, *_split(text), *rest]
+        at += 2 if words[at] in ("-u", "--unset", "-C", "--chdir") else 1
     return words
 
 
 def _environment(ctx: CommandContext, args: Arguments) -> tuple[dict[str, str], list[str]]:
-    """The changed environment, and the words of the program."""
+    """Return the changed environment and the words of the program."""
     operands = args.operands
     clear = args.flag("ignore-environment")
     if operands and operands[0] == "-":
@@ -184,7 +85,7 @@ def _environment(ctx: CommandContext, args: Arguments) -> tuple[dict[str, str], 
 
 
 def _program_words(args: Arguments) -> list[str]:
-    """The program and its words: what is behind "-" and the variables."""
+    """Return the program and its words: the operands after "-" and the variables."""
     operands = args.operands[1:] if args.operands[:1] == ["-"] else args.operands
     return list(dropwhile(lambda word: "=" in word, operands))
 
@@ -218,7 +119,7 @@ def _program_words(args: Arguments) -> list[str]:
     raw=True,
 )
 def env(ctx: CommandContext, args: Arguments) -> int:
-    words = _expand_split_string(args.operands, ctx.env)
+    words = _expand_split_string(args.operands)
     try:
         args = env.parser().parse(words)
     except UsageError as error:

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 _FOREVER = -1
 _PIECE = 1 << 16
 """Lines that are joined together: Python takes 80 bytes more for each meanwhile."""
-_CONVERSION = re.compile(r"%(?:%|[-0]*[0-9]{0,3}(?:\.[0-9]{0,3})?([diuoxX]?))")
 
 
 class _Pattern:
@@ -60,11 +59,8 @@ def _parse_patterns(ctx: CommandContext, words: list[str]) -> list[_Pattern]:
                     f"line number {quote(word)} is smaller than preceding line number, {last_line}"
                 )
             if pattern.line == last_line:
-                ctx.stderr.write(
-                    encode(
-                        f"{ctx.name}: warning: line number {quote(word)} is the same as preceding line number\n"
-                    )
-                )
+                same = "is the same as preceding line number"
+                ctx.warn(f"warning: line number {quote(word)} {same}", ctx.status)
             last_line = pattern.line
             patterns.append(pattern)
     return patterns
@@ -105,30 +101,16 @@ def _repeat_count(word: str) -> int:
 
 
 class _OutOfRangeError(Exception):
-    """A pattern asks for what the input does not have."""
-
-
-class _DisappearedError(CommandError):
-    """There is no input at all: what was made stays."""
+    """A pattern asks for a line that the input does not have."""
 
 
 class _Splitter:
-    """The lines, the position among them, and the files made so far; patterns look at lines from
-    `searched` on.
+    """The lines, the position among them, and the files made so far.
+
+    Patterns are looked for from line `searched` on.
     """
 
-    __slots__ = (
-        "at",
-        "ctx",
-        "elide",
-        "form",
-        "lines",
-        "made",
-        "prefix",
-        "quiet",
-        "searched",
-        "suppress",
-    )
+    __slots__ = ("at", "ctx", "digits", "lines", "made", "prefix", "quiet", "searched")
 
     def __init__(self, ctx: CommandContext, args: Arguments) -> None:
         self.ctx = ctx
@@ -136,17 +118,12 @@ class _Splitter:
         self.at = self.searched = 0
         self.made: list[str] = []
         self.quiet = args.flag("quiet")
-        self.elide = args.flag("elide-empty-files")
-        self.suppress = args.flag("suppress-matched")
-        prefix = args.value("prefix", "xx") or ""
-        digits = _digits(args.value("digits", "2") or "")
-        suffix = args.value("suffix-format")
-        form = f"%0{digits}d" if suffix is None else _checked(suffix)
-        self.prefix, self.form = prefix, form
+        self.prefix = args.value("prefix", "xx") or ""
+        self.digits = _digits(args.value("digits", "2") or "")
 
     def name(self, number: int) -> str:
         """Return the name of a file by its number."""
-        return self.prefix + self.form % number
+        return f"{self.prefix}{number:0{self.digits}d}"
 
     def make(self, data: bytes) -> None:
         """Make the next file."""
@@ -162,14 +139,12 @@ class _Splitter:
         parts = range(self.at, min(end, len(self.lines)), _PIECE)
         data = b"".join([b"".join(self.lines[at : min(at + _PIECE, end)]) for at in parts])
         self.at = max(self.at, end)
-        if not data and self.elide:
-            return
         self.make(data)
         if not self.quiet:
             self.ctx.print(str(len(data)))
 
     def apply(self, pattern: _Pattern) -> None:
-        """One pattern with its repetitions."""
+        """Apply one pattern with its repetitions."""
         turn = 0
         while pattern.repeat == _FOREVER or turn <= pattern.repeat:
             self.ctx.budget.step()
@@ -192,15 +167,10 @@ class _Splitter:
 
     def _at_line(self, pattern: _Pattern, turn: int) -> bool:
         wanted = pattern.line * (turn + 1) - 1
-        if not self.lines and not turn and not self.suppress:
-            self.make(b"")
-            raise _DisappearedError("input disappeared")
         is_empty = self.at >= len(self.lines)
         self.write(min(wanted, len(self.lines)))
-        if is_empty or wanted >= len(self.lines) + self.suppress:
+        if is_empty or wanted >= len(self.lines):
             raise _OutOfRangeError
-        if self.suppress:
-            self.at = min(len(self.lines), wanted + 1)
         return False
 
     def _at_match(self, pattern: _Pattern, turn: int) -> bool:
@@ -229,26 +199,7 @@ class _Splitter:
             self.at = end
         else:
             self.write(end)
-        if self.suppress:
-            self.at = min(len(self.lines), self.at + 1)
         return False
-
-
-def _checked(form: str) -> str:
-    """Return the FORMAT of `-b`, which has one conversion of a number."""
-    found = [conversion for conversion in _CONVERSION.finditer(form) if conversion[0] != "%%"]
-    if not found:
-        raise CommandError("missing % conversion specification in suffix")
-    if len(found) > 1:
-        raise CommandError("too many % conversion specifications in suffix")
-    if not found[0][1]:
-        following = form[found[0].end() : found[0].end() + 1]
-        raise CommandError(
-            f"invalid conversion specifier in suffix: {following}"
-            if following
-            else "missing conversion specifier in suffix"
-        )
-    return form
 
 
 def _digits(text: str) -> int:
@@ -273,17 +224,14 @@ def _digits(text: str) -> int:
 
     When FILE is -, read standard input.
 
-      -b, --suffix-format=FORMAT   a printf FORMAT for the number, not %02d
       -f, --prefix=PREFIX          use PREFIX, not xx
       -k, --keep-files             keep the files after errors
-          --suppress-matched       leave out the lines that match
       -n, --digits=DIGITS          use DIGITS digits, not 2
       -s, -q, --quiet, --silent    do not print the sizes
-      -z, --elide-empty-files      make no empty files
           --help                   display this help and exit
 
-    PATTERN is INTEGER (up to that line), /REGEXP/[OFFSET] (up to a line that matches), %REGEXP%[OFFSET] (skip up to a
-    line that matches), {INTEGER} or {*} (repeat the pattern before).
+    PATTERN is INTEGER (up to that line), /REGEXP/[OFFSET] (up to a line that matches),
+    %REGEXP%[OFFSET] (skip up to a line that matches), {INTEGER} or {*} (repeat the pattern before).
     """,
 )
 def csplit(ctx: CommandContext, args: Arguments) -> int:
@@ -312,9 +260,9 @@ def csplit(ctx: CommandContext, args: Arguments) -> int:
         splitter.lines = _lines(read_all(ctx.budget, source))
     except (InputError, IsADirectoryError) as error:
         splitter.make(b"")
-        if not args.flag("quiet") and not args.flag("elide-empty-files"):
+        if not args.flag("quiet"):
             ctx.print("0")
-        if not args.flag("keep-files") or args.flag("elide-empty-files"):
+        if not args.flag("keep-files"):
             ctx.fs.unlink(ctx.path(splitter.name(0)))
         raise CommandError(f"read error: {error.strerror}") from None
     try:
@@ -322,7 +270,7 @@ def csplit(ctx: CommandContext, args: Arguments) -> int:
             splitter.apply(pattern)
         splitter.write(len(splitter.lines))
     except CommandError as error:
-        if not args.flag("keep-files") and not isinstance(error, _DisappearedError):
+        if not args.flag("keep-files"):
             for made in splitter.made:
                 ctx.fs.unlink(ctx.path(made))
         ctx.stderr.write(encode(f"{ctx.name}: {error.message}\n"))
@@ -331,7 +279,7 @@ def csplit(ctx: CommandContext, args: Arguments) -> int:
 
 
 def _lines(data: bytes) -> list[bytes]:
-    """Lines that end with newlines only."""
+    """Return the lines with their newlines."""
     parts = data.split(b"\n")
     last = parts.pop()
     return [part + b"\n" for part in parts] + ([last] if last else [])

@@ -1,1 +1,1 @@
-"""The machine: uname, arch, hostname, nproc, getconf, uptime, free, locale."""
+"""The machine: uname, hostname, nproc, getconf, uptime, free, locale."""

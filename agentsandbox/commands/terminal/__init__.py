@@ -1,1 +1,1 @@
-"""The terminal: tput, clear, reset, stty, tty."""
+"""The terminal: tput, clear, stty, tty."""

@@ -1,17 +1,17 @@
-"""The encodings of `base64`, `base32` and `basenc`, as blocks of bytes in and out, and the command
-around them.
-"""
+"""`base64` and `base32` (GNU coreutils): encode and decode as RFC 4648 says."""
 
 from __future__ import annotations
 
-import base64
 import binascii
 import re
+from base64 import b32decode, b32encode
 
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.commands._text.lines import blocks, shown_name
 from agentsandbox.commands._text.quoting import quote
 from agentsandbox.commands._text.sizes import parse_number
-from agentsandbox.contract.command import describe_os_error
+from agentsandbox.contract.command import Command, command, describe_os_error
+from agentsandbox.contract.manners import Manners
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.kernel.streams import BLOCK
 
@@ -24,20 +24,29 @@ if TYPE_CHECKING:
 
 _ANY = 10**50
 _LONGEST_LINE = 2**63 - 1
-"""Lines that are to be longer have no end."""
-
-_BASE32 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
-_BASE32HEX = b"0123456789ABCDEFGHIJKLMNOPQRSTUV"
-_URL = bytes.maketrans(b"+/", b"-_")
-_FROM_URL = bytes.maketrans(b"-_", b"+/")
+"""A greater line length means lines without end."""
 
 
-class Encoding:
-    """One encoding. `group` bytes make `letters` characters of `alphabet`; `pads` when "=" fills up
-    the last group.
+_USAGE = """
+Usage: NAME [OPTION]... [FILE]
+Encode FILE in NAME, or decode it, writing to standard output.
+
+With no FILE, or when FILE is -, read standard input.
+
+  -d, --decode           decode
+  -i, --ignore-garbage   when decoding, ignore characters that are not of the alphabet
+  -w, --wrap=COLS        wrap encoded lines after COLS characters (76); 0 for no wrapping
+      --help             display this help and exit
+"""
+
+
+class _Encoding:
+    """One encoding: `group` bytes make `letters` characters of `alphabet`.
+
+    "=" fills up the last group.
     """
 
-    __slots__ = ("_decode", "_outside", "alphabet", "encode", "foreign", "group", "letters", "pads")
+    __slots__ = ("_decode", "_outside", "alphabet", "encode", "foreign", "group", "letters")
 
     def __init__(
         self,
@@ -46,21 +55,17 @@ class Encoding:
         letters: int,
         encode: Callable[[bytes], bytes],
         decode: Callable[[bytes], bytes],
-        *,
-        pads: bool,
     ) -> None:
         self.alphabet = alphabet
         self.group = group
         self.letters = letters
         self.encode = encode
         self._decode = decode
-        self.pads = pads
         self._outside = re.compile(b"[^" + re.escape(alphabet) + b"]").search
-        kept = alphabet + (b"=" if pads else b"")
-        self.foreign = bytes([byte for byte in range(256) if byte not in kept])
+        self.foreign = bytes([byte for byte in range(256) if byte not in alphabet + b"="])
 
     def decode(self, data: bytes) -> tuple[bytes, int]:
-        """(bytes, characters used): whole groups, and padded ones; stops at what is neither."""
+        """Return (bytes, characters used) of the valid groups that `data` begins with."""
         parts: list[bytes] = []
         at = 0
         while at < len(data):
@@ -69,7 +74,7 @@ class Encoding:
             if end > at:
                 parts.append(self._decode(data[at:end]))
                 at = end
-            if not self.pads or at + self.letters > len(data):
+            if at + self.letters > len(data):
                 break
             group = data[at : at + self.letters]
             body = group.rstrip(b"=")
@@ -80,23 +85,20 @@ class Encoding:
         return b"".join(parts), at
 
     def _valid_end(self, data: bytes, start: int) -> int:
-        """Where the first character stands that is not of the alphabet."""
-        if not start and not data.translate(
-            None, self.alphabet
-        ):  # several times as quick as a search
+        """Return the position of the first character outside the alphabet."""
+        if not start and not data.translate(None, self.alphabet):  # quicker than a search
             return len(data)
         found = self._outside(data, start)
         return len(data) if found is None else found.start()
 
     def _is_end(self, body: bytes) -> bool:
-        return len(body) in ((2, 3) if self.letters == 4 else (2, 4, 5, 7)) and not body.translate(
-            None, self.alphabet
-        )
+        sizes = (2, 3) if self.letters == 4 else (2, 4, 5, 7)
+        return len(body) in sizes and not body.translate(None, self.alphabet)
 
     def partial(self, body: bytes) -> bytes:
-        """What the beginning of a group says: as many bytes as its characters fill."""
-        if self.letters != 4 and (self.letters != 8 or not self.pads or len(body) < 8):
-            return b""  # as GNU's decoder: base64 gives up the beginning of any group, base32 that of a group of eight
+        """Return the bytes that an incomplete group fills, as far as GNU's decoder writes them."""
+        if self.letters != 4 and len(body) < self.letters:
+            return b""
         return self._beginning(body[: self._valid_end(body, 0)])
 
     def _beginning(self, body: bytes) -> bytes:
@@ -106,39 +108,17 @@ class Encoding:
         return self._decode(filled)[:size]
 
 
-_LETTERS64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-
-ENCODINGS = {
-    "base64": Encoding(
-        _LETTERS64 + b"+/",
-        3,
-        4,
-        lambda data: binascii.b2a_base64(data, newline=False),
-        binascii.a2b_base64,
-        pads=True,
-    ),
-    "base64url": Encoding(
-        _LETTERS64 + b"-_",
-        3,
-        4,
-        lambda data: binascii.b2a_base64(data, newline=False).translate(_URL),
-        lambda data: binascii.a2b_base64(data.translate(_FROM_URL)),
-        pads=True,
-    ),
-    "base32": Encoding(_BASE32, 5, 8, base64.b32encode, base64.b32decode, pads=True),
-    "base32hex": Encoding(_BASE32HEX, 5, 8, base64.b32hexencode, base64.b32hexdecode, pads=True),
-    "base16": Encoding(
-        b"0123456789ABCDEF",
-        1,
-        2,
-        lambda data: binascii.b2a_hex(data).upper(),
-        binascii.a2b_hex,
-        pads=False,
-    ),
-}
+_BASE64 = _Encoding(
+    b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
+    3,
+    4,
+    lambda data: binascii.b2a_base64(data, newline=False),
+    binascii.a2b_base64,
+)
+_BASE32 = _Encoding(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", 5, 8, b32encode, b32decode)
 
 
-def _encode_stream(ctx: CommandContext, source: ByteReader, encoding: Encoding, wrap: int) -> None:
+def _encode_stream(ctx: CommandContext, source: ByteReader, encoding: _Encoding, wrap: int) -> None:
     rest = b""
     line = b""
     for block in blocks(ctx.budget, source, BLOCK // 2):
@@ -155,7 +135,7 @@ def _encode_stream(ctx: CommandContext, source: ByteReader, encoding: Encoding, 
 
 
 def _write_wrapped(ctx: CommandContext, text: bytes, wrap: int) -> bytes:
-    """Write whole lines; what is left of the last one."""
+    """Write whole lines and return the rest."""
     if not wrap:
         ctx.stdout.write(text)
         return b""
@@ -167,13 +147,12 @@ def _write_wrapped(ctx: CommandContext, text: bytes, wrap: int) -> bytes:
 
 
 def _decode_stream(
-    ctx: CommandContext, source: ByteReader, encoding: Encoding, *, ignore: bool
+    ctx: CommandContext, source: ByteReader, encoding: _Encoding, *, ignore: bool
 ) -> None:
     rest = b""
     for block in blocks(ctx.budget, source):
-        data = rest + (
-            block.translate(None, encoding.foreign) if ignore else block.replace(b"\n", b"")
-        )
+        foreign = encoding.foreign if ignore else b"\n"
+        data = rest + block.translate(None, foreign)
         found, used = encoding.decode(data)
         if found:
             ctx.stdout.write(found)
@@ -187,15 +166,15 @@ def _decode_stream(
         raise CommandError("invalid input")
 
 
-def read_wrap(text: str) -> int:
-    """The characters of a line, 0 for lines without end."""
+def _read_wrap(text: str) -> int:
+    """Return the length of a line; 0 for lines without end."""
     wrap = parse_number(text, "wrap size", high=_ANY)
     return 0 if wrap > _LONGEST_LINE else wrap
 
 
-def run_encoding(ctx: CommandContext, args: Arguments, encoding: Encoding) -> int:
+def _run(ctx: CommandContext, args: Arguments, encoding: _Encoding) -> int:
     """Encode or decode one file or standard input."""
-    wrap = read_wrap(args.value("wrap", "76") or "")
+    wrap = _read_wrap(args.value("wrap", "76") or "")
     if len(args.operands) > 1:
         raise UsageError(f"extra operand {quote(args.operands[1])}")
     name = args.operands[0] if args.operands else "-"
@@ -210,3 +189,28 @@ def run_encoding(ctx: CommandContext, args: Arguments, encoding: Encoding) -> in
     else:
         _encode_stream(ctx, source, encoding, wrap)
     return 0
+
+
+def _make(name: str, encoding: _Encoding) -> Command:
+    """Return the command `name` for its encoding."""
+
+    @command(
+        name,
+        manners=Manners(
+            COREUTILS,
+            pure=True,
+            bytewise=True,
+            long_options="decode wrap ignore-garbage help version",
+            read_error=("NAME: read error: REASON", 1),
+        ),
+        values={"wrap": _read_wrap},
+        usage=_USAGE.replace("NAME", name),
+    )
+    def run(ctx: CommandContext, args: Arguments) -> int:
+        return _run(ctx, args, encoding)
+
+    return run
+
+
+base64 = _make("base64", _BASE64)
+base32 = _make("base32", _BASE32)
