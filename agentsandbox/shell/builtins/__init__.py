@@ -98,9 +98,7 @@ class Builtin:
                 raise HelpAsked
             return self.function(shell, words)
         except HelpAsked:
-            from agentsandbox.shell.builtins.help import explain
-
-            explain(shell, self.name)
+            _load("help").call(shell, ["help", "--", self.name])
             return 2
         except UsageFailure as error:
             shell.complain(f"{words[0]}: {error.message}")

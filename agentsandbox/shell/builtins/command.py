@@ -33,7 +33,8 @@ def command(shell: Shell, words: list[Any]) -> int:
         arguments = operands if found.declares else texts[position:]
         return shell.budget.nested(lambda: found.call(shell, arguments))
     if "p" in options:
-        from agentsandbox.shell.interpreter.programs import DEFAULT_PATH, refusal_of, run_external
+        from agentsandbox.shell.interpreter.programs import refusal_of, run_external
+        from agentsandbox.shell.interpreter.search import DEFAULT_PATH
 
         refused = refusal_of(shell, texts[position:])
         if refused is not None:

@@ -27,6 +27,7 @@ from agentsandbox.shell.expansion.variables import (
     is_name,
 )
 from agentsandbox.shell.interpreter.assignments import BoundAssignment
+from agentsandbox.shell.interpreter.functions import export_function
 from agentsandbox.shell.interpreter.special_variables import listed_value
 from agentsandbox.shell.syntax.braced import NAME
 
@@ -644,14 +645,3 @@ def _functions(shell: Shell, arguments: list[Argument], options: dict[str, str])
             if "p" in options and letters:
                 shell.write(f"declare -f{letters} {name}\n")
     return status
-
-
-def export_function(shell: Shell, name: str) -> None:
-    """Put a function into the environment, as bash passes them on."""
-    from agentsandbox.shell.syntax.printer import print_function
-
-    shell.definitions = shell.definitions.with_exported(name)
-    text = print_function(shell.definitions.functions[name].node)
-    key = f"BASH_FUNC_{name}%%"
-    shell.values[key] = "() " + text.partition("\n")[2].lstrip()
-    shell.variables.add(key, EXPORT)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.shell.builtins import define, parse_letters
-from agentsandbox.shell.interpreter.scripts import run_commands
+from agentsandbox.shell.interpreter.texts import run_commands
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

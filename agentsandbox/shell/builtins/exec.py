@@ -31,7 +31,8 @@ def _replace(shell: Shell, words: list[str]) -> int:
     argv = words[position:]
     if not argv:
         return 0
-    from agentsandbox.shell.interpreter.programs import locate, refusal_of, run_file
+    from agentsandbox.shell.interpreter.programs import refusal_of, run_file
+    from agentsandbox.shell.interpreter.search import locate
 
     refused = refusal_of(shell, argv)
     if refused is not None:

@@ -8,11 +8,11 @@ from agentsandbox.shell.builtins.declare import (
     assign_lists,
     declare_one,
     describe,
-    export_function,
     read_options,
 )
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.expansion.variables import ARRAY, ASSOCIATIVE, EXPORT, READONLY
+from agentsandbox.shell.interpreter.functions import export_function
 from agentsandbox.shell.syntax.braced import NAME
 
 TYPE_CHECKING = False

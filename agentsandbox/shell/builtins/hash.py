@@ -8,7 +8,7 @@ from agentsandbox.errors import CommandError
 from agentsandbox.kernel.quoting import quote_if_needed
 from agentsandbox.shell.builtins import NAMES, define, parse_letters
 from agentsandbox.shell.expansion.variables import AssociativeArray
-from agentsandbox.shell.interpreter.programs import find_on_path
+from agentsandbox.shell.interpreter.search import find_on_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -170,7 +170,7 @@ def _index(entries: list[str], text: str) -> int:
 
 def _run_again(shell: Shell, entries: list[str], operands: list[str]) -> int:
     """fc -s: an earlier command again, with `old=new` put into it."""
-    from agentsandbox.shell.interpreter.scripts import run_commands
+    from agentsandbox.shell.interpreter.texts import run_commands
 
     changes = [operand.split("=", 1) for operand in operands if "=" in operand]
     named = [operand for operand in operands if "=" not in operand]

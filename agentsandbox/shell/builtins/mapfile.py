@@ -68,7 +68,7 @@ def _mapfile(shell: Shell, words: list[str]) -> int:
         index = origin + number - 1
         if callback is not None and number % quantum == 0:
             from agentsandbox.kernel.quoting import shell_quote_single
-            from agentsandbox.shell.interpreter.scripts import run_commands
+            from agentsandbox.shell.interpreter.texts import run_commands
 
             run_commands(shell, f"{callback} {index} {shell_quote_single(text)}")
         array.set(index, shell.variables.converted(name, text))

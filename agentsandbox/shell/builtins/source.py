@@ -10,8 +10,8 @@ from agentsandbox.kernel.streams import decode
 from agentsandbox.shell.builtins import UsageFailure, define, parse_letters
 from agentsandbox.shell.builtins.shift import given
 from agentsandbox.shell.expansion.errors import ExpansionError
-from agentsandbox.shell.interpreter.scripts import run_commands
 from agentsandbox.shell.interpreter.state import Frame
+from agentsandbox.shell.interpreter.texts import run_commands
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -18,7 +18,6 @@ from agentsandbox.shell.expansion.tildes import Home, assigned_name, split_tilde
 from agentsandbox.shell.syntax.nodes import (
     CHOICES,
     ArithmeticSubstitution,
-    Command,
     CommandSubstitution,
     DoubleQuoted,
     Literal,
@@ -44,17 +43,13 @@ _PLAIN = re.compile(r"[A-Za-z0-9_/.,:%^=@+-]+")
 
 
 class WordCompiler:
-    """Compiles words. `substitution` and `process` compile what is inside $(…) and <(…), which only
-    the interpreter can.
-    """
+    """Compiles words. `substitution` compiles $(…) and <(…), which only the interpreter can."""
 
     def __init__(
         self,
-        substitution: Callable[[Command | None], Callable[[Any], str]],
-        process: Callable[[Command | None, str], Callable[[Any], str]],
+        substitution: Callable[[CommandSubstitution | ProcessSubstitution], Callable[[Any], str]],
     ) -> None:
         self._substitution = substitution
-        self._process = process
 
     # one text
 
@@ -133,13 +128,11 @@ class WordCompiler:
             return self.joined([self.text(piece) for piece in part.parts], part.parts)
         if isinstance(part, Parameter):
             return self._parameter_text(part, assignment)
-        if isinstance(part, CommandSubstitution):
-            return self._substitution(part.body)
+        if isinstance(part, (CommandSubstitution, ProcessSubstitution)):
+            return self._substitution(part)
         if isinstance(part, ArithmeticSubstitution):
             number = self.arithmetic(part.expression)
             return lambda host: str(number(host))
-        if isinstance(part, ProcessSubstitution):
-            return self._process(part.body, part.direction)
         if isinstance(part, Home):
             return part.text
         raise TypeError(part)

@@ -10,8 +10,8 @@ from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.expansion.variables import is_name
 from agentsandbox.shell.interpreter.dispatch import compile_command, compiles
 from agentsandbox.shell.interpreter.failures import expansion_failed
-from agentsandbox.shell.interpreter.redirections import redirected
-from agentsandbox.shell.interpreter.substitutions import WORDS, finishing
+from agentsandbox.shell.interpreter.redirections import finishing, redirected
+from agentsandbox.shell.interpreter.words import WORDS
 from agentsandbox.shell.syntax.nodes import (
     AndOr,
     ArithmeticCommand,
@@ -25,7 +25,6 @@ from agentsandbox.shell.syntax.nodes import (
     If,
     Literal,
     Quoted,
-    Select,
     SimpleCommand,
     While,
     Word,
@@ -353,13 +352,6 @@ def trace_loop(shell: Shell, keyword: str, node: For) -> None:
 
         trace_text(shell, text)
     before_command(shell, text, node.line)
-
-
-@compiles(Select)
-def _select(node: Select) -> Run:
-    from agentsandbox.shell.interpreter.select import compile_select
-
-    return redirected(node.redirections, compile_select(node))
 
 
 @compiles(ArithmeticFor)

@@ -8,20 +8,23 @@ from agentsandbox.errors import Break, Continue
 from agentsandbox.kernel.streams import decode
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.expansion.variables import is_name
-from agentsandbox.shell.interpreter.dispatch import compile_command
+from agentsandbox.shell.interpreter.dispatch import compile_command, compiles
 from agentsandbox.shell.interpreter.flow import leave_loop, refuse_name, trace_loop
-from agentsandbox.shell.interpreter.substitutions import WORDS
+from agentsandbox.shell.interpreter.redirections import redirected
+from agentsandbox.shell.interpreter.words import WORDS
+from agentsandbox.shell.syntax.nodes import Select
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from agentsandbox.shell.interpreter.shell import Shell
-    from agentsandbox.shell.syntax.nodes import Select
+
+    Run = Callable[[Shell], int]
 
 
-def compile_select(node: Select) -> Callable[[Shell], int]:
-    """The closure of a select loop."""
+@compiles(Select)
+def _select(node: Select) -> Run:
     words = [WORDS.fields(word) for word in node.words] if node.words is not None else None
     body = compile_command(node.body)
     name, line = node.name, node.line
@@ -91,7 +94,7 @@ def compile_select(node: Select) -> Callable[[Shell], int]:
         shell.status = status
         return status
 
-    return run
+    return redirected(node.redirections, run)
 
 
 def _columns(shell: Shell) -> int:

@@ -16,9 +16,9 @@ from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.expansion.splitting import split_read
 from agentsandbox.shell.expansion.variables import SPECIAL, Variables, is_name
 from agentsandbox.shell.expansion.words import has_braces
-from agentsandbox.shell.interpreter.failures import command_failed, expansion_failed
+from agentsandbox.shell.interpreter.failures import command_failed, expansion_failed, finish
 from agentsandbox.shell.interpreter.redirections import open_file
-from agentsandbox.shell.interpreter.substitutions import WORDS
+from agentsandbox.shell.interpreter.words import WORDS, makes_one_field
 from agentsandbox.shell.syntax.nodes import (
     Assignment,
     DoubleQuoted,
@@ -56,33 +56,6 @@ def inline_command(node: SimpleCommand, general: Run) -> Run | None:
         return None
     maker = _INLINES.get(first.source)
     return maker(node, general) if maker is not None else None
-
-
-def makes_one_field(word: Word) -> bool:
-    """Whether a word is always exactly one field."""
-    if not word.parts:
-        return False
-    for part in word.parts:
-        if isinstance(part, Quoted):
-            continue
-        if isinstance(part, Literal):
-            if re.search(r"[*?\[{~]|[?*+@!]\(", part.text):
-                return False
-            continue
-        if isinstance(part, DoubleQuoted) and all(
-            isinstance(piece, Quoted)
-            or (
-                isinstance(piece, Parameter)
-                and piece.name not in ("@", "*")
-                and not piece.prefix
-                and piece.subscript is None
-                and not piece.operator
-            )
-            for piece in part.parts
-        ):
-            continue
-        return False
-    return True
 
 
 def _nothing(status: int) -> Callable[[SimpleCommand, Run], Run | None]:
@@ -283,14 +256,6 @@ def _write_failed(shell: Shell, error: OSError) -> int:
     if shell.check:
         command_failed(shell, 1)
     return 1
-
-
-def finish(shell: Shell, status: int, line: int) -> int:
-    """The end of a shortcut: `$?`, and what a failure means."""
-    shell.status = status
-    if status and shell.check:
-        command_failed(shell, status, line)
-    return status
 
 
 def _local(node: SimpleCommand, general: Run) -> Run | None:

@@ -17,12 +17,13 @@ from agentsandbox.shell.interpreter.programs import run_external
 from agentsandbox.shell.interpreter.redirections import (
     RedirectionError,
     compile_redirections,
+    finish_process_substitutions,
     release_all,
     restored,
 )
 from agentsandbox.shell.interpreter.shortcuts import inline_command
 from agentsandbox.shell.interpreter.subshells import child_killed, text_of
-from agentsandbox.shell.interpreter.substitutions import WORDS, finish_process_substitutions
+from agentsandbox.shell.interpreter.words import WORDS
 from agentsandbox.shell.syntax.nodes import (
     ArrayLiteral,
     Assignment,
