@@ -42,23 +42,6 @@ if TYPE_CHECKING:
 @compiles(CommandList)
 def _list(node: CommandList) -> Run:
     commands = [compile_command(command) for command in node.commands]
-    if len(commands) == 2:
-        first, second = commands
-
-        def run_two(shell: Shell) -> int:
-            first(shell)
-            return second(shell)
-
-        return run_two
-    if len(commands) == 3:
-        one, two, three = commands
-
-        def run_three(shell: Shell) -> int:
-            one(shell)
-            two(shell)
-            return three(shell)
-
-        return run_three
     *most, last = commands
 
     def run_list(shell: Shell) -> int:
@@ -135,21 +118,6 @@ def _and_or(node: AndOr) -> Run:
         )
         for number, (operator, command) in enumerate(node.rest)
     ]
-    if len(rest) == 1:
-        wants_success, second = rest[0]
-        if wants_success:
-
-            def run_and(shell: Shell) -> int:
-                status = first(shell)
-                return second(shell) if status == 0 else status
-
-            return run_and
-
-        def run_or(shell: Shell) -> int:
-            status = first(shell)
-            return second(shell) if status else status
-
-        return run_or
 
     def run_and_or(shell: Shell) -> int:
         status = first(shell)
@@ -172,20 +140,8 @@ def _if(node: If) -> Run:
         (compile_condition(condition), compile_command(body)) for condition, body in node.clauses
     ]
     otherwise = compile_command(node.otherwise) if node.otherwise is not None else None
-    if len(clauses) == 1:
-        condition, body = clauses[0]
 
-        def run_if(shell: Shell) -> int:
-            if condition(shell) == 0:
-                return body(shell)
-            if otherwise is not None:
-                return otherwise(shell)
-            shell.status = 0
-            return 0
-
-        return redirected(node.redirections, run_if)
-
-    def run_clauses(shell: Shell) -> int:
+    def run_if(shell: Shell) -> int:
         for condition, body in clauses:
             if condition(shell) == 0:
                 return body(shell)
@@ -194,7 +150,7 @@ def _if(node: If) -> Run:
         shell.status = 0
         return 0
 
-    return redirected(node.redirections, run_clauses)
+    return redirected(node.redirections, run_if)
 
 
 def leave_loop(shell: Shell) -> bool:

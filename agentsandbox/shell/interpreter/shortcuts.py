@@ -17,13 +17,11 @@ from agentsandbox.shell.expansion.splitting import split_read
 from agentsandbox.shell.expansion.variables import SPECIAL, Variables, is_name
 from agentsandbox.shell.expansion.words import has_braces
 from agentsandbox.shell.interpreter.failures import command_failed, expansion_failed, finish
-from agentsandbox.shell.interpreter.redirections import open_file
 from agentsandbox.shell.interpreter.words import WORDS, makes_one_field
 from agentsandbox.shell.syntax.nodes import (
     Assignment,
     DoubleQuoted,
     Literal,
-    Parameter,
     Quoted,
     SimpleCommand,
     Word,
@@ -45,11 +43,7 @@ def inline_command(node: SimpleCommand, general: Run) -> Run | None:
     if not isinstance(first, Word):
         return None
     if node.redirections:
-        return (
-            _echo_to_file(node, general)
-            if first.source == "echo" and not node.assignments
-            else None
-        )
+        return None
     if first.source == "read":
         return _read(node, general)
     if node.assignments:
@@ -190,49 +184,6 @@ def _echo_line(words: list[Word], line: int, general: Run) -> Run:
     return run
 
 
-def _echo_to_file(node: SimpleCommand, general: Run) -> Run | None:
-    """echo of words that are one field each, its output in one file with a plain name."""
-    redirection = node.redirections[0]
-    words = [word for word in node.words[1:] if isinstance(word, Word)]
-    name = redirection.target.source if isinstance(redirection.target, Word) else ""
-    operator = redirection.operator
-    if (
-        len(node.redirections) > 1
-        or operator not in (">", ">>")
-        or redirection.descriptor not in (None, 1)
-        or redirection.variable
-    ):
-        return None
-    if not _PLAIN_WORD.fullmatch(name) or name.startswith("/dev/") or not words:
-        return None
-    if not all(map(makes_one_field, words)) or _may_be_option(words[0]):
-        return None
-    texts = [WORDS.string(word) for word in words]
-    line = node.line
-
-    def run(shell: Shell) -> int:
-        if shell.slow or shell.options.noclobber or shell.options.nounset:
-            return general(shell)
-        shell.budget.step(8)
-        shell.line = line
-        try:
-            pieces = [text(shell) for text in texts]
-            stream = open_file(shell, name, operator)
-        except (ExpansionError, OSError):  # nothing was done that may not be done again
-            return general(shell)
-        try:
-            stream.write(_echoed(shell, " ".join(pieces)))
-        except OSError as error:
-            return _write_failed(shell, error)
-        finally:
-            stream.release()
-        shell.specials.last_argument = pieces[-1]
-        shell.status = 0
-        return 0
-
-    return run
-
-
 def _echoed(shell: Shell, text: str) -> bytes:
     """The output for words that are joined, of which none can be an option."""
     if "\\" in text and shell.options.shopt["xpg_echo"]:
@@ -281,14 +232,7 @@ def _local(node: SimpleCommand, general: Run) -> Run | None:
         return None
     line = node.line
     if len(assignments) == 1:
-        only = node.words[1]
-        assert isinstance(only, Assignment)
-        number = _positional(only.value)
-        return (
-            _local_argument(only.name, number, line, general)
-            if number
-            else _one_local(*assignments[0], line, general)
-        )
+        return _one_local(*assignments[0], line, general)
 
     def run(shell: Shell) -> int:
         variables = shell.variables
@@ -310,49 +254,6 @@ def _local(node: SimpleCommand, general: Run) -> Run | None:
         except ExpansionError as error:
             shell.status = expansion_failed(shell, error)
             return shell.status
-        shell.status = 0
-        return 0
-
-    return run
-
-
-def _positional(value: object) -> int:
-    """The number of the positional parameter that a word is, bare or in double quotes; 0 for any
-    other.
-    """
-    parts = value.parts if isinstance(value, Word) else ()
-    if len(parts) == 1 and isinstance(parts[0], DoubleQuoted):
-        parts = parts[0].parts
-    if len(parts) != 1 or not isinstance(parts[0], Parameter):
-        return 0
-    name = parts[0].name
-    return (
-        int(name) if len(name) == 1 and "1" <= name <= "9" and parts[0].source == "$" + name else 0
-    )
-
-
-def _local_argument(name: str, number: int, line: int, general: Run) -> Run:
-    """local name=$1, the commonest of all."""
-    nothing = (Variables.missing, 0)
-    index = number - 1
-
-    def run(shell: Shell) -> int:
-        variables = shell.variables
-        positional = shell.stack.positional
-        if (
-            shell.slow
-            or len(positional) < number
-            or not variables.scopes
-            or name in shell.attributes
-            or variables.temporary
-        ):
-            return general(shell)
-        shell.line = line
-        scope = variables.scopes[-1]
-        values = shell.values
-        if name not in scope:
-            scope[name] = (values[name], 0) if name in values else nothing
-        values[name] = positional[index]
         shell.status = 0
         return 0
 
