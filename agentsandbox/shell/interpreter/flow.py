@@ -42,6 +42,14 @@ if TYPE_CHECKING:
 @compiles(CommandList)
 def _list(node: CommandList) -> Run:
     commands = [compile_command(command) for command in node.commands]
+    if len(commands) == 2:
+        first, second = commands
+
+        def run_two(shell: Shell) -> int:
+            first(shell)
+            return second(shell)
+
+        return run_two
     *most, last = commands
 
     def run_list(shell: Shell) -> int:
@@ -118,6 +126,15 @@ def _and_or(node: AndOr) -> Run:
         )
         for number, (operator, command) in enumerate(node.rest)
     ]
+
+    if len(rest) == 1:
+        wants_success, second = rest[0]
+
+        def run_pair(shell: Shell) -> int:
+            status = first(shell)
+            return second(shell) if (status == 0) == wants_success else status
+
+        return run_pair
 
     def run_and_or(shell: Shell) -> int:
         status = first(shell)
