@@ -95,9 +95,7 @@ def glob_paths(
     """
     root = pattern[: len(pattern) - len(pattern.lstrip("/"))]
     found = [(root, "/" if root else cwd)]
-    matched = False
-    """Whether a component before was a pattern: from there on paths are written anew, with one
-    slash between names."""
+    matched = False  # after the first pattern there is one slash between names
     components = _components(pattern[len(root) :], extglob)
     magic = _MAGIC if extglob else _BASIC_MAGIC
     for number, (component, slashes) in enumerate(components):
@@ -106,13 +104,10 @@ def glob_paths(
         if not found:
             return []
         if globstar and component == "**":
-            if not last and components[number + 1][0] == "**":
-                matched = True
-                continue  # the next one means the same
-            found = _descend(
-                found, fs, budget, dotglob, "/" if slashes else "", bare=matched, links=last
-            )
-            matched = True
+            bare, matched = matched, True
+            if last or components[number + 1][0] != "**":  # the next one would mean the same
+                separator = "/" if slashes else ""
+                found = _descend(found, fs, budget, dotglob, separator, bare=bare, links=last)
         elif magic.search(component):
             matches = glob_matcher(component, ignore_case=ignore_case, extglob=extglob)
             dots = component.startswith((".", "\\."))
@@ -132,19 +127,12 @@ def glob_paths(
         else:
             name = _ESCAPE.sub(r"\1", component)
             found = [
-                (shown + name + separator, f"{real.rstrip('/')}/{name}")
-                for shown, real in found
-                if (
-                    fs.is_dir(f"{real.rstrip('/')}/{name}")
-                    if slashes
-                    else fs.exists(f"{real.rstrip('/')}/{name}", follow=False)
-                )
+                (shown + name + separator, path)
+                for shown, path in [(shown, f"{real.rstrip('/')}/{name}") for shown, real in found]
+                if (fs.is_dir(path) if slashes else fs.exists(path, follow=False))
             ]
-    return (
-        sorted({shown for shown, _ in found if shown})
-        if globstar
-        else sorted(shown for shown, _ in found)
-    )
+    names = [shown for shown, _ in found]
+    return sorted(set(filter(None, names)) if globstar else names)
 
 
 def _components(pattern: str, extglob: bool) -> list[tuple[str, str]]:

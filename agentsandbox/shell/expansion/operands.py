@@ -74,37 +74,8 @@ def _operand_expression(word: Word, as_text: Text, words: Words) -> Number | Non
         else None
         for number, (part, text) in enumerate(zip(operands, texts, strict=True))
     ]
-    if len(readers) == 1 and readers[0] is not None:
-        only = readers[0]
-
-        def one_operand(host: ExpansionHost) -> int:
-            value = only(host)
-            if value is None:
-                return evaluate_text(host, as_text(host))
-            try:
-                return evaluate(host, (value,))  # type: ignore[arg-type]
-            except ExpansionError as error:
-                if not again:
-                    error.message = _with_values(error.message, (value,))
-                    raise
-                return evaluate_text(host, as_text(host))
-
-        return one_operand
     if all(reader is not None for reader in readers):
-
-        def plain_operands(host: ExpansionHost) -> int:
-            values = [reader(host) for reader in readers]  # type: ignore[misc]
-            if None in values:
-                return evaluate_text(host, as_text(host))
-            try:
-                return evaluate(host, values)  # type: ignore[arg-type]
-            except ExpansionError as error:
-                if not again:
-                    error.message = _with_values(error.message, values)
-                    raise
-                return evaluate_text(host, as_text(host))
-
-        return plain_operands
+        return _by_readers(readers, evaluate, as_text, again=again)  # type: ignore[arg-type]
 
     def operands_once(host: ExpansionHost) -> int:
         expanded = [text(host) for text in texts]
@@ -121,6 +92,50 @@ def _operand_expression(word: Word, as_text: Text, words: Words) -> Number | Non
             raise
 
     return operands_once
+
+
+def _by_readers(
+    readers: list[Callable[[ExpansionHost], object]],
+    evaluate: Callable[[ExpansionHost, Sequence[object]], int],
+    as_text: Text,
+    *,
+    again: bool,
+) -> Number:
+    """The expression with operands that readers find; it is parsed anew where one is no integer.
+
+    `again` says that the expression may be evaluated twice, so an error comes from the text.
+    """
+
+    def of_text(host: ExpansionHost, values: Sequence[object], error: ExpansionError) -> int:
+        if not again:
+            error.message = _with_values(error.message, values)
+            raise error
+        return evaluate_text(host, as_text(host))
+
+    if len(readers) == 1:
+        only = readers[0]
+
+        def one_operand(host: ExpansionHost) -> int:
+            value = only(host)
+            if value is None:
+                return evaluate_text(host, as_text(host))
+            try:
+                return evaluate(host, (value,))
+            except ExpansionError as error:
+                return of_text(host, (value,), error)
+
+        return one_operand
+
+    def plain_operands(host: ExpansionHost) -> int:
+        values = [reader(host) for reader in readers]
+        if None in values:
+            return evaluate_text(host, as_text(host))
+        try:
+            return evaluate(host, values)
+        except ExpansionError as error:
+            return of_text(host, values, error)
+
+    return plain_operands
 
 
 def _whole_operands(parts: tuple[Part, ...]) -> tuple[str, list[Part], set[int]] | None:

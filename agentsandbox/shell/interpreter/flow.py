@@ -259,17 +259,11 @@ def _for(node: For) -> Run:
                     budget.tick()
                     if shell.traps.pending:
                         _run_pending(shell)
-                if name in attributes:
-                    try:
-                        _assign_loop_variable(shell, name, item)
-                    except ExpansionError as error:
-                        if error.ends:
-                            raise
-                        shell.report(error)
-                        status = 1
-                        break
-                else:
+                if name not in attributes:
                     values[name] = item
+                elif not _assign_loop_variable(shell, name, item):
+                    status = 1
+                    break
                 if shell.slow:
                     trace_loop(shell, "for", node)
                 try:
@@ -301,15 +295,24 @@ def refuse_name(shell: Shell, name: str, line: int) -> int:
     return 1
 
 
-def _assign_loop_variable(shell: Shell, name: str, item: str) -> None:
+def _assign_loop_variable(shell: Shell, name: str, item: str) -> bool:
+    """Assign the variable of a loop that has attributes; whether it takes the value."""
     from agentsandbox.shell.expansion.variables import NAMEREF, NameReference
 
-    if shell.attributes.get(name, 0) & NAMEREF:
-        if not item.isascii() or not item.replace("[", "").replace("]", "").isidentifier():
+    is_reference = shell.attributes.get(name, 0) & NAMEREF
+    try:
+        if not is_reference:
+            shell.variables.assign(name, item)
+        elif item.isascii() and item.replace("[", "").replace("]", "").isidentifier():
+            shell.values[name] = NameReference(item)
+        else:
             raise ExpansionError(f"`{item}': invalid variable name for name reference", fatal=False)
-        shell.values[name] = NameReference(item)
-    else:
-        shell.variables.assign(name, item)
+    except ExpansionError as error:
+        if error.ends:
+            raise
+        shell.report(error)
+        return False
+    return True
 
 
 def trace_loop(shell: Shell, keyword: str, node: For) -> None:

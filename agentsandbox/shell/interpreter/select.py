@@ -45,33 +45,18 @@ def _select(node: Select) -> Run:
             shell.status = 0
             return 0
         status = 0
-        show = True
+        menu, show = _menu(items, _columns(shell)), True
         shell.control.loops += 1
         try:
             while True:
-                shell.budget.step()
-                if show:
-                    shell.show(_menu(items, _columns(shell)))
-                shell.show(shell.variables.get("PS3") or "#? ")
-                stream = shell.fds.get(0)
-                try:
-                    answer = stream.readline() if stream is not None else b""
-                except OSError as error:
-                    shell.complain(f"read error: 0: {os.strerror(error.errno or 5)}")
-                    answer = b""
-                if not answer:
-                    shell.show("\n", 1)
+                reply = _ask(shell, menu, show=show)
+                show = False
+                if reply is None:
                     status = 1
                     break
-                reply = decode(answer).rstrip("\n")
-                shell.variables.assign("REPLY", reply)
-                show = not reply.strip()
-                if show:
-                    continue
                 chosen = reply.strip()
-                number = (
-                    int(chosen) if chosen.isdigit() and chosen.isascii() and len(chosen) < 10 else 0
-                )
+                is_number = chosen.isdigit() and chosen.isascii() and len(chosen) < 10
+                number = int(chosen) if is_number else 0
                 try:
                     shell.variables.assign(
                         name, items[number - 1] if 1 <= number <= len(items) else ""
@@ -95,6 +80,31 @@ def _select(node: Select) -> Run:
         return status
 
     return redirected(node.redirections, run)
+
+
+def _ask(shell: Shell, menu: str, *, show: bool) -> str | None:
+    """Ask until there is an answer, which becomes REPLY; None at the end of the input. The menu
+    is shown first if `show`, and again after an empty line.
+    """
+    while True:
+        shell.budget.step()
+        if show:
+            shell.show(menu)
+        shell.show(shell.variables.get("PS3") or "#? ")
+        stream = shell.fds.get(0)
+        try:
+            answer = stream.readline() if stream is not None else b""
+        except OSError as error:
+            shell.complain(f"read error: 0: {os.strerror(error.errno or 5)}")
+            answer = b""
+        if not answer:
+            shell.show("\n", 1)
+            return None
+        reply = decode(answer).rstrip("\n")
+        shell.variables.assign("REPLY", reply)
+        if reply.strip():
+            return reply
+        show = True
 
 
 def _columns(shell: Shell) -> int:

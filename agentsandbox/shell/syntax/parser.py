@@ -453,19 +453,21 @@ class Parser(WordReader):
         if not words and not assignments and not redirections:
             raise self.unexpected(self.token())
         if self.text[self.position : self.position + 1] == "(":
-            if len(words) == 1 and not assignments and not redirections:
-                self.position += 1
-                if (token := self.token()) != ")":
-                    raise self.unexpected(token or "newline")
-                return self.function_definition(
-                    words[0].source, self.position + 1, start
-                )  # no name of a function: refused when it runs
-            raise self.unexpected("(")
+            if len(words) > 1 or assignments or redirections:
+                raise self.unexpected("(")
+            return self._function_without_name(words[0].source, start)
         line = self.line_at(start)
         if self.text.find("\n", start, self.position) < 0:
             return SimpleCommand(tuple(assignments), tuple(words), tuple(redirections), line)
         line = self.line_at(self.position if second < 0 else second)
         return SimpleCommand(tuple(assignments), tuple(words), tuple(redirections), line, True)
+
+    def _function_without_name(self, source: str, start: int) -> Command:
+        """NAME () of what is no name: it is refused when it runs."""
+        self.position += 1
+        if (token := self.token()) != ")":
+            raise self.unexpected(token or "newline")
+        return self.function_definition(source, self.position + 1, start)
 
     def _assignment(self, *, first: bool) -> Assignment | Word | None:
         """The assignment that begins here; a word where only its brackets keep blanks together, as
