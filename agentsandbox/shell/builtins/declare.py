@@ -111,6 +111,7 @@ def array_from_text(
 
 @define("declare", _USAGE, declares=True)
 def declare(shell: Shell, words: list[Argument]) -> int:
+    """Set values and attributes of variables."""
     return _declare(shell, words, local=is_local(shell))
 
 
@@ -120,11 +121,13 @@ def declare(shell: Shell, words: list[Argument]) -> int:
     declares=True,
 )
 def typeset(shell: Shell, words: list[Argument]) -> int:
+    """Set values and attributes of variables."""
     return _declare(shell, words, local=is_local(shell))
 
 
 @define("local", "local [option] name[=value] ...", declares=True)
 def local(shell: Shell, words: list[Argument]) -> int:
+    """Make variables local to a function."""
     if not shell.variables.scopes:
         for word in words[1:]:
             if isinstance(word, BoundAssignment) and isinstance(word.value, list):

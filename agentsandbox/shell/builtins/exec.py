@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 @define("exec", "exec [-cl] [-a name] [command [argument ...]] [redirection ...]")
 def exec(shell: Shell, words: list[str]) -> int:
+    """Replace the shell by a command, or change its descriptors."""
     try:
         status = _replace(shell, words)
     except UsageFailure:

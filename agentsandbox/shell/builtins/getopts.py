@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 @define("getopts", "getopts optstring name [arg ...]")
 def getopts(shell: Shell, words: list[str]) -> int:
+    """Parse options, one a call."""
     _, position = parse_letters(words, "")
     operands = words[position:]
     if len(operands) < 2:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 @define("hash", "hash [-lr] [-p pathname] [-dt] [name ...]")
 def hash(shell: Shell, words: list[str]) -> int:
+    """Remember or show where commands are."""
     options, position = parse_letters(words, "lrp:dt")
     if not shell.options.hashall:
         raise CommandError("hashing disabled", 1)

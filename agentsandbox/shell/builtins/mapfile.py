@@ -21,10 +21,14 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.streams import Stream
     from agentsandbox.shell.interpreter.shell import Shell
 
-_USAGE = "{} [-d delim] [-n count] [-O origin] [-s count] [-t] [-u fd] [-C callback] [-c quantum] [array]"
+_USAGE = (
+    "{} [-d delim] [-n count] [-O origin] [-s count] [-t] [-u fd] [-C callback] [-c quantum]"
+    " [array]"
+)
 
 
 def _mapfile(shell: Shell, words: list[str]) -> int:
+    """Read lines into an array."""
     options, position = parse_letters(
         words, "d:n:O:s:tu:C:c:", check=lambda letter, text: _check(shell, letter, text)
     )

@@ -1,4 +1,4 @@
-"""`source` and `.`"""
+"""`source`, `.` and `eval`: commands of a file or a text, run in this shell."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 @define("source", "source filename [arguments]")
 def source(shell: Shell, words: list[str]) -> int:
+    """Run the commands of a file in this shell."""
     _, position = parse_letters(words, "")
     if position >= len(words):
         raise UsageFailure("filename argument required")
@@ -131,4 +132,25 @@ def _find(shell: Shell, name: str) -> str | None:
 
 @define(".", ". filename [arguments]")
 def dot(shell: Shell, words: list[str]) -> int:
+    """Run the commands of a file in this shell."""
     return source.function(shell, words)
+
+
+@define("eval", "eval [arg ...]")
+def eval(shell: Shell, words: list[str]) -> int:
+    """Run the arguments as a command."""
+    _, position = parse_letters(words[:2], "")
+    text = " ".join(words[position:])
+    if not text.strip():
+        return 0
+    shell.budget.charge(len(text))
+    shell.control.trace_level += 1
+    line = shell.line
+    try:
+        status = shell.budget.nested(
+            lambda: run_commands(shell, text, first_line=line, origin="eval: ")
+        )
+    finally:
+        shell.control.trace_level -= 1
+        shell.line = line
+    return status
