@@ -11,7 +11,6 @@ import re
 
 from agentsandbox.kernel.caching import cache_short
 from agentsandbox.shell.expansion.arithmetic import (
-    compile_operation,
     compile_tree,
     evaluate_text,
     read_variable,
@@ -218,11 +217,7 @@ def _constant_expression(source: str) -> Number:
     if tree[0] == "variable" and tree[2] is None:
         name: str = tree[1]
         return lambda host: read_variable(host, name)
-    direct = compile_operation(tree)
-    if direct is not None:
-        return direct
-    evaluate = compile_tree(tree, source)
-    return lambda host: evaluate(host, ())
+    return compile_tree(tree, source)
 
 
 def _filled(parts: tuple[Part, ...], values: Sequence[object]) -> str:

@@ -61,7 +61,7 @@ def _nothing(status: int) -> Callable[[SimpleCommand, Run], Run | None]:
             return None
         line = node.line
         final = node.words[-1]
-        last = "".join(_plain(part) for part in final.parts) if isinstance(final, Word) else ""
+        last = _constant(final) if isinstance(final, Word) else ""
 
         def run(shell: Shell) -> int:
             if shell.slow:
@@ -87,20 +87,16 @@ def _may_be_option(word: Word) -> bool:
 
 def _echo(node: SimpleCommand, general: Run) -> Run | None:
     words = [word for word in node.words[1:] if isinstance(word, Word)]
-    if all(_PLAIN_WORD.fullmatch(word.source) for word in words):
-        return _echo_constant([word.source for word in words], general)
     if words and _may_be_option(words[0]):
         return None
+    if all(makes_one_field(word) and "$" not in word.source for word in words):
+        return _echo_constant([_constant(word) for word in words], general)
     line = node.line
-    if all(makes_one_field(word) for word in words):
-        return _echo_line(words, line, general)
     fields = [WORDS.fields(word) for word in words]
 
     def run(shell: Shell) -> int:
-        if shell.slow:
-            return general(shell)
         stream = shell.fds.get(1)
-        if stream is None:
+        if shell.slow or stream is None:
             return general(shell)
         shell.line = line
         out: list[str] = []
@@ -121,63 +117,22 @@ def _echo(node: SimpleCommand, general: Run) -> Run | None:
     return run
 
 
-_PLAIN_WORD = re.compile(r"(?!-)[A-Za-z0-9_/.,:%^=@+-]+")
-
-
 def _echo_constant(words: list[str], general: Run) -> Run:
     """echo of words that mean nothing but themselves."""
-    data = encode(" ".join(words) + "\n")
+    text = " ".join(words)
+    data = encode(text + "\n")
     last = words[-1] if words else "echo"
+    escaped = "\\" in text
 
     def run(shell: Shell) -> int:
         stream = shell.fds.get(1)
-        if shell.slow or stream is None:
+        if shell.slow or stream is None or (escaped and shell.options.shopt["xpg_echo"]):
             return general(shell)
         try:
             stream.write(data)
         except OSError as error:
             return _write_failed(shell, error)
         shell.specials.last_argument = last
-        shell.status = 0
-        return 0
-
-    return run
-
-
-def _echo_line(words: list[Word], line: int, general: Run) -> Run:
-    """echo of words that are one field each: its output is one text."""
-    constant = None
-    texts = [WORDS.string(word) for word in words]
-    if all("$" not in word.source and "`" not in word.source for word in words):
-        constant = " ".join("".join(_plain(part) for part in word.parts) for word in words)
-    data = encode(constant + "\n") if constant is not None else b""
-    escaped = constant is not None and "\\" in constant
-    last = (
-        "".join(_plain(part) for part in words[-1].parts)
-        if words and constant is not None
-        else "echo"
-    )
-
-    def run(shell: Shell) -> int:
-        if shell.slow:
-            return general(shell)
-        stream = shell.fds.get(1)
-        if stream is None or (escaped and shell.options.shopt["xpg_echo"]):
-            return general(shell)
-        try:
-            if constant is not None:
-                stream.write(data)
-                shell.specials.last_argument = last
-            else:
-                shell.line = line
-                pieces = [text(shell) for text in texts]
-                stream.write(_echoed(shell, " ".join(pieces)))
-                shell.specials.last_argument = pieces[-1]
-        except ExpansionError as error:
-            shell.status = expansion_failed(shell, error)
-            return shell.status
-        except OSError as error:
-            return _write_failed(shell, error)
         shell.status = 0
         return 0
 
@@ -193,9 +148,14 @@ def _echoed(shell: Shell, text: str) -> bytes:
     return encode(text + "\n")
 
 
-def _plain(part: object) -> str:
+def _constant(word: Word) -> str:
+    """The text of a word that has only constant parts."""
+    return "".join(map(_part_text, word.parts))
+
+
+def _part_text(part: object) -> str:
     if isinstance(part, DoubleQuoted):
-        return "".join(_plain(piece) for piece in part.parts)
+        return "".join(map(_part_text, part.parts))
     return part.text  # type: ignore[attr-defined, no-any-return]
 
 
