@@ -1,7 +1,19 @@
-"""Arithmetic trees compiled to closures over 64-bit integers.
+"""Arithmetic: trees compiled to closures over 64-bit integers.
 
-A closure takes the shell and the values of the expansions in the text. Variables that hold numbers
-cost one look-up; text is evaluated as an expression of its own, as bash does.
+The text of an expression takes two steps. `syntax.arithmetic` parses it to a tree, and here each
+node of the tree becomes a closure `evaluate(host, operands)`, where `operands` are the values of
+the expansions in the text (see `operands`).
+
+* Numbers are Python integers, wrapped to 64 bits (two's complement) after each operation that may
+  leave the range.
+* A variable that holds an integer costs one look-up. The results of arithmetic are stored as
+  integers, so counters never become text.
+* A variable that holds any other text is an expression itself, evaluated recursively, as in bash:
+  with a=b+1 and b=2, $((a)) is 3. The depth is bounded (`MAX_RECURSION`), and every 32 levels go on
+  another stack.
+* Trees of texts are cached. The text of an expression that fails is part of its message, so
+  closures that can fail know it.
+* Subscripts stay texts: an associative array takes them as keys, an indexed one evaluates them.
 """
 
 from __future__ import annotations
@@ -48,7 +60,7 @@ INTEGER = re.compile(r"[ \t\n]*-?(?:[1-9][0-9]{0,17}|0)[ \t\n]*\Z")
 
 
 def wrap(number: int) -> int:
-    """To 64 bits, two's complement."""
+    """Wrap a number to 64 bits, two's complement."""
     if _LOW <= number <= _HIGH:
         return number
     return ((number - _LOW) & (_SPAN - 1)) + _LOW
@@ -108,7 +120,7 @@ _cached_text = functools.lru_cache(maxsize=2048)(_compile_text)
 
 
 def compile_tree(tree: Tree, text: str) -> Evaluator:
-    """The closure of a tree."""
+    """Return the closure of a tree."""
     return _COMPILERS[tree[0]](tree, text)
 
 
@@ -123,7 +135,7 @@ def _operand(tree: Tree, text: str) -> Evaluator:
 
 
 def read_variable(host: ExpansionHost, name: str) -> int:
-    """A variable as a number: unset is 0, text is an expression."""
+    """Return a variable as a number: an unset one is 0, a text is an expression."""
     value = host.values.get(name)
     if type(value) is int:
         return value
@@ -382,7 +394,7 @@ def _binary(tree: Tree, text: str) -> Evaluator:
 
 
 def _failure(message: str, tree: Tree, text: str) -> str:
-    """The message for an operation that fails, with the text from its place on."""
+    """Return the message of a failed operation, with the text from that place on."""
     return f'{text.lstrip(_BLANKS)}: {message} (error token is "{text[tree[4] :]}")'
 
 

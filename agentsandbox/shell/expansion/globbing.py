@@ -90,8 +90,9 @@ def glob_paths(
     skipdots: bool = True,
     extglob: bool = True,
 ) -> list[str]:
-    """Every path that the pattern matches, as it would be written from `cwd`; `.` and `..` only
-    without `skipdots`.
+    """Return every path that the pattern matches, as it would be written from `cwd`.
+
+    `skipdots` leaves out `.` and `..`.
     """
     root = pattern[: len(pattern) - len(pattern.lstrip("/"))]
     found = [(root, "/" if root else cwd)]
@@ -136,8 +137,8 @@ def glob_paths(
 
 
 def _components(pattern: str, extglob: bool) -> list[tuple[str, str]]:
-    """The names and the slashes behind each, which no bracket expression or extended pattern
-    holds.
+    """Return (name, slashes behind it) for each component; a slash inside a bracket expression or
+    an extended pattern separates nothing.
     """
     if not extglob or "(" not in pattern:
         return re.findall(r"([^/]+)(/*)", pattern)
@@ -170,9 +171,7 @@ def _entered(
     hidden: bool,
     dots: bool,
 ) -> list[tuple[str, str, list[str]]]:
-    """The directories found so far, each with the names in it that match: what is before them as
-    shown, the directory's path, they.
-    """
+    """Return (displayed prefix, real path, matching names) for each directory."""
     entered: list[tuple[str, str, list[str]]] = []
     for shown, real in found:
         try:
@@ -197,10 +196,10 @@ def _descend(
     bare: bool,
     links: bool,
 ) -> list[tuple[str, str]]:
-    """`**`: every directory below, and every file too without a separator. The directory itself
-    comes `bare` of its slash or with it.
+    """`**`: return every directory below, and without a `separator` every file too.
 
-    With a separator `links` to directories count too, but nothing below them.
+    `bare` says that the directory itself comes without its slash. With a separator, `links` to
+    directories count, but nothing below them.
     """
     reached: list[tuple[str, str]] = []
     for shown, real in found:

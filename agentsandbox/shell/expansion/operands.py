@@ -166,7 +166,9 @@ def _whole_operands(parts: tuple[Part, ...]) -> tuple[str, list[Part], set[int]]
 
 
 def _operand_reader(part: Part, words: Words) -> Callable[[ExpansionHost], int | None] | None:
-    """Reads an expansion without side effects as an integer, None if it is none."""
+    """Compile an expansion without side effects to a reader; None if it has any. The reader returns
+    None for a value that is no integer.
+    """
     if not isinstance(part, Parameter) or part.subscript is not None or part.operator:
         return None
     name = part.name
@@ -206,7 +208,7 @@ def _operand_reader(part: Part, words: Words) -> Callable[[ExpansionHost], int |
 
 @cache_short(512)
 def _constant_expression(source: str) -> Number:
-    """An expression without expansions; an error in it is one when it is evaluated."""
+    """Compile an expression without expansions; a syntax error in it is raised when it runs."""
     try:
         tree = parse_arithmetic(source)
     except ArithmeticSyntaxError:
@@ -221,7 +223,7 @@ def _constant_expression(source: str) -> Number:
 
 
 def _filled(parts: tuple[Part, ...], values: Sequence[object]) -> str:
-    """An expression with the values of its expansions."""
+    """Return the text of an expression with the values of its expansions."""
     rest = iter(values)
     return "".join(
         part.text if isinstance(part, (Literal, Quoted)) else str(next(rest)) for part in parts

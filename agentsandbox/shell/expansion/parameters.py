@@ -159,7 +159,7 @@ def _element(name: str, subscript: Word, words: Words) -> MaybeText:
 
 
 def _is_all(subscript: Word | None) -> str:
-    """ "@" or "*" for a subscript that means all elements."""
+    """Return "@" or "*" for a subscript that means all elements, "" for another."""
     if subscript is not None and len(subscript.parts) == 1:
         part = subscript.parts[0]
         if isinstance(part, Literal) and part.text in ("@", "*"):
@@ -333,7 +333,7 @@ def _operated(node: Parameter, reader: ParameterReader, words: Words) -> Paramet
 
 
 def _no_transformation(node: Parameter, reader: ParameterReader) -> ParameterReader:
-    """${x@Z}: an error, but where x is not set."""
+    """${x@Z} for an unknown Z: an error, unless x is unset."""
     bad, is_set = _bad(node, 127).single, reader.single
 
     def fail(host: ExpansionHost) -> str | None:
@@ -353,7 +353,7 @@ def _no_transformation(node: Parameter, reader: ParameterReader) -> ParameterRea
 
 
 def _named(number: Callable[[ExpansionHost], int], shown: str) -> Callable[[ExpansionHost], int]:
-    """An offset or a length, whose errors name the parameter."""
+    """Compile an offset or a length; its errors name the parameter."""
 
     def evaluate(host: ExpansionHost) -> int:
         try:

@@ -415,8 +415,8 @@ def _bind_in_turn(shell: Shell, binders: list[Binder]) -> list[BoundAssignment]:
 
 def _declared_words(
     shell: Shell,
-    order: list[ArgumentBinder | None],
-    words: list[Callable[[Shell, list[str]], None]],
+    order: Sequence[ArgumentBinder | None],
+    words: Sequence[Callable[[Shell, list[str]], None]],
 ) -> list[str | BoundAssignment]:
     """The words of `declare` and its kin: assignments stay whole, other words expand to fields."""
     declared: list[str | BoundAssignment] = []
