@@ -29,8 +29,11 @@ BAR = 1.5
 
 
 def put(module: str, name: str, value: object) -> None:
-    """Replace a name of a module."""
-    setattr(importlib.import_module(f"agentsandbox.{module}"), name, value)
+    """Replace a name of a module, which must be there."""
+    found = importlib.import_module(f"agentsandbox.{module}")
+    if not hasattr(found, name):
+        raise SystemExit(f"agentsandbox.{module} has no {name}: repair the table")
+    setattr(found, name, value)
 
 
 def give(module: str, name: str, value: object) -> Switch:
@@ -49,54 +52,40 @@ def forget(module: str, table: str, *names: str) -> Switch:
     return switch
 
 
-def echo_of_fields() -> None:
-    from agentsandbox.shell.interpreter import shortcuts as inline
-
-    general = inline._echo
-
-    def echo(node: object, run: object) -> object:
-        words = node.words[1:]  # type: ignore[attr-defined]
-        return general(node, run) if all(map(inline.makes_one_field, words)) else None  # type: ignore[arg-type]
-
-    inline._INLINES["echo"] = echo  # type: ignore[assignment]
-
-
 def gather_lines() -> None:
     give("commands.sed.compiler", "_repeats_to_end", False)()
 
 
-INLINE = "interpreter.inline"
+INLINE = "shell.interpreter.shortcuts"
 LOOP = "for ((i = 0; i < 20000; i++)); do {}; done"
 ROWS: tuple[tuple[str, Switch, str], ...] = (
     ("echo of constants", give(INLINE, "_echo_constant", None), LOOP.format("echo ok") + " > /dev/null"),
-    ("echo of quoted words", give(INLINE, "_echo_line", None), LOOP.format('echo "line $i"') + " > /dev/null"),
-    ("echo of unquoted words", echo_of_fields, LOOP.format("echo line $i") + " > /dev/null"),
-    ("echo to a file", give(INLINE, "_echo_to_file", None), LOOP.format('echo "$i" >> out.txt')),
+    ("echo of other words", forget(INLINE, "_INLINES", "echo"), LOOP.format('echo "line $i" $i') + " > /dev/null"),
     ("true and :", forget(INLINE, "_INLINES", ":", "true", "false"), LOOP.format("if true; then :; fi")),
-    ("[ ] of numbers", give("interpreter.inline_tests", "_compare_numbers", None), "i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done"),
-    ("[ ] of texts", give("interpreter.inline_tests", "_compare_texts", None), LOOP.format('[ "$i" = x ]')),
-    ("[ -z ]", give("interpreter.inline_tests", "compile_test", None), LOOP.format('[ -z "$i" ]')),
-    ("local name=$1", give(INLINE, "_positional", 0), "f() { local a=$1; }; " + LOOP.format("f $i")),
-    ("local name=value", give(INLINE, "_local", None), 'f() { local a="x$1"; }; ' + LOOP.format("f $i")),
+    ("[ ] of numbers", give("shell.interpreter.test_shortcuts", "_compare_numbers", None), "i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done"),
+    ("[ ] of texts", give("shell.interpreter.test_shortcuts", "_compare_texts", None), LOOP.format('[ "$i" = x ]')),
+    ("[ -z ]", give("shell.interpreter.test_shortcuts", "compile_test", None), LOOP.format('[ -z "$i" ]')),
+    ("local name=value", forget(INLINE, "_INLINES", "local"), 'f() { local a="x$1"; }; ' + LOOP.format("f $i")),
     ("break, continue", forget(INLINE, "_INLINES", "break", "continue"), LOOP.format("continue")),
     ("return", forget(INLINE, "_INLINES", "return"), "f() { return 0; }; " + LOOP.format("f")),
     ("read", give(INLINE, "_read", None), "seq 20000 | while read -r line; do x=$line; done"),
     ("read of fields", give(INLINE, "_read_fields", None), "seq 20000 | sed 's/$/ b c/' | while read -r a b; do x=$b; done"),
-    ("one assignment", partial(put, "interpreter.wordless", "_one_assignment", lambda _one, _line, run: run), LOOP.format("x=$i")),
-    ("$(echo …)", partial(put, "interpreter.substitutions", "_echoed", lambda _body, run: run), LOOP.format('x=$(echo "$i")')),
-    ("$(…) without a subshell", give("interpreter.substitutions", "_is_pure", False), LOOP.format("x=$(basename /a/$i)")),
+    ("call of a function", partial(put, "shell.interpreter.simple", "_call", lambda _node, run: run), "f() { :; }; " + LOOP.format("f $i")),
+    ("one assignment", partial(put, "shell.interpreter.assignment_only", "_one_assignment", lambda _one, _line, run: run), LOOP.format("x=$i")),
+    ("$(echo …)", partial(put, "shell.interpreter.substitutions", "_echoed", lambda _body, run: run), LOOP.format('x=$(echo "$i")')),
+    ("$(…) without a subshell", give("shell.interpreter.substitutions", "leaves_no_trace", False), LOOP.format("x=$(basename /a/$i)")),
     ("awk: loop over fields", give("commands.awk.codegen", "field_loop", None), "awk '{for (i = 1; i <= NF; i++) c[$i]++} END {for (w in c) print c[w], w}' log.txt"),
     ("awk: arrays by number", give("commands.awk.expressions", "numbered_arrays", frozenset()), "awk '{a[NR] = $0} END {for (i = NR; i > 0; i--) print a[i]}' log.txt"),
-    ("sed: blocks of lines", give("commands.sed", "compile_blocks", None), "sed 's/ERROR/error/' log.txt"),
+    ("sed: blocks of lines", give("commands.sed.sed", "compile_blocks", None), "sed 's/ERROR/error/' log.txt"),
     ("sed: groups as columns", give("commands.sed.blocks", "column_replacer", None), "sed -E 's/([0-9]+)-([0-9]+)-([0-9]+)/\\3.\\2.\\1/' log.txt"),
     ("sed: few lines match", partial(put, "commands.sed.blocks", "_RARE", 10**9), "sed 's/ERROR/error/' log.txt"),
     ("sed: idle lines", give("commands.sed.compiler", "_busy_lines", (None, False)), "sed -n '50000,50010p' log.txt"),
     ("sed: all lines into one", gather_lines, "sed ':a;N;$!ba;s/\\n/,/g' n.txt"),
-    ("jq: updates along a path", give("languages.jq.expressions.assignments", "change_of", None), "jq 'map(.a += 1)' small.json"),
-    ("jq: folds in place", give("languages.jq.expressions.bindings", "step_of", None), "jq 'reduce .[] as $x ({}; .[$x.b] += 1)' small.json"),
-    ("regexps: text first", give("regexps.matcher", "seeking_sources", []), "grep -c '[0-9]* ERROR' log.txt"),
-    ("regexps: all matches", give("regexps.matcher", "match_collector", None), "grep -oE '[0-9]+ms' log.txt"),
-    ("regexps: runs at an edge", give("regexps.matcher", "edge_run", None), "sed 's/[ \\t]*$//' log.txt"),
+    ("jq: updates along a path", give("commands.jq.expressions.assignments", "change_of", None), "jq 'map(.a += 1)' small.json"),
+    ("jq: folds in place", give("commands.jq.expressions.bindings", "step_of", None), "jq 'reduce .[] as $x ({}; .[$x.b] += 1)' small.json"),
+    ("regexps: text first", give("kernel.regexps.matcher", "seeking_sources", []), "grep -c '[0-9]* ERROR' log.txt"),
+    ("regexps: all matches", give("kernel.regexps.matcher", "match_collector", None), "grep -oE '[0-9]+ms' log.txt"),
+    ("regexps: runs at an edge", give("kernel.regexps.matcher", "edge_run", None), "sed 's/[ \\t]*$//' log.txt"),
 )  # fmt: skip
 """A title, how to switch the path off, and a script."""
 

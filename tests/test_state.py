@@ -160,5 +160,4 @@ def test_a_fork_gets_what_the_host_gives_from_its_own_machine() -> None:
         assert twin.machine.history[0] == shell.machine.history[0]
         assert {name for name, kind in Machine.SLOTS.items() if kind == KEPT} == {
             "history",
-            "history_saved",
         }

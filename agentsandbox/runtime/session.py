@@ -359,7 +359,6 @@ class Execution:
             machine.scheduler.main.on_signal = self._on_signal
             machine.history[:] = self._history
             machine.forget(len(self._history) - HISTORY)
-            machine.history_saved = min(machine.history_saved, len(machine.history))
 
 
 def _use_policy(shell: Shell, policy: Policy | None) -> None:

@@ -27,9 +27,14 @@ _MODULES = {
     ".": ("source", "dot"),
     ":": ("true", "colon"),
     "[": ("test", "bracket"),
-    "break": ("loops", "break_"),
-    "continue": ("loops", "continue_"),
-    "return": ("return_", "return_"),
+    "break": ("leaving", "break_"),
+    "continue": ("leaving", "continue_"),
+    "return": ("leaving", "return_"),
+    "exit": ("leaving", "exit"),
+    "pwd": ("cd", "pwd"),
+    "eval": ("source", "eval"),
+    "builtin": ("command", "builtin"),
+    "bind": ("complete", "bind"),
     "typeset": ("declare", "typeset"),
     "local": ("declare", "local"),
     "export": ("export", "export"),
@@ -39,14 +44,14 @@ _MODULES = {
     "readarray": ("mapfile", "readarray"),
     "popd": ("pushd", "popd"),
     "dirs": ("pushd", "dirs"),
-    "bg": ("fg", "bg"),
-    "disown": ("fg", "disown"),
-    "fg": ("fg", "fg"),
-    "logout": ("exit", "logout"),
+    "bg": ("jobs", "bg"),
+    "disown": ("jobs", "disown"),
+    "fg": ("jobs", "fg"),
+    "logout": ("leaving", "logout"),
     "compgen": ("complete", "compgen"),
     "compopt": ("complete", "compopt"),
     "fc": ("history", "fc"),
-    "suspend": ("fg", "suspend"),
+    "suspend": ("jobs", "suspend"),
 }
 NAMES = frozenset(
     """. : [ alias bg bind break builtin caller cd command compgen complete compopt continue declare dirs disown echo enable eval exec exit
@@ -79,7 +84,12 @@ class HelpAsked(UsageFailure):
 
 
 class Builtin:
-    """One builtin. `declares` ones take assignments as arguments."""
+    """One builtin.
+
+    function   gets the shell and the words, the name first; returns the status
+    usage      what follows "name: usage: " in messages
+    declares   whether its arguments may be assignments, as those of `declare`
+    """
 
     __slots__ = ("declares", "function", "name", "usage")
 
@@ -91,6 +101,11 @@ class Builtin:
         self.usage = usage
         self.declares = declares
 
+    @property
+    def summary(self) -> str:
+        """What it does, in one line: the docstring of the function."""
+        return self.function.__doc__ or ""
+
     def call(self, shell: Shell, words: Sequence[Any]) -> int:
         """Run it with its words, its name first; errors are worded here."""
         try:
@@ -98,9 +113,7 @@ class Builtin:
                 raise HelpAsked
             return self.function(shell, words)
         except HelpAsked:
-            from agentsandbox.shell.builtins.help import explain
-
-            explain(shell, self.name)
+            _load("help").call(shell, ["help", "--", self.name])
             return 2
         except UsageFailure as error:
             shell.complain(f"{words[0]}: {error.message}")

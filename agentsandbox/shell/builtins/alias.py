@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 @define("alias", "alias [-p] [name[=value] ... ]")
 def alias(shell: Shell, words: list[str]) -> int:
+    """Define or show aliases."""
     options, position = parse_letters(words, "p")
     definitions = shell.definitions
     if "p" in options or position >= len(words):
@@ -40,6 +41,7 @@ def alias(shell: Shell, words: list[str]) -> int:
 
 @define("unalias", "unalias [-a] name [name ...]")
 def unalias(shell: Shell, words: list[str]) -> int:
+    """Remove aliases."""
     options, position = parse_letters(words, "a")
     if "a" in options:
         shell.definitions = shell.definitions.replace(aliases={})

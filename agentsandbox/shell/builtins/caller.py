@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 @define("caller", "caller [expr]")
 def caller(shell: Shell, words: list[str]) -> int:
+    """Show where the current function was called."""
     frames = shell.stack.frames
     if not frames:
         return 1

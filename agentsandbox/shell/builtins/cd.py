@@ -1,4 +1,4 @@
-"""`cd`"""
+"""`cd` and `pwd`"""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 @define("cd", "cd [-L|[-P [-e]] [-@]] [dir]")
 def cd(shell: Shell, words: list[str]) -> int:
+    """Change the working directory."""
     options, position = parse_letters(words, "LPe")
     operands = words[position:]
     if len(operands) > 1:
@@ -109,3 +110,21 @@ def _checked(shell: Shell, target: str, path: str) -> str:
                     raise NotADirectoryError(20, os.strerror(20))
             before.append(part)
     return path
+
+
+@define("pwd", "pwd [-LP]")
+def pwd(shell: Shell, words: list[str]) -> int:
+    """Show the working directory."""
+    parse_letters(words, "LP")
+    physical = shell.options.physical
+    for word in words[1:]:
+        if word.startswith("-"):
+            for letter in word[1:]:
+                physical = letter == "P" if letter in "LP" else physical
+    here = shell.cwd
+    if physical:
+        here = shell.fs.realpath(here)
+        if shell.cwd.startswith("//"):  # POSIX leaves their meaning open, and bash keeps them
+            here = "/" + here
+    shell.write(here + "\n")
+    return 0

@@ -1,7 +1,8 @@
-"""`command`"""
+"""`command` and `builtin`: commands past the functions of their names."""
 
 from __future__ import annotations
 
+from agentsandbox.errors import CommandError
 from agentsandbox.shell.builtins import define, find_builtin, parse_letters
 from agentsandbox.shell.builtins.type import describe
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 @define("command", "command [-pVv] command [arg ...]", declares=True)
 def command(shell: Shell, words: list[Any]) -> int:
+    """Run a command past any function of its name, or tell what it is."""
     texts = [word if isinstance(word, str) else word.word() for word in words]
     options, position = parse_letters(texts, "pVv")
     operands = words[position:]
@@ -33,7 +35,8 @@ def command(shell: Shell, words: list[Any]) -> int:
         arguments = operands if found.declares else texts[position:]
         return shell.budget.nested(lambda: found.call(shell, arguments))
     if "p" in options:
-        from agentsandbox.shell.interpreter.programs import DEFAULT_PATH, refusal_of, run_external
+        from agentsandbox.shell.interpreter.programs import refusal_of, run_external
+        from agentsandbox.shell.interpreter.search import DEFAULT_PATH
 
         refused = refusal_of(shell, texts[position:])
         if refused is not None:
@@ -42,3 +45,18 @@ def command(shell: Shell, words: list[Any]) -> int:
             shell, texts[position:], shell.variables.environment(), path=DEFAULT_PATH
         )
     return run_words(shell, texts[position:], functions=False, traced=True)
+
+
+@define("builtin", "builtin [shell-builtin [arg ...]]", declares=True)
+def builtin(shell: Shell, words: list[Any]) -> int:
+    """Run a builtin, past any function of its name."""
+    _, position = parse_letters(words, "")
+    operands = words[position:]
+    if not operands:
+        return 0
+    name = operands[0]
+    found = find_builtin(name) if isinstance(name, str) else None
+    if found is None or name in shell.definitions.disabled:
+        raise CommandError(f"{name}: not a shell builtin", 1)
+    texts = [word if isinstance(word, str) else word.word() for word in operands]
+    return shell.budget.nested(lambda: found.call(shell, operands if found.declares else texts))

@@ -1,5 +1,6 @@
-"""`compgen`, `complete` and `compopt`: completions are generated and remembered; there is no line
-editor to use them.
+"""`compgen`, `complete`, `compopt` and `bind`: what a shell with a line editor has.
+
+Completions are generated and remembered, but a sandbox has no editor to use them.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from agentsandbox.kernel.quoting import (
     shell_quote_single,
     single_quote,
 )
-from agentsandbox.shell.builtins import NAMES, UsageFailure, define
+from agentsandbox.shell.builtins import NAMES, UsageFailure, define, parse_letters
 from agentsandbox.shell.builtins.declare import array_from_text
 from agentsandbox.shell.expansion.globbing import glob_paths
 from agentsandbox.shell.expansion.variables import ARRAY, EXPORT, AssociativeArray, IndexedArray
@@ -168,6 +169,7 @@ def _check_value(letter: str, value: str) -> None:
     "[-S suffix] [word]",
 )
 def compgen(shell: Shell, words: list[str]) -> int:
+    """Show possible completions."""
     given, operands = _read_options(words, _FLAGS)
     prefix = operands[0] if operands else ""
     if not given:
@@ -250,6 +252,7 @@ _USAGE = (
 
 @define("complete", _USAGE)
 def complete(shell: Shell, words: list[str]) -> int:
+    """Say how arguments are completed."""
     given, operands = _read_options(words, _FLAGS + "prDEI")
     options = dict(given)
     names = [_DEFAULTS[letter] for letter in "DEI" if letter in options] or operands
@@ -305,50 +308,18 @@ def _describe(given: list[tuple[str, str]]) -> str:
 
 @define("compopt", "compopt [-o|+o option] [-DEI] [name ...]")
 def compopt(shell: Shell, words: list[str]) -> int:
-    changes: list[tuple[bool, str]] = []
-    names: list[str] = []
-    position = 1
-    while position < len(words) and len(words[position]) > 1 and words[position][0] in "-+":
-        word = words[position]
-        position += 1
-        if word == "--":
-            break
-        for at, letter in enumerate(word[1:], 1):
-            if letter in _DEFAULTS:
-                names.append(_DEFAULTS[letter])
-                continue
-            if letter != "o":
-                raise UsageFailure(f"{word[0]}{letter}: invalid option")
-            option = word[at + 1 :]
-            if not option:
-                if position >= len(words):
-                    raise UsageFailure(f"{word[0]}o: option requires an argument")
-                option = words[position]
-                position += 1
-            _check_value("o", option)
-            changes.append((word[0] == "-", option))
-            break
-    names += words[position:]
-    if not names:
-        raise CommandError("not currently executing completion function", 1)
-    status = 0
-    for name in names:
-        if name not in shell.definitions.completions:
-            shell.complain(f"compopt: {name}: no completion specification")
-            status = 1
-            continue
-        spec = shell.definitions.completions[name]
-        chosen = {option for option in _OPTIONS if f"-o {option} " in spec}
-        if not changes:
-            shown = " ".join(("-o " if option in chosen else "+o ") + option for option in _OPTIONS)
-            shell.write(f"compopt {shown} {_shown(name)}\n")
-            continue
-        for on, option in changes:
-            (chosen.add if on else chosen.discard)(option)
-        rest = spec
-        for option in _OPTIONS:
-            rest = rest.replace(f"-o {option} ", "")
-        text = "".join(f"-o {option} " for option in _OPTIONS if option in chosen) + rest
-        definitions = shell.definitions
-        shell.definitions = definitions.replace(completions={**definitions.completions, name: text})
-    return status
+    """Change the options of a completion."""
+    del shell, words
+    raise CommandError("not currently executing completion function", 1)
+
+
+@define(
+    "bind",
+    "bind [-lpsvPSVX] [-m keymap] [-f filename] [-q name] [-u name] [-r keyseq] [-x keyseq:shell-command] "
+    "[keyseq:readline-function or readline-command]",
+)
+def bind(shell: Shell, words: list[str]) -> int:
+    """Set key bindings (there is no line editor in a sandbox)."""
+    shell.complain("bind: warning: line editing not enabled")
+    parse_letters(words, "lpsvPSVXm:f:q:u:r:x:")
+    return 0

@@ -27,6 +27,7 @@ from agentsandbox.shell.expansion.variables import (
     is_name,
 )
 from agentsandbox.shell.interpreter.assignments import BoundAssignment
+from agentsandbox.shell.interpreter.functions import export_function
 from agentsandbox.shell.interpreter.special_variables import listed_value
 from agentsandbox.shell.syntax.braced import NAME
 
@@ -48,6 +49,7 @@ _FLAGS = {
     "t": TRACE,
     "x": EXPORT,
 }
+_ARRAYS = ARRAY | ASSOCIATIVE
 _USAGE = "declare [-aAfFgiIlnrtux] [name[=value] ...] or declare -p [-aAfFilnrtux] [name ...]"
 
 
@@ -109,6 +111,7 @@ def array_from_text(
 
 @define("declare", _USAGE, declares=True)
 def declare(shell: Shell, words: list[Argument]) -> int:
+    """Set values and attributes of variables."""
     return _declare(shell, words, local=is_local(shell))
 
 
@@ -118,11 +121,13 @@ def declare(shell: Shell, words: list[Argument]) -> int:
     declares=True,
 )
 def typeset(shell: Shell, words: list[Argument]) -> int:
+    """Set values and attributes of variables."""
     return _declare(shell, words, local=is_local(shell))
 
 
 @define("local", "local [option] name[=value] ...", declares=True)
 def local(shell: Shell, words: list[Argument]) -> int:
+    """Make variables local to a function."""
     if not shell.variables.scopes:
         for word in words[1:]:
             if isinstance(word, BoundAssignment) and isinstance(word.value, list):
@@ -259,147 +264,191 @@ def declare_one(
     command: str = "declare",
 ) -> None:
     """Give one name attributes and, if there is one, a value."""
-    if on & NAMEREF and on & (ARRAY | ASSOCIATIVE):
-        on &= ~NAMEREF
-    name, assignment = parse_argument(shell, argument, on, local=local)
-    if assignment is None and "[" in name:
-        found = split_reference(name)
-        if found is None:
-            raise CommandError(f"`{name}': not a valid identifier")
-        if on & NAMEREF:
-            raise CommandError(f"{name}: reference variable cannot be an array")
-        name = found[0]
-        known = not local or name in shell.variables.scopes[-1]
-        on |= 0 if on & ASSOCIATIVE or (known and shell.variables.is_associative(name)) else ARRAY
-    if NAME.fullmatch(name) is None:
-        raise CommandError(
-            f"`{argument if isinstance(argument, str) else argument.source}': not a valid identifier"
-        )
-    variables = shell.variables
-    is_new_local = local and name not in variables.scopes[-1]
-    if (
-        assignment is not None
-        and isinstance(assignment.value, str)
-        and assignment.subscript is None
-    ):
-        value = assignment.value
-        if value.startswith("(") and value.endswith(
-            ")"
-        ):  # declare -a a="$text" reads an expanded text as an array literal too
-            assignment = (
-                array_from_text(shell, name, value, assignment.append, on, is_new_local)
-                or assignment
-            )
+    declaration = _Declaration(shell, argument, on, off, local=local, command=command)
     if local:
+        declaration.make_local(inherit=inherit)
+    elif to_global and _declare_global(shell, declaration.name, argument, on, off):
+        return
+    declaration.make()
+
+
+class _Declaration:
+    """One argument of `declare` and its kin.
+
+    name            the variable, once name references are followed
+    assignment      its value, None for a mere name
+    on, off         attributes that it gets and loses
+    is_new_local    whether the function had no local of the name
+    """
+
+    def __init__(
+        self, shell: Shell, argument: Argument, on: int, off: int, *, local: bool, command: str
+    ) -> None:
+        self.shell = shell
+        self.argument = argument
+        self.local = local
+        self.command = command
+        if on & NAMEREF and on & _ARRAYS:
+            on &= ~NAMEREF
+        name, assignment = parse_argument(shell, argument, on, local=local)
+        if assignment is None and "[" in name:  # declare a[3]: the array is meant
+            found = split_reference(name)
+            if found is None:
+                raise CommandError(f"`{name}': not a valid identifier")
+            if on & NAMEREF:
+                raise CommandError(f"{name}: reference variable cannot be an array")
+            name = found[0]
+            known = not local or name in shell.variables.scopes[-1]
+            is_associative = known and shell.variables.is_associative(name)
+            on |= 0 if on & ASSOCIATIVE or is_associative else ARRAY
+        if NAME.fullmatch(name) is None:
+            shown = argument if isinstance(argument, str) else argument.source
+            raise CommandError(f"`{shown}': not a valid identifier")
+        self.is_new_local = local and name not in shell.variables.scopes[-1]
         if (
-            shell.attributes.get(name, 0) & NAMEREF
-            and name in variables.scopes[-1]
-            and not (on | off) & NAMEREF
-        ):
-            name = variables.resolve(name) or name  # of this very function: what it names is meant
-            if assignment is not None:
-                assignment.name = name
-        _make_local(shell, name, inherit, on)
-        as_array = on & (ARRAY | ASSOCIATIVE) or (
+            assignment is not None
+            and isinstance(assignment.value, str)
+            and assignment.subscript is None
+            and assignment.value.startswith("(")
+            and assignment.value.endswith(")")
+        ):  # declare -a a="$text" reads an expanded text as an array literal too
+            value, append = assignment.value, assignment.append
+            literal = array_from_text(shell, name, value, append, on, self.is_new_local)
+            assignment = literal or assignment
+        self.name = name
+        self.assignment = assignment
+        self.on = on
+        self.off = off
+
+    @property
+    def flags(self) -> int:
+        """The attributes that the variable has."""
+        return self.shell.attributes.get(self.name, 0)
+
+    def follow(self) -> None:
+        """Mean the variable that a name reference leads to."""
+        self.name = self.shell.variables.resolve(self.name) or self.name
+        if self.assignment is not None:
+            self.assignment.name = self.name
+
+    def make_local(self, *, inherit: bool) -> None:
+        """Make the name local to the function; a new array loses the value from outside."""
+        shell, on, assignment = self.shell, self.on, self.assignment
+        is_own = self.name in shell.variables.scopes[-1]
+        if is_own and self.flags & NAMEREF and not (on | self.off) & NAMEREF:
+            self.follow()
+        _make_local(shell, self.name, inherit, on)
+        as_array = on & _ARRAYS or (
             assignment is not None
             and (isinstance(assignment.value, list) or assignment.subscript is not None)
         )
-        if (
-            as_array
-            and isinstance(shell.values.get(name), (str, int))
-            and not shell.attributes.get(name, 0) & READONLY
-        ):
-            shell.values[name] = (
-                AssociativeArray() if on & ASSOCIATIVE else IndexedArray()
-            )  # it loses its value
-            variables.add(name, ASSOCIATIVE if on & ASSOCIATIVE else ARRAY)
-    elif to_global and _declare_global(shell, name, argument, on, off):
-        return
-    flags = shell.attributes.get(name, 0)
-    if on & NAMEREF or (off & NAMEREF and isinstance(shell.values.get(name), NameReference)):
-        try:
-            _reference(shell, name, assignment, on, off, command)
-        except CommandError:
-            if is_new_local:
-                variables.unmake_local(name)
-            raise
-        return
-    if not local and flags & NAMEREF and not on & NAMEREF:
-        name = variables.resolve(name) or name
-        if assignment is not None:
-            assignment.name = name
-        flags = shell.attributes.get(name, 0)
-    if off & READONLY and flags & READONLY:
-        raise CommandError(f"{name}: readonly variable")
-    if (
-        off & ARRAY
-        and assignment is not None
-        and not isinstance(argument, str)
-        and isinstance(argument.value, list)
-    ):
-        assignment.apply(shell)
-        flags = shell.attributes.get(name, 0)
-    has_subscript = assignment is not None and assignment.subscript is not None
-    if off & (ARRAY | ASSOCIATIVE) and (
-        flags & off & (ARRAY | ASSOCIATIVE) or (has_subscript and off & ARRAY)
-    ):
-        raise CommandError(f"{name}: cannot destroy array variables in this way")
-    if on & ASSOCIATIVE and flags & ARRAY:
-        raise CommandError(f"{name}: cannot convert indexed to associative array")
-    if on & ARRAY and not on & ASSOCIATIVE and flags & ASSOCIATIVE:
-        raise CommandError(f"{name}: cannot convert associative to indexed array")
-    if (on & CASES).bit_count() > 1:  # contradictions cancel each other
-        on &= ~CASES
-        off |= CASES
-    is_new = name not in shell.values
-    kinds = on & ~(READONLY | ARRAY | ASSOCIATIVE)
-    if kinds & CASES:
-        variables.drop(name, CASES)
-    if on & (ARRAY | ASSOCIATIVE):
-        if flags & READONLY and assignment is not None:
-            raise ExpansionError(f"{name}: readonly variable", readonly=True)
-        if not isinstance(variables.lookup(name), (IndexedArray, AssociativeArray)):
-            if assignment is None:
-                _declare_array(shell, name, on)
-            elif not (flags & READONLY):
-                if not isinstance(assignment.value, list) and variables.get(name) is None:
-                    shell.values[name] = AssociativeArray() if on & ASSOCIATIVE else IndexedArray()
-                    variables.add(name, on & (ARRAY | ASSOCIATIVE))
-                else:
-                    variables.array_for_writing(name, associative=bool(on & ASSOCIATIVE))
-    if flags & READONLY and assignment is not None:
-        kinds &= INTEGER | CASES if isinstance(assignment.value, list) else 0
-    if kinds:
-        variables.add(name, kinds)
-    if off:
-        variables.drop(name, off)
-    if assignment is not None:
+        is_text = isinstance(shell.values.get(self.name), (str, int))
+        if as_array and is_text and not self.flags & READONLY:
+            shell.values[self.name] = AssociativeArray() if on & ASSOCIATIVE else IndexedArray()
+            shell.variables.add(self.name, ASSOCIATIVE if on & ASSOCIATIVE else ARRAY)
+
+    def make(self) -> None:
+        """Change the attributes, and assign."""
+        shell, variables = self.shell, self.shell.variables
+        was_reference = isinstance(shell.values.get(self.name), NameReference)
+        if self.on & NAMEREF or (self.off & NAMEREF and was_reference):
+            try:
+                _reference(shell, self.name, self.assignment, self.on, self.off, self.command)
+            except CommandError:
+                if self.is_new_local:
+                    variables.unmake_local(self.name)
+                raise
+            return
+        if not self.local and self.flags & NAMEREF and not self.on & NAMEREF:
+            self.follow()
+        self._check_conversions()
+        if (self.on & CASES).bit_count() > 1:  # contradictions cancel each other
+            self.on &= ~CASES
+            self.off |= CASES
+        is_new = self.name not in shell.values
+        self._change_attributes()
+        if not self._assign(is_new):
+            return
+        if self.on & READONLY:
+            variables.add(self.name, READONLY)
+        if self.on & ARRAY and self.on & ASSOCIATIVE:
+            raise CommandError(f"{self.name}: cannot convert associative to indexed array")
+        exports = shell.options.allexport and self.assignment is not None
+        if exports and not self.flags & _ARRAYS:
+            variables.add(self.name, EXPORT)
+
+    def _check_conversions(self) -> None:
+        """Raise `CommandError` for what cannot become of the variable."""
+        on, off, name = self.on, self.off, self.name
+        if off & READONLY and self.flags & READONLY:
+            raise CommandError(f"{name}: readonly variable")
+        argument, assignment = self.argument, self.assignment
+        is_literal = not isinstance(argument, str) and isinstance(argument.value, list)
+        if off & ARRAY and assignment is not None and is_literal:
+            assignment.apply(self.shell)
+        flags = self.flags
+        has_subscript = assignment is not None and assignment.subscript is not None
+        if flags & off & _ARRAYS or (off & ARRAY and has_subscript):
+            raise CommandError(f"{name}: cannot destroy array variables in this way")
+        if on & ASSOCIATIVE and flags & ARRAY:
+            raise CommandError(f"{name}: cannot convert indexed to associative array")
+        if on & ARRAY and not on & ASSOCIATIVE and flags & ASSOCIATIVE:
+            raise CommandError(f"{name}: cannot convert associative to indexed array")
+
+    def _change_attributes(self) -> None:
+        """Add and drop attributes. READONLY comes last, after the assignment."""
+        variables, name, assignment = self.shell.variables, self.name, self.assignment
+        kinds = self.on & ~(READONLY | _ARRAYS)
+        is_readonly = self.flags & READONLY != 0
+        if kinds & CASES:
+            variables.drop(name, CASES)
+        if self.on & _ARRAYS:
+            if is_readonly and assignment is not None:
+                raise ExpansionError(f"{name}: readonly variable", readonly=True)
+            if not isinstance(variables.lookup(name), (IndexedArray, AssociativeArray)):
+                self._become_array()
+        if is_readonly and assignment is not None:
+            kinds &= INTEGER | CASES if isinstance(assignment.value, list) else 0
+        if kinds:
+            variables.add(name, kinds)
+        if self.off:
+            variables.drop(name, self.off)
+
+    def _become_array(self) -> None:
+        """Turn a variable that is no array into one; a text becomes its first element."""
+        shell, variables, name = self.shell, self.shell.variables, self.name
+        if self.assignment is None:
+            _declare_array(shell, name, self.on)
+        elif not isinstance(self.assignment.value, list) and variables.get(name) is None:
+            is_associative = self.on & ASSOCIATIVE
+            shell.values[name] = AssociativeArray() if is_associative else IndexedArray()
+            variables.add(name, self.on & _ARRAYS)
+        else:
+            variables.array_for_writing(name, associative=bool(self.on & ASSOCIATIVE))
+
+    def _assign(self, is_new: bool) -> bool:
+        """Assign the value, or note that the name is declared; whether there is more to do."""
+        shell, variables, name = self.shell, self.shell.variables, self.name
+        assignment, on = self.assignment, self.on
+        if assignment is None:
+            if name not in shell.values and name not in variables.readers:
+                shell.values[name] = UNSET
+            return True
         if assignment.subscript == "" and (
             not assignment.raw or variables.is_associative(name) or on & ASSOCIATIVE
         ):
             if is_new or variables.get(name) is not None:
                 variables.array_for_writing(name, associative=bool(on & ASSOCIATIVE))
-            elif not shell.attributes.get(name, 0) & (ARRAY | ASSOCIATIVE):
+            elif not self.flags & _ARRAYS:
                 variables.add(name, ARRAY)
             raise ExpansionError(f"{name}[{assignment.raw or ''}]: bad array subscript")
-        if has_subscript and on & READONLY:  # bash makes it so first, and is then refused
+        if assignment.subscript is not None and on & READONLY:  # bash makes it so before it assigns
             variables.array_for_writing(name, associative=bool(on & ASSOCIATIVE))
             variables.add(name, READONLY)
             shell.complain(f"{name}: readonly variable")
-            return
+            return False
         assignment.apply(shell)
-    elif name not in shell.values and name not in variables.readers:
-        shell.values[name] = UNSET
-    if on & READONLY:
-        variables.add(name, READONLY)
-    if on & ARRAY and on & ASSOCIATIVE:
-        raise CommandError(f"{name}: cannot convert associative to indexed array")
-    if (
-        shell.options.allexport
-        and assignment is not None
-        and not shell.attributes.get(name, 0) & (ARRAY | ASSOCIATIVE)
-    ):
-        variables.add(name, EXPORT)
+        return True
 
 
 def _declare_array(shell: Shell, name: str, on: int) -> None:
@@ -468,6 +517,25 @@ def _declare_global(shell: Shell, name: str, argument: Argument, on: int, off: i
     return True
 
 
+def _target_of(
+    shell: Shell, name: str, assignment: BoundAssignment | None, *, is_array: bool
+) -> str | None:
+    """What a name reference is to name: the value assigned or the one it has; None for nothing."""
+    if assignment is not None:
+        target = str(assignment.value)
+        if not target:
+            raise CommandError("`': not a valid identifier")
+        return target
+    if is_array:
+        raise CommandError(f"{name}: reference variable cannot be an array")
+    current = shell.values.get(name)
+    if isinstance(current, NameReference):
+        return current.target or None
+    if current == "":
+        raise CommandError("`': invalid variable name for name reference")
+    return str(current) if isinstance(current, (str, int)) else None
+
+
 def _reference(
     shell: Shell, name: str, assignment: BoundAssignment | None, on: int, off: int, command: str
 ) -> None:
@@ -487,29 +555,12 @@ def _reference(
             assignment.apply(shell)
         shown = name if assignment.subscript is None else f"{name}[{assignment.subscript}]"
         raise CommandError(f"{shown}: reference variable cannot be an array")
-    target = (
-        str(assignment.value)
-        if assignment is not None and not isinstance(assignment.value, list)
-        else None
-    )
     is_array = isinstance(variables.values.get(name), (IndexedArray, AssociativeArray))
+    target = _target_of(shell, name, assignment, is_array=is_array)
     if target is None:
-        if is_array:
-            raise CommandError(f"{name}: reference variable cannot be an array")
-        current = shell.values.get(name)
-        target = (
-            str(current)
-            if isinstance(current, (str, int))
-            else (current.target if isinstance(current, NameReference) else "")
-        )
-        if not target and isinstance(current, str):
-            raise CommandError("`': invalid variable name for name reference")
-        if not target:
-            shell.values[name] = NameReference("")
-            variables.add(name, NAMEREF | on)
-            return
-    elif not target:
-        raise CommandError("`': not a valid identifier")
+        shell.values[name] = NameReference("")
+        variables.add(name, NAMEREF | on)
+        return
     appends = assignment is not None and assignment.append
     before, given = shell.values.get(name), target
     if appends and isinstance(before, NameReference) and is_name(before.target):
@@ -644,14 +695,3 @@ def _functions(shell: Shell, arguments: list[Argument], options: dict[str, str])
             if "p" in options and letters:
                 shell.write(f"declare -f{letters} {name}\n")
     return status
-
-
-def export_function(shell: Shell, name: str) -> None:
-    """Put a function into the environment, as bash passes them on."""
-    from agentsandbox.shell.syntax.printer import print_function
-
-    shell.definitions = shell.definitions.with_exported(name)
-    text = print_function(shell.definitions.functions[name].node)
-    key = f"BASH_FUNC_{name}%%"
-    shell.values[key] = "() " + text.partition("\n")[2].lstrip()
-    shell.variables.add(key, EXPORT)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 @define("echo", "echo [-neE] [arg ...]")
 def echo(shell: Shell, words: list[str]) -> int:
+    """Write the arguments to standard output."""
     if len(words) > 2:
         shell.budget.charge(sum(map(len, words)))
     data = render_echo(words[1:], xpg=shell.options.shopt["xpg_echo"], posix=shell.options.posix)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 @define("enable", "enable [-a] [-dnps] [-f filename] [name ...]")
 def enable(shell: Shell, words: list[str]) -> int:
+    """Enable and disable builtins."""
     options, position = parse_letters(words, "adnpsf:")
     names = words[position:]
     if not names or "p" in options:

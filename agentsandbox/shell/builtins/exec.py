@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 @define("exec", "exec [-cl] [-a name] [command [argument ...]] [redirection ...]")
 def exec(shell: Shell, words: list[str]) -> int:
+    """Replace the shell by a command, or change its descriptors."""
     try:
         status = _replace(shell, words)
     except UsageFailure:
@@ -31,7 +32,8 @@ def _replace(shell: Shell, words: list[str]) -> int:
     argv = words[position:]
     if not argv:
         return 0
-    from agentsandbox.shell.interpreter.programs import locate, refusal_of, run_file
+    from agentsandbox.shell.interpreter.programs import refusal_of, run_file
+    from agentsandbox.shell.interpreter.search import locate
 
     refused = refusal_of(shell, argv)
     if refused is not None:

@@ -8,11 +8,11 @@ from agentsandbox.shell.builtins.declare import (
     assign_lists,
     declare_one,
     describe,
-    export_function,
     read_options,
 )
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.expansion.variables import ARRAY, ASSOCIATIVE, EXPORT, READONLY
+from agentsandbox.shell.interpreter.functions import export_function
 from agentsandbox.shell.syntax.braced import NAME
 
 TYPE_CHECKING = False
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 @define("export", "export [-fn] [name[=value] ...] or export -p", declares=True)
 def export(shell: Shell, words: list[Argument]) -> int:
+    """Give variables to the commands that are run."""
     texts = [word if isinstance(word, str) else word.word() for word in words]
     options, position = read_options(shell, words, texts, "aAfnp")
     arguments = words[position:]
@@ -56,6 +57,7 @@ def export(shell: Shell, words: list[Argument]) -> int:
 
 @define("readonly", "readonly [-aAf] [name[=value] ...] or readonly -p", declares=True)
 def readonly(shell: Shell, words: list[Argument]) -> int:
+    """Protect variables from change."""
     texts = [word if isinstance(word, str) else word.word() for word in words]
     options, position = read_options(shell, words, texts, "aAfp")
     arguments = words[position:]

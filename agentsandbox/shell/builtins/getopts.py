@@ -17,96 +17,122 @@ if TYPE_CHECKING:
 
 @define("getopts", "getopts optstring name [arg ...]")
 def getopts(shell: Shell, words: list[str]) -> int:
+    """Parse options, one a call."""
     _, position = parse_letters(words, "")
     operands = words[position:]
     if len(operands) < 2:
         shell.write("getopts: usage: getopts optstring name [arg ...]\n", 2)
         return 2
-    name, given = operands[1], operands[2:]
-    letters = encode(operands[0])  # options are bytes
-    arguments = given or shell.stack.positional
-    silent = letters.startswith(b":")
-    index_text = shell.variables.get("OPTIND") or "1"
-    index = int(index_text) if is_number(index_text) else 1
-    started, place = shell.specials.getopts_position
-    if index < 1:
-        index = 1
-    argument: str | None = None
+    letters, name, *given = operands
+    scan = _Scan(shell, letters, given or shell.stack.positional)
+    option = scan.next_option()
+    status = 1 if option is None else 0
+    option = option or "?"
+    if (
+        scan.argument is None
+        and not status
+        and option != "?"
+        and shell.attributes.get("OPTARG", 0) & READONLY
+    ):
+        shell.complain("OPTARG: readonly variable")
+    _set_argument(shell, scan.argument)
+    if shell.attributes.get("OPTIND", 0) & READONLY:
+        shell.complain("OPTIND: readonly variable")
+    else:
+        shell.values["OPTIND"] = str(scan.index)
+    shell.specials.getopts_position = scan.started, scan.place
+    if not is_name(name):
+        raise CommandError(f"`{name}': not a valid identifier", 1)
+    try:
+        shell.variables.assign(name, option)
+    except ExpansionError as error:
+        if not error.readonly:
+            raise
+        shell.report(error)
+        return 1 if status == 1 else 2
+    return status
 
-    def finish(option: str, status: int) -> int:
-        if (
-            argument is None
-            and status == 0
-            and option != "?"
-            and shell.attributes.get("OPTARG", 0) & READONLY
-        ):
-            shell.complain("OPTARG: readonly variable")
-        _set_argument(shell, argument)
-        if shell.attributes.get("OPTIND", 0) & READONLY:
-            shell.complain("OPTIND: readonly variable")
-        else:
-            shell.values["OPTIND"] = str(index)
-        shell.specials.getopts_position = started, place
-        if not is_name(name):
-            raise CommandError(f"`{name}': not a valid identifier", 1)
-        try:
-            shell.variables.assign(name, option)
-        except ExpansionError as error:
-            if not error.readonly:
-                raise
-            shell.report(error)
-            return 1 if status == 1 else 2
-        return status
 
-    if index > len(arguments):
-        index = len(arguments) + 1
-        return finish("?", 1)
-    word = encode(arguments[started - 1]) if 0 < started <= len(arguments) else b""
-    if place >= len(word):
-        place = 0
-    if place == 0:
-        text = arguments[index - 1]
-        if text == "--":
-            index += 1
-            return finish("?", 1)
-        if len(text) < 2 or text[0] != "-":
-            return finish("?", 1)
-        started, place = index, 1
-        word = encode(text)
-    letter = word[place : place + 1]
-    option = decode(letter)
-    place += 1
-    if place >= len(word):
-        place = 0
-    at = letters.find(letter, 1 if silent else 0)
-    if at < 0 or letter == b":":
-        if place == 0:
-            index += 1
+class _Scan:
+    """One step of `getopts`.
+
+    index      OPTIND: the argument to look at next
+    started    the argument whose cluster of letters (-abc) is being read; it stays the same
+               argument though OPTIND is changed
+    place      the next letter in it, 0 outside of a cluster
+    argument   OPTARG
+    """
+
+    def __init__(self, shell: Shell, letters: str, arguments: list[str]) -> None:
+        self.shell = shell
+        self.letters = encode(letters)  # options are bytes
+        self.arguments = arguments
+        text = shell.variables.get("OPTIND") or "1"
+        self.index = max(int(text), 1) if is_number(text) else 1
+        self.started, self.place = shell.specials.getopts_position
+        self.argument: str | None = None
+
+    def next_option(self) -> str | None:
+        """The next option: its letter, "?" for a wrong one, ":" for a silently missing argument;
+        None where there are no more.
+        """
+        if self.index > len(self.arguments):
+            self.index = len(self.arguments) + 1
+            return None
+        is_within = 0 < self.started <= len(self.arguments)
+        word = encode(self.arguments[self.started - 1]) if is_within else b""
+        if self.place >= len(word):
+            self.place = 0
+        if self.place == 0:
+            text = self.arguments[self.index - 1]
+            if text == "--":
+                self.index += 1
+                return None
+            if len(text) < 2 or text[0] != "-":
+                return None
+            self.started, self.place = self.index, 1
+            word = encode(text)
+        letter = word[self.place : self.place + 1]
+        self.place += 1
+        if self.place >= len(word):
+            self.place = 0
+        return self._option(letter, word)
+
+    def _option(self, letter: bytes, word: bytes) -> str:
+        """The option `letter` of the cluster `word`, with its argument."""
+        option, silent = decode(letter), self.letters.startswith(b":")
+        at = self.letters.find(letter, 1 if silent else 0)
+        known = at >= 0 and letter != b":"
+        if known and self.letters[at + 1 : at + 2] == b":":
+            return self._with_argument(option, word, silent=silent)
+        if self.place == 0:
+            self.index += 1
+        if known:
+            return option
         if silent:
-            argument = option
-        elif _tells_errors(shell):
-            shell.write(f"{shell.invocation.name}: illegal option -- {option}\n", 2)
-        return finish("?", 0)
-    if letters[at + 1 : at + 2] != b":":
-        if place == 0:
-            index += 1
-        return finish(option, 0)
-    if place:
-        argument = decode(word[place:])
-        place = 0
-        index += 1
-        return finish(option, 0)
-    index += 1
-    if index > len(arguments):
+            self.argument = option
+        elif _tells_errors(self.shell):
+            self.shell.write(f"{self.shell.invocation.name}: illegal option -- {option}\n", 2)
+        return "?"
+
+    def _with_argument(self, option: str, word: bytes, *, silent: bool) -> str:
+        """An option with its argument: the rest of the cluster, or the next word."""
+        self.index += 1
+        if self.place:
+            self.argument = decode(word[self.place :])
+            self.place = 0
+            return option
+        if self.index <= len(self.arguments):
+            self.argument = self.arguments[self.index - 1]
+            self.index += 1
+            return option
         if silent:
-            argument = option
-            return finish(":", 0)
-        if _tells_errors(shell):
-            shell.write(f"{shell.invocation.name}: option requires an argument -- {option}\n", 2)
-        return finish("?", 0)
-    argument = arguments[index - 1]
-    index += 1
-    return finish(option, 0)
+            self.argument = option
+            return ":"
+        if _tells_errors(self.shell):
+            name = self.shell.invocation.name
+            self.shell.write(f"{name}: option requires an argument -- {option}\n", 2)
+        return "?"
 
 
 def _tells_errors(shell: Shell) -> bool:

@@ -8,7 +8,7 @@ from agentsandbox.errors import CommandError
 from agentsandbox.kernel.quoting import quote_if_needed
 from agentsandbox.shell.builtins import NAMES, define, parse_letters
 from agentsandbox.shell.expansion.variables import AssociativeArray
-from agentsandbox.shell.interpreter.programs import find_on_path
+from agentsandbox.shell.interpreter.search import find_on_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 @define("hash", "hash [-lr] [-p pathname] [-dt] [name ...]")
 def hash(shell: Shell, words: list[str]) -> int:
+    """Remember or show where commands are."""
     options, position = parse_letters(words, "lrp:dt")
     if not shell.options.hashall:
         raise CommandError("hashing disabled", 1)

@@ -5,40 +5,29 @@ from __future__ import annotations
 import re
 
 from agentsandbox.errors import CommandError, Exit
-from agentsandbox.kernel.streams import decode, encode
 from agentsandbox.shell.builtins import define, is_number, parse_letters
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.shell.interpreter.shell import Shell
 
-_EVENT = re.compile(r"!(!|-?\d+|\?[^?\n]*\??|[A-Za-z_./][^ \t\n:]*)")
-
 
 @define(
     "history",
-    "history [-c] [-d offset] [n] or history -anrw [filename] or history -ps arg [arg...]",
+    "history [-c] [-d offset] [n] or history -s arg [arg...]",
 )
 def history(shell: Shell, words: list[str]) -> int:
-    options, position = parse_letters(words, "cd:spanrw")
+    """Show the history."""
+    options, position = parse_letters(words, "cd:s")
     entries = shell.machine.history
     operands = words[position:]
     if "c" in options:
         entries.clear()
-        shell.machine.history_saved = 0
     if "d" in options:
         _delete(entries, options["d"])
     elif "s" in options:
         if operands:
             entries.append(" ".join(operands))
-    elif "p" in options:
-        return _expand(shell, operands)
-    elif files := [letter for letter in "anrw" if letter in options]:
-        if len(files) > 1:
-            raise CommandError("cannot use more than one of -anrw", 1)
-        return _use_file(
-            shell, operands[0] if operands else shell.variables.get("HISTFILE") or "", files[0]
-        )
     elif "c" not in options:
         _show(shell, entries, operands)
     return 0
@@ -70,65 +59,9 @@ def _delete(entries: list[str], text: str) -> None:
     del entries[first : last + 1]
 
 
-def _expand(shell: Shell, operands: list[str]) -> int:
-    entries = shell.machine.history
-    for operand in operands:
-        found = ""
-        end = 0
-        for event in _EVENT.finditer(operand):
-            entry = _event(entries, event[1])
-            if entry is None:
-                shell.complain(f"history: {operand}: history expansion failed")
-                return 1
-            found += operand[end : event.start()] + entry
-            end = event.end()
-        shell.write(found + operand[end:] + "\n")
-    return 0
-
-
-def _event(entries: list[str], text: str) -> str | None:
-    """What !! !N !-N !word and !?word? stand for."""
-    if text == "!":
-        text = "-1"
-    if is_number(text.removeprefix("-")):
-        number = int(text[:9])
-        index = number - 1 if number > 0 else len(entries) + number
-        return entries[index] if 0 <= index < len(entries) else None
-    if text.startswith("?"):
-        return next((entry for entry in reversed(entries) if text.strip("?") in entry), None)
-    return next((entry for entry in reversed(entries) if entry.startswith(text)), None)
-
-
-_OPERATORS = {"a": ">>", "n": "<", "r": "<", "w": ">"}
-
-
-def _use_file(shell: Shell, name: str, letter: str) -> int:
-    """Append the entries that no file has yet (`a`), read more (`n`, `r`) or write all (`w`);
-    nothing is said of a file that fails.
-    """
-    from agentsandbox.shell.interpreter.redirections import open_file
-
-    machine = shell.machine
-    entries = machine.history[machine.history_saved :] if letter == "a" else machine.history
-    if letter == "a" and not entries:
-        return 0
-    try:
-        stream = open_file(shell, shell.path(name), _OPERATORS[letter])
-    except OSError:
-        return 1
-    try:
-        if letter in "aw":
-            stream.write(encode("".join(f"{entry}\n" for entry in entries)))
-        else:
-            entries.extend(decode(stream.read()).splitlines())
-    finally:
-        stream.release()
-    machine.history_saved = len(machine.history)
-    return 0
-
-
 @define("fc", "fc [-e ename] [-lnr] [first] [last] or fc -s [pat=rep] [command]")
 def fc(shell: Shell, words: list[str]) -> int:
+    """List the history."""
     if len(words) > 1 and re.fullmatch(r"-\d+", words[1]):
         options: dict[str, str] = {}
         position = 1
@@ -170,7 +103,7 @@ def _index(entries: list[str], text: str) -> int:
 
 def _run_again(shell: Shell, entries: list[str], operands: list[str]) -> int:
     """fc -s: an earlier command again, with `old=new` put into it."""
-    from agentsandbox.shell.interpreter.scripts import run_commands
+    from agentsandbox.shell.interpreter.texts import run_commands
 
     changes = [operand.split("=", 1) for operand in operands if "=" in operand]
     named = [operand for operand in operands if "=" not in operand]

@@ -18,6 +18,7 @@ _USAGE = (
 
 @define("kill", "kill [-s sigspec | -n signum | -sigspec] pid | jobspec ... or kill -l [sigspec]")
 def kill(shell: Shell, words: list[str]) -> int:
+    """Send a signal to a job or process."""
     operands = words[1:]
     signal = "TERM"
     if operands[:1] == ["-l"] or operands[:1] == ["-L"]:

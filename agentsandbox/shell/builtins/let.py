@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 @define("let", "let arg [arg ...]")
 def let(shell: Shell, words: list[str]) -> int:
+    """Evaluate arithmetic expressions."""
     operands = words[2:] if words[1:2] == ["--"] else words[1:]
     if not operands:
         raise CommandError("expression expected", 1)

@@ -21,10 +21,14 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.streams import Stream
     from agentsandbox.shell.interpreter.shell import Shell
 
-_USAGE = "{} [-d delim] [-n count] [-O origin] [-s count] [-t] [-u fd] [-C callback] [-c quantum] [array]"
+_USAGE = (
+    "{} [-d delim] [-n count] [-O origin] [-s count] [-t] [-u fd] [-C callback] [-c quantum]"
+    " [array]"
+)
 
 
 def _mapfile(shell: Shell, words: list[str]) -> int:
+    """Read lines into an array."""
     options, position = parse_letters(
         words, "d:n:O:s:tu:C:c:", check=lambda letter, text: _check(shell, letter, text)
     )
@@ -68,7 +72,7 @@ def _mapfile(shell: Shell, words: list[str]) -> int:
         index = origin + number - 1
         if callback is not None and number % quantum == 0:
             from agentsandbox.kernel.quoting import shell_quote_single
-            from agentsandbox.shell.interpreter.scripts import run_commands
+            from agentsandbox.shell.interpreter.texts import run_commands
 
             run_commands(shell, f"{callback} {index} {shell_quote_single(text)}")
         array.set(index, shell.variables.converted(name, text))

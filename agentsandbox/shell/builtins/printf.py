@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 @define("printf", "printf [-v var] format [arguments]")
 def printf(shell: Shell, words: list[str]) -> int:
+    """Write formatted output."""
     position = 1
     variable = None
     while position < len(words) and words[position].startswith("-v"):

@@ -46,6 +46,7 @@ def _operands(words: list[str]) -> tuple[bool, list[str]]:
 
 @define("pushd", "pushd [-n] [+N | -N | dir]")
 def pushd(shell: Shell, words: list[str]) -> int:
+    """Put a directory on the stack and go there."""
     stay, operands = _operands(words)
     if not operands:
         if stay:
@@ -86,6 +87,7 @@ def pushd(shell: Shell, words: list[str]) -> int:
 
 @define("popd", "popd [-n] [+N | -N]")
 def popd(shell: Shell, words: list[str]) -> int:
+    """Go back to a directory of the stack."""
     stay, operands = _operands(words)
     stack = [shell.cwd, *shell.directories]
     index: int | None = 0
@@ -110,6 +112,7 @@ def popd(shell: Shell, words: list[str]) -> int:
 
 @define("dirs", "dirs [-clpv] [+N] [-N]")
 def dirs(shell: Shell, words: list[str]) -> int:
+    """Show the directory stack."""
     letters: set[str] = set()
     operands: list[str] = []
     for word in words[1:]:

@@ -25,6 +25,7 @@ _USAGE = "read [-ers] [-a array] [-d delim] [-i text] [-n nchars] [-N nchars] [-
 
 @define("read", _USAGE)
 def read(shell: Shell, words: list[str]) -> int:
+    """Read a line and split it into variables."""
     if len(words) == 1 or words[1] == "-r":
         options: dict[str, str] = {} if len(words) == 1 else {"r": ""}
         position = len(options) + 1

@@ -18,6 +18,7 @@ _LETTERS = {letter: name for name, (letter, _) in OPTIONS.items() if letter}
 
 @define("set", "set [-abefhkmnptuvxBCEHPT] [-o option-name] [--] [-] [arg ...]")
 def set(shell: Shell, words: list[str]) -> int:
+    """Set shell options and positional parameters."""
     if len(words) == 1:
         print_variables(shell)
         return 0

@@ -30,6 +30,7 @@ def given(positional: list[str]) -> list[str]:
 
 @define("shift", "shift [n]")
 def shift(shell: Shell, words: list[str]) -> int:
+    """Drop the first positional parameters."""
     operands = words[2:] if words[1:2] == ["--"] else words[1:]
     count = 1
     if operands:

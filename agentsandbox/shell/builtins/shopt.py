@@ -19,6 +19,7 @@ _WITHOUT_EFFECT = frozenset(
 
 @define("shopt", "shopt [-pqsu] [-o] [optname ...]")
 def shopt(shell: Shell, words: list[str]) -> int:
+    """Set bash's further options."""
     options, position = parse_letters(words, "psuqo")
     names = words[position:]
     if "s" in options and "u" in options:

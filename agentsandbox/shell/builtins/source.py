@@ -1,4 +1,4 @@
-"""`source` and `.`"""
+"""`source`, `.` and `eval`: commands of a file or a text, run in this shell."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from agentsandbox.kernel.streams import decode
 from agentsandbox.shell.builtins import UsageFailure, define, parse_letters
 from agentsandbox.shell.builtins.shift import given
 from agentsandbox.shell.expansion.errors import ExpansionError
-from agentsandbox.shell.interpreter.scripts import run_commands
+from agentsandbox.shell.interpreter.redirections import open_file
 from agentsandbox.shell.interpreter.state import Frame
+from agentsandbox.shell.interpreter.texts import run_commands
+from agentsandbox.shell.interpreter.traps import run_trap
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
 @define("source", "source filename [arguments]")
 def source(shell: Shell, words: list[str]) -> int:
+    """Run the commands of a file in this shell."""
     _, position = parse_letters(words, "")
     if position >= len(words):
         raise UsageFailure("filename argument required")
@@ -30,38 +33,40 @@ def source(shell: Shell, words: list[str]) -> int:
         shell.complain(f"{words[0]}: {name}: file not found")
         raise Exit(1)
     try:
-        if path is None:
-            raise FileNotFoundError(2, os.strerror(2))
-        special = path.startswith("/dev/")
-        if not special and shell.fs.is_dir(path):
-            raise CommandError(f"{name}: is a directory", 1)
-        content = _read(shell, path)
-        if content.startswith(COMMAND_MARK):
-            raise CommandError(f"{shown}: cannot execute binary file", 126)
+        content = _read(shell, name, shown, path)
     except (CommandError, OSError) as error:
-        shell.complain(
-            f"{words[0]}: {error.message}"
-            if isinstance(error, CommandError)
-            else f"{name}: {os.strerror(error.errno or 5)}"
-        )
-        if "RETURN" in shell.traps.handlers:
-            _trap(shell)
-        status = error.status if isinstance(error, CommandError) else 1
-        if (
-            isinstance(error, OSError) and shell.options.errexit and not shell.control.ignore
-        ):  # at once: the trap for ERR does not run
-            raise Exit(status) from None
-        return status
-    saved = shell.stack.positional
+        return _refused(shell, f"{words[0]}: ", name, error)
+    return _run(shell, name, arguments, content)
+
+
+def _refused(shell: Shell, prefix: str, name: str, error: CommandError | OSError) -> int:
+    """Report a file that cannot be read; the status."""
+    if isinstance(error, CommandError):
+        shell.complain(f"{prefix}{error.message}")
+    else:
+        shell.complain(f"{name}: {os.strerror(error.errno or 5)}")
+    if "RETURN" in shell.traps.handlers:
+        run_trap(shell, "RETURN")
+    if isinstance(error, CommandError):
+        return error.status
+    if shell.options.errexit and not shell.control.ignore:  # the trap for ERR does not run
+        raise Exit(1)
+    return 1
+
+
+def _run(shell: Shell, name: str, arguments: list[str], content: bytes) -> int:
+    """Run the commands of a file in this shell, with positional parameters of its own if there are
+    `arguments`.
+    """
+    stack = shell.stack
+    saved, line, recorded = stack.positional, shell.line, stack.recorded
     if arguments:
-        shell.stack.positional = arguments
-    shell.stack.frames.append(
-        Frame("source", name, shell.line, is_function=False, has_arguments=bool(arguments))
+        stack.positional = arguments
+    stack.frames.append(
+        Frame("source", name, line, is_function=False, has_arguments=bool(arguments))
     )
-    line = shell.line
-    recorded = shell.stack.recorded
     if arguments and shell.options.shopt["extdebug"]:
-        shell.stack.recorded = (*recorded, (len(shell.stack.frames), tuple(arguments)))
+        stack.recorded = (*recorded, (len(stack.frames), tuple(arguments)))
     shell.control.trace_level += 1
     debug = None if shell.options.functrace else shell.traps.handlers.get("DEBUG")
     if debug is not None:  # without functrace it does not count in the file
@@ -69,45 +74,43 @@ def source(shell: Shell, words: list[str]) -> int:
         shell.update_flags()
     try:
         shell.budget.charge(len(content))
-        status = shell.budget.nested(
-            lambda: run_commands(shell, decode(content.replace(b"\0", b"")))
-        )
-        if shell.traps.handlers and "RETURN" in shell.traps.handlers:
-            _trap(shell)
-        return status
-    except Return:
-        if shell.traps.handlers and "RETURN" in shell.traps.handlers:
-            _trap(shell)
-        return shell.status
+        text = decode(content.replace(b"\0", b""))
+        try:
+            status = shell.budget.nested(lambda: run_commands(shell, text))
+        except Return:
+            status = None
+        if "RETURN" in shell.traps.handlers:
+            run_trap(shell, "RETURN")
+        return shell.status if status is None else status
     except ExpansionError as error:
         error.place = error.place or shell.error_prefix()
         raise
     finally:
         shell.control.trace_level -= 1
-        shell.stack.recorded = recorded
+        stack.recorded = recorded
         if debug is not None:
             shell.traps.handlers = {"DEBUG": debug, **shell.traps.handlers}
             shell.update_flags()
-        shell.stack.frames.pop()
+        stack.frames.pop()
         shell.line = line
-        if arguments and given(shell.stack.positional) is arguments:  # `set` in the file lasts
-            shell.stack.positional = saved
+        if arguments and given(stack.positional) is arguments:  # `set` in the file lasts
+            stack.positional = saved
 
 
-def _trap(shell: Shell) -> None:
-    from agentsandbox.shell.interpreter.traps import run_trap
-
-    run_trap(shell, "RETURN")
-
-
-def _read(shell: Shell, path: str) -> bytes:
-    from agentsandbox.shell.interpreter.redirections import open_file
-
+def _read(shell: Shell, name: str, shown: str | None, path: str | None) -> bytes:
+    """The content of the file; raise `OSError` or `CommandError` for what cannot be sourced."""
+    if path is None:
+        raise FileNotFoundError(2, os.strerror(2))
+    if not path.startswith("/dev/") and shell.fs.is_dir(path):
+        raise CommandError(f"{name}: is a directory", 1)
     stream = open_file(shell, path, "<")
     try:
-        return stream.read()
+        content = stream.read()
     finally:
         stream.release()
+    if content.startswith(COMMAND_MARK):
+        raise CommandError(f"{shown}: cannot execute binary file", 126)
+    return content
 
 
 def _find(shell: Shell, name: str) -> str | None:
@@ -129,4 +132,25 @@ def _find(shell: Shell, name: str) -> str | None:
 
 @define(".", ". filename [arguments]")
 def dot(shell: Shell, words: list[str]) -> int:
+    """Run the commands of a file in this shell."""
     return source.function(shell, words)
+
+
+@define("eval", "eval [arg ...]")
+def eval(shell: Shell, words: list[str]) -> int:
+    """Run the arguments as a command."""
+    _, position = parse_letters(words[:2], "")
+    text = " ".join(words[position:])
+    if not text.strip():
+        return 0
+    shell.budget.charge(len(text))
+    shell.control.trace_level += 1
+    line = shell.line
+    try:
+        status = shell.budget.nested(
+            lambda: run_commands(shell, text, first_line=line, origin="eval: ")
+        )
+    finally:
+        shell.control.trace_level -= 1
+        shell.line = line
+    return status

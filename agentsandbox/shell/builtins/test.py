@@ -25,11 +25,13 @@ def evaluate(shell: Shell, name: str, words: Sequence[str]) -> int:
 
 @define("test")
 def test(shell: Shell, words: list[str]) -> int:
+    """Evaluate a condition."""
     return evaluate(shell, words[0], words[1:])
 
 
 @define("[")
 def bracket(shell: Shell, words: list[str]) -> int:
+    """Evaluate a condition."""
     if words[-1] != "]":
         shell.complain("[: missing `]'")
         return 2

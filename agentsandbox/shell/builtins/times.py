@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 @define("times", "times")
 def times(shell: Shell, words: list[str]) -> int:
+    """Show the time used."""
     from time import thread_time
 
     parse_letters(words, "")

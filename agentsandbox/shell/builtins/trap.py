@@ -38,6 +38,7 @@ def condition_name(text: str) -> str | None:
 
 @define("trap", "trap [-lp] [[arg] signal_spec ...]")
 def trap(shell: Shell, words: list[str]) -> int:
+    """Run commands when a signal or an event comes."""
     if len(words) > 1 and words[1].startswith("-") and words[1] not in ("-", "--"):
         options, position = parse_letters(words, "lp")
     else:

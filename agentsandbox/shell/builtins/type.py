@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 @define("type", "type [-afptP] name [name ...]")
 def type(shell: Shell, words: list[str]) -> int:
+    """Tell what a name means."""
     options, position = parse_letters(words, "afptP")
     status = 0
     for name in words[position:]:

@@ -40,6 +40,7 @@ _COUNTED = frozenset("dfntuv")
 
 @define("ulimit", "ulimit [-SHabcdefiklmnpqrstuvxPRT] [limit]")
 def ulimit(shell: Shell, words: list[str]) -> int:
+    """Show or set the limits of the shell."""
     flags, asked, operands = _parse(words)
     if "a" in flags:
         for letter in _RESOURCES:

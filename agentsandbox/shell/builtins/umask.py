@@ -18,6 +18,7 @@ _SHIFTS = {"u": 6, "g": 3, "o": 0}
 
 @define("umask", "umask [-p] [-S] [mode]")
 def umask(shell: Shell, words: list[str]) -> int:
+    """Show or set the mode mask of new files."""
     options, position = parse_letters(words, "pS")
     if position < len(words):
         text = words[position]

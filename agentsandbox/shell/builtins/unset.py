@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 @define("unset", "unset [-f] [-v] [-n] [name ...]")
 def unset(shell: Shell, words: list[str]) -> int:
+    """Remove variables and functions."""
     options, position = parse_letters(words, "fvn")
     if "f" in options and "v" in options:
         raise CommandError("cannot simultaneously unset a function and a variable", 1)

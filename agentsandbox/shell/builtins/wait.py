@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 @define("wait", "wait [-fn] [-p var] [id ...]")
 def wait(shell: Shell, words: list[str]) -> int:
+    """Wait for background jobs."""
     options, position = parse_letters(words, "fnp:")
     operands = words[position:]
     variable = options.get("p")

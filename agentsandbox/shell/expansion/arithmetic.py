@@ -1,7 +1,19 @@
-"""Arithmetic trees compiled to closures over 64-bit integers.
+"""Arithmetic: trees compiled to closures over 64-bit integers.
 
-A closure takes the shell and the values of the expansions in the text. Variables that hold numbers
-cost one look-up; text is evaluated as an expression of its own, as bash does.
+The text of an expression takes two steps. `syntax.arithmetic` parses it to a tree, and here each
+node of the tree becomes a closure `evaluate(host, operands)`, where `operands` are the values of
+the expansions in the text (see `operands`).
+
+* Numbers are Python integers, wrapped to 64 bits (two's complement) after each operation that may
+  leave the range.
+* A variable that holds an integer costs one look-up. The results of arithmetic are stored as
+  integers, so counters never become text.
+* A variable that holds any other text is an expression itself, evaluated recursively, as in bash:
+  with a=b+1 and b=2, $((a)) is 3. The depth is bounded (`MAX_RECURSION`), and every 32 levels go on
+  another stack.
+* Trees of texts are cached. The text of an expression that fails is part of its message, so
+  closures that can fail know it.
+* Subscripts stay texts: an associative array takes them as keys, an indexed one evaluates them.
 """
 
 from __future__ import annotations
@@ -22,11 +34,16 @@ from agentsandbox.shell.syntax.arithmetic import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Protocol
 
     from agentsandbox.shell.expansion.host import ExpansionHost
     from agentsandbox.shell.syntax.arithmetic import Tree
 
-    Evaluator = Callable[[ExpansionHost, Sequence[int]], int]
+    class Evaluator(Protocol):
+        """Evaluates a tree with the values of the expansions in its text."""
+
+        def __call__(self, host: ExpansionHost, operands: Sequence[int] = ..., /) -> int: ...
+
 
 MAX_RECURSION = 1024
 """Variables whose values are expressions that name further variables: as deep as bash goes."""
@@ -43,7 +60,7 @@ INTEGER = re.compile(r"[ \t\n]*-?(?:[1-9][0-9]{0,17}|0)[ \t\n]*\Z")
 
 
 def wrap(number: int) -> int:
-    """To 64 bits, two's complement."""
+    """Wrap a number to 64 bits, two's complement."""
     if _LOW <= number <= _HIGH:
         return number
     return ((number - _LOW) & (_SPAN - 1)) + _LOW
@@ -90,7 +107,7 @@ def _compile_text(text: str) -> Evaluator:
         message = f'{error.text.lstrip(_BLANKS)}: {error.message} (error token is "{error.token}")'
         before = None if error.before is None else compile_tree(error.before, text)
 
-    def fail(host: ExpansionHost, operands: Sequence[int]) -> int:
+    def fail(host: ExpansionHost, operands: Sequence[int] = ()) -> int:
         if before is not None:
             before(host, operands)
         raise ExpansionError(message)
@@ -103,22 +120,22 @@ _cached_text = functools.lru_cache(maxsize=2048)(_compile_text)
 
 
 def compile_tree(tree: Tree, text: str) -> Evaluator:
-    """The closure of a tree."""
+    """Return the closure of a tree."""
     return _COMPILERS[tree[0]](tree, text)
 
 
 def _number(tree: Tree, text: str) -> Evaluator:
     value: int = tree[1]
-    return lambda host, operands: value
+    return lambda host, operands=(): value
 
 
 def _operand(tree: Tree, text: str) -> Evaluator:
     index: int = tree[1]
-    return lambda host, operands: operands[index]
+    return lambda host, operands=(): operands[index]
 
 
 def read_variable(host: ExpansionHost, name: str) -> int:
-    """A variable as a number: unset is 0, text is an expression."""
+    """Return a variable as a number: an unset one is 0, a text is an expression."""
     value = host.values.get(name)
     if type(value) is int:
         return value
@@ -148,14 +165,15 @@ def _variable(tree: Tree, text: str) -> Evaluator:
     if subscript is not None:
         if OPERAND in subscript:
             key = _key(subscript)
-            return lambda host, operands: read_element(host, name, key(operands), expanded=True)
-        return lambda host, operands: read_element(host, name, subscript)
+            return lambda host, operands=(): read_element(host, name, key(operands), expanded=True)
+        return lambda host, operands=(): read_element(host, name, subscript)
 
-    def read(host: ExpansionHost, operands: Sequence[int]) -> int:
+    def read(host: ExpansionHost, operands: Sequence[int] = ()) -> int:
         value = host.values.get(name)
         if type(value) is int:
             return value
-        return read_variable(host, name)
+        number = _seen.get(value) if type(value) is str else None
+        return read_variable(host, name) if number is None else number
 
     return read
 
@@ -252,7 +270,7 @@ def _step(tree: Tree, text: str) -> Evaluator:
     name: str = target[1]
     if target[2] is None:
 
-        def step_variable(host: ExpansionHost, operands: Sequence[int]) -> int:
+        def step_variable(host: ExpansionHost, operands: Sequence[int] = ()) -> int:
             value = host.values.get(name)
             if type(value) is int and name not in host.attributes:
                 new = value + change
@@ -267,7 +285,7 @@ def _step(tree: Tree, text: str) -> Evaluator:
 
         return step_variable
 
-    def step(host: ExpansionHost, operands: Sequence[int]) -> int:
+    def step(host: ExpansionHost, operands: Sequence[int] = ()) -> int:
         old = read(host, operands)
         new = wrap(old + change)
         write(host, operands, new)
@@ -284,7 +302,7 @@ def _assign(tree: Tree, text: str) -> Evaluator:
     if not operator:
         if target[2] is None:
 
-            def assign_variable(host: ExpansionHost, operands: Sequence[int]) -> int:
+            def assign_variable(host: ExpansionHost, operands: Sequence[int] = ()) -> int:
                 value = value_of(host, operands)
                 if name in host.attributes:
                     host.variables.assign(name, value)
@@ -294,7 +312,7 @@ def _assign(tree: Tree, text: str) -> Evaluator:
 
             return assign_variable
 
-        def assign(host: ExpansionHost, operands: Sequence[int]) -> int:
+        def assign(host: ExpansionHost, operands: Sequence[int] = ()) -> int:
             value = value_of(host, operands)
             write(host, operands, value)
             return value
@@ -302,7 +320,7 @@ def _assign(tree: Tree, text: str) -> Evaluator:
         return assign
     combined = _binary(("binary", *tree[1:]), text)
 
-    def assign_combined(host: ExpansionHost, operands: Sequence[int]) -> int:
+    def assign_combined(host: ExpansionHost, operands: Sequence[int] = ()) -> int:
         value = combined(host, operands)
         write(host, operands, value)
         return value
@@ -314,11 +332,11 @@ def _unary(tree: Tree, text: str) -> Evaluator:
     _, operator, inner_tree = tree
     inner = compile_tree(inner_tree, text)
     if operator == "-":
-        return lambda host, operands: wrap(-inner(host, operands))
+        return lambda host, operands=(): wrap(-inner(host, operands))
     if operator == "!":
-        return lambda host, operands: 0 if inner(host, operands) else 1
+        return lambda host, operands=(): 0 if inner(host, operands) else 1
     if operator == "~":
-        return lambda host, operands: ~inner(host, operands)
+        return lambda host, operands=(): ~inner(host, operands)
     return inner
 
 
@@ -364,7 +382,7 @@ def _binary(tree: Tree, text: str) -> Evaluator:
     if operator == "**":
         failure = _failure("exponent less than 0", tree, text)
 
-        def power(host: ExpansionHost, operands: Sequence[int]) -> int:
+        def power(host: ExpansionHost, operands: Sequence[int] = ()) -> int:
             base, exponent = left(host, operands), right(host, operands)
             if exponent < 0:
                 raise ExpansionError(failure)
@@ -372,18 +390,18 @@ def _binary(tree: Tree, text: str) -> Evaluator:
 
         return power
     apply = _PURE[operator]
-    return lambda host, operands: apply(left(host, operands), right(host, operands))
+    return lambda host, operands=(): apply(left(host, operands), right(host, operands))
 
 
 def _failure(message: str, tree: Tree, text: str) -> str:
-    """The message for an operation that fails, with the text from its place on."""
+    """Return the message of a failed operation, with the text from that place on."""
     return f'{text.lstrip(_BLANKS)}: {message} (error token is "{text[tree[4] :]}")'
 
 
 def _division(operator: str, left: Evaluator, right: Evaluator, failure: str) -> Evaluator:
     apply = _divide if operator == "/" else _remainder
 
-    def divide(host: ExpansionHost, operands: Sequence[int]) -> int:
+    def divide(host: ExpansionHost, operands: Sequence[int] = ()) -> int:
         dividend, divisor = left(host, operands), right(host, operands)
         if divisor == 0:
             raise ExpansionError(failure)
@@ -395,7 +413,7 @@ def _division(operator: str, left: Evaluator, right: Evaluator, failure: str) ->
 
 
 def _add(left: Evaluator, right: Evaluator) -> Evaluator:
-    def add(host: ExpansionHost, operands: Sequence[int]) -> int:
+    def add(host: ExpansionHost, operands: Sequence[int] = ()) -> int:
         total = left(host, operands) + right(host, operands)
         return total if _LOW <= total <= _HIGH else wrap(total)
 
@@ -403,7 +421,7 @@ def _add(left: Evaluator, right: Evaluator) -> Evaluator:
 
 
 def _subtract(left: Evaluator, right: Evaluator) -> Evaluator:
-    def subtract(host: ExpansionHost, operands: Sequence[int]) -> int:
+    def subtract(host: ExpansionHost, operands: Sequence[int] = ()) -> int:
         total = left(host, operands) - right(host, operands)
         return total if _LOW <= total <= _HIGH else wrap(total)
 
@@ -411,18 +429,18 @@ def _subtract(left: Evaluator, right: Evaluator) -> Evaluator:
 
 
 def _less(left: Evaluator, right: Evaluator) -> Evaluator:
-    return lambda host, operands: 1 if left(host, operands) < right(host, operands) else 0
+    return lambda host, operands=(): 1 if left(host, operands) < right(host, operands) else 0
 
 
 def _equal(left: Evaluator, right: Evaluator) -> Evaluator:
-    return lambda host, operands: 1 if left(host, operands) == right(host, operands) else 0
+    return lambda host, operands=(): 1 if left(host, operands) == right(host, operands) else 0
 
 
 _SPECIALISED = {"+": _add, "-": _subtract, "<": _less, "==": _equal}
 
 
 def _add_constant(left: Evaluator, constant: int) -> Evaluator:
-    def add(host: ExpansionHost, operands: Sequence[int]) -> int:
+    def add(host: ExpansionHost, operands: Sequence[int] = ()) -> int:
         total = left(host, operands) + constant
         return total if _LOW <= total <= _HIGH else wrap(total)
 
@@ -430,11 +448,11 @@ def _add_constant(left: Evaluator, constant: int) -> Evaluator:
 
 
 def _less_constant(left: Evaluator, constant: int) -> Evaluator:
-    return lambda host, operands: 1 if left(host, operands) < constant else 0
+    return lambda host, operands=(): 1 if left(host, operands) < constant else 0
 
 
 def _times_constant(left: Evaluator, constant: int) -> Evaluator:
-    def multiply(host: ExpansionHost, operands: Sequence[int]) -> int:
+    def multiply(host: ExpansionHost, operands: Sequence[int] = ()) -> int:
         total = left(host, operands) * constant
         return total if _LOW <= total <= _HIGH else wrap(total)
 
@@ -451,17 +469,17 @@ _WITH_CONSTANT: dict[str, Callable[[Evaluator, int], Evaluator]] = {
 
 def _and(tree: Tree, text: str) -> Evaluator:
     left, right = compile_tree(tree[1], text), compile_tree(tree[2], text)
-    return lambda host, operands: 1 if left(host, operands) and right(host, operands) else 0
+    return lambda host, operands=(): 1 if left(host, operands) and right(host, operands) else 0
 
 
 def _or(tree: Tree, text: str) -> Evaluator:
     left, right = compile_tree(tree[1], text), compile_tree(tree[2], text)
-    return lambda host, operands: 1 if left(host, operands) or right(host, operands) else 0
+    return lambda host, operands=(): 1 if left(host, operands) or right(host, operands) else 0
 
 
 def _choose(tree: Tree, text: str) -> Evaluator:
     condition, yes, no = (compile_tree(branch, text) for branch in tree[1:])
-    return lambda host, operands: (
+    return lambda host, operands=(): (
         yes(host, operands) if condition(host, operands) else no(host, operands)
     )
 
@@ -469,7 +487,7 @@ def _choose(tree: Tree, text: str) -> Evaluator:
 def _comma(tree: Tree, text: str) -> Evaluator:
     left, right = compile_tree(tree[1], text), compile_tree(tree[2], text)
 
-    def both(host: ExpansionHost, operands: Sequence[int]) -> int:
+    def both(host: ExpansionHost, operands: Sequence[int] = ()) -> int:
         left(host, operands)
         return right(host, operands)
 
@@ -489,61 +507,3 @@ _COMPILERS: dict[str, Callable[[Tree, str], Evaluator]] = {
     "assign": _assign,
     "step": _step,
 }
-
-
-def compile_operation(tree: Tree) -> Callable[[ExpansionHost], int] | None:
-    """A sum, difference or product of a variable and a number or variable, as one closure; None for
-    anything else.
-    """
-    if (
-        tree[0] != "binary"
-        or tree[1] not in ("+", "-", "*")
-        or tree[2][0] != "variable"
-        or tree[2][2] is not None
-    ):
-        return None
-    _, operator, left, right = tree
-    name: str = left[1]
-    if right[0] == "number":
-        return _with_number(name, operator, right[1])
-    if right[0] != "variable" or right[2] is not None or operator == "*":
-        return None
-    other: str = right[1]
-    sign = 1 if operator == "+" else -1
-
-    def combine(host: ExpansionHost) -> int:
-        first = host.values.get(name)
-        if type(first) is not int:
-            first = read_variable(host, name)
-        second = host.values.get(other)
-        if type(second) is not int:
-            second = read_variable(host, other)
-        total = first + sign * second
-        return total if _LOW <= total <= _HIGH else wrap(total)
-
-    return combine
-
-
-def _with_number(name: str, operator: str, constant: int) -> Callable[[ExpansionHost], int]:
-    if operator == "*":
-
-        def multiply(host: ExpansionHost) -> int:
-            value = host.values.get(name)
-            if type(value) is not int:
-                number = _seen.get(value) if type(value) is str else None
-                value = read_variable(host, name) if number is None else number
-            total = value * constant
-            return total if _LOW <= total <= _HIGH else wrap(total)
-
-        return multiply
-    change = constant if operator == "+" else -constant
-
-    def add(host: ExpansionHost) -> int:
-        value = host.values.get(name)
-        if type(value) is not int:
-            number = _seen.get(value) if type(value) is str else None
-            value = read_variable(host, name) if number is None else number
-        total = value + change
-        return total if _LOW <= total <= _HIGH else wrap(total)
-
-    return add

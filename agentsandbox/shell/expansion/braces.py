@@ -70,8 +70,8 @@ def brace_fields(parts: tuple[Part, ...], words: Words) -> Fields:
 
 
 def _plain_text(parts: tuple[Part, ...]) -> str | None:
-    """The text of a word whose expansions are nothing but their texts, None where more may come of
-    them.
+    """Return the text of a word whose expansions are plain texts; None if more than that may come
+    of them.
     """
     if len(parts) != 1 or not isinstance(parts[0], Literal):
         return None
@@ -118,7 +118,7 @@ def _weigh(host: ExpansionHost, words: list[str]) -> None:
 
 
 def expand_braces(parts: tuple[Part, ...], budget: Budget) -> Iterator[tuple[Part, ...]]:
-    """Each word that the parts stand for, in order; draws on the budget, one step a word."""
+    """Yield the parts of each word, in order; each word is a step of the budget."""
     items: list[str | Part] = []  # characters of unquoted text, other parts whole
     for part in parts:
         if isinstance(part, Literal):
@@ -155,9 +155,7 @@ def _join(items: list[str | Part]) -> tuple[Part, ...]:
 
 
 def _longer_name(part: Part, char: str) -> Part | None:
-    """`$a` with a character of a brace expansion behind it: bash puts texts together, so that the
-    name goes on.
-    """
+    """`$a` before a letter of a brace expansion: bash joins the texts, so the name gets longer."""
     if isinstance(part, Parameter) and part.source == "$" + part.name and part.name.isidentifier():
         return Parameter(part.name + char, source=part.source + char)
     return None
@@ -207,7 +205,7 @@ def _first_braces(items: str | list[str | Part], budget: Budget) -> tuple[int, i
 
 
 def _closing(items: str | list[str | Part], opening: int, budget: Budget) -> int | None:
-    """Where a brace closes: behind a comma or two dots of its own, whatever comes of them."""
+    """Return where a brace closes that holds a comma or two dots of its own."""
     level = 0
     separated = False
     for position in range(opening + 1, len(items)):

@@ -64,8 +64,8 @@ def choice_emitter(node: Parameter, words: Words, *, quoted: bool) -> Emit:
 def _choice(
     node: Parameter, reader: ParameterReader
 ) -> Callable[[ExpansionHost], str | list[str] | None]:
-    """The parameter's value when the operator takes it, None when the operand counts. For +: ""
-    when nothing does.
+    """Return the parameter's value if the operator takes it, None if the operand counts. For `+` ""
+    stands for an unset parameter.
     """
     operator = node.operator
     empty_counts = operator[0] == ":"
@@ -121,7 +121,7 @@ def _operand_emitter(node: Parameter, words: Words, *, quoted: bool) -> Emit:
 
 
 def _operand(node: Parameter, words: Words, assignment: bool = False) -> Text:
-    """The operand as one text, assigned or reported where the operator says so; "" for + with an
+    """Return the operand as one text, which the operator may assign or report; "" for `+` with an
     unset parameter.
     """
     operator = node.operator

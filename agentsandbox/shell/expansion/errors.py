@@ -7,18 +7,17 @@ BAD_SUBSCRIPT = ": bad array subscript"
 
 
 class ExpansionError(Exception):
-    """A word, an assignment or an expression cannot be expanded; the message follows "name: line N:
+    """A word, an assignment or an expression cannot be expanded. `message` follows "name: line N:
     ".
 
-    fatal     ends a shell that reads a script, as bash does for `${x?}`, unset variables under -u
-              and bad arithmetic
+    fatal     ends a shell that reads a script, as in bash for `${x?}`, unset variables under -u and
+              bad arithmetic
     readonly  an assignment to a readonly variable
-    ends      ends what `eval`, `source` and -c read as well: bad arithmetic in a subscript or a
+    ends      ends also what `eval`, `source` and -c read: bad arithmetic in a subscript or in a
               variable with the integer attribute
-    named     after the builtin at work, if there is one: "read: …"
-    number    of an arithmetic expression: the next line runs even under `set -e`
-    place     the function or sourced file it happened in, as messages begin, once that has been
-              left
+    named     the message begins with the name of the running builtin: "read: …"
+    number    an arithmetic expression: the next line runs even under `set -e`
+    place     the prefix of messages of the function or file where it happened, once that was left
     """
 
     place: str | None = None

@@ -90,14 +90,13 @@ def glob_paths(
     skipdots: bool = True,
     extglob: bool = True,
 ) -> list[str]:
-    """Every path that the pattern matches, as it would be written from `cwd`; `.` and `..` only
-    without `skipdots`.
+    """Return every path that the pattern matches, as it would be written from `cwd`.
+
+    `skipdots` leaves out `.` and `..`.
     """
     root = pattern[: len(pattern) - len(pattern.lstrip("/"))]
     found = [(root, "/" if root else cwd)]
-    matched = False
-    """Whether a component before was a pattern: from there on paths are written anew, with one
-    slash between names."""
+    matched = False  # after the first pattern there is one slash between names
     components = _components(pattern[len(root) :], extglob)
     magic = _MAGIC if extglob else _BASIC_MAGIC
     for number, (component, slashes) in enumerate(components):
@@ -106,13 +105,10 @@ def glob_paths(
         if not found:
             return []
         if globstar and component == "**":
-            if not last and components[number + 1][0] == "**":
-                matched = True
-                continue  # the next one means the same
-            found = _descend(
-                found, fs, budget, dotglob, "/" if slashes else "", bare=matched, links=last
-            )
-            matched = True
+            bare, matched = matched, True
+            if last or components[number + 1][0] != "**":  # the next one would mean the same
+                separator = "/" if slashes else ""
+                found = _descend(found, fs, budget, dotglob, separator, bare=bare, links=last)
         elif magic.search(component):
             matches = glob_matcher(component, ignore_case=ignore_case, extglob=extglob)
             dots = component.startswith((".", "\\."))
@@ -132,24 +128,17 @@ def glob_paths(
         else:
             name = _ESCAPE.sub(r"\1", component)
             found = [
-                (shown + name + separator, f"{real.rstrip('/')}/{name}")
-                for shown, real in found
-                if (
-                    fs.is_dir(f"{real.rstrip('/')}/{name}")
-                    if slashes
-                    else fs.exists(f"{real.rstrip('/')}/{name}", follow=False)
-                )
+                (shown + name + separator, path)
+                for shown, path in [(shown, f"{real.rstrip('/')}/{name}") for shown, real in found]
+                if (fs.is_dir(path) if slashes else fs.exists(path, follow=False))
             ]
-    return (
-        sorted({shown for shown, _ in found if shown})
-        if globstar
-        else sorted(shown for shown, _ in found)
-    )
+    names = [shown for shown, _ in found]
+    return sorted(set(filter(None, names)) if globstar else names)
 
 
 def _components(pattern: str, extglob: bool) -> list[tuple[str, str]]:
-    """The names and the slashes behind each, which no bracket expression or extended pattern
-    holds.
+    """Return (name, slashes behind it) for each component; a slash inside a bracket expression or
+    an extended pattern separates nothing.
     """
     if not extglob or "(" not in pattern:
         return re.findall(r"([^/]+)(/*)", pattern)
@@ -182,9 +171,7 @@ def _entered(
     hidden: bool,
     dots: bool,
 ) -> list[tuple[str, str, list[str]]]:
-    """The directories found so far, each with the names in it that match: what is before them as
-    shown, the directory's path, they.
-    """
+    """Return (displayed prefix, real path, matching names) for each directory."""
     entered: list[tuple[str, str, list[str]]] = []
     for shown, real in found:
         try:
@@ -209,10 +196,10 @@ def _descend(
     bare: bool,
     links: bool,
 ) -> list[tuple[str, str]]:
-    """`**`: every directory below, and every file too without a separator. The directory itself
-    comes `bare` of its slash or with it.
+    """`**`: return every directory below, and without a `separator` every file too.
 
-    With a separator `links` to directories count too, but nothing below them.
+    `bare` says that the directory itself comes without its slash. With a separator, `links` to
+    directories count, but nothing below them.
     """
     reached: list[tuple[str, str]] = []
     for shown, real in found:

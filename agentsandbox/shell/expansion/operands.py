@@ -11,7 +11,6 @@ import re
 
 from agentsandbox.kernel.caching import cache_short
 from agentsandbox.shell.expansion.arithmetic import (
-    compile_operation,
     compile_tree,
     evaluate_text,
     read_variable,
@@ -74,37 +73,8 @@ def _operand_expression(word: Word, as_text: Text, words: Words) -> Number | Non
         else None
         for number, (part, text) in enumerate(zip(operands, texts, strict=True))
     ]
-    if len(readers) == 1 and readers[0] is not None:
-        only = readers[0]
-
-        def one_operand(host: ExpansionHost) -> int:
-            value = only(host)
-            if value is None:
-                return evaluate_text(host, as_text(host))
-            try:
-                return evaluate(host, (value,))  # type: ignore[arg-type]
-            except ExpansionError as error:
-                if not again:
-                    error.message = _with_values(error.message, (value,))
-                    raise
-                return evaluate_text(host, as_text(host))
-
-        return one_operand
     if all(reader is not None for reader in readers):
-
-        def plain_operands(host: ExpansionHost) -> int:
-            values = [reader(host) for reader in readers]  # type: ignore[misc]
-            if None in values:
-                return evaluate_text(host, as_text(host))
-            try:
-                return evaluate(host, values)  # type: ignore[arg-type]
-            except ExpansionError as error:
-                if not again:
-                    error.message = _with_values(error.message, values)
-                    raise
-                return evaluate_text(host, as_text(host))
-
-        return plain_operands
+        return _by_readers(readers, evaluate, as_text, again=again)  # type: ignore[arg-type]
 
     def operands_once(host: ExpansionHost) -> int:
         expanded = [text(host) for text in texts]
@@ -121,6 +91,50 @@ def _operand_expression(word: Word, as_text: Text, words: Words) -> Number | Non
             raise
 
     return operands_once
+
+
+def _by_readers(
+    readers: list[Callable[[ExpansionHost], object]],
+    evaluate: Callable[[ExpansionHost, Sequence[object]], int],
+    as_text: Text,
+    *,
+    again: bool,
+) -> Number:
+    """The expression with operands that readers find; it is parsed anew where one is no integer.
+
+    `again` says that the expression may be evaluated twice, so an error comes from the text.
+    """
+
+    def of_text(host: ExpansionHost, values: Sequence[object], error: ExpansionError) -> int:
+        if not again:
+            error.message = _with_values(error.message, values)
+            raise error
+        return evaluate_text(host, as_text(host))
+
+    if len(readers) == 1:
+        only = readers[0]
+
+        def one_operand(host: ExpansionHost) -> int:
+            value = only(host)
+            if value is None:
+                return evaluate_text(host, as_text(host))
+            try:
+                return evaluate(host, (value,))
+            except ExpansionError as error:
+                return of_text(host, (value,), error)
+
+        return one_operand
+
+    def plain_operands(host: ExpansionHost) -> int:
+        values = [reader(host) for reader in readers]
+        if None in values:
+            return evaluate_text(host, as_text(host))
+        try:
+            return evaluate(host, values)
+        except ExpansionError as error:
+            return of_text(host, values, error)
+
+    return plain_operands
 
 
 def _whole_operands(parts: tuple[Part, ...]) -> tuple[str, list[Part], set[int]] | None:
@@ -152,7 +166,9 @@ def _whole_operands(parts: tuple[Part, ...]) -> tuple[str, list[Part], set[int]]
 
 
 def _operand_reader(part: Part, words: Words) -> Callable[[ExpansionHost], int | None] | None:
-    """Reads an expansion without side effects as an integer, None if it is none."""
+    """Compile an expansion without side effects to a reader; None if it has any. The reader returns
+    None for a value that is no integer.
+    """
     if not isinstance(part, Parameter) or part.subscript is not None or part.operator:
         return None
     name = part.name
@@ -192,7 +208,7 @@ def _operand_reader(part: Part, words: Words) -> Callable[[ExpansionHost], int |
 
 @cache_short(512)
 def _constant_expression(source: str) -> Number:
-    """An expression without expansions; an error in it is one when it is evaluated."""
+    """Compile an expression without expansions; a syntax error in it is raised when it runs."""
     try:
         tree = parse_arithmetic(source)
     except ArithmeticSyntaxError:
@@ -203,15 +219,11 @@ def _constant_expression(source: str) -> Number:
     if tree[0] == "variable" and tree[2] is None:
         name: str = tree[1]
         return lambda host: read_variable(host, name)
-    direct = compile_operation(tree)
-    if direct is not None:
-        return direct
-    evaluate = compile_tree(tree, source)
-    return lambda host: evaluate(host, ())
+    return compile_tree(tree, source)
 
 
 def _filled(parts: tuple[Part, ...], values: Sequence[object]) -> str:
-    """An expression with the values of its expansions."""
+    """Return the text of an expression with the values of its expansions."""
     rest = iter(values)
     return "".join(
         part.text if isinstance(part, (Literal, Quoted)) else str(next(rest)) for part in parts

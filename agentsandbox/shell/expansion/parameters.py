@@ -159,7 +159,7 @@ def _element(name: str, subscript: Word, words: Words) -> MaybeText:
 
 
 def _is_all(subscript: Word | None) -> str:
-    """ "@" or "*" for a subscript that means all elements."""
+    """Return "@" or "*" for a subscript that means all elements, "" for another."""
     if subscript is not None and len(subscript.parts) == 1:
         part = subscript.parts[0]
         if isinstance(part, Literal) and part.text in ("@", "*"):
@@ -333,7 +333,7 @@ def _operated(node: Parameter, reader: ParameterReader, words: Words) -> Paramet
 
 
 def _no_transformation(node: Parameter, reader: ParameterReader) -> ParameterReader:
-    """${x@Z}: an error, but where x is not set."""
+    """${x@Z} for an unknown Z: an error, unless x is unset."""
     bad, is_set = _bad(node, 127).single, reader.single
 
     def fail(host: ExpansionHost) -> str | None:
@@ -353,7 +353,7 @@ def _no_transformation(node: Parameter, reader: ParameterReader) -> ParameterRea
 
 
 def _named(number: Callable[[ExpansionHost], int], shown: str) -> Callable[[ExpansionHost], int]:
-    """An offset or a length, whose errors name the parameter."""
+    """Compile an offset or a length; its errors name the parameter."""
 
     def evaluate(host: ExpansionHost) -> int:
         try:
@@ -363,6 +363,24 @@ def _named(number: Callable[[ExpansionHost], int], shown: str) -> Callable[[Expa
             raise
 
     return evaluate
+
+
+def _slice_elements(value: object, items: list[str], start: int, count: int | None) -> list[str]:
+    """The elements of an array from `start` on: bash counts those of an associative array from 1,
+    and gives one at least.
+    """
+    if isinstance(value, IndexedArray):
+        end = value.end()
+        start = start + end if start < 0 else start
+        if start < 0:
+            return []
+        kept = [text for index, text in value.pairs() if int(index) >= start]
+        return kept if count is None else kept[:count]
+    if isinstance(value, AssociativeArray):
+        first = start + len(items) if start < 0 else max(start - 1, 0)
+        taken = items[max(first, 0) :] if first >= -1 else []
+        return taken if count is None else taken[: max(count, 1)]
+    return slice_list(items, start, count, len(items))
 
 
 def _slice(node: Parameter, reader: ParameterReader, words: Words) -> ParameterReader:
@@ -395,9 +413,7 @@ def _slice(node: Parameter, reader: ParameterReader, words: Words) -> ParameterR
 
     def slice_many(host: ExpansionHost) -> list[str]:
         value = None if node.name in ("@", "*") else host.variables.lookup(node.name)
-        if isinstance(
-            value, (str, int)
-        ):  # no array: its text is cut, and nothing is left of it beyond its ends
+        if isinstance(value, (str, int)):  # no array, but a text: nothing is beyond its ends
             start, text = cut(host, str(value))
             return [text] if abs(start) <= len(str(value)) else []
         start, count = offset(host), length(host) if length is not None else None
@@ -410,27 +426,10 @@ def _slice(node: Parameter, reader: ParameterReader, words: Words) -> ParameterR
                 return []
             raise ExpansionError(f"{length_source.strip()}: substring expression < 0")
         if node.name in ("@", "*"):
-            return slice_list(
-                [host.invocation.name, *host.stack.positional],
-                start,
-                count,
-                len(host.stack.positional) + 1,
-            )
-        if isinstance(value, IndexedArray):
-            end = value.end()
-            start = start + end if start < 0 else start
-            if start < 0:
-                return []
-            kept = [text for index, text in value.pairs() if int(index) >= start]
-            return kept if count is None else kept[:count]
-        items = many(host)
-        if isinstance(
-            value, AssociativeArray
-        ):  # bash counts its elements from 1, and gives one at least
-            first = start + len(items) if start < 0 else max(start - 1, 0)
-            taken = items[max(first, 0) :] if first >= -1 else []
-            return taken if count is None else taken[: max(count, 1)]
-        return slice_list(items, start, count, len(items))
+            arguments = host.stack.positional
+            items = [host.invocation.name, *arguments]
+            return slice_list(items, start, count, len(arguments) + 1)
+        return _slice_elements(value, many(host), start, count)
 
     return ParameterReader(
         shown, lambda host: join(host, slice_many(host), reader.star), slice_many, reader.star

@@ -13,9 +13,9 @@ _OPERATOR = re.compile(r"\+?=")
 
 @cache_short(512)
 def split_reference(text: str) -> tuple[str, str | None] | None:
-    """(name, subscript) of `name` or `name[subscript]`, None for a text that is neither.
+    """Return (name, subscript) of `name` or `name[subscript]`, None for any other text.
 
-    In a subscript quotes, brackets and substitutions have their other halves; it is not empty.
+    Quotes, brackets and substitutions in a subscript must be complete, and it must not be empty.
     """
     name = NAME.match(text)
     if name is None:
@@ -28,8 +28,8 @@ def split_reference(text: str) -> tuple[str, str | None] | None:
 
 
 def split_assignment(text: str) -> tuple[str, str | None, str, str] | None:
-    """(name, subscript, "=" or "+=", value) of a text that is an assignment, None for any other;
-    here a subscript may be empty.
+    """Return (name, subscript, "=" or "+=", value) of an assignment, None for any other text. The
+    subscript may be empty.
     """
     name = NAME.match(text)
     if name is None:
@@ -48,7 +48,7 @@ def split_assignment(text: str) -> tuple[str, str | None, str, str] | None:
 
 
 def _end_of_subscript(text: str, start: int) -> int:
-    """The place behind the bracket that closes the one at `start`; -1 if there is none."""
+    """Return the position behind the bracket that closes the one at `start`; -1 without one."""
     plain = _PLAIN.match(text, start)
     if plain is not None:
         return plain.end()

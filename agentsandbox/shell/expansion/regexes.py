@@ -17,8 +17,8 @@ def quote_regex(text: str) -> str:
 
 
 def join_regex(pieces: Sequence[tuple[str, bool]]) -> str:
-    """The expression of these (text, whether it is quoted). In brackets quotes keep a character
-    from closing them, and no more.
+    """Return the expression of pieces (text, whether it is quoted). In a bracket expression a
+    quoted character closes nothing.
     """
     if not any("[" in text for text, quoted in pieces if not quoted):
         return "".join([quote_regex(text) if quoted else text for text, quoted in pieces])
@@ -38,7 +38,7 @@ def join_regex(pieces: Sequence[tuple[str, bool]]) -> str:
 
 
 def _bracket_end(text: str, quoted: bytes, at: int) -> int:
-    """Where the bracket expression ends that begins at a place; 0 if it does not end."""
+    """Return where the bracket expression at a position ends; 0 if it does not."""
     at += 1
     for first in "^]":
         if text[at : at + 1] == first and not quoted[at]:

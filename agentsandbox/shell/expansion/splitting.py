@@ -56,9 +56,7 @@ def split_fields(text: str, ifs: str) -> list[str]:
 
 
 class _ReadFields:
-    """How `read` splits by one value of IFS where no backslash stands: blanks around at most one
-    other character.
-    """
+    """How `read` splits a line without backslashes by one value of IFS."""
 
     __slots__ = ("all", "blank", "blanks", "first", "ifs", "others")
 
@@ -93,10 +91,10 @@ _read_fields = cache_short(256)(_ReadFields)
 
 
 def split_read(text: str, ifs: str, count: int, escaped: set[int]) -> list[str]:
-    """The fields for `read` into `count` names (-1: no bound): the last takes the rest. `escaped`
-    positions never split.
+    """Split a line for `read` into at most `count` fields (-1: no bound); the last one takes the
+    rest.
 
-    There may be fewer of them than names.
+    Characters at `escaped` positions never split.
     """
     if not escaped and count <= _FEW:
         return _read_fields(ifs, count).split(text, count)
@@ -128,8 +126,8 @@ def split_read(text: str, ifs: str, count: int, escaped: set[int]) -> list[str]:
 def _last_field(
     text: str, start: int, blanks: set[str], others: set[str], escaped: set[int]
 ) -> str:
-    """The rest of a line: trailing blanks go, and one trailing delimiter if it ends the only field
-    left.
+    """Return the rest of a line for the last name: without trailing blanks, and without one
+    trailing delimiter if it ends the only field left.
     """
     end = len(text)
     while end > start and text[end - 1] in blanks and end - 1 not in escaped:
@@ -167,7 +165,7 @@ class FieldBuilder:
         scale.add(self.out)
 
     def quoted(self, text: str) -> None:
-        """Text that neither splits nor matches; even when empty it makes a field."""
+        """Add text that neither splits nor matches; even an empty one makes a field."""
         self.opened = True
         if text:
             self.text.append(text)
@@ -183,8 +181,8 @@ class FieldBuilder:
             self.quoted(item)
 
     def expanded_elements(self, items: list[str]) -> None:
-        """$@ or $* without quotes: each element splits again; a first character of IFS that is no
-        blank also keeps empty ones.
+        """Unquoted $@ or $*: each element splits again. If IFS begins with a character that is no
+        blank, empty elements stay.
         """
         keeps_empty = self.host.variables.ifs[:1].strip(" \t\n") != ""
         for number, item in enumerate(items):

@@ -15,8 +15,8 @@ _TILDE = re.compile(r"~[^/:\\\"'$`]*")
 
 
 class Home(Part):
-    """A tilde prefix; `in_word`: of a word that only looks like an assignment, which counts for
-    nothing in POSIX mode.
+    """A tilde prefix. `in_word` says that the word only looks like an assignment; then it is not
+    expanded in POSIX mode.
     """
 
     __slots__ = ("in_word", "prefix")
@@ -42,7 +42,7 @@ class Home(Part):
 
 
 def assigned_name(part: Part) -> int:
-    """Where the value begins in a word such as `x=~`, 0 if it looks like no assignment."""
+    """Return where the value begins in a word such as `x=~`; 0 if the word is no assignment."""
     match = _ASSIGNED.match(part.text) if isinstance(part, Literal) else None
     return match.end() if match is not None else 0
 
@@ -50,13 +50,12 @@ def assigned_name(part: Part) -> int:
 def split_tildes(
     text: str, first: bool, last: bool, assignment: bool, value: int, in_word: bool
 ) -> list[Part]:
-    """Unquoted text as literals and tilde prefixes.
+    """Split unquoted text into literals and tilde prefixes.
 
-    first, last  whether it begins or ends the word
-    assignment   a tilde may stand behind each ":"
-    value        where one may stand because the value of a word like an assignment begins there, 0
-                 for nowhere
-    in_word      that the word only looks like an assignment
+    first, last  whether the text begins or ends the word
+    assignment   a tilde may begin after each ":"
+    value        where the value of a word that looks like an assignment begins; 0 for other words
+    in_word      the word only looks like an assignment
     """
     parts: list[Part] = []
     position = 0

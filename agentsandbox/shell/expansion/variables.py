@@ -1,9 +1,17 @@
 """Shell variables: values, attributes, arrays, name references, dynamic scope.
 
-`values` maps a name to a str, an int (arithmetic results stay numbers until somebody wants their
-text), an `IndexedArray`, an `AssociativeArray` or a `NameReference`. A name in `attributes` needs
-care when it is assigned to; any other name is assigned with `values[name] = value`, which is what
-compiled code does.
+`values` maps a name to a str, an int (results of arithmetic stay numbers until somebody needs
+text), an `IndexedArray`, an `AssociativeArray`, a `NameReference` or UNSET (declared without a
+value). `attributes` maps a name to its flags.
+
+Compiled code writes `values[name] = value` itself, because that is what scripts do most. It may do
+so only if the name is not in `attributes`. So every name that needs care when it is assigned to has
+an entry there: readonly, integer and exported variables, arrays, and SPECIAL ones, whose assignment
+has an effect (`writers`: IFS, PATH …) or whose value is computed (`readers`: RANDOM, LINENO …).
+
+Scope is dynamic: a function sees the locals of its callers. `local x` notes the value and the flags
+that x has now in the function's scope and then changes x itself; at the end of the function they
+are put back. Assignments before a command (`x=1 f`) work the same way in `temporary`.
 """
 
 from __future__ import annotations
@@ -28,7 +36,7 @@ EXPORT, READONLY, INTEGER, LOWER, UPPER, CAPITALIZE, NAMEREF, ARRAY, ASSOCIATIVE
 
 
 class Unset:
-    """A declared name without a value."""
+    """The value of a declared name without a value."""
 
     __slots__ = ()
 
@@ -227,7 +235,9 @@ _MISSING = object()
 
 
 def _upper(text: str) -> str:
-    """In capitals, character by character, as C does: what would become two stays."""
+    """Convert to upper case character by character, as C does: what would become two characters
+    stays.
+    """
     upper = text.upper()
     return (
         upper
@@ -237,7 +247,7 @@ def _upper(text: str) -> str:
 
 
 def _lower(text: str) -> str:
-    """In small letters, character by character, as C does."""
+    """Convert to lower case character by character, as C does."""
     lower = text.lower()
     return lower if len(lower) == len(text) else "".join([char.lower()[0] for char in text])
 
@@ -295,14 +305,14 @@ class Variables:
         self.set_ifs(None)
 
     def settle(self) -> None:
-        """Forget the functions and the commands at work."""
+        """Forget the scopes of running functions and commands."""
         self.scopes: list[dict[str, tuple[object, int]]] = []
         """One for each active function: what its local names were before."""
         self.temporary: list[tuple[int, dict[str, tuple[object, int]]]] = []
         """Assignments before a running builtin or function: what the names were before."""
 
     def set_ifs(self, value: str | None) -> None:
-        """Note a new IFS; None is the default."""
+        """Take over a new value of IFS; None is the default."""
         self.ifs = (
             " \t\n"
             if value is None
@@ -314,8 +324,8 @@ class Variables:
         self.plain_ifs = not any(char.isalnum() or char == "-" for char in self.ifs)
 
     def choose_locale(self) -> None:
-        """Note LC_ALL, LC_CTYPE or LANG: characters are bytes in the locale C, UTF-8 in every
-        other.
+        """Take over LC_ALL, LC_CTYPE or LANG: in the locale C a character is a byte, in all others
+        UTF-8.
         """
         locale = next(
             (value for name in ("LC_ALL", "LC_CTYPE", "LANG") if (value := self.get(name))), ""
@@ -323,7 +333,7 @@ class Variables:
         self.bytewise = locale in ("C", "POSIX")
 
     def evaluate(self, text: str) -> int:
-        """Arithmetic on a subscript."""
+        """Evaluate a subscript."""
         try:
             number: int = self.owner.arithmetic(text)
         except ExpansionError as error:
@@ -669,7 +679,9 @@ class Variables:
             self.attributes[name] = flags
 
     def unset(self, name: str) -> None:
-        """Remove a variable; a local of a calling function is uncovered to what it hid."""
+        """Remove a variable. If it is a local of a calling function, the value that it hid comes
+        back.
+        """
         flags = self.attributes.get(name, 0)
         if flags & READONLY:
             raise ExpansionError(f"{name}: cannot unset: readonly variable", readonly=True)
@@ -758,12 +770,12 @@ class Variables:
                 self.attributes[name] = self.attributes.get(name, 0) | EXPORT
 
     def _exported(self, name: str) -> str | None:
-        """What a command sees of a variable: of a name reference the name."""
+        """Return the exported text of a variable; for a name reference that is the name."""
         value = self.values.get(name)
         return value.shown if isinstance(value, NameReference) else self.get(name)
 
     def forget_environment(self) -> None:
-        """The exported variables have changed."""
+        """Note that exported variables have changed."""
         self._environment = None
 
     def names(self, prefix: str = "") -> list[str]:
@@ -827,7 +839,9 @@ class Variables:
             self.attributes.pop(name, None)
 
     def keep(self, name: str) -> None:
-        """An assignment before the running function lasts, as of `export` and `readonly` in it."""
+        """Make the assignment before the running function last, as `export` and `readonly` in it
+        do.
+        """
         for _, scope in self.temporary:
             scope.pop(name, None)
 
@@ -860,8 +874,8 @@ class Variables:
             writer(self.owner, value if isinstance(value, str) else None)
 
     def refer_to_global(self, name: str) -> None:
-        """`local -n x=x`: the local name stands for the global one, which meanwhile has a hidden
-        name.
+        """`local -n x=x`: let the local name refer to the global one, which gets a hidden name
+        meanwhile.
         """
         hidden = HIDDEN + name
         scope = self.globals_scope(name)
@@ -882,8 +896,8 @@ class Variables:
         )
 
     def _uncovered(self, name: str, value: object, flags: int) -> tuple[object, int]:
-        """What a name becomes when its reference to the global of that name ends: its outer self,
-        with what was assigned.
+        """Return what a name becomes when its reference to the global of that name ends: the outer
+        value, with what was assigned.
         """
         hidden = HIDDEN + name
         if self._refers((value, flags), hidden) or any(
@@ -910,7 +924,7 @@ class Variables:
 
 
 def is_name(text: str) -> bool:
-    """Whether a variable or function can be called so (POSIX 3.235)."""
+    """Whether a text is a name as POSIX defines it (3.235)."""
     return text.isidentifier() and text.isascii()
 
 

@@ -1,7 +1,26 @@
 """Words compiled to closures: to one text, to fields, to a pattern.
 
-Plain words cost nothing at run time, `$name` one look-up; whatever else there is goes through a
-`FieldBuilder`.
+A word goes through up to six expansions, in this order (POSIX 2.6): braces, tildes, then
+parameters, commands and arithmetic together, field splitting, pathnames, quote removal. Doing them
+one after the other on a text would need marks for what was quoted. Here the tree of the word knows
+that, so one pass is enough: each part adds its result to a `FieldBuilder` in the way that its
+quoting allows.
+
+    part              adds                 splits   is a pattern
+    Literal a*        literal("a*")        no       yes
+    Quoted 'a*'       quoted("a*")         no       no
+    "$x"              quoted(value)        no       no
+    $x                expanded(value)      yes      yes
+    "$@"              quoted_elements      a field for each element
+
+How a word is used decides what is compiled of it. `fields` is for arguments. `string` is for
+assignments, redirections and `case`: one text, no splitting. `pattern` and `regular_expression`
+quote what was quoted. `subscript` and `arithmetic` are for what is between brackets.
+
+What is known when a word is compiled costs nothing later: a constant word is one closure that
+returns its text; "$x" and texts joined of constants and variables need no builder. Memory is drawn
+on the budget where a value may be large, and what a word has made so far is held (`Budget.keep`)
+while a command substitution in it runs.
 """
 
 from __future__ import annotations
@@ -18,7 +37,6 @@ from agentsandbox.shell.expansion.tildes import Home, assigned_name, split_tilde
 from agentsandbox.shell.syntax.nodes import (
     CHOICES,
     ArithmeticSubstitution,
-    Command,
     CommandSubstitution,
     DoubleQuoted,
     Literal,
@@ -44,23 +62,20 @@ _PLAIN = re.compile(r"[A-Za-z0-9_/.,:%^=@+-]+")
 
 
 class WordCompiler:
-    """Compiles words. `substitution` and `process` compile what is inside $(…) and <(…), which only
-    the interpreter can.
-    """
+    """Compiles words. `substitution` compiles $(…) and <(…), which only the interpreter can."""
 
     def __init__(
         self,
-        substitution: Callable[[Command | None], Callable[[Any], str]],
-        process: Callable[[Command | None, str], Callable[[Any], str]],
+        substitution: Callable[[CommandSubstitution | ProcessSubstitution], Callable[[Any], str]],
     ) -> None:
         self._substitution = substitution
-        self._process = process
 
     # one text
 
     def string(self, word: Word, *, assignment: bool = False, in_word: bool = False) -> Text:
-        """The word as one text: no splitting, no pathname or brace expansion. An assignment's value
-        expands ~ after ":".
+        """The word as one text: no splitting, no pathname or brace expansion.
+
+        In an assignment a ~ is expanded after each ":", too.
         """
         if _is_plain(word.parts):
             plain: str = word.parts[0].text  # type: ignore[attr-defined]
@@ -69,12 +84,12 @@ class WordCompiler:
         return self.joined([self.text(part, assignment) for part in parts], parts)
 
     def subscript(self, word: Word) -> Text:
-        """The word between brackets as one text: a tilde there is an operator or a key."""
+        """The word between brackets as one text, in which a tilde is not expanded."""
         return self.joined([self.text(part) for part in word.parts], word.parts)
 
     def index(self, word: Word) -> Text:
-        """As `subscript`, for an array that is not associative: the arithmetic gets single quotes
-        and backslashes, and refuses them.
+        """As `subscript`, for indexed arrays: single quotes and backslashes reach the arithmetic,
+        which refuses them.
         """
         if "'" not in word.source and "\\" not in word.source:
             return self.subscript(word)
@@ -84,7 +99,7 @@ class WordCompiler:
         return self.joined([self.text(part) for part in parts], parts)
 
     def joined(self, texts: list[Text], parts: tuple[Part, ...]) -> Text:
-        """The texts of parts as one."""
+        """Compile the texts of parts to one text."""
         if not parts:
             return lambda host: ""
         constant = _constant(parts)
@@ -133,13 +148,11 @@ class WordCompiler:
             return self.joined([self.text(piece) for piece in part.parts], part.parts)
         if isinstance(part, Parameter):
             return self._parameter_text(part, assignment)
-        if isinstance(part, CommandSubstitution):
-            return self._substitution(part.body)
+        if isinstance(part, (CommandSubstitution, ProcessSubstitution)):
+            return self._substitution(part)
         if isinstance(part, ArithmeticSubstitution):
             number = self.arithmetic(part.expression)
             return lambda host: str(number(host))
-        if isinstance(part, ProcessSubstitution):
-            return self._process(part.body, part.direction)
         if isinstance(part, Home):
             return part.text
         raise TypeError(part)
@@ -162,7 +175,7 @@ class WordCompiler:
         return lambda host: single(host) or ""
 
     def _plain_text(self, node: Parameter) -> Text | None:
-        """$name, the commonest of all."""
+        """Compile $name, the most common expansion."""
         name = node.name
         if not (name[0].isalpha() or name[0] == "_"):
             if name.isdigit() and name != "0":
@@ -197,8 +210,9 @@ class WordCompiler:
     # fields
 
     def fields(self, word: Word, *, in_list: bool = False) -> Fields:
-        """The word as the fields it expands to, appended to a list; `in_list`: of an element of an
-        array literal.
+        """Compile the word to the fields it expands to, appended to a list.
+
+        `in_list` says that it is an element of an array literal.
         """
         if _is_plain(word.parts):
             plain: str = word.parts[0].text  # type: ignore[attr-defined]
@@ -224,7 +238,7 @@ class WordCompiler:
 
     @staticmethod
     def constant_field(parts: tuple[Part, ...]) -> str | None:
-        """The one field that parts always are, None where that depends on anything."""
+        """Return the field that constant parts make; None if anything in them depends on the shell."""
         constant = _constant(parts)
         if constant is None or any(
             isinstance(part, Literal) and _MAGIC.search(part.text) for part in parts
@@ -292,7 +306,7 @@ class WordCompiler:
         if node.operator in CHOICES or node.prefix == "!":
             return None
         if node.source == "$" + node.name and (node.name[0].isalpha() or node.name[0] == "_"):
-            return _split_variable(node.name, self._split_text(self._parameter_text(node)))
+            return self._split_text(self._parameter_text(node))
         from agentsandbox.shell.expansion.parameters import compile_parameter
 
         if compile_parameter(node, self).many is not None:
@@ -301,7 +315,7 @@ class WordCompiler:
 
     @staticmethod
     def _split_text(text: Text) -> Fields:
-        """An unquoted expansion that is a whole word."""
+        """Split and glob an unquoted expansion that is a whole word."""
 
         def split(host: ExpansionHost, out: list[str]) -> None:
             value = text(host)
@@ -501,9 +515,7 @@ class WordCompiler:
 
 
 def _substitutes(parts: tuple[Part, ...]) -> bool:
-    """Whether commands of the script may run while these are expanded, and what was expanded before
-    them waits.
-    """
+    """Whether a command substitution may run in these parts while earlier results wait."""
     for part in parts:
         if isinstance(part, CommandSubstitution):
             return True
@@ -518,7 +530,7 @@ def _substitutes(parts: tuple[Part, ...]) -> bool:
 
 
 def _joined_around_substitutions(texts: list[Text]) -> Text:
-    """The texts as one; large ones count while a command runs that is a later part of the word."""
+    """Join texts; large ones are held on the budget while a later part runs a command."""
 
     def join(host: ExpansionHost) -> str:
         pieces: list[str] = []
@@ -537,7 +549,7 @@ def _joined_around_substitutions(texts: list[Text]) -> Text:
 
 
 def _counting(fields: Fields) -> Fields:
-    """A word that runs commands: the words before it count meanwhile, where they are large."""
+    """Hold the words before this one on the budget, if they are large, while it runs commands."""
 
     def count(host: ExpansionHost, out: list[str]) -> None:
         if is_large(out):
@@ -551,9 +563,7 @@ def _counting(fields: Fields) -> Fields:
 
 
 def _built_around_substitutions(emitters: list[Emit]) -> Fields:
-    """As a word of several parts is built; what is there of it counts while a command runs that is
-    a later part.
-    """
+    """Build a word of several parts; hold what there is on the budget while a part runs a command."""
 
     def build(host: ExpansionHost, out: list[str]) -> None:
         builder = FieldBuilder(host, out)
@@ -587,28 +597,9 @@ def _is_plain(parts: tuple[Part, ...]) -> bool:
     )
 
 
-def _split_variable(name: str, split: Fields) -> Fields:
-    """$name alone, the commonest word: a number or a plain text is one field without further
-    ado.
-    """
-
-    def fields(host: ExpansionHost, out: list[str]) -> None:
-        value = host.values.get(name)
-        if host.variables.plain_ifs:
-            if type(value) is int:
-                out.append(str(value))
-                return
-            if type(value) is str and value.isalnum():
-                out.append(value)
-                return
-        split(host, out)
-
-    return fields
-
-
 def _split_in_turns(host: ExpansionHost, value: str) -> list[str]:
-    """As `split_fields`, piece by piece, with looks at the clock between; a piece ends at a blank
-    of IFS.
+    """As `split_fields`, for a long text: piece by piece, with looks at the clock between. A piece
+    ends at a blank of IFS.
     """
     ifs = host.variables.ifs
     if not ifs or ifs.strip(" \t\n"):
@@ -626,7 +617,7 @@ def _split_in_turns(host: ExpansionHost, value: str) -> list[str]:
 
 
 def _extend_with(many: Callable[[ExpansionHost], Sequence[str]]) -> Fields:
-    """All elements as words; so many words are charged as the largest list may hold."""
+    """Append all elements as words, and charge the budget for a long list."""
 
     def extend(host: ExpansionHost, out: list[str]) -> None:
         out.extend(many(host))
@@ -649,7 +640,7 @@ def _positional_text(number: int, shown: str) -> Text:
 
 
 def _constant(parts: tuple[Part, ...]) -> str | None:
-    """The text of parts that depend on nothing."""
+    """Return the text of constant parts; None if any part depends on the shell."""
     texts: list[str] = []
     for part in parts:
         if isinstance(part, (Literal, Quoted)):

@@ -12,10 +12,10 @@ from agentsandbox.shell.interpreter.failures import command_failed, expansion_fa
 from agentsandbox.shell.interpreter.redirections import (
     RedirectionError,
     compile_redirections,
+    finishing,
     release_all,
 )
 from agentsandbox.shell.interpreter.subshells import in_subshell, run_traps, text_of
-from agentsandbox.shell.interpreter.substitutions import finishing
 from agentsandbox.shell.syntax.nodes import (
     ArithmeticSubstitution,
     DoubleQuoted,

@@ -10,7 +10,7 @@ from agentsandbox.shell.expansion.variables import (
     IndexedArray,
     NameReference,
 )
-from agentsandbox.shell.interpreter.substitutions import WORDS
+from agentsandbox.shell.interpreter.words import WORDS
 from agentsandbox.shell.syntax.nodes import (
     ArithmeticSubstitution,
     ArrayElement,

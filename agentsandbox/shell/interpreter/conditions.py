@@ -13,8 +13,8 @@ from agentsandbox.shell.expansion.references import split_reference
 from agentsandbox.shell.expansion.variables import READONLY, AssociativeArray, IndexedArray
 from agentsandbox.shell.interpreter.dispatch import compiles
 from agentsandbox.shell.interpreter.failures import command_failed, expansion_failed
-from agentsandbox.shell.interpreter.redirections import redirected
-from agentsandbox.shell.interpreter.substitutions import WORDS, finishing
+from agentsandbox.shell.interpreter.redirections import finishing, redirected
+from agentsandbox.shell.interpreter.words import WORDS
 from agentsandbox.shell.syntax.nodes import (
     ArithmeticCommand,
     CondAnd,

@@ -1,5 +1,15 @@
-"""Compilation by node type: each kind of command has one function, registered by the module that
-knows it.
+"""Compilation by node type: the table of compilers, and the way from a syntax tree to closures.
+
+A tree is not walked while a script runs. Each node is compiled once into a closure, which takes the
+shell and returns a status (of a command) or a text (of a substitution). What is known of the node
+beforehand, its constant words and its shape, is decided then; what the closure does is only what
+depends on the shell.
+
+Each kind of node has one compiler, which its module registers with `compiles`. The modules need
+each other in circles, since a loop holds commands and a command holds substitutions, which hold
+commands again. So none of them knows the others: they ask this table, which knows them by the name
+of their module and loads a module at the first node of its kind. A script of simple commands pays
+for no other.
 """
 
 from __future__ import annotations
@@ -9,39 +19,61 @@ import importlib
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
+    from typing import Any, TypeVar
 
-    from agentsandbox.shell.interpreter.shell import Shell
-    from agentsandbox.shell.syntax.nodes import Command
+    from agentsandbox.shell.syntax.nodes import Command, CommandSubstitution, ProcessSubstitution
 
-    Run = Callable[[Shell], int]
+    Compiler = TypeVar("Compiler", bound=Callable[[Any], Callable[..., Any]])
 
-_COMPILERS: dict[type, Callable[[Any], Run]] = {}
-_MODULES = ("simple", "flow", "pipelines", "conditions", "subshells", "functions")
+_MODULES = {
+    "AndOr": "flow",
+    "ArithmeticCommand": "conditions",
+    "ArithmeticFor": "flow",
+    "Background": "subshells",
+    "Case": "flow",
+    "CommandList": "flow",
+    "CommandSubstitution": "substitutions",
+    "Conditional": "conditions",
+    "Coproc": "subshells",
+    "For": "flow",
+    "FunctionDefinition": "functions",
+    "Group": "flow",
+    "If": "flow",
+    "Pipeline": "pipelines",
+    "ProcessSubstitution": "substitutions",
+    "Select": "select",
+    "SimpleCommand": "simple",
+    "Subshell": "subshells",
+    "Unreadable": "subshells",
+    "While": "flow",
+}
+"""The module that has the compiler of a kind of node."""
+
+_COMPILERS: dict[type, Callable[[Any], Callable[..., Any]]] = {}
 
 
-def compiles(node_type: type) -> Callable[[Callable[[Any], Run]], Callable[[Any], Run]]:
+def compiles(node_type: type) -> Callable[[Compiler], Compiler]:
     """Register the compiler of a node type."""
 
-    def register(function: Callable[[Any], Run]) -> Callable[[Any], Run]:
+    def register(function: Compiler) -> Compiler:
         _COMPILERS[node_type] = function
         return function
 
     return register
 
 
-def compile_command(node: Command) -> Run:
-    """The closure that runs a command and returns its status."""
-    compiler = _COMPILERS.get(type(node))
-    return _load_compiler(type(node))(node) if compiler is None else compiler(node)
+def compile_command(node: Command) -> Callable[..., int]:
+    """Return the closure that runs a command in a shell and returns its status."""
+    compiler = _COMPILERS.get(type(node)) or _load_compiler(type(node))
+    return compiler(node)
 
 
-def _load_compiler(node_type: type) -> Callable[[Any], Run]:
-    """Import the modules one after another until one has registered the type: a script of simple
-    commands needs the first.
-    """
-    for module in _MODULES:
-        importlib.import_module(f"agentsandbox.shell.interpreter.{module}")
-        if node_type in _COMPILERS:
-            break
+def compile_substitution(node: CommandSubstitution | ProcessSubstitution) -> Callable[..., str]:
+    """Return the closure that makes the text of a $(…) or <(…) in a shell."""
+    compiler = _COMPILERS.get(type(node)) or _load_compiler(type(node))
+    return compiler(node)
+
+
+def _load_compiler(node_type: type) -> Callable[[Any], Callable[..., Any]]:
+    importlib.import_module(f"{__package__}.{_MODULES[node_type.__name__]}")
     return _COMPILERS[node_type]

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from agentsandbox.errors import Stopped
 from agentsandbox.shell.expansion.errors import ExpansionError
+from agentsandbox.shell.interpreter.traps import inherited, run_exit_trap, run_trap
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,18 +26,22 @@ def command_failed(
     if shell.control.ignore or shell.control.own_depth == shell.budget.depth:
         return
     if shell.traps.handlers.get("ERR") and (traps is None or "ERR" in traps):
-        from agentsandbox.shell.interpreter.traps import inherited, run_trap
-
         if inherited(shell, "ERR"):
             run_trap(shell, "ERR", line)
     if shell.options.errexit:
         if (
             shell.process.level and "EXIT" in shell.traps.handlers
         ):  # in a subshell it still sees the locals
-            from agentsandbox.shell.interpreter.traps import run_exit_trap
-
             status = run_exit_trap(shell, status)
         raise Stopped(status, shell.line if line is None else line)
+
+
+def finish(shell: Shell, status: int, line: int) -> int:
+    """Set `$?` at the end of a command, and do what a failure calls for; return the status."""
+    shell.status = status
+    if status and shell.check:
+        command_failed(shell, status, line)
+    return status
 
 
 def expansion_failed(shell: Shell, error: ExpansionError) -> int:

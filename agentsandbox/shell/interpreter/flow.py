@@ -10,8 +10,8 @@ from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.expansion.variables import is_name
 from agentsandbox.shell.interpreter.dispatch import compile_command, compiles
 from agentsandbox.shell.interpreter.failures import expansion_failed
-from agentsandbox.shell.interpreter.redirections import redirected
-from agentsandbox.shell.interpreter.substitutions import WORDS, finishing
+from agentsandbox.shell.interpreter.redirections import finishing, redirected
+from agentsandbox.shell.interpreter.words import WORDS
 from agentsandbox.shell.syntax.nodes import (
     AndOr,
     ArithmeticCommand,
@@ -25,7 +25,6 @@ from agentsandbox.shell.syntax.nodes import (
     If,
     Literal,
     Quoted,
-    Select,
     SimpleCommand,
     While,
     Word,
@@ -51,15 +50,6 @@ def _list(node: CommandList) -> Run:
             return second(shell)
 
         return run_two
-    if len(commands) == 3:
-        one, two, three = commands
-
-        def run_three(shell: Shell) -> int:
-            one(shell)
-            two(shell)
-            return three(shell)
-
-        return run_three
     *most, last = commands
 
     def run_list(shell: Shell) -> int:
@@ -136,21 +126,15 @@ def _and_or(node: AndOr) -> Run:
         )
         for number, (operator, command) in enumerate(node.rest)
     ]
+
     if len(rest) == 1:
         wants_success, second = rest[0]
-        if wants_success:
 
-            def run_and(shell: Shell) -> int:
-                status = first(shell)
-                return second(shell) if status == 0 else status
-
-            return run_and
-
-        def run_or(shell: Shell) -> int:
+        def run_pair(shell: Shell) -> int:
             status = first(shell)
-            return second(shell) if status else status
+            return second(shell) if (status == 0) == wants_success else status
 
-        return run_or
+        return run_pair
 
     def run_and_or(shell: Shell) -> int:
         status = first(shell)
@@ -173,20 +157,8 @@ def _if(node: If) -> Run:
         (compile_condition(condition), compile_command(body)) for condition, body in node.clauses
     ]
     otherwise = compile_command(node.otherwise) if node.otherwise is not None else None
-    if len(clauses) == 1:
-        condition, body = clauses[0]
 
-        def run_if(shell: Shell) -> int:
-            if condition(shell) == 0:
-                return body(shell)
-            if otherwise is not None:
-                return otherwise(shell)
-            shell.status = 0
-            return 0
-
-        return redirected(node.redirections, run_if)
-
-    def run_clauses(shell: Shell) -> int:
+    def run_if(shell: Shell) -> int:
         for condition, body in clauses:
             if condition(shell) == 0:
                 return body(shell)
@@ -195,7 +167,7 @@ def _if(node: If) -> Run:
         shell.status = 0
         return 0
 
-    return redirected(node.redirections, run_clauses)
+    return redirected(node.redirections, run_if)
 
 
 def leave_loop(shell: Shell) -> bool:
@@ -287,17 +259,11 @@ def _for(node: For) -> Run:
                     budget.tick()
                     if shell.traps.pending:
                         _run_pending(shell)
-                if name in attributes:
-                    try:
-                        _assign_loop_variable(shell, name, item)
-                    except ExpansionError as error:
-                        if error.ends:
-                            raise
-                        shell.report(error)
-                        status = 1
-                        break
-                else:
+                if name not in attributes:
                     values[name] = item
+                elif not _assign_loop_variable(shell, name, item):
+                    status = 1
+                    break
                 if shell.slow:
                     trace_loop(shell, "for", node)
                 try:
@@ -329,15 +295,24 @@ def refuse_name(shell: Shell, name: str, line: int) -> int:
     return 1
 
 
-def _assign_loop_variable(shell: Shell, name: str, item: str) -> None:
+def _assign_loop_variable(shell: Shell, name: str, item: str) -> bool:
+    """Assign the variable of a loop that has attributes; whether it takes the value."""
     from agentsandbox.shell.expansion.variables import NAMEREF, NameReference
 
-    if shell.attributes.get(name, 0) & NAMEREF:
-        if not item.isascii() or not item.replace("[", "").replace("]", "").isidentifier():
+    is_reference = shell.attributes.get(name, 0) & NAMEREF
+    try:
+        if not is_reference:
+            shell.variables.assign(name, item)
+        elif item.isascii() and item.replace("[", "").replace("]", "").isidentifier():
+            shell.values[name] = NameReference(item)
+        else:
             raise ExpansionError(f"`{item}': invalid variable name for name reference", fatal=False)
-        shell.values[name] = NameReference(item)
-    else:
-        shell.variables.assign(name, item)
+    except ExpansionError as error:
+        if error.ends:
+            raise
+        shell.report(error)
+        return False
+    return True
 
 
 def trace_loop(shell: Shell, keyword: str, node: For) -> None:
@@ -353,13 +328,6 @@ def trace_loop(shell: Shell, keyword: str, node: For) -> None:
 
         trace_text(shell, text)
     before_command(shell, text, node.line)
-
-
-@compiles(Select)
-def _select(node: Select) -> Run:
-    from agentsandbox.shell.interpreter.select import compile_select
-
-    return redirected(node.redirections, compile_select(node))
 
 
 @compiles(ArithmeticFor)

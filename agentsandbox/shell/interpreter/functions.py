@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from agentsandbox.errors import Exit, Return
 from agentsandbox.shell.expansion.errors import ExpansionError
-from agentsandbox.shell.interpreter.dispatch import compiles
+from agentsandbox.shell.expansion.variables import EXPORT
+from agentsandbox.shell.interpreter.dispatch import compile_command, compiles
 from agentsandbox.shell.interpreter.failures import command_failed
 from agentsandbox.shell.interpreter.state import Function
+from agentsandbox.shell.interpreter.traps import before_command, run_trap
 from agentsandbox.shell.syntax.nodes import FunctionDefinition
 
 TYPE_CHECKING = False
@@ -47,14 +49,30 @@ def _define(node: FunctionDefinition) -> Run:
         source = shell.stack.frames[-1].source if shell.stack.frames else shell.invocation.source
         shell.definitions = shell.definitions.with_function(name, Function(node, source))
         if shell.options.allexport or name in shell.definitions.exported_functions:
-            from agentsandbox.shell.builtins.declare import export_function
-
             export_function(shell, name)
         shell.update_flags()
         shell.status = 0
         return 0
 
     return define
+
+
+def export_function(shell: Shell, name: str) -> None:
+    """Put a function into the environment, where bash looks for functions to inherit."""
+    from agentsandbox.shell.syntax.printer import print_function
+
+    shell.definitions = shell.definitions.with_exported(name)
+    text = print_function(shell.definitions.functions[name].node)
+    key = f"BASH_FUNC_{name}%%"
+    shell.values[key] = "() " + text.partition("\n")[2].lstrip()
+    shell.variables.add(key, EXPORT)
+
+
+def _compile_body(function: Function) -> Run:
+    """Compile the body of a function at its first call."""
+    run: Run = compile_command(function.node.body)
+    function.compiled = run
+    return run
 
 
 def call_function(shell: Shell, function: Function, arguments: list[str]) -> int:
@@ -84,8 +102,8 @@ def call_function(shell: Shell, function: Function, arguments: list[str]) -> int
     budget.depth = depth + 1
     try:
         if shell.traps.handlers:
-            return _trapped_body(shell, function.body())
-        status = (function.compiled or function.body())(shell)
+            return _trapped_body(shell, function.compiled or _compile_body(function))
+        status = (function.compiled or _compile_body(function))(shell)
         if shell.traps.of_functions:
             _return_trap(shell)
         return status
@@ -144,8 +162,6 @@ def _trapped_body(shell: Shell, body: Run) -> int:
         _return_trap(shell)
         return status
     if shell.options.functrace:
-        from agentsandbox.shell.interpreter.traps import before_command
-
         before_command(shell, shell.specials.command_text, shell.line)
         status = body(shell)
         _return_trap(shell)
@@ -175,6 +191,4 @@ def _return_trap(shell: Shell) -> None:
     if "RETURN" in shell.traps.handlers and (
         shell.options.functrace or len(shell.stack.frames) in shell.traps.of_functions
     ):
-        from agentsandbox.shell.interpreter.traps import run_trap
-
         run_trap(shell, "RETURN")

@@ -14,6 +14,22 @@ if TYPE_CHECKING:
 _NO_PIDS: frozenset[int] = frozenset()
 
 
+_WORDS = (
+    "Hangup,Interrupt,Quit,Illegal instruction,Trace/breakpoint trap,Aborted,Bus error,Floating point exception,Killed,"
+    "User defined signal 1,Segmentation fault,User defined signal 2,Broken pipe,Alarm clock,Terminated,Stack fault,Child exited,"
+    "Continued,Stopped (signal),Stopped,Stopped (tty input),Stopped (tty output),Urgent I/O condition,CPU time limit exceeded,"
+    "File size limit exceeded,Virtual timer expired,Profiling timer expired,Window changed,I/O possible,Power failure,Bad system call"
+).split(",")
+_RTMIN, _RTMAX = 34, 64
+
+
+def signal_words(number: int) -> str:
+    """What the system calls a signal."""
+    if _RTMIN <= number <= _RTMAX:
+        return f"Real-time signal {number - _RTMIN}"
+    return _WORDS[number - 1] if 0 < number <= len(_WORDS) else f"Unknown signal {number}"
+
+
 class Job:
     """One background pipeline. `reported` once its end has been told or waited for."""
 
@@ -33,8 +49,6 @@ class Job:
         if status == 0:
             return "Done"
         if status > 128:
-            from agentsandbox.shell.interpreter.notices import signal_words
-
             return signal_words(status - 128)
         return f"Exit {status}"
 

@@ -37,7 +37,6 @@ class Machine:
         "fs": HOST,
         "hints": HOST,
         "history": KEPT,
-        "history_saved": KEPT,
         "host": HOST,
         "on_skill_script": HOST,
         "scheduler": HOST,
@@ -84,8 +83,6 @@ class Machine:
         """Whether "command not found" says what there is instead."""
         self.history: list[str] = []
         self.accounts.holders[1] = self.history
-        self.history_saved = 0
-        """How many of them `history -a` has no need to append."""
         self.skill_mounts: tuple[tuple[str, str], ...] = ()
         """(path, name) of each mounted skill."""
         self.active_skills: list[str] = []
@@ -101,7 +98,6 @@ class Machine:
         """Drop the oldest `count` lines of the history."""
         if count > 0:
             del self.history[:count]
-            self.history_saved = max(0, self.history_saved - count)
 
     def find_command(self, name: str) -> Command | None:
         """The command of that name: the host's, or ours."""

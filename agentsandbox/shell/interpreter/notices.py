@@ -2,32 +2,20 @@
 
 from __future__ import annotations
 
+from agentsandbox.kernel.processes import SIGNALS
+from agentsandbox.shell.interpreter.jobs import signal_words
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.shell.interpreter.shell import Shell
 
-_WORDS = (
-    "Hangup,Interrupt,Quit,Illegal instruction,Trace/breakpoint trap,Aborted,Bus error,Floating point exception,Killed,"
-    "User defined signal 1,Segmentation fault,User defined signal 2,Broken pipe,Alarm clock,Terminated,Stack fault,Child exited,"
-    "Continued,Stopped (signal),Stopped,Stopped (tty input),Stopped (tty output),Urgent I/O condition,CPU time limit exceeded,"
-    "File size limit exceeded,Virtual timer expired,Profiling timer expired,Window changed,I/O possible,Power failure,Bad system call"
-).split(",")
-_SIGINT, _SIGPIPE, _SIGTERM, _RTMIN, _RTMAX = 2, 13, 15, 34, 64
-
-
-def signal_words(number: int) -> str:
-    """What the system calls a signal."""
-    if _RTMIN <= number <= _RTMAX:
-        return f"Real-time signal {number - _RTMIN}"
-    return _WORDS[number - 1] if 0 < number <= len(_WORDS) else f"Unknown signal {number}"
+_SIGINT, _SIGPIPE, _SIGTERM = 2, 13, 15
 
 
 def tell_killed(shell: Shell, signal: int, pid: int, text: str, *, foreground: bool) -> None:
     """Tell that a signal ended a child, whose command is `text`; nothing about the signals that
     users and pipes send.
     """
-    from agentsandbox.kernel.processes import SIGNALS
-
     if not shell.control.tells_signals or signal in (_SIGINT, _SIGPIPE):
         return
     words = signal_words(signal)

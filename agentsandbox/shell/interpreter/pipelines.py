@@ -120,9 +120,7 @@ class _Run:
             reader = PipeReader(pipe)
             fds = {**fds, 1: pipe}
             following = number + 1
-            rest = scheduler.defer(
-                lambda n=following, r=reader: self.run(n, r, started=True), "pipeline"
-            )  # type: ignore[misc]
+            rest = scheduler.defer(self._continuation(following, reader), "pipeline")
             try:
                 self.statuses[number] = self._stage(number, fds, started)
             finally:
@@ -134,6 +132,10 @@ class _Run:
                 scheduler.wait(rest.process)
                 return 0
             number, source = following, reader
+
+    def _continuation(self, number: int, reader: PipeReader) -> Callable[[], int]:
+        """The stages from `number` on, as a process that reads from `reader`."""
+        return lambda: self.run(number, reader, started=True)
 
     def _stage(self, number: int, fds: dict[int, Stream], started: bool) -> int:
         shell = self.shell

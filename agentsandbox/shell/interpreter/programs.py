@@ -16,7 +16,23 @@ from agentsandbox.kernel.fs.shebang import is_binary, shebang_of
 from agentsandbox.kernel.processes import SIGNALS
 from agentsandbox.kernel.quoting import ansi_quote, needs_ansi
 from agentsandbox.kernel.streams import Closed, Stream, decode, encode
+from agentsandbox.shell.builtins import find_builtin
 from agentsandbox.shell.expansion.errors import ExpansionError
+from agentsandbox.shell.interpreter.functions import call_function
+from agentsandbox.shell.interpreter.scripts import (
+    expand_escapes,
+    run_script_text,
+    run_shell_command,
+)
+from agentsandbox.shell.interpreter.search import (
+    DEFAULT_PATH,
+    POSIX_SHELLS,
+    SHELL_NAMES,
+    locate,
+    skill_hint,
+)
+from agentsandbox.shell.interpreter.subshells import run_subshell
+from agentsandbox.shell.interpreter.traps import SignalHandler
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,53 +42,6 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.processes import Process
     from agentsandbox.kernel.streams import ByteReader, ByteWriter
     from agentsandbox.shell.interpreter.shell import Shell
-
-SHELL_NAMES = frozenset(("sh", "bash", "dash", "ash", "rbash"))
-POSIX_SHELLS = ("sh", "dash")
-DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
-
-
-def find_on_path(shell: Shell, name: str, path: str | None) -> str | None:
-    """The first file of that name in a directory of PATH that can be executed, else the first that
-    is there.
-    """
-    fs = shell.fs
-    found: str | None = None
-    for directory in (DEFAULT_PATH if path is None else path).split(":"):
-        shell.budget.step(4)
-        candidate = f"{directory or '.'}/{name}"
-        full = shell.path(candidate)
-        if fs.program(full) is not None:
-            return candidate
-        if not fs.exists(full):  # quicker to ask than to be refused
-            continue
-        try:
-            info = fs.stat(full)
-        except OSError:
-            continue
-        if info.is_dir:
-            continue
-        if info.mode & 0o111:
-            return candidate
-        found = found or candidate
-    return found
-
-
-def locate(shell: Shell, name: str, path: str | None = None) -> str | None:
-    """The path of a command, remembered as `hash` shows it. `path` overrides PATH and is not
-    remembered.
-    """
-    if "/" in name:
-        return name
-    if path is None:
-        entry = shell.specials.hashed.get(name)
-        if entry is not None:
-            shell.specials.hashed[name] = (entry[0], entry[1] + 1)
-            return entry[0]
-    found = find_on_path(shell, name, (shell.variables.get("PATH") or "") if path is None else path)
-    if found is not None and path is None and shell.options.hashall:
-        shell.specials.hashed[name] = (found, 1)
-    return found
 
 
 def run_external(
@@ -98,16 +67,13 @@ def _not_found(shell: Shell, argv: Sequence[str], path: str | None) -> int:
     name = argv[0]
     handler = shell.definitions.functions.get("command_not_found_handle")
     if handler is not None:
-        from agentsandbox.shell.interpreter.functions import call_function
-        from agentsandbox.shell.interpreter.subshells import run_subshell
-
         return run_subshell(
             shell, lambda child: call_function(child, handler, list(argv)), shell.fds
         )
     if name.startswith("%"):
-        from agentsandbox.shell.builtins.fg import fg
-
-        return fg.call(shell, ["fg", name])
+        foreground = find_builtin("fg")
+        assert foreground is not None
+        return foreground.call(shell, ["fg", name])
     shown = ansi_quote(name) if needs_ansi(name) else name
     if name and not path:
         shell.complain(f"{shown}: {os.strerror(2)}")
@@ -149,8 +115,6 @@ def run_file(shell: Shell, path: str, argv: Sequence[str], environment: Mapping[
     if content.startswith(COMMAND_MARK):
         name = command_of(content) or ""
         if name in SHELL_NAMES:
-            from agentsandbox.shell.interpreter.scripts import run_shell_command
-
             return run_shell_command(shell, argv, environment)
         tool = shell.machine.find_command(name)
         if tool is None:
@@ -195,25 +159,10 @@ def _is_too_long(argv: Sequence[str], environment: Mapping[str, str]) -> bool:
     return max(sizes) > LONGEST_WORD or sum(sizes) + 8 * len(sizes) > LONGEST_LIST
 
 
-def skill_hint(shell: Shell, path: str) -> str | None:
-    """Where the script is that a SKILL.md named relative to its own folder."""
-    relative = path.removeprefix("./")
-    if relative.startswith("/"):
-        return None
-    machine = shell.machine
-    found = [mount for mount, _ in machine.skill_mounts if shell.fs.is_file(f"{mount}/{relative}")]
-    if len(found) > 1:  # the one that is at work
-        found = [mount for mount in machine.active_skills if mount in found][-1:]
-    return f"bash: did you mean {found[0]}/{relative} ?" if len(found) == 1 else None
-
-
 def _run_builtin_tool(
     shell: Shell, name: str, argv: Sequence[str], environment: Mapping[str, str]
 ) -> int:
     """/usr/bin/[ and other files whose command is a builtin of the shell."""
-    from agentsandbox.shell.builtins import find_builtin
-    from agentsandbox.shell.interpreter.subshells import run_subshell
-
     builtin = find_builtin(name)
     if builtin is None:
         raise CommandError(f"{argv[0]}: command not found", 127)
@@ -354,8 +303,6 @@ class _Runner:
         process = child.machine.scheduler.current
         handler = process.on_signal
         if ignoring is not None:
-            from agentsandbox.shell.interpreter.traps import SignalHandler
-
             process.on_signal = SignalHandler(child)
         environment = self.environment if env is None else env
         try:
@@ -386,8 +333,6 @@ class _Starter(_Runner):
         environment = self.environment if env is None else env
 
         def body() -> int:
-            from agentsandbox.shell.interpreter.traps import SignalHandler
-
             child.process.task = scheduler.current
             child.process.task.on_signal = SignalHandler(child)
             return _run_for_command(child, list(words), environment)
@@ -503,8 +448,6 @@ def _run_shell_script(
     options: str = "",
     posix: bool = False,
 ) -> int:
-    from agentsandbox.shell.interpreter.scripts import expand_escapes, run_script_text
-
     if is_binary(content) and not posix:
         shell.write(f"{shown}: {shown}: cannot execute binary file\n", 2)
         return 126

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
+from agentsandbox.shell.interpreter.words import expand_quoted_text
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agentsandbox.shell.interpreter.shell import Shell
+    from agentsandbox.shell.interpreter.parts import ShellParts
 
 _ESCAPE = re.compile(r"\\(?:([0-7]{1,3})|D\{([^}]*)\}|(.))", re.DOTALL)
 _PLAIN = {
@@ -28,7 +30,7 @@ _COST = 8
 """Steps that an escape takes: a time is as slow as that."""
 
 
-def expand_prompt(shell: Shell, text: str) -> str:
+def expand_prompt(shell: ShellParts, text: str) -> str:
     """The text with its prompt escapes, then expanded as inside double quotes."""
     budget = shell.budget
     size = len(text)
@@ -48,18 +50,16 @@ def expand_prompt(shell: Shell, text: str) -> str:
     expanded = _ESCAPE.sub(replace, text)
     if "$" not in expanded and "`" not in expanded:
         return expanded.replace("\\\\", "\\")
-    from agentsandbox.shell.interpreter.substitutions import expand_quoted_text
-
     return expand_quoted_text(shell, expanded, keep_quotes=True)
 
 
-def _time(shell: Shell, form: str) -> str:
+def _time(shell: ShellParts, form: str) -> str:
     from agentsandbox.kernel.formats.strftime import strftime
 
     return strftime(int(shell.machine.host.clock()), form, shell.variables.get("TZ") or "UTC0")
 
 
-def _letter(shell: Shell, letter: str) -> str:
+def _letter(shell: ShellParts, letter: str) -> str:
     if letter in _PLAIN:
         return _PLAIN[letter]
     if letter in _TIMES:

@@ -12,20 +12,21 @@ import re
 
 from agentsandbox.errors import Unwind
 from agentsandbox.kernel.accounts import LARGE
-from agentsandbox.kernel.streams import BytesReader, Null, Stream, encode
+from agentsandbox.kernel.streams import BytesReader, Null, Pipe, Stream, encode
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.interpreter.failures import command_failed, expansion_failed
-from agentsandbox.shell.interpreter.substitutions import WORDS, finish_process_substitutions
+from agentsandbox.shell.interpreter.words import WORDS
 from agentsandbox.shell.syntax.nodes import (
     CommandSubstitution,
     HereDocument,
     Redirection,
     Unreadable,
+    Word,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from agentsandbox.kernel.accounts import Scale
     from agentsandbox.kernel.fs.base import FileSystem, Mode
@@ -454,3 +455,33 @@ def redirected(nodes: tuple[Redirection, ...], run: Run) -> Run:
                 finish_process_substitutions(shell, processes)
 
     return run_redirected
+
+
+def finish_process_substitutions(shell: Shell, mark: int) -> None:
+    """Close our ends of the pipes of a command that has ended, and wait for processes that it wrote
+    to.
+    """
+    opened = shell.descriptors.process_files
+    shell.descriptors.process_files, finished = opened[:mark], opened[mark:]
+    numbers = {number for number, _, _ in finished}
+    shell.fds = {number: stream for number, stream in shell.fds.items() if number not in numbers}
+    for _, stream, process in finished:
+        stream.release()
+        if isinstance(stream, Pipe) and stream.references <= 0:
+            shell.machine.scheduler.wait(process)
+
+
+def finishing(run: Run, words: Iterable[Word]) -> Run:
+    """A command that itself closes the process substitutions of its words."""
+    if not any("<(" in word.source or ">(" in word.source for word in words):
+        return run
+
+    def run_finishing(shell: Shell) -> int:
+        mark = len(shell.descriptors.process_files)
+        try:
+            return run(shell)
+        finally:
+            if len(shell.descriptors.process_files) > mark:
+                finish_process_substitutions(shell, mark)
+
+    return run_finishing

@@ -5,21 +5,20 @@ over their commands.
 from __future__ import annotations
 
 import errno
-import functools
 import os
-import re
 
-from agentsandbox.errors import CommandError, Exit, ShellSyntaxError, Stopped
-from agentsandbox.kernel.accounts import LARGE
+from agentsandbox.errors import CommandError, Killed, PipeClosed, ShellSyntaxError, Stopped
 from agentsandbox.kernel.fs.shebang import is_binary
 from agentsandbox.kernel.streams import decode, encode
-from agentsandbox.shell.expansion.errors import ExpansionError
-from agentsandbox.shell.interpreter.dispatch import compile_command
+from agentsandbox.shell.builtins import find_builtin
 from agentsandbox.shell.interpreter.options import OPTIONS, SHOPT_DEFAULTS
-from agentsandbox.shell.interpreter.programs import POSIX_SHELLS
+from agentsandbox.shell.interpreter.redirections import open_file
+from agentsandbox.shell.interpreter.search import POSIX_SHELLS, find_on_path, skill_hint
 from agentsandbox.shell.interpreter.shell import Shell
 from agentsandbox.shell.interpreter.state import Invocation
 from agentsandbox.shell.interpreter.subshells import run_in_shell
+from agentsandbox.shell.interpreter.texts import pairs_quotes, run_commands
+from agentsandbox.shell.interpreter.traps import SignalHandler
 from agentsandbox.shell.syntax.parser import Parser
 
 TYPE_CHECKING = False
@@ -27,217 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     Run = Callable[[Shell], int]
-
-_CHANGES_GRAMMAR = re.compile(
-    r"\b(?:alias|unalias|extglob|expand_aliases|set -v|verbose|posix)\b|-[a-zA-Z]*v"
-)
-MAX_CACHED = 4096
-
-
-class Program:
-    """A compiled script: the closure of each complete command, and the syntax error that ends it,
-    if there is one.
-    """
-
-    __slots__ = ("error", "units", "warnings")
-
-    def __init__(
-        self, units: list[Run], error: ShellSyntaxError | None, warnings: list[tuple[int, str]]
-    ) -> None:
-        self.units = units
-        self.error = error
-        self.warnings = warnings
-
-
-def _compile_program(text: str, extglob: bool, pairs_quotes: bool, first_line: int) -> Program:
-    parser = Parser(text, first_line=first_line, extglob=extglob)
-    parser.pairs_quotes = pairs_quotes
-    units: list[Run] = []
-    while True:
-        try:
-            while (command := parser.next_command()) is not None:
-                units.append(compile_command(command))
-        except ShellSyntaxError as error:
-            parser.skip_line()
-            if not error.in_array or parser.position >= len(parser.text):
-                return Program(units, error, parser.warnings)
-            units.append(_skipped(error))
-            continue
-        return Program(units, None, parser.warnings)
-
-
-def _skipped(error: ShellSyntaxError) -> Run:
-    """A line that was left out."""
-
-    def report(shell: Shell) -> int:
-        return _syntax_error(
-            shell, error, "-c: " if shell.invocation.source == "environment" else "", True
-        )
-
-    return report
-
-
-_PARSED = 3
-"""A text and the tree of the command of it that runs take this many times as much as the text."""
-
-_cached_program = functools.lru_cache(maxsize=256)(_compile_program)
-
-
-def run_commands(
-    shell: Shell, text: str, *, first_line: int = 1, origin: str = "", main: bool = False
-) -> int:
-    """Run a text command by command, as bash does: what stands before a syntax error runs.
-
-    origin  how a syntax error names the text: "-c: ", "eval: " or "" for a file.
-    main    whether the text is the file or the input that the shell itself reads.
-    """
-    if (
-        len(text) > MAX_CACHED
-        or _CHANGES_GRAMMAR.search(text)
-        or shell.options.verbose
-        or shell.active_aliases()
-    ):
-        return _run_incrementally(shell, text, first_line, origin, main)
-    shell.budget.step(len(text) >> 6)
-    program = _cached_program(text, shell.options.extglob, _pairs_quotes(shell), first_line)
-    status = 0
-    for unit in program.units:
-        if program.warnings and program.error is None and unit is program.units[-1]:
-            _warn(shell, program.warnings)  # of a here-document that the end of the script ends
-        status = _run_unit(shell, unit, main)
-        if main and shell.options.onecmd:
-            raise Exit(status)
-    if program.error is not None:
-        _warn(shell, program.warnings)
-        return _syntax_error(shell, program.error, origin, main)
-    return status
-
-
-def _pairs_quotes(shell: Shell) -> bool:
-    """Whether "${x-it's}" is unfinished: it is not in POSIX mode, nor for what is called as
-    `sh`.
-    """
-    return not (shell.options.posix or shell.options.shopt["xpg_echo"])
-
-
-def _run_unit(shell: Shell, unit: Run, main: bool) -> int:
-    """One complete command; an error of a word ends just this one."""
-    if shell.options.noexec:
-        return 0
-    try:
-        return unit(shell)
-    except (
-        OSError
-    ) as error:  # a descriptor that the shell itself writes to or reads from is of no use
-        shell.complain(os.strerror(error.errno or 5))
-        shell.status = 1
-        return 1
-    except ExpansionError as error:
-        if shell.options.posix:
-            error.status = 127
-        if error.status == 127 or shell.process.level or (error.ends and not main):
-            raise
-        if error.message:
-            shell.report(error)
-        shell.status = error.status
-        if shell.options.errexit and not error.number:
-            raise Exit(error.status) from None
-        return error.status
-
-
-def _run_incrementally(shell: Shell, text: str, first_line: int, origin: str, main: bool) -> int:
-    """Parse each command only when those before it have run: they may change aliases and the
-    grammar, or be many.
-    """
-    shell.budget.step(len(text) >> 6)
-    shell.budget.charge(len(text))
-    held = shell.budget.hold(_PARSED * len(text)) if len(text) > LARGE else None
-    parser = Parser(text, first_line=first_line)
-    parser.meter = shell.budget
-    status = 0
-    while True:
-        parser.extglob = shell.options.shopt["extglob"]
-        parser.pairs_quotes = _pairs_quotes(shell)
-        parser.aliases = shell.active_aliases()
-        parser.substitutions = [] if shell.options.verbose else None
-        start = parser.position
-        try:
-            command = parser.next_command()
-        except ShellSyntaxError as error:
-            if shell.options.verbose:
-                shell.write(text[start:], 2)
-            parser.skip_line()
-            if error.in_array and parser.position < len(parser.text):
-                status = _syntax_error(shell, error, origin, main)
-                continue
-            return _syntax_error(shell, error, origin, main)
-        if shell.options.verbose and parser.text is text:
-            shown = _without_substitutions(text, start, parser.position, parser.substitutions or [])
-            shell.write(shown if shown.endswith("\n") or not shown else f"{shown}\n", 2)
-        if command is None:
-            del held
-            return status
-        if parser.warnings:
-            _warn(shell, parser.warnings)
-            parser.warnings = []
-        status = _run_unit(shell, compile_command(command), main)
-        if main and shell.options.onecmd:
-            raise Exit(status)
-
-
-def _without_substitutions(
-    text: str, start: int, end: int, substitutions: list[tuple[int, int]]
-) -> str:
-    """The lines of a command as `set -v` shows them: those that begin in a substitution are not
-    told.
-    """
-    shown: list[str] = []
-    for opened, closed in sorted(substitutions):
-        first = text.find("\n", opened, closed) + 1
-        if not first or opened < start:
-            continue
-        shown.append(text[start:first])
-        start = (text.find("\n", closed, end) + 1) or end
-    shown.append(text[start:end])
-    return "".join(shown)
-
-
-def _warn(shell: Shell, warnings: list[tuple[int, str]]) -> None:
-    for line, message in warnings:
-        shell.complain(f"warning: {message}", line)
-
-
-def _syntax_prefix(shell: Shell, error: ShellSyntaxError, origin: str) -> str:
-    return shell.error_prefix(error.line).replace(": line ", f": {origin}line ", 1)
-
-
-def _syntax_error(shell: Shell, error: ShellSyntaxError, origin: str, main: bool) -> int:
-    if not error.message and origin != "eval: ":
-        return shell.status
-    prefix = _syntax_prefix(shell, error, origin)
-    lines = [f"{prefix}{error.message}\n"] if error.message else []
-    if error.source_line is not None:
-        lines.append(f"{prefix}{error.before_source}`{error.source_line}'\n")
-    elif error.follow_up is not None:
-        lines.append(f"{_syntax_prefix(shell, error.follow_up, origin)}{error.follow_up.message}\n")
-    stream = shell.fds.get(2)
-    if stream is not None:
-        stream.write(encode("".join(lines[:1] if shell.options.errexit else lines)))
-    if shell.options.errexit and (
-        error.source_line is not None or origin != "eval: "
-    ):  # bash ends at once
-        raise Exit(2)
-    if (
-        error.in_substitution and not main
-    ):  # bash reads it with a parser of its own, whose errors end the shell
-        raise Exit(
-            127 if shell.invocation.source == "environment" and not shell.process.level else 1
-        )
-    if error.is_quote and shell.status and origin != "eval: ":
-        return shell.status
-    if error.status is not None or origin == "eval: ":
-        shell.status = error.status or 2
-    return shell.status
 
 
 def child_shell(shell: Shell, environment: Mapping[str, str], name: str) -> Shell:
@@ -326,9 +114,6 @@ _ENDS = frozenset(["", "fi", "esac", "}", ";;"])
 
 def run_child(shell: Shell, child: Shell, run: Run) -> int:
     """Run a new shell on the caller's stack."""
-    from agentsandbox.errors import Killed, PipeClosed
-    from agentsandbox.shell.interpreter.traps import SignalHandler
-
     process = shell.machine.scheduler.current
     handler, process.on_signal = process.on_signal, SignalHandler(child)
     try:
@@ -482,9 +267,9 @@ def run_shell_command(shell: Shell, argv: Sequence[str], environment: Mapping[st
                 child.options = child.options.with_shopt(option, on)
         child.update_flags()
         if parsed.lists:
-            from agentsandbox.shell.builtins.set import print_options
-
-            print_options(child, readable=True)
+            show_options = find_builtin("set")
+            assert show_options is not None
+            show_options.call(child, ["set", "-o"])
 
     if parsed.command:
         return _run_command_string(shell, name, parsed, environment, prepare)
@@ -528,8 +313,6 @@ def _run_script_file(
             return _run_device(shell, path, file, arguments, environment, prepare)
         shown = file
         if not fs.exists(path) and "/" not in file and name.rpartition("/")[2] not in POSIX_SHELLS:
-            from agentsandbox.shell.interpreter.programs import find_on_path
-
             shown = find_on_path(shell, file, shell.variables.get("PATH")) or file
             path = shell.path(shown)
         if fs.is_dir(path):
@@ -577,8 +360,6 @@ def _run_device(
     prepare: Callable[[Shell], None],
 ) -> int:
     """A script from a descriptor or a device."""
-    from agentsandbox.shell.interpreter.redirections import open_file
-
     stream = open_file(shell, path, "<")
     try:
         content = stream.read()
@@ -590,8 +371,6 @@ def _run_device(
 
 
 def _hint(shell: Shell, file: str, error: OSError) -> None:
-    from agentsandbox.shell.interpreter.programs import skill_hint
-
     hint = skill_hint(shell, file) if error.errno == 2 else None
     if hint:
         shell.write(f"{hint}\n", 2)
@@ -661,7 +440,7 @@ def _is_complete(shell: Shell, text: str) -> bool | None:
     if text.endswith("\\\n"):
         return None
     parser = Parser(text, extglob=shell.options.extglob, aliases=shell.active_aliases())
-    parser.pairs_quotes = _pairs_quotes(shell)
+    parser.pairs_quotes = pairs_quotes(shell)
     parser.meter = shell.budget
     try:
         while parser.next_command() is not None:

@@ -8,20 +8,23 @@ from agentsandbox.errors import Break, Continue
 from agentsandbox.kernel.streams import decode
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.expansion.variables import is_name
-from agentsandbox.shell.interpreter.dispatch import compile_command
+from agentsandbox.shell.interpreter.dispatch import compile_command, compiles
 from agentsandbox.shell.interpreter.flow import leave_loop, refuse_name, trace_loop
-from agentsandbox.shell.interpreter.substitutions import WORDS
+from agentsandbox.shell.interpreter.redirections import redirected
+from agentsandbox.shell.interpreter.words import WORDS
+from agentsandbox.shell.syntax.nodes import Select
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from agentsandbox.shell.interpreter.shell import Shell
-    from agentsandbox.shell.syntax.nodes import Select
+
+    Run = Callable[[Shell], int]
 
 
-def compile_select(node: Select) -> Callable[[Shell], int]:
-    """The closure of a select loop."""
+@compiles(Select)
+def _select(node: Select) -> Run:
     words = [WORDS.fields(word) for word in node.words] if node.words is not None else None
     body = compile_command(node.body)
     name, line = node.name, node.line
@@ -42,33 +45,18 @@ def compile_select(node: Select) -> Callable[[Shell], int]:
             shell.status = 0
             return 0
         status = 0
-        show = True
+        menu, show = _menu(items, _columns(shell)), True
         shell.control.loops += 1
         try:
             while True:
-                shell.budget.step()
-                if show:
-                    shell.show(_menu(items, _columns(shell)))
-                shell.show(shell.variables.get("PS3") or "#? ")
-                stream = shell.fds.get(0)
-                try:
-                    answer = stream.readline() if stream is not None else b""
-                except OSError as error:
-                    shell.complain(f"read error: 0: {os.strerror(error.errno or 5)}")
-                    answer = b""
-                if not answer:
-                    shell.show("\n", 1)
+                reply = _ask(shell, menu, show=show)
+                show = False
+                if reply is None:
                     status = 1
                     break
-                reply = decode(answer).rstrip("\n")
-                shell.variables.assign("REPLY", reply)
-                show = not reply.strip()
-                if show:
-                    continue
                 chosen = reply.strip()
-                number = (
-                    int(chosen) if chosen.isdigit() and chosen.isascii() and len(chosen) < 10 else 0
-                )
+                is_number = chosen.isdigit() and chosen.isascii() and len(chosen) < 10
+                number = int(chosen) if is_number else 0
                 try:
                     shell.variables.assign(
                         name, items[number - 1] if 1 <= number <= len(items) else ""
@@ -91,7 +79,32 @@ def compile_select(node: Select) -> Callable[[Shell], int]:
         shell.status = status
         return status
 
-    return run
+    return redirected(node.redirections, run)
+
+
+def _ask(shell: Shell, menu: str, *, show: bool) -> str | None:
+    """Ask until there is an answer, which becomes REPLY; None at the end of the input. The menu
+    is shown first if `show`, and again after an empty line.
+    """
+    while True:
+        shell.budget.step()
+        if show:
+            shell.show(menu)
+        shell.show(shell.variables.get("PS3") or "#? ")
+        stream = shell.fds.get(0)
+        try:
+            answer = stream.readline() if stream is not None else b""
+        except OSError as error:
+            shell.complain(f"read error: 0: {os.strerror(error.errno or 5)}")
+            answer = b""
+        if not answer:
+            shell.show("\n", 1)
+            return None
+        reply = decode(answer).rstrip("\n")
+        shell.variables.assign("REPLY", reply)
+        if reply.strip():
+            return reply
+        show = True
 
 
 def _columns(shell: Shell) -> int:

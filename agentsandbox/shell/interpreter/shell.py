@@ -34,6 +34,7 @@ from agentsandbox.shell.interpreter.state import (
     SpecialState,
     Traps,
 )
+from agentsandbox.shell.interpreter.words import expand_index, expand_key, expand_quoted_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -138,10 +139,30 @@ class Shell:
         self.update_flags()
 
     def weigh(self, scale: Scale) -> None:
-        """Put on the scale all that this shell holds."""
-        from agentsandbox.shell.interpreter.weight import weigh_shell
-
-        weigh_shell(self, scale)
+        """Put all that this shell holds on the scale of the memory limit."""
+        scale.add(self.values)
+        for scope in self.variables.scopes:
+            scale.add(scope)
+        for _, temporary in self.variables.temporary:
+            scale.add(temporary)
+        scale.add(self.stack.positional)
+        for arguments in self.stack.outer:
+            scale.add(arguments)
+        scale.add(self.stack.recorded)
+        scale.add(self.invocation.arguments)
+        scale.add(self.traps.handlers)
+        scale.add(self.traps.outer)
+        scale.add(self.specials.hashed)
+        scale.add(self.directories)
+        scale.add(self.definitions.aliases)
+        scale.add(self.definitions.completions)
+        scale.add(self.specials.last_argument)
+        scale.add(self.specials.command_text)
+        scale.add(self.fds)
+        if scale.is_new(self.definitions.functions):
+            for function in self.definitions.functions.values():
+                if scale.is_new(function):
+                    scale.total += function.weigh()
 
     def _initial_variables(self, environment: Mapping[str, str]) -> None:
         values, attributes = self.values, self.attributes
@@ -377,8 +398,6 @@ class Shell:
         """
         if not any(char in text for char in "$`\"'\\"):
             return text
-        from agentsandbox.shell.interpreter.substitutions import expand_index, expand_key
-
         return (expand_key if associative or self.variables.is_associative(name) else expand_index)(
             self, text
         )
@@ -387,8 +406,6 @@ class Shell:
         """A text expanded as inside double quotes: subscripts, PS4, here-documents built at run
         time.
         """
-        from agentsandbox.shell.interpreter.substitutions import expand_quoted_text
-
         return expand_quoted_text(self, text)
 
     def active_aliases(self) -> Mapping[str, str] | None:

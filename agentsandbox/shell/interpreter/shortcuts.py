@@ -16,14 +16,12 @@ from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.expansion.splitting import split_read
 from agentsandbox.shell.expansion.variables import SPECIAL, Variables, is_name
 from agentsandbox.shell.expansion.words import has_braces
-from agentsandbox.shell.interpreter.failures import command_failed, expansion_failed
-from agentsandbox.shell.interpreter.redirections import open_file
-from agentsandbox.shell.interpreter.substitutions import WORDS
+from agentsandbox.shell.interpreter.failures import command_failed, expansion_failed, finish
+from agentsandbox.shell.interpreter.words import WORDS, makes_one_field
 from agentsandbox.shell.syntax.nodes import (
     Assignment,
     DoubleQuoted,
     Literal,
-    Parameter,
     Quoted,
     SimpleCommand,
     Word,
@@ -45,44 +43,13 @@ def inline_command(node: SimpleCommand, general: Run) -> Run | None:
     if not isinstance(first, Word):
         return None
     if node.redirections:
-        return (
-            _echo_to_file(node, general)
-            if first.source == "echo" and not node.assignments
-            else None
-        )
+        return None
     if first.source == "read":
         return _read(node, general)
     if node.assignments:
         return None
     maker = _INLINES.get(first.source)
     return maker(node, general) if maker is not None else None
-
-
-def makes_one_field(word: Word) -> bool:
-    """Whether a word is always exactly one field."""
-    if not word.parts:
-        return False
-    for part in word.parts:
-        if isinstance(part, Quoted):
-            continue
-        if isinstance(part, Literal):
-            if re.search(r"[*?\[{~]|[?*+@!]\(", part.text):
-                return False
-            continue
-        if isinstance(part, DoubleQuoted) and all(
-            isinstance(piece, Quoted)
-            or (
-                isinstance(piece, Parameter)
-                and piece.name not in ("@", "*")
-                and not piece.prefix
-                and piece.subscript is None
-                and not piece.operator
-            )
-            for piece in part.parts
-        ):
-            continue
-        return False
-    return True
 
 
 def _nothing(status: int) -> Callable[[SimpleCommand, Run], Run | None]:
@@ -94,7 +61,7 @@ def _nothing(status: int) -> Callable[[SimpleCommand, Run], Run | None]:
             return None
         line = node.line
         final = node.words[-1]
-        last = "".join(_plain(part) for part in final.parts) if isinstance(final, Word) else ""
+        last = _constant(final) if isinstance(final, Word) else ""
 
         def run(shell: Shell) -> int:
             if shell.slow:
@@ -120,20 +87,16 @@ def _may_be_option(word: Word) -> bool:
 
 def _echo(node: SimpleCommand, general: Run) -> Run | None:
     words = [word for word in node.words[1:] if isinstance(word, Word)]
-    if all(_PLAIN_WORD.fullmatch(word.source) for word in words):
-        return _echo_constant([word.source for word in words], general)
     if words and _may_be_option(words[0]):
         return None
+    if all(makes_one_field(word) and "$" not in word.source for word in words):
+        return _echo_constant([_constant(word) for word in words], general)
     line = node.line
-    if all(makes_one_field(word) for word in words):
-        return _echo_line(words, line, general)
     fields = [WORDS.fields(word) for word in words]
 
     def run(shell: Shell) -> int:
-        if shell.slow:
-            return general(shell)
         stream = shell.fds.get(1)
-        if stream is None:
+        if shell.slow or stream is None:
             return general(shell)
         shell.line = line
         out: list[str] = []
@@ -154,106 +117,22 @@ def _echo(node: SimpleCommand, general: Run) -> Run | None:
     return run
 
 
-_PLAIN_WORD = re.compile(r"(?!-)[A-Za-z0-9_/.,:%^=@+-]+")
-
-
 def _echo_constant(words: list[str], general: Run) -> Run:
     """echo of words that mean nothing but themselves."""
-    data = encode(" ".join(words) + "\n")
+    text = " ".join(words)
+    data = encode(text + "\n")
     last = words[-1] if words else "echo"
+    escaped = "\\" in text
 
     def run(shell: Shell) -> int:
         stream = shell.fds.get(1)
-        if shell.slow or stream is None:
+        if shell.slow or stream is None or (escaped and shell.options.shopt["xpg_echo"]):
             return general(shell)
         try:
             stream.write(data)
         except OSError as error:
             return _write_failed(shell, error)
         shell.specials.last_argument = last
-        shell.status = 0
-        return 0
-
-    return run
-
-
-def _echo_line(words: list[Word], line: int, general: Run) -> Run:
-    """echo of words that are one field each: its output is one text."""
-    constant = None
-    texts = [WORDS.string(word) for word in words]
-    if all("$" not in word.source and "`" not in word.source for word in words):
-        constant = " ".join("".join(_plain(part) for part in word.parts) for word in words)
-    data = encode(constant + "\n") if constant is not None else b""
-    escaped = constant is not None and "\\" in constant
-    last = (
-        "".join(_plain(part) for part in words[-1].parts)
-        if words and constant is not None
-        else "echo"
-    )
-
-    def run(shell: Shell) -> int:
-        if shell.slow:
-            return general(shell)
-        stream = shell.fds.get(1)
-        if stream is None or (escaped and shell.options.shopt["xpg_echo"]):
-            return general(shell)
-        try:
-            if constant is not None:
-                stream.write(data)
-                shell.specials.last_argument = last
-            else:
-                shell.line = line
-                pieces = [text(shell) for text in texts]
-                stream.write(_echoed(shell, " ".join(pieces)))
-                shell.specials.last_argument = pieces[-1]
-        except ExpansionError as error:
-            shell.status = expansion_failed(shell, error)
-            return shell.status
-        except OSError as error:
-            return _write_failed(shell, error)
-        shell.status = 0
-        return 0
-
-    return run
-
-
-def _echo_to_file(node: SimpleCommand, general: Run) -> Run | None:
-    """echo of words that are one field each, its output in one file with a plain name."""
-    redirection = node.redirections[0]
-    words = [word for word in node.words[1:] if isinstance(word, Word)]
-    name = redirection.target.source if isinstance(redirection.target, Word) else ""
-    operator = redirection.operator
-    if (
-        len(node.redirections) > 1
-        or operator not in (">", ">>")
-        or redirection.descriptor not in (None, 1)
-        or redirection.variable
-    ):
-        return None
-    if not _PLAIN_WORD.fullmatch(name) or name.startswith("/dev/") or not words:
-        return None
-    if not all(map(makes_one_field, words)) or _may_be_option(words[0]):
-        return None
-    texts = [WORDS.string(word) for word in words]
-    line = node.line
-
-    def run(shell: Shell) -> int:
-        if shell.slow or shell.options.noclobber or shell.options.nounset:
-            return general(shell)
-        shell.budget.step(8)
-        shell.line = line
-        try:
-            pieces = [text(shell) for text in texts]
-            stream = open_file(shell, name, operator)
-        except (ExpansionError, OSError):  # nothing was done that may not be done again
-            return general(shell)
-        try:
-            stream.write(_echoed(shell, " ".join(pieces)))
-        except OSError as error:
-            return _write_failed(shell, error)
-        finally:
-            stream.release()
-        shell.specials.last_argument = pieces[-1]
         shell.status = 0
         return 0
 
@@ -269,9 +148,14 @@ def _echoed(shell: Shell, text: str) -> bytes:
     return encode(text + "\n")
 
 
-def _plain(part: object) -> str:
+def _constant(word: Word) -> str:
+    """The text of a word that has only constant parts."""
+    return "".join(map(_part_text, word.parts))
+
+
+def _part_text(part: object) -> str:
     if isinstance(part, DoubleQuoted):
-        return "".join(_plain(piece) for piece in part.parts)
+        return "".join(map(_part_text, part.parts))
     return part.text  # type: ignore[attr-defined, no-any-return]
 
 
@@ -283,14 +167,6 @@ def _write_failed(shell: Shell, error: OSError) -> int:
     if shell.check:
         command_failed(shell, 1)
     return 1
-
-
-def finish(shell: Shell, status: int, line: int) -> int:
-    """The end of a shortcut: `$?`, and what a failure means."""
-    shell.status = status
-    if status and shell.check:
-        command_failed(shell, status, line)
-    return status
 
 
 def _local(node: SimpleCommand, general: Run) -> Run | None:
@@ -316,14 +192,7 @@ def _local(node: SimpleCommand, general: Run) -> Run | None:
         return None
     line = node.line
     if len(assignments) == 1:
-        only = node.words[1]
-        assert isinstance(only, Assignment)
-        number = _positional(only.value)
-        return (
-            _local_argument(only.name, number, line, general)
-            if number
-            else _one_local(*assignments[0], line, general)
-        )
+        return _one_local(*assignments[0], line, general)
 
     def run(shell: Shell) -> int:
         variables = shell.variables
@@ -345,49 +214,6 @@ def _local(node: SimpleCommand, general: Run) -> Run | None:
         except ExpansionError as error:
             shell.status = expansion_failed(shell, error)
             return shell.status
-        shell.status = 0
-        return 0
-
-    return run
-
-
-def _positional(value: object) -> int:
-    """The number of the positional parameter that a word is, bare or in double quotes; 0 for any
-    other.
-    """
-    parts = value.parts if isinstance(value, Word) else ()
-    if len(parts) == 1 and isinstance(parts[0], DoubleQuoted):
-        parts = parts[0].parts
-    if len(parts) != 1 or not isinstance(parts[0], Parameter):
-        return 0
-    name = parts[0].name
-    return (
-        int(name) if len(name) == 1 and "1" <= name <= "9" and parts[0].source == "$" + name else 0
-    )
-
-
-def _local_argument(name: str, number: int, line: int, general: Run) -> Run:
-    """local name=$1, the commonest of all."""
-    nothing = (Variables.missing, 0)
-    index = number - 1
-
-    def run(shell: Shell) -> int:
-        variables = shell.variables
-        positional = shell.stack.positional
-        if (
-            shell.slow
-            or len(positional) < number
-            or not variables.scopes
-            or name in shell.attributes
-            or variables.temporary
-        ):
-            return general(shell)
-        shell.line = line
-        scope = variables.scopes[-1]
-        values = shell.values
-        if name not in scope:
-            scope[name] = (values[name], 0) if name in values else nothing
-        values[name] = positional[index]
         shell.status = 0
         return 0
 

@@ -10,6 +10,7 @@ from agentsandbox.errors import CommandError
 from agentsandbox.shell.builtins import SPECIAL, find_builtin
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.expansion.words import has_braces
+from agentsandbox.shell.interpreter.assignments import bind_assignment, bind_prefix
 from agentsandbox.shell.interpreter.dispatch import compiles
 from agentsandbox.shell.interpreter.failures import command_failed, expansion_failed
 from agentsandbox.shell.interpreter.functions import call_function, call_recorded
@@ -17,12 +18,14 @@ from agentsandbox.shell.interpreter.programs import run_external
 from agentsandbox.shell.interpreter.redirections import (
     RedirectionError,
     compile_redirections,
+    finish_process_substitutions,
     release_all,
     restored,
 )
 from agentsandbox.shell.interpreter.shortcuts import inline_command
 from agentsandbox.shell.interpreter.subshells import child_killed, text_of
-from agentsandbox.shell.interpreter.substitutions import WORDS, finish_process_substitutions
+from agentsandbox.shell.interpreter.traps import before_command, run_pending_traps
+from agentsandbox.shell.interpreter.words import WORDS
 from agentsandbox.shell.syntax.nodes import (
     ArrayLiteral,
     Assignment,
@@ -36,13 +39,15 @@ from agentsandbox.shell.syntax.nodes import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from agentsandbox.kernel.streams import Stream
     from agentsandbox.shell.interpreter.assignments import Binder, BoundAssignment
     from agentsandbox.shell.interpreter.shell import Shell
 
     Run = Callable[[Shell], int]
+    Table = dict[int, Stream]
+    Redirect = Callable[[Shell], tuple[Table, list[Stream]]]
     ArgumentBinder = Callable[[Shell, bool], Iterable[BoundAssignment]]
 
 _FEW = 256
@@ -77,12 +82,12 @@ def _simple(node: SimpleCommand) -> Run:
         and all(isinstance(word, Word) for word in node.words)
     ):
         return _call(node, general)
-    return _general(node)
+    return _Command(node).run
 
 
 def _telling(node: SimpleCommand) -> Run:
     """A command that looks at BASH_COMMAND, which outside traps is its own text."""
-    general = _general(node)
+    general = _Command(node).run
     text = text_of(node)
 
     def run(shell: Shell) -> int:
@@ -99,7 +104,7 @@ def _when_needed(node: SimpleCommand) -> Run:
 
     def run(shell: Shell) -> int:
         if not compiled:
-            compiled.append(_general(node))
+            compiled.append(_Command(node).run)
         return compiled[0](shell)
 
     return run
@@ -139,126 +144,75 @@ def _call(node: SimpleCommand, general: Run) -> Run:
             shell.specials.last_argument = words[-1] if words else name
             if type(status) is not int:
                 status = int(status)  # PIPESTATUS is the function's
+        if shell.traps.pending or (status and shell.check):
+            return _ended(shell, status, line, traps)
         shell.status = status
-        if shell.traps.pending:
-            from agentsandbox.shell.interpreter.traps import run_pending_traps
-
-            run_pending_traps(shell)
-        if status and shell.check:
-            command_failed(shell, status, line, traps)
         return status
 
     return call
 
 
-def _before(shell: Shell, text: str, line: int) -> bool:
-    from agentsandbox.shell.interpreter.traps import before_command
+class _Command:
+    """A simple command with words, compiled to run by all the rules.
 
-    return before_command(shell, text, line)
+    words          makes the fields of each word that is no assignment
+    order          for each word its binder if it is an assignment (`declare x=1`), else None
+    alone          binders of the assignments in front, for when no field is left: they last
+    binders        the same for when there is a command: they hold only for it
+    assigns        whether a redirection may assign a variable
+    text           the command as `BASH_COMMAND` shows it, once it was asked for
+    """
 
+    __slots__ = (
+        "alone",
+        "assigns",
+        "binders",
+        "moved",
+        "node",
+        "order",
+        "redirect",
+        "text",
+        "words",
+    )
 
-def _general(node: SimpleCommand) -> Run:
-    """A command with words, by all the rules."""
-    from agentsandbox.shell.interpreter.assignments import bind_assignment, bind_prefix
+    def __init__(self, node: SimpleCommand) -> None:
+        self.node = node
+        self.words = [WORDS.fields(word) for word in node.words if not isinstance(word, Assignment)]
+        self.order = [
+            _bind_argument(word) if isinstance(word, Assignment) else None for word in node.words
+        ]
+        self.alone = [bind_assignment(assignment) for assignment in node.assignments]
+        self.binders = [
+            bind_prefix(assignment) or bind
+            for assignment, bind in zip(node.assignments, self.alone, strict=True)
+        ]
+        self.redirect = compile_redirections(node.redirections) if node.redirections else None
+        self.assigns = any(map(_may_assign, node.redirections))
+        self.text = ""
+        self.moved: Run | None = None
 
-    words: list[Callable[[Shell, list[str]], None]] = []
-    order: list[ArgumentBinder | None] = []
-    for word in node.words:
-        if isinstance(word, Assignment):
-            order.append(_bind_argument(word))
-        else:
-            words.append(WORDS.fields(word))
-            order.append(None)
-    declares = len(order) > len(words)
-    alone = [bind_assignment(assignment) for assignment in node.assignments]
-    binders = [
-        bind_prefix(assignment) or bind
-        for assignment, bind in zip(node.assignments, alone, strict=True)
-    ]
-    redirections = compile_redirections(node.redirections) if node.redirections else None
-    line = node.line
-    text: list[str] = []
-    assigns = redirections is not None and any(map(_may_assign, node.redirections))
-    under_keyword: list[Run | None] = []
-
-    def run(shell: Shell) -> int:
-        if shell.options.keyword:
-            if not under_keyword:
-                moved = _keywords_moved(node)
-                under_keyword.append(None if moved is node else _general(moved))
-            if under_keyword[0] is not None:
-                return under_keyword[0](shell)
-        shell.line = line
-        mark = len(shell.descriptors.process_files)
-        saved = shell.fds
+    def run(self, shell: Shell) -> int:
+        """Expand, redirect, assign, run, and undo the redirections."""
+        if shell.options.keyword and (run := self._under_keyword()) is not None:
+            return run(shell)
+        shell.line = self.node.line
+        mark, saved = len(shell.descriptors.process_files), shell.fds
         traps = shell.traps.handlers
-        table: dict[int, Stream] | None = None
+        table: Table | None = None
         opened: list[Stream] = []
+        argv: list[str] = []
         try:
-            if shell.slow:
-                if not text:
-                    text.append(text_of(node))
-                if _before(shell, text[0], line):
-                    return 0
+            if shell.slow and self._announce(shell):
+                return 0
             shell.control.substitution_status = None
-            argv: list[str] = []
-            declared: list[str | BoundAssignment] | None = None
-            if not declares:
-                for word in words:
-                    word(shell, argv)
-            else:
-                declared = _declared_words(shell, order, words)
-                argv = [item if isinstance(item, str) else item.word() for item in declared]
-            traced = redirections is not None and shell.options.xtrace and bool(argv)
-            bound: list[BoundAssignment] = []
-            if traced:  # the trace goes where standard error went before the redirections
-                from agentsandbox.shell.interpreter.tracing import trace_words
-
-                bound = _bind_in_turn(shell, binders) if binders else []
-                trace_words(shell, bound, declared or argv)
-            if redirections is not None:
-                try:
-                    if (
-                        assigns
-                        and argv
-                        and argv[0] not in shell.definitions.functions
-                        and find_builtin(argv[0]) is None
-                    ):
-                        child = shell.fork(
-                            subshell=True
-                        )  # what is assigned there is lost with the child
-                        table, opened = redirections(child)
-                        opened.extend(child.descriptors.owned.values())
-                    else:
-                        shell.line = line
-                        table, opened = redirections(shell)
-                    shell.fds = table
-                except ExpansionError as error:
-                    if (
-                        not argv
-                        or argv[0] in shell.definitions.functions
-                        or find_builtin(argv[0]) is not None
-                    ):
-                        raise
-                    ends = (
-                        shell.process.level
-                        or shell.options.errexit
-                        or shell.invocation.source != "environment"
-                    )
-                    status = 1 if ends else error.status
-                    raise ExpansionError(
-                        error.message, fatal=False, status=status
-                    ) from None  # only the child would have ended
-            if not argv:
-                for bind in alone:
-                    bind(shell).apply(shell)
-                status = shell.control.substitution_status or 0
-            else:
-                if binders and not traced:
-                    bound = _bind_in_turn(shell, binders)
-                status = int(run_words(shell, argv, bound, declared=declared, traced=traced))
-                if shell.control.killed is not None:
-                    child_killed(shell, node, line)
+            declared = self._expand(shell, argv)
+            bound: list[BoundAssignment] | None = None
+            if self.redirect is not None:
+                if shell.options.xtrace and argv:
+                    bound = self._trace(shell, declared or argv)
+                table, opened = self._redirected(shell, self.redirect, argv)
+                shell.fds = table
+            status = self._run(shell, argv, declared, bound)
         except ExpansionError as error:
             status = expansion_failed(shell, error)
         except RedirectionError:
@@ -274,16 +228,99 @@ def _general(node: SimpleCommand) -> Run:
                 release_all(opened)
             if len(shell.descriptors.process_files) > mark:
                 finish_process_substitutions(shell, mark)
-        shell.status = status
-        if shell.traps.pending:
-            from agentsandbox.shell.interpreter.traps import run_pending_traps
+        return _ended(shell, status, self.node.line, traps)
 
-            run_pending_traps(shell)
-        if status and shell.check:
-            command_failed(shell, status, line, traps)
+    def _under_keyword(self) -> Run | None:
+        """The command as `set -k` reads it, where that makes a difference."""
+        if self.moved is None:
+            moved = _keywords_moved(self.node)
+            self.moved = self.run if moved is self.node else _Command(moved).run
+        return None if self.moved == self.run else self.moved
+
+    def _announce(self, shell: Shell) -> bool:
+        """Run the DEBUG trap; whether it forbids the command."""
+        if not self.text:
+            self.text = text_of(self.node)
+        return before_command(shell, self.text, self.node.line)
+
+    def _expand(self, shell: Shell, argv: list[str]) -> list[str | BoundAssignment] | None:
+        """Put the fields into `argv`; return them with assignments as such where there are any."""
+        if len(self.words) == len(self.order):
+            for word in self.words:
+                word(shell, argv)
+            return None
+        declared = _declared_words(shell, self.order, self.words)
+        argv += [item if isinstance(item, str) else item.word() for item in declared]
+        return declared
+
+    def _trace(self, shell: Shell, words: Sequence[str | BoundAssignment]) -> list[BoundAssignment]:
+        """Trace the command where standard error goes before the redirections."""
+        from agentsandbox.shell.interpreter.tracing import trace_words
+
+        bound = _bind_in_turn(shell, self.binders) if self.binders else []
+        trace_words(shell, bound, words)
+        return bound
+
+    def _redirected(
+        self, shell: Shell, redirect: Redirect, argv: list[str]
+    ) -> tuple[Table, list[Stream]]:
+        """The new table of descriptors. Those of a program are opened by its process: what they
+        assign is lost with it, and an error of theirs ends only that process.
+        """
+        is_program = (
+            bool(argv)
+            and argv[0] not in shell.definitions.functions
+            and find_builtin(argv[0]) is None
+        )
+        if not is_program:
+            shell.line = self.node.line
+            return redirect(shell)
+        try:
+            if not self.assigns:
+                shell.line = self.node.line
+                return redirect(shell)
+            child = shell.fork(subshell=True)
+            table, opened = redirect(child)
+        except ExpansionError as error:
+            ends = (
+                shell.process.level
+                or shell.options.errexit
+                or shell.invocation.source != "environment"
+            )
+            status = 1 if ends else error.status
+            raise ExpansionError(error.message, fatal=False, status=status) from None
+        opened.extend(child.descriptors.owned.values())
+        return table, opened
+
+    def _run(
+        self,
+        shell: Shell,
+        argv: list[str],
+        declared: list[str | BoundAssignment] | None,
+        bound: list[BoundAssignment] | None,
+    ) -> int:
+        """Run the fields; `bound` are the assignments where they have been traced already."""
+        if not argv:
+            for bind in self.alone:
+                bind(shell).apply(shell)
+            return shell.control.substitution_status or 0
+        traced = bound is not None
+        if bound is None:
+            bound = _bind_in_turn(shell, self.binders) if self.binders else []
+        status = int(run_words(shell, argv, bound, declared=declared, traced=traced))
+        if shell.control.killed is not None:
+            child_killed(shell, self.node, self.node.line)
         return status
 
-    return run
+
+def _ended(shell: Shell, status: int, line: int, traps: Mapping[str, str]) -> int:
+    """The end of a command: `$?`, signals that came meanwhile, and what a failure calls for."""
+    shell.status = status
+    if shell.traps.pending:
+        run_pending_traps(shell)
+    if status and shell.check:
+        command_failed(shell, status, line, traps)
+    return status
 
 
 _KEYWORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^]]*\])?\+?=")
@@ -324,8 +361,6 @@ def _bind_argument(node: Assignment) -> ArgumentBinder:
     """An argument of `declare` and its kin; by its braces it may be many: `local x={a,b}` is `local
     x=a x=b`.
     """
-    from agentsandbox.shell.interpreter.assignments import bind_assignment
-
     bind = bind_assignment(node, argument=True)
     if isinstance(node.value, ArrayLiteral) or not has_braces(node.value.parts):
         return lambda shell, associative: (bind(shell, associative),)
@@ -380,8 +415,8 @@ def _bind_in_turn(shell: Shell, binders: list[Binder]) -> list[BoundAssignment]:
 
 def _declared_words(
     shell: Shell,
-    order: list[ArgumentBinder | None],
-    words: list[Callable[[Shell, list[str]], None]],
+    order: Sequence[ArgumentBinder | None],
+    words: Sequence[Callable[[Shell, list[str]], None]],
 ) -> list[str | BoundAssignment]:
     """The words of `declare` and its kin: assignments stay whole, other words expand to fields."""
     declared: list[str | BoundAssignment] = []

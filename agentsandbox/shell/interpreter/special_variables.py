@@ -13,13 +13,14 @@ from agentsandbox.shell.expansion.variables import (
     AssociativeArray,
     IndexedArray,
 )
+from agentsandbox.shell.interpreter.options import OPTIONS
 from agentsandbox.shell.interpreter.state import UNSEEDED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from agentsandbox.shell.interpreter.shell import Shell
+    from agentsandbox.shell.interpreter.parts import ShellParts
 
 
 class PipelineStatus(int):
@@ -33,7 +34,7 @@ NOTHING_RUN = PipelineStatus(0)
 NOTHING_RUN.statuses = []
 
 
-def _random(shell: Shell) -> int:
+def _random(shell: ShellParts) -> int:
     """Park and Miller's generator and the folding of its halves, as bash has had them since 5.1."""
     if shell.specials.random == UNSEEDED:
         shell.specials.random = shell.machine.host.random.randrange(32768)
@@ -45,37 +46,37 @@ def _random(shell: Shell) -> int:
             return number
 
 
-def _pipestatus(shell: Shell) -> IndexedArray:
+def _pipestatus(shell: ShellParts) -> IndexedArray:
     status = shell.status
     statuses = status.statuses if isinstance(status, PipelineStatus) else [int(status)]
     return IndexedArray.of([str(each) for each in statuses])
 
 
-def _is_file(shell: Shell) -> bool:
+def _is_file(shell: ShellParts) -> bool:
     """Whether the shell runs a script file, which stands at the bottom of the call stack as
     "main".
     """
     return shell.invocation.source not in ("environment", "main")
 
 
-def _functions(shell: Shell) -> IndexedArray | None:
+def _functions(shell: ShellParts) -> IndexedArray | None:
     if not any(frame.is_function for frame in shell.stack.frames):
         return None
     names = [frame.name for frame in reversed(shell.stack.frames)]
     return IndexedArray.of([*names, "main"] if _is_file(shell) else names)
 
 
-def _sources(shell: Shell) -> IndexedArray:
+def _sources(shell: ShellParts) -> IndexedArray:
     listed = [frame.source for frame in reversed(shell.stack.frames)]
     return IndexedArray.of([*listed, shell.invocation.source] if _is_file(shell) else listed)
 
 
-def _call_lines(shell: Shell) -> IndexedArray:
+def _call_lines(shell: ShellParts) -> IndexedArray:
     listed = [str(frame.call_line) for frame in reversed(shell.stack.frames)]
     return IndexedArray.of([*listed, "0"] if _is_file(shell) else listed)
 
 
-def _argument_stack(shell: Shell) -> list[tuple[str, ...]]:
+def _argument_stack(shell: ShellParts) -> list[tuple[str, ...]]:
     """The arguments of the script and, above them, what `extdebug` keeps of calls and the name of
     each file sourced without any.
     """
@@ -89,11 +90,11 @@ def _argument_stack(shell: Shell) -> list[tuple[str, ...]]:
     return [*stack, shell.invocation.arguments]
 
 
-def _arguments(shell: Shell) -> IndexedArray:
+def _arguments(shell: ShellParts) -> IndexedArray:
     return IndexedArray.of([text for entry in _argument_stack(shell) for text in reversed(entry)])
 
 
-def _argument_counts(shell: Shell) -> IndexedArray:
+def _argument_counts(shell: ShellParts) -> IndexedArray:
     return IndexedArray.of([str(len(entry)) for entry in _argument_stack(shell)])
 
 
@@ -102,7 +103,7 @@ class _HashedPaths(AssociativeArray):
 
     __slots__ = ("hashed",)
 
-    def __init__(self, shell: Shell) -> None:
+    def __init__(self, shell: ShellParts) -> None:
         super().__init__({name: entry[0] for name, entry in shell.specials.hashed.items()})
         self.hashed = shell.specials.hashed
 
@@ -116,7 +117,7 @@ class _Aliases(AssociativeArray):
 
     __slots__ = ("shell",)
 
-    def __init__(self, shell: Shell) -> None:
+    def __init__(self, shell: ShellParts) -> None:
         super().__init__(dict(shell.definitions.aliases))
         self.shell = shell
 
@@ -134,7 +135,7 @@ class _DirectoryStack(IndexedArray):
 
     __slots__ = ("shell",)
 
-    def __init__(self, shell: Shell) -> None:
+    def __init__(self, shell: ShellParts) -> None:
         super().__init__(dict(enumerate([shell.cwd, *shell.directories])))
         self.shell = shell
 
@@ -144,18 +145,16 @@ class _DirectoryStack(IndexedArray):
             self.shell.directories[index - 1] = text
 
 
-def _options(shell: Shell) -> str:
-    from agentsandbox.shell.interpreter.options import OPTIONS
-
+def _options(shell: ShellParts) -> str:
     return ":".join(sorted(name for name in OPTIONS if shell.options.is_on(name)))
 
 
-def _now(shell: Shell) -> str:
+def _now(shell: ShellParts) -> str:
     micros = int(shell.machine.host.clock() * 1_000_000)
     return f"{micros // 1_000_000}.{micros % 1_000_000:06d}"
 
 
-READERS: dict[str, Callable[[Shell], object]] = {
+READERS: dict[str, Callable[[ShellParts], object]] = {
     "RANDOM": _random,
     "SRANDOM": lambda shell: shell.machine.host.random.getrandbits(32),
     "SECONDS": lambda shell: int(shell.machine.host.clock() - shell.specials.seconds_base),
@@ -198,7 +197,7 @@ _UNLISTED = frozenset(
 _LISTED_EMPTY = frozenset(("BASH_ARGC", "BASH_ARGV", "DIRSTACK", "GROUPS"))
 
 
-def listed_value(shell: Shell, name: str) -> object:
+def listed_value(shell: ShellParts, name: str) -> object:
     """The value in a listing of all variables: some are computed only when a script asks for them
     by name.
     """
@@ -210,18 +209,18 @@ def listed_value(shell: Shell, name: str) -> object:
     return shell.variables.lookup(name)
 
 
-def _seed(shell: Shell, value: str | None) -> None:
+def _seed(shell: ShellParts, value: str | None) -> None:
     shell.specials.random = (shell.arithmetic(value) if value else 0) & 0xFFFFFFFF
     shell.specials.last_random = 0
 
 
-def _reset_seconds(shell: Shell, value: str | None) -> None:
+def _reset_seconds(shell: ShellParts, value: str | None) -> None:
     shell.specials.seconds_base = shell.machine.host.clock() - (
         shell.arithmetic(value) if value else 0
     )
 
 
-def _reset_getopts(shell: Shell, value: str | None) -> None:
+def _reset_getopts(shell: ShellParts, value: str | None) -> None:
     number = (value or "").lstrip("0")
     if number in ("", "1") or not (
         number.isdigit() and number.isascii()
@@ -229,25 +228,25 @@ def _reset_getopts(shell: Shell, value: str | None) -> None:
         shell.specials.getopts_position = 0, 0
 
 
-def _rename(shell: Shell, value: str | None) -> None:
+def _rename(shell: ShellParts, value: str | None) -> None:
     shell.invocation = shell.invocation.renamed(value or shell.invocation.name)
 
 
-def _forget_paths(shell: Shell, value: str | None) -> None:
+def _forget_paths(shell: ShellParts, value: str | None) -> None:
     del value
     shell.specials.hashed.clear()
 
 
-def _posix(shell: Shell, value: str | None) -> None:
+def _posix(shell: ShellParts, value: str | None) -> None:
     shell.options = shell.options.replace(posix=value is not None)
 
 
-def _choose_locale(shell: Shell, value: str | None) -> None:
+def _choose_locale(shell: ShellParts, value: str | None) -> None:
     del value
     shell.variables.choose_locale()
 
 
-def _check_trace(shell: Shell, value: str | None) -> None:
+def _check_trace(shell: ShellParts, value: str | None) -> None:
     """A trace descriptor that is none is refused; the trace goes on where standard error goes."""
     if value and not (
         value.isdigit() and value.isascii() and len(value) < 10 and int(value) in shell.fds
@@ -255,7 +254,7 @@ def _check_trace(shell: Shell, value: str | None) -> None:
         shell.complain(f"BASH_XTRACEFD: {value}: invalid value for trace file descriptor")
 
 
-WRITERS: dict[str, Callable[[Shell, str | None], None]] = {
+WRITERS: dict[str, Callable[[ShellParts, str | None], None]] = {
     "IFS": lambda shell, value: shell.variables.set_ifs(value),
     "RANDOM": _seed,
     "SECONDS": _reset_seconds,

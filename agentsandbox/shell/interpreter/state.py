@@ -28,14 +28,15 @@ What is changed in place is copied by the `fork` of its part.
 
 from __future__ import annotations
 
+from agentsandbox.shell.interpreter.weight import weigh_tree
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import ClassVar
 
     from agentsandbox.kernel.processes import Process as Task
     from agentsandbox.kernel.streams import Stream
-    from agentsandbox.shell.interpreter.dispatch import Run
     from agentsandbox.shell.syntax.nodes import FunctionDefinition
 
 
@@ -294,6 +295,10 @@ class Descriptors:
         self.process_files: tuple[tuple[int, Stream, Task], ...] = ()
 
 
+_COMPILED = 3
+"""A tree that is compiled as well takes this many times as much."""
+
+
 class Function:
     """A shell function; its body is compiled when it is first called."""
 
@@ -304,7 +309,7 @@ class Function:
         self.node = node
         self.line = node.line
         self.source = source
-        self.compiled: Run | None = None
+        self.compiled: Callable[..., int] | None = None
         self.frames: dict[int, Frame] = {}
         self.weight = 0
         """Bytes of the tree, once it was weighed."""
@@ -320,13 +325,11 @@ class Function:
             )
         return frame
 
-    def body(self) -> Run:
-        """The compiled body."""
-        if self.compiled is None:
-            from agentsandbox.shell.interpreter.dispatch import compile_command
-
-            self.compiled = compile_command(self.node.body)
-        return self.compiled
+    def weigh(self) -> int:
+        """Return the bytes of the tree and of the compiled body."""
+        if not self.weight:  # the tree never changes
+            self.weight = weigh_tree(self.node)
+        return self.weight * (_COMPILED if self.compiled is not None else 1)
 
 
 class Frame:

@@ -6,17 +6,25 @@ import re
 
 from agentsandbox.errors import Exit
 from agentsandbox.kernel.accounts import LARGE
-from agentsandbox.kernel.caching import cache_short
 from agentsandbox.kernel.streams import Buffer, Pipe, PipeReader, decode, encode
 from agentsandbox.shell.builtins import NAMES, PURE
 from agentsandbox.shell.expansion.errors import ExpansionError
-from agentsandbox.shell.expansion.words import WordCompiler
-from agentsandbox.shell.interpreter.dispatch import compile_command
-from agentsandbox.shell.syntax.nodes import Command, HereDocument, SimpleCommand, Word
+from agentsandbox.shell.interpreter.dispatch import compile_command, compiles
+from agentsandbox.shell.interpreter.redirections import open_file
+from agentsandbox.shell.interpreter.subshells import run_subshell, start_subshell
+from agentsandbox.shell.interpreter.words import WORDS
+from agentsandbox.shell.syntax.nodes import (
+    Command,
+    CommandSubstitution,
+    HereDocument,
+    ProcessSubstitution,
+    SimpleCommand,
+    Word,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from agentsandbox.kernel.accounts import Held
     from agentsandbox.kernel.budget import Budget
@@ -50,8 +58,6 @@ class _Output(Buffer):
 
 def substitute(shell: Shell, run: Run, *, in_place: bool) -> str:
     """The output of a command without its trailing newlines; `$?` becomes its status."""
-    from agentsandbox.shell.interpreter.subshells import run_subshell
-
     budget = shell.budget
     buffer = _Output(budget)
     if budget.depth >= budget.max_depth:
@@ -130,7 +136,9 @@ def leaves_no_trace(shell: Shell, name: str) -> bool:
     return command is not None and command.manners.pure
 
 
-def _command_substitution(body: Command | None) -> Callable[[Shell], str]:
+@compiles(CommandSubstitution)
+def _command_substitution(node: CommandSubstitution) -> Callable[[Shell], str]:
+    body = node.body
     if body is None:
 
         def nothing(shell: Shell) -> str:
@@ -206,8 +214,6 @@ def _read_file(body: Command) -> Callable[[Shell], str] | None:
     name = WORDS.fields(redirection.target)
 
     def cat(shell: Shell) -> int:
-        from agentsandbox.shell.interpreter.redirections import open_file
-
         found: list[str] = []
         name(shell, found)
         if len(found) != 1:
@@ -240,12 +246,12 @@ def _read_file(body: Command) -> Callable[[Shell], str] | None:
     return read
 
 
-def _process_substitution(body: Command | None, direction: str) -> Callable[[Shell], str]:
+@compiles(ProcessSubstitution)
+def _process_substitution(node: ProcessSubstitution) -> Callable[[Shell], str]:
+    body, direction = node.body, node.direction
     run = compile_command(body) if body is not None else (lambda shell: 0)
 
     def start(shell: Shell) -> str:
-        from agentsandbox.shell.interpreter.subshells import start_subshell
-
         pipe = Pipe(shell.machine.scheduler)
         reader = PipeReader(pipe)
         ours, theirs = (reader, pipe) if direction == "<" else (pipe, reader)
@@ -263,99 +269,3 @@ def _process_substitution(body: Command | None, direction: str) -> Callable[[She
         return f"/dev/fd/{number}"
 
     return start
-
-
-def finish_process_substitutions(shell: Shell, mark: int) -> None:
-    """Close our ends of the pipes of a command that has ended, and wait for processes that it wrote
-    to.
-    """
-    opened = shell.descriptors.process_files
-    shell.descriptors.process_files, finished = opened[:mark], opened[mark:]
-    numbers = {number for number, _, _ in finished}
-    shell.fds = {number: stream for number, stream in shell.fds.items() if number not in numbers}
-    for _, stream, process in finished:
-        stream.release()
-        if isinstance(stream, Pipe) and stream.references <= 0:
-            shell.machine.scheduler.wait(process)
-
-
-def finishing(run: Run, words: Iterable[Word]) -> Run:
-    """A command that itself closes the process substitutions of its words."""
-    if not any("<(" in word.source or ">(" in word.source for word in words):
-        return run
-
-    def run_finishing(shell: Shell) -> int:
-        mark = len(shell.descriptors.process_files)
-        try:
-            return run(shell)
-        finally:
-            if len(shell.descriptors.process_files) > mark:
-                finish_process_substitutions(shell, mark)
-
-    return run_finishing
-
-
-WORDS = WordCompiler(_command_substitution, _process_substitution)
-
-
-@cache_short(256)
-def _quoted_text(text: str) -> Callable[[Shell], str]:
-    from agentsandbox.shell.syntax.contexts import HERE
-    from agentsandbox.shell.syntax.parser import Parser
-
-    parser = Parser(text)
-    parts = parser.scan(HERE, "")
-    return WORDS.string(Word(parts, text))
-
-
-def expand_quoted_text(shell: Shell, text: str, *, keep_quotes: bool = False) -> str:
-    """Expand a text as a here-document is expanded; it loses its quotes, as subscripts do, unless
-    they are to stay.
-    """
-    from agentsandbox.errors import ShellSyntaxError
-    from agentsandbox.shell.expansion.errors import ExpansionError
-
-    if not keep_quotes and ('"' in text or "'" in text):
-        text = _without_quotes(text)
-    try:
-        return _quoted_text(text)(shell)
-    except ShellSyntaxError as error:
-        raise ExpansionError(error.message) from None
-
-
-def expand_index(shell: Shell, text: str) -> str:
-    """Expand a text that stands between the brackets of an indexed array."""
-    return _index_text(text)(shell)
-
-
-def expand_key(shell: Shell, text: str) -> str:
-    """Expand a text that stands between the brackets of an associative array: a word that is not
-    split.
-    """
-    from agentsandbox.errors import ShellSyntaxError
-
-    try:
-        return _key_text(text)(shell)
-    except ShellSyntaxError as error:
-        raise ExpansionError(error.message) from None
-
-
-@cache_short(256)
-def _key_text(text: str) -> Callable[[Shell], str]:
-    from agentsandbox.shell.syntax.parser import Parser
-
-    return WORDS.subscript(Parser(f"[{text}]").read_subscript())
-
-
-@cache_short(256)
-def _index_text(text: str) -> Callable[[Shell], str]:
-    from agentsandbox.shell.syntax.parser import read_arithmetic
-
-    return WORDS.string(Word(read_arithmetic(text), text))
-
-
-def _without_quotes(text: str) -> str:
-    """Drop the quotes around a subscript such as ["a b"] or ['k']."""
-    if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
-        return text[1:-1]
-    return text.replace('"', "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from agentsandbox.errors import Exit, Return
 from agentsandbox.kernel.processes import SIGNALS
 from agentsandbox.shell.expansion.errors import ExpansionError
+from agentsandbox.shell.interpreter.texts import run_commands
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,8 +28,6 @@ def run_trap(shell: Shell, name: str, line: int | None = None) -> int:
     text = shell.traps.handlers.get(name)
     if not text:
         return shell.status
-    from agentsandbox.shell.interpreter.scripts import run_commands
-
     status = shell.status
     saved_line, saved_trap = shell.line, shell.traps.line
     shell.traps.active += 1
@@ -60,8 +59,6 @@ def run_exit_trap(shell: Shell, status: int) -> int:
         return status
     shell.traps.handlers = shell.traps.without("EXIT")
     shell.status = status
-    from agentsandbox.shell.interpreter.scripts import run_commands
-
     shell.traps.active += 1
     shell.control.trace_level += shell.traps.exit_depth
     shell.traps.exit_status = status

@@ -66,8 +66,8 @@ MAX_NESTING = 250
 
 
 class ArithmeticSyntaxError(Exception):
-    """An expression that is not arithmetic. `message` and `token` as bash words them; `text` is
-    what it shows of the expression.
+    """An expression that is not arithmetic. `message` and `token` are bash's words, `text` is what
+    it shows of the expression.
     """
 
     def __init__(self, message: str, token: str, text: str, before: Tree | None = None) -> None:

@@ -19,7 +19,7 @@ _OPERATORS = re.compile(r":[-=?+]|[-=?+]|##?|%%?|//|/[#%]|/|\^\^?|,,?|~~?|@|:")
 
 
 class BracedReader(Lexer):
-    """Reads ${…}; what stands in it is scanned by the reader of words."""
+    """Reads ${…}. The word reader scans the operands."""
 
     has_bad = False
     """Whether a ${…} was read that is none."""
@@ -31,7 +31,7 @@ class BracedReader(Lexer):
         raise NotImplementedError
 
     def read_braced(self, mode: int) -> Part:
-        """${…}"""
+        """Read the ${…} at the cursor."""
         start = self.position
         self.position += 2
         self.enter()
@@ -103,7 +103,7 @@ class BracedReader(Lexer):
         return self._operation(start, mode, name, subscript, prefix)
 
     def _skip_joints(self) -> None:
-        """Pass over joined lines."""
+        """Pass over joined lines (a backslash and a newline)."""
         self.position = self._behind_joints(self.position)
 
     def _behind_joints(self, position: int) -> int:
@@ -189,7 +189,7 @@ class BracedReader(Lexer):
         return None
 
     def read_subscript(self) -> Word:
-        """[…] at the cursor."""
+        """Read the […] at the cursor."""
         opened = self.position
         self.position += 1
         self.enter()

@@ -1,5 +1,20 @@
-"""The cursor over a script: position, line numbers, blanks and comments, here-documents that wait
-for the next newline.
+"""The cursor over a script: position, line numbers, blanks, comments, here-documents.
+
+There is no list of tokens. The grammar of a shell decides what the next characters are: `]]` is a
+word in a simple command and the end of a condition in `[[ … ]]`. So the parser holds a cursor
+(`text` and `position`) and asks for what it expects there: blanks to be skipped, a word, an
+operator, a reserved word. Looking ahead is a match at the cursor; going back is an assignment to
+`position`.
+
+Two things do not stand where they belong:
+
+* The body of a here-document begins on the line after its redirection. Redirections wait in
+  `pending`, and the next newline that the parser passes over reads their bodies (`skip_newline`).
+* The text of an alias takes the place of its name. The parser puts it into `text`, so lines must be
+  counted without the newlines that it brought (`alias_texts`), and messages show the line as it was
+  `written`.
+
+Line numbers are counted on demand, from the place that was asked for last.
 """
 
 from __future__ import annotations

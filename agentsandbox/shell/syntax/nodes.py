@@ -1,8 +1,7 @@
-"""The syntax tree. Nodes are values: built once by the parser, compared by content, shared by every
-sandbox.
+"""The syntax tree. Nodes are values: the parser builds them once, every sandbox shares them.
 
-`line` (from 1) and `source` (the text a word was written as) are where a node came from; they do
-not count in comparisons.
+`line` (from 1) and `source` (the text of a word) say where a node came from; comparisons ignore
+them.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ _PLACES = frozenset(("line", "source", "last_line", "spans"))
 
 
 class Node:
-    """Compares and shows itself by its slots, places left out."""
+    """Base of all nodes: equality and representation by slots, except for places."""
 
     __slots__: tuple[str, ...] = ()
 
@@ -119,10 +118,10 @@ class Parameter(Part):
 
 
 class CommandSubstitution(Part):
-    """$(…) or `…`; the body is None where there is no command.
+    """$(…) or `…`; the body is None for an empty one.
 
-    `source` is how $(…) was written, "" for `…` and where bash prints it as it was written: in a
-    pattern list.
+    `source` is how $(…) was written. It is "" for `…`, and for a substitution in a pattern list,
+    which bash prints as it was written.
     """
 
     __slots__ = ("body", "source")
@@ -228,8 +227,8 @@ class Assignment(Node):
 
 
 class HereDocument(Node):
-    """The text after a << or <<- redirection. `quoted` when the delimiter was; `body` then is one
-    quoted part.
+    """The text after a << or <<- redirection. `quoted` says that the delimiter was quoted; then
+    `body` is one quoted part.
     """
 
     __slots__ = ("body", "delimiter", "quoted")
@@ -264,8 +263,8 @@ class SimpleCommand(Command):
     """Assignments, words and redirections. An argument of `declare` and its kin may be an
     Assignment.
 
-    line   that on which its second word ends, as bash counts      spans  whether it begins on an
-           earlier one or ends on a later
+    line   the line on which its second word ends, as bash counts
+    spans  whether the command covers several lines
     """
 
     __slots__ = ("assignments", "line", "redirections", "spans", "words")
@@ -452,9 +451,7 @@ class ArithmeticFor(Command):
 
 
 class Unreadable(Command):
-    """The text between backquotes where it is not shell grammar: an error when it is expanded, not
-    before.
-    """
+    """A substitution whose text breaks the grammar; the error comes when it is expanded."""
 
     __slots__ = ("line", "message", "source_line")
 

@@ -1,8 +1,22 @@
-"""Recursive descent over bash's grammar, one complete command at a time.
+"""The parser: recursive descent over bash's grammar, one complete command at a time.
 
-`Parser.next_command` reads what stands up to the next newline at the top level, as bash does before
-it runs it; so what comes before a syntax error still runs, and an alias or `shopt -s extglob`
-counts from the next line on. `parse` reads a whole script.
+Each rule of the grammar is a method that begins at the cursor and returns a node:
+
+    next_command → command_list → _and_or → _pipeline → command → _simple_command
+                                                          ↳ compounds, conditions: if, for, [[ …
+
+`next_command` reads up to the next newline at the top level, as bash does before it runs anything.
+So what comes before a syntax error still runs, and an alias or `shopt -s extglob` counts from the
+next line on. `parse` reads a whole script.
+
+The parser is four classes on top of each other, because their methods call each other at every
+step: `Lexer` has the cursor, `BracedReader` reads ${…}, `WordReader` words, `Parser` commands, also
+those inside the $(…) of a word. Compound commands are functions in `compounds` and `conditions`,
+which get the parser as an argument (`protocols`).
+
+Errors are worded as bash words them. Bash reads some constructs with a parser of their own, whose
+errors end more or less than the others: a `ShellSyntaxError` says so in its attributes (`in_array`,
+`in_substitution`, `is_quote`, `status`).
 """
 
 from __future__ import annotations
@@ -65,9 +79,7 @@ _FD_WORD = re.compile(r"[0-9]+|[^\s|&;()<>]+")
 
 
 class Parser(WordReader):
-    """Parses a script. `aliases` maps names to texts where aliases are expanded; None where they
-    are not.
-    """
+    """Parses a script. `aliases` maps names to their texts; None where aliases are not expanded."""
 
     def __init__(
         self,
@@ -85,16 +97,14 @@ class Parser(WordReader):
         """A text, a place in it, and where the first opening parenthesis from there on is."""
 
     def skip_line(self) -> None:
-        """Go on with the next line, whatever was open, as after an error in the list of an
-        array.
-        """
+        """Continue at the next line, whatever was open, as after an error in the list of an array."""
         end = self.text.find("\n", self.position)
         self.position = len(self.text) if end < 0 else end + 1
         self.nesting = 0
         self.pending = []
 
     def skip_to_command(self) -> None:
-        """Pass over blanks, comments, newlines and aliases that stand for no more than these."""
+        """Pass over blanks, comments, newlines and aliases that expand to nothing else."""
         self.skip_newlines()
         while self.aliases and self._expand_alias():
             self.skip_newlines()
@@ -155,7 +165,7 @@ class Parser(WordReader):
         return commands[0] if len(commands) == 1 else CommandList(tuple(commands))
 
     def at_list_end(self) -> bool:
-        """Whether what is next closes the construct that a list stands in."""
+        """Whether the next token closes the construct around a list."""
         text, position = self.text, self.position
         if position >= len(text):
             return True
@@ -235,7 +245,7 @@ class Parser(WordReader):
         return Pipeline(tuple(commands), negated, timed, self.line_at(start))
 
     def _with_errors(self, command: Command) -> Command:
-        """A command before |&, which means 2>&1 behind its own redirections."""
+        """Return a command before `|&` with 2>&1 added behind its own redirections."""
         last = Redirection(">&", Word((Literal("1"),), "1"), 2, None, self.line_at(self.position))
         if isinstance(command, FunctionDefinition):
             return Group(command, (last,), self.line_at(self.position))
@@ -289,9 +299,7 @@ class Parser(WordReader):
         return self._simple_command()
 
     def _parenthesis_ahead(self) -> bool:
-        """Whether an opening parenthesis is still to come: without one there is no function to be
-        defined.
-        """
+        """Whether any opening parenthesis is ahead; without one there is no function definition."""
         text, position = self.text, self.position
         if (
             self._searched is not text
@@ -306,7 +314,7 @@ class Parser(WordReader):
         return self._opening >= 0
 
     def _redirected(self, command: Command) -> Command:
-        """A compound command with the redirections behind it."""
+        """Return a compound command with the redirections behind it."""
         redirections: list[Redirection] = []
         while True:
             self.skip_blanks()
@@ -453,23 +461,26 @@ class Parser(WordReader):
         if not words and not assignments and not redirections:
             raise self.unexpected(self.token())
         if self.text[self.position : self.position + 1] == "(":
-            if len(words) == 1 and not assignments and not redirections:
-                self.position += 1
-                if (token := self.token()) != ")":
-                    raise self.unexpected(token or "newline")
-                return self.function_definition(
-                    words[0].source, self.position + 1, start
-                )  # no name of a function: refused when it runs
-            raise self.unexpected("(")
+            if len(words) > 1 or assignments or redirections:
+                raise self.unexpected("(")
+            return self._function_without_name(words[0].source, start)
         line = self.line_at(start)
         if self.text.find("\n", start, self.position) < 0:
             return SimpleCommand(tuple(assignments), tuple(words), tuple(redirections), line)
         line = self.line_at(self.position if second < 0 else second)
         return SimpleCommand(tuple(assignments), tuple(words), tuple(redirections), line, True)
 
+    def _function_without_name(self, source: str, start: int) -> Command:
+        """Read NAME () for a NAME that is no valid name: the shell refuses it when it runs."""
+        self.position += 1
+        if (token := self.token()) != ")":
+            raise self.unexpected(token or "newline")
+        return self.function_definition(source, self.position + 1, start)
+
     def _assignment(self, *, first: bool) -> Assignment | Word | None:
-        """The assignment that begins here; a word where only its brackets keep blanks together, as
-        in `test[ -f x ]`.
+        """Read an assignment; None if there is none here.
+
+        Return a word for `test[ -f x ]`, where the brackets only keep blanks together.
         """
         text, start = self.text, self.position
         match = _ASSIGNMENT.match(text, start)
@@ -520,9 +531,7 @@ class Parser(WordReader):
         return None
 
     def _text_or_list(self, literal: ArrayLiteral) -> Word | ArrayLiteral:
-        """The list; but where the word goes on behind it, as in `a=(1 2)x`, bash takes all of it as
-        text.
-        """
+        """Return the array literal, or a word if text follows it: bash takes `a=(1 2)x` as text."""
         start = self.position - len(literal.source)
         rest = self.read_word()
         if rest is None:
@@ -562,14 +571,16 @@ class Parser(WordReader):
             elements.append(ArrayElement(word))
 
     def _array_error(self, error: ShellSyntaxError) -> ShellSyntaxError:
-        """Bash reads the list of an array with a reader of its own, whose errors have status 1."""
+        """Mark an error in the list of an array: bash reads it with another reader, and the status
+        is 1.
+        """
         error.status = 1
         error.in_array = True
         return error
 
     def _bracketed_element(self) -> ArrayElement:
-        """An element that begins with a bracket: `[key]=value`, or a word in which blanks up to the
-        other bracket are text.
+        """Read an element that begins with a bracket: `[key]=value`, or a word in which blanks
+        between the brackets are text.
         """
         subscript = self.read_subscript()
         operator = self.text[self.position : self.position + 2]
@@ -683,9 +694,7 @@ class Parser(WordReader):
     # aliases
 
     def _expand_alias(self) -> bool:
-        """Put the text of an alias in the place of its name at the cursor; whether there was
-        one.
-        """
+        """Replace the alias name at the cursor by its text; return whether there was one."""
         if not self.aliases:
             return False
         match = _FD_WORD.match(self.text, self.position)
@@ -711,7 +720,7 @@ class Parser(WordReader):
         return True
 
     def _after_blank_alias(self) -> bool:
-        """Whether the text of an alias that ends in a blank ends right before the next word."""
+        """Whether an alias whose text ends in a blank ends right before the next word."""
         saved = self.position
         self.skip_blanks()
         return any(
@@ -721,7 +730,7 @@ class Parser(WordReader):
 
 
 def _has_blanks(word: Word) -> bool:
-    """Whether blanks stand in it that no quotes protect."""
+    """Whether a word has unquoted blanks."""
     return any(
         isinstance(part, Literal) and any(blank in part.text for blank in " \t\n")
         for part in word.parts
@@ -729,7 +738,7 @@ def _has_blanks(word: Word) -> bool:
 
 
 def _reader_of(word: str) -> Callable[[Parser, int], Command] | None:
-    """What reads the compound command that a reserved word begins; None where it begins none."""
+    """Return what reads the compound command of a reserved word; None if it begins none."""
     if word == "[[":
         from agentsandbox.shell.syntax.conditions import read_condition
 
@@ -740,10 +749,10 @@ def _reader_of(word: str) -> Callable[[Parser, int], Command] | None:
 
 
 def _delimiter(source: str) -> tuple[str, bool]:
-    """The line that ends a here-document, by the word behind `<<`, and whether a part of it was
-    quoted.
+    """Return the line that ends a here-document, from the word behind `<<`, and whether any of it
+    was quoted.
 
-    Expansions are text in it; what is quoted inside their parentheses does not count.
+    Expansions are text in a delimiter, and quotes inside their parentheses do not count.
     """
     quoted = False
 
@@ -773,7 +782,7 @@ _DELIMITER = re.compile(
 
 
 def read_arithmetic(text: str) -> tuple[Part, ...]:
-    """The parts of an arithmetic expression; what is unfinished in it is text."""
+    """Return the parts of an arithmetic expression; an unfinished expansion in it is text."""
     try:
         return Parser(text).scan(ARITHMETIC, "")
     except ShellSyntaxError:
@@ -783,7 +792,7 @@ def read_arithmetic(text: str) -> tuple[Part, ...]:
 def parse(
     text: str, *, extglob: bool = False, aliases: Mapping[str, str] | None = None
 ) -> CommandList:
-    """The whole script as a tree; `ShellSyntaxError` where it is not shell grammar."""
+    """Return the whole script as a tree. Raise `ShellSyntaxError` where it breaks the grammar."""
     parser = Parser(text, extglob=extglob, aliases=aliases)
     commands: list[Command] = []
     while (command := parser.next_command()) is not None:

@@ -1,4 +1,29 @@
-"""Words: quoting, and everything that begins with `$`, "`", `<(` or `>(`."""
+"""Words: quoting, and everything that begins with `$`, "`", `<(` or `>(`.
+
+A shell has no tokens that a table could describe. What a quote, a backslash or a brace means
+depends on what it stands in: in "${x-'}'}" the single quotes are text, but the brace in them closes
+nothing. So words are not cut out first and looked into later. They are scanned once, character by
+character, and each construct scans what is inside it in its own *context* (`contexts`).
+
+`scan(mode, stop)` is the heart. It reads parts from the cursor up to one of the characters of
+`stop`, and leaves that one unread:
+
+    a "b $c"d    WORD:   Literal(a)
+                 WORD:   DoubleQuoted(...), Literal(d)
+                 QUOTED:   Quoted("b "), Parameter(c)
+
+* Most of a text means nothing, so each context has a regular expression for a run of plain
+  characters; only what stops the run is looked at.
+* Plain text is collected in `pending` and becomes one part when another part begins.
+* Whole words without quotes or expansions (`_PLAIN`), and those that are one quoted text or one
+  `$name` (`_WHOLE`), never reach `scan`.
+* The commands in $(…) are read by the parser, which calls the scanner for their words; so nesting
+  is recursion, bounded by `Lexer.enter`.
+
+Bash reports some errors only when a word is expanded: a bad ${…}, a here-document with an expansion
+that does not end. These become parts that fail (`Parameter` with the operator "bad", `Unreadable`)
+instead of syntax errors.
+"""
 
 from __future__ import annotations
 

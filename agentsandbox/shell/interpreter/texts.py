@@ -1,0 +1,233 @@
+"""Texts of commands: they are parsed, compiled and run command by command."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+
+from agentsandbox.errors import Exit, ShellSyntaxError
+from agentsandbox.kernel.accounts import LARGE
+from agentsandbox.kernel.streams import encode
+from agentsandbox.shell.expansion.errors import ExpansionError
+from agentsandbox.shell.interpreter.dispatch import compile_command
+from agentsandbox.shell.syntax.parser import Parser
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agentsandbox.shell.interpreter.shell import Shell
+
+    Run = Callable[[Shell], int]
+
+_CHANGES_GRAMMAR = re.compile(
+    r"\b(?:alias|unalias|extglob|expand_aliases|set -v|verbose|posix)\b|-[a-zA-Z]*v"
+)
+MAX_CACHED = 4096
+
+
+class Program:
+    """A compiled script: the closure of each complete command, and the syntax error that ends it,
+    if there is one.
+    """
+
+    __slots__ = ("error", "units", "warnings")
+
+    def __init__(
+        self, units: list[Run], error: ShellSyntaxError | None, warnings: list[tuple[int, str]]
+    ) -> None:
+        self.units = units
+        self.error = error
+        self.warnings = warnings
+
+
+def _compile_program(text: str, extglob: bool, pairs_quotes: bool, first_line: int) -> Program:
+    parser = Parser(text, first_line=first_line, extglob=extglob)
+    parser.pairs_quotes = pairs_quotes
+    units: list[Run] = []
+    while True:
+        try:
+            while (command := parser.next_command()) is not None:
+                units.append(compile_command(command))
+        except ShellSyntaxError as error:
+            parser.skip_line()
+            if not error.in_array or parser.position >= len(parser.text):
+                return Program(units, error, parser.warnings)
+            units.append(_skipped(error))
+            continue
+        return Program(units, None, parser.warnings)
+
+
+def _skipped(error: ShellSyntaxError) -> Run:
+    """A line that was left out."""
+
+    def report(shell: Shell) -> int:
+        return _syntax_error(
+            shell, error, "-c: " if shell.invocation.source == "environment" else "", True
+        )
+
+    return report
+
+
+_PARSED = 3
+"""A text and the tree of the command of it that runs take this many times as much as the text."""
+
+_cached_program = functools.lru_cache(maxsize=256)(_compile_program)
+
+
+def run_commands(
+    shell: Shell, text: str, *, first_line: int = 1, origin: str = "", main: bool = False
+) -> int:
+    """Run a text command by command, as bash does: what stands before a syntax error runs.
+
+    origin  how a syntax error names the text: "-c: ", "eval: " or "" for a file.
+    main    whether the text is the file or the input that the shell itself reads.
+    """
+    if (
+        len(text) > MAX_CACHED
+        or _CHANGES_GRAMMAR.search(text)
+        or shell.options.verbose
+        or shell.active_aliases()
+    ):
+        return _run_incrementally(shell, text, first_line, origin, main)
+    shell.budget.step(len(text) >> 6)
+    program = _cached_program(text, shell.options.extglob, pairs_quotes(shell), first_line)
+    status = 0
+    for unit in program.units:
+        if program.warnings and program.error is None and unit is program.units[-1]:
+            _warn(shell, program.warnings)  # of a here-document that the end of the script ends
+        status = _run_unit(shell, unit, main)
+        if main and shell.options.onecmd:
+            raise Exit(status)
+    if program.error is not None:
+        _warn(shell, program.warnings)
+        return _syntax_error(shell, program.error, origin, main)
+    return status
+
+
+def pairs_quotes(shell: Shell) -> bool:
+    """Whether "${x-it's}" is unfinished: it is not in POSIX mode, nor for what is called as
+    `sh`.
+    """
+    return not (shell.options.posix or shell.options.shopt["xpg_echo"])
+
+
+def _run_unit(shell: Shell, unit: Run, main: bool) -> int:
+    """One complete command; an error of a word ends just this one."""
+    if shell.options.noexec:
+        return 0
+    try:
+        return unit(shell)
+    except (
+        OSError
+    ) as error:  # a descriptor that the shell itself writes to or reads from is of no use
+        shell.complain(os.strerror(error.errno or 5))
+        shell.status = 1
+        return 1
+    except ExpansionError as error:
+        if shell.options.posix:
+            error.status = 127
+        if error.status == 127 or shell.process.level or (error.ends and not main):
+            raise
+        if error.message:
+            shell.report(error)
+        shell.status = error.status
+        if shell.options.errexit and not error.number:
+            raise Exit(error.status) from None
+        return error.status
+
+
+def _run_incrementally(shell: Shell, text: str, first_line: int, origin: str, main: bool) -> int:
+    """Parse each command only when those before it have run: they may change aliases and the
+    grammar, or be many.
+    """
+    shell.budget.step(len(text) >> 6)
+    shell.budget.charge(len(text))
+    held = shell.budget.hold(_PARSED * len(text)) if len(text) > LARGE else None
+    parser = Parser(text, first_line=first_line)
+    parser.meter = shell.budget
+    status = 0
+    while True:
+        parser.extglob = shell.options.shopt["extglob"]
+        parser.pairs_quotes = pairs_quotes(shell)
+        parser.aliases = shell.active_aliases()
+        parser.substitutions = [] if shell.options.verbose else None
+        start = parser.position
+        try:
+            command = parser.next_command()
+        except ShellSyntaxError as error:
+            if shell.options.verbose:
+                shell.write(text[start:], 2)
+            parser.skip_line()
+            if error.in_array and parser.position < len(parser.text):
+                status = _syntax_error(shell, error, origin, main)
+                continue
+            return _syntax_error(shell, error, origin, main)
+        if shell.options.verbose and parser.text is text:
+            shown = _without_substitutions(text, start, parser.position, parser.substitutions or [])
+            shell.write(shown if shown.endswith("\n") or not shown else f"{shown}\n", 2)
+        if command is None:
+            del held
+            return status
+        if parser.warnings:
+            _warn(shell, parser.warnings)
+            parser.warnings = []
+        status = _run_unit(shell, compile_command(command), main)
+        if main and shell.options.onecmd:
+            raise Exit(status)
+
+
+def _without_substitutions(
+    text: str, start: int, end: int, substitutions: list[tuple[int, int]]
+) -> str:
+    """The lines of a command as `set -v` shows them: those that begin in a substitution are not
+    told.
+    """
+    shown: list[str] = []
+    for opened, closed in sorted(substitutions):
+        first = text.find("\n", opened, closed) + 1
+        if not first or opened < start:
+            continue
+        shown.append(text[start:first])
+        start = (text.find("\n", closed, end) + 1) or end
+    shown.append(text[start:end])
+    return "".join(shown)
+
+
+def _warn(shell: Shell, warnings: list[tuple[int, str]]) -> None:
+    for line, message in warnings:
+        shell.complain(f"warning: {message}", line)
+
+
+def _syntax_prefix(shell: Shell, error: ShellSyntaxError, origin: str) -> str:
+    return shell.error_prefix(error.line).replace(": line ", f": {origin}line ", 1)
+
+
+def _syntax_error(shell: Shell, error: ShellSyntaxError, origin: str, main: bool) -> int:
+    if not error.message and origin != "eval: ":
+        return shell.status
+    prefix = _syntax_prefix(shell, error, origin)
+    lines = [f"{prefix}{error.message}\n"] if error.message else []
+    if error.source_line is not None:
+        lines.append(f"{prefix}{error.before_source}`{error.source_line}'\n")
+    elif error.follow_up is not None:
+        lines.append(f"{_syntax_prefix(shell, error.follow_up, origin)}{error.follow_up.message}\n")
+    stream = shell.fds.get(2)
+    if stream is not None:
+        stream.write(encode("".join(lines[:1] if shell.options.errexit else lines)))
+    if shell.options.errexit and (
+        error.source_line is not None or origin != "eval: "
+    ):  # bash ends at once
+        raise Exit(2)
+    if (
+        error.in_substitution and not main
+    ):  # bash reads it with a parser of its own, whose errors end the shell
+        raise Exit(
+            127 if shell.invocation.source == "environment" and not shell.process.level else 1
+        )
+    if error.is_quote and shell.status and origin != "eval: ":
+        return shell.status
+    if error.status is not None or origin == "eval: ":
+        shell.status = error.status or 2
+    return shell.status
