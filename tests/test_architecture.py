@@ -83,6 +83,7 @@ DYNAMIC_GETATTR = {
     "analysis.py": "slots of nodes", "__init__.py": "lazy names", "skills/__init__.py": "lazy names", "cli": "lazy commands",
     "events.py": "slots", "limits.py": "slots", "options.py": "fields of the model",
     "sandbox.py": "fields of Stats", "commands/_files/compression.py": "parameters of zstd",
+    "files/values.py": "fields of the values", "skills/config.py": "settings by table",
     "shell/syntax/nodes.py": "slots", "commands/awk": "fields of nodes", "commands/jq/dates.py": "fields of a date",
     "kernel/formats/printf.py": "a method per conversion", "kernel/regexps/matcher.py": "methods of the engine",
     "shell": "options and special variables by table", "commands/jq/options.py": "options by table",
