@@ -155,7 +155,10 @@ def test_the_census_of_what_is_no_shell() -> None:
 
 def test_the_census_of_instructions() -> None:
     found = census_of(
-        notes_md="# x\n\n```bash\n$ curl https://x\njq .\n```\n\nThen !`wget y`\n```python\nprint()\n```\n"
+        notes_md=(
+            "# x\n\n```bash\n$ curl https://x\njq .\n```\n\nThen !`wget y`\n```python\n"
+            "print()\n```\n"
+        )
     )
     assert found["network"] == [("curl", 4), ("wget", 8)]
     assert dict(found["commands"]) == {"curl": 1, "jq": 1, "wget": 1}
@@ -183,7 +186,10 @@ def test_smells(text: str, code: str) -> None:
 
 
 def test_what_does_not_smell() -> None:
-    plain = "Reviews code. Ask the user which tests to run. 👨\u200d👩\u200d👧 Follow the instructions above.\n"
+    plain = (
+        "Reviews code. Ask the user which tests to run. 👨\u200d👩\u200d👧 Follow the "
+        "instructions above.\n"
+    )
     assert census_of(notes_md=plain)["smells"] == []
 
 

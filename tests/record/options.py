@@ -30,7 +30,8 @@ from agentsandbox import Sandbox  # noqa: E402 (the tree of this file, not an in
 from agentsandbox.contract.command import Command  # noqa: E402
 
 FIRST = (
-    "ls cp mv rm mkdir ln cat head tail sort uniq cut tr wc grep sed find xargs date stat touch du tee diff tar"
+    "ls cp mv rm mkdir ln cat head tail sort uniq cut tr wc grep sed find xargs date stat "
+    "touch du tee diff tar"
 ).split()
 COMMANDS = ROOT / "agentsandbox" / "commands"
 SPECS = ROOT / "tests" / "specs" / "commands"
@@ -39,12 +40,14 @@ HELP = SPECS / "help.toml"
 
 LINE = re.compile(r"^ {1,12}(-.*)$")
 SPELLING = re.compile(
-    r"(--[A-Za-z0-9][A-Za-z0-9-]*|-[A-Za-z0-9?@#%:$.])(?:(\[=?[^\]]*\])|[= ]?(?![ -])([A-Z][A-Z_0-9-]*|<[^>]+>|'[^']+'))?"
+    r"(--[A-Za-z0-9][A-Za-z0-9-]*|-[A-Za-z0-9?@#%:$.])"
+    r"(?:(\[=?[^\]]*\])|[= ]?(?![ -])([A-Z][A-Z_0-9-]*|<[^>]+>|'[^']+'))?"
     r"(?=[\s,=]|$)"
 )
 PREDICATE = re.compile(r"(?<![\w-])-[a-zA-Z][A-Za-z0-9]*\b")
 REFUSED = re.compile(
-    r"unrecognized option|[Ii]nvalid option|[Uu]nknown option|unknown predicate|[Uu]nknown argument|[Ii]llegal option|Invalid argument [-`]"
+    r"unrecognized option|[Ii]nvalid option|[Uu]nknown option|unknown predicate|"
+    r"[Uu]nknown argument|[Ii]llegal option|Invalid argument [-`]"
     r"|kill: invalid argument|option '.*' not supported"
 )
 NO_HELP = frozenset({"true", "false", "echo", "test", "printf", "pwd", "yq", "curl", "wget"})
@@ -240,8 +243,14 @@ def table(audits: list[Audit]) -> str:
     lines = [
         "# Options",
         "",
-        "Written by `tests/record/options.py --table docs/options.md` from the real tools' `--help` (Debian 12). *Accepted* options",
-        "do what the real tool's do; *recorded* ones are compared with the real tool by a case of `tests/specs/commands`; *refused*",
+        (
+            "Written by `tests/record/options.py --table docs/options.md` from the real tools' "
+            "`--help` (Debian 12). *Accepted* options"
+        ),
+        (
+            "do what the real tool's do; *recorded* ones are compared with the real tool by a "
+            "case of `tests/specs/commands`; *refused*"
+        ),
         "ones are answered as GNU answers to an option it does not know, by name.",
         "",
         "| command | options | accepted | recorded | refused by name |",

@@ -108,8 +108,10 @@ class InMemorySkillSource:
         """
         kinds = (str, bytes, bytearray, memoryview)
         if not isinstance(path, str) or not isinstance(content, kinds):
-            wanted = "a file of a skill has a str for its path and str or bytes in it"
-            raise TypeError(f"{wanted}, not {path!r}: {content!r}")
+            raise TypeError(
+                "a file of a skill has a str for its path and str or bytes in it, "
+                f"not {path!r}: {content!r}"
+            )
         data = encode(content) if isinstance(content, str) else bytes(content)
         runs = data.startswith(b"#!") if executable is None else executable
         self._files[path] = SkillFile(path, data, runs)

@@ -209,9 +209,9 @@ def _note_command(
         words = [word for word in words[1:] if word is None or not word.startswith("-")]
         if words and words[0] in NETWORK | WRITERS:
             audit.commands[words[0]] += 1
-    if not words:
+    first, *rest = words or [None]
+    if first is None:
         return
-    first, *rest = words
     if first in NETWORK or (first == "git" and not GIT_NETWORK.isdisjoint(rest[:2])):
         _note(audit.network, first, path, line, shown)
     known = [word for word in rest if word is not None]
