@@ -61,8 +61,10 @@ def make_log(size: int) -> bytes:
     while have < size:
         level = chance.choices(("INFO", "WARN", "ERROR", "DEBUG"), (70, 15, 5, 10))[0]
         line = (
-            f"2024-{chance.randint(1, 12):02d}-{chance.randint(1, 28):02d} {chance.randint(0, 23):02d}:{chance.randint(0, 59):02d} {level} "
-            f"[w{chance.randint(1, 16)}] id={chance.getrandbits(48):012x} path=/api/items/{chance.randint(1, 9999)} "
+            f"2024-{chance.randint(1, 12):02d}-{chance.randint(1, 28):02d} "
+            f"{chance.randint(0, 23):02d}:{chance.randint(0, 59):02d} {level} "
+            f"[w{chance.randint(1, 16)}] id={chance.getrandbits(48):012x} "
+            f"path=/api/items/{chance.randint(1, 9999)} "
             f"status={chance.choice((200, 404, 500))} {chance.randint(0, 900)}ms\n"
         )
         lines.append(line.encode())
@@ -167,7 +169,10 @@ def report(name: str, script: str, mib: int, bar: int, file: Path) -> bool:
     good = used <= bar and not found["stderr"]
     verdict = "ok" if good else found["stderr"].strip() or "OVER"
     print(
-        f"{name:18}{used / MIB:12.1f} MiB{used / (mib * MIB):9.2f}  {verdict} (<= {bar / MIB:.0f} MiB)",
+        (
+            f"{name:18}{used / MIB:12.1f} MiB{used / (mib * MIB):9.2f}  {verdict} (<= "
+            f"{bar / MIB:.0f} MiB)"
+        ),
         flush=True,
     )
     return good

@@ -38,13 +38,19 @@ SCRIPTS = {
         1,
     ),
     "case 10,000": (
-        "n=0; for ((i=0; i<10000; i++)); do case $((i%3)) in 0) ((n++));; 1) ;; *) ;; esac; done; echo $n",
+        (
+            "n=0; for ((i=0; i<10000; i++)); do case $((i%3)) in 0) ((n++));; 1) ;; *) ;; "
+            "esac; done; echo $n"
+        ),
         1,
     ),
     "string of 10,000": ('s=; for ((i=0; i<10000; i++)); do s="$s$i,"; done; echo ${#s}', 1),
     "yes | head": ("yes | head -n 3", 10),
     "sort | uniq -c": (
-        "for i in $(seq 3000); do echo $((i * 7919 % 101)); done | sort -n | uniq -c | sort -rn | head -n 1",
+        (
+            "for i in $(seq 3000); do echo $((i * 7919 % 101)); done | sort -n | uniq -c | "
+            "sort -rn | head -n 1"
+        ),
         1,
     ),
     "awk sum": ("seq 50000 | awk '{ s += $1 } END { print s }'", 1),
@@ -202,10 +208,12 @@ def figures(repeat: int) -> None:
     used.execute("x=1; f() { :; }")
     print(f"{'Sandbox()':44}{shown(median_of(Sandbox, 200, repeat)):>12}")
     print(
-        f"{'Sandbox() and a first echo, process warm':44}{shown(median_of(lambda: Sandbox().execute('echo hi'), 100, repeat)):>12}"
+        f"{'Sandbox() and a first echo, process warm':44}"
+        f"{shown(median_of(lambda: Sandbox().execute('echo hi'), 100, repeat)):>12}"
     )
     print(
-        f"{'Sandbox(skills=50 skills of 20 files)':44}{shown(median_of(lambda: Sandbox(skills=skills), 50, repeat)):>12}"
+        f"{'Sandbox(skills=50 skills of 20 files)':44}"
+        f"{shown(median_of(lambda: Sandbox(skills=skills), 50, repeat)):>12}"
     )
     print(f"{'snapshot of 5,000 files':44}{shown(median_of(full.snapshot, 200, repeat)):>12}")
     print(f"{'fork of 5,000 files':44}{shown(median_of(full.fork, 100, repeat)):>12}")

@@ -218,13 +218,16 @@ def make_files() -> dict[str, str]:
     prose = "the Quick brown fox jumps over lazy dog and then runs away again far".split()
     levels = chance.choices(("INFO", "WARN", "ERROR", "DEBUG"), (70, 15, 5, 10), k=LINES)
     log = [
-        f"2024-{chance.randint(1, 12):02d}-{chance.randint(1, 28):02d} {chance.randint(0, 23):02d}:{chance.randint(0, 59):02d}:00 {level} "
-        f"[w{chance.randint(1, 16)}] id={chance.getrandbits(24):06x} path=/api/v{chance.randint(1, 3)}/items/{chance.randint(1, 9999)} "
+        f"2024-{chance.randint(1, 12):02d}-{chance.randint(1, 28):02d} "
+        f"{chance.randint(0, 23):02d}:{chance.randint(0, 59):02d}:00 {level} "
+        f"[w{chance.randint(1, 16)}] id={chance.getrandbits(24):06x} "
+        f"path=/api/v{chance.randint(1, 3)}/items/{chance.randint(1, 9999)} "
         f"status={chance.choice((200, 200, 200, 404, 500))} {chance.randint(0, 900)}ms"
         for level in levels
     ]
     table = [
-        f"{number},name{chance.randint(1, 5000)},{chance.choice(('red', 'green', 'blue', ''))},{chance.randint(1, 100000)},"
+        f"{number},name{chance.randint(1, 5000)},"
+        f"{chance.choice(('red', 'green', 'blue', ''))},{chance.randint(1, 100000)},"
         f"{chance.random() * 1000:.2f},{chance.choice(('a b', 'x;y', 'zz'))}"
         for number in range(LINES)
     ]
@@ -245,7 +248,10 @@ def make_files() -> dict[str, str]:
             for _ in range(LINES)
         ],
         "h.txt": [
-            f"{chance.randint(1, 999)}{chance.choice(('', 'K', 'M', 'G'))}\tdir{chance.randint(1, 9999)}"
+            (
+                f"{chance.randint(1, 999)}{chance.choice(('', 'K', 'M', 'G'))}\tdir"
+                f"{chance.randint(1, 9999)}"
+            )
             for _ in range(LINES)
         ],
         "a.txt": [f"k{number:06d} v{number % 7}" for number in range(LINES)],
@@ -313,7 +319,10 @@ def measure(runs: dict[str, Run], script: str, repeat: int = 5) -> None:
             best[name] = min(best.get(name, 1e9), time.perf_counter() - began)
     mine = best["agentsandbox"]
     cells = [
-        f"{best[name] * 1e3:9.1f}{' ' if sums[name] == sums['bash'] else '!'}{mine / best[name]:7.2f}"
+        (
+            f"{best[name] * 1e3:9.1f}{' ' if sums[name] == sums['bash'] else '!'}"
+            f"{mine / best[name]:7.2f}"
+        )
         for name in runs
     ]
     print(f"{script:60.60}" + "".join(cells), flush=True)

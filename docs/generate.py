@@ -18,10 +18,10 @@ INTRODUCTION = """\
 
 Made by `docs/generate.py` (`make docs`) from the commands' own usage texts; do not edit.
 
-What is here is what runs: an option that a text does not name is refused by name, as GNU tools refuse options that they do
-not know. Every text is also the output of `NAME --help` in a sandbox. The commands behave as bash 5.2 and the tools of Debian 12
-(coreutils 9.1, grep 3.8, sed 4.9, gawk 5.2, findutils 4.9, diffutils 3.8, tar 1.34, jq 1.8); where one differs on purpose,
-[differences](differences.md) says so.
+An option that a text does not name is refused by name, as GNU tools refuse options that they do
+not know. Every text is also the output of `NAME --help` in a sandbox. The commands behave as
+bash 5.2 and the tools of Debian 12 (coreutils 9.1, grep 3.8, sed 4.9, gawk 5.2, findutils 4.9,
+diffutils 3.8, tar 1.34, jq 1.8); [differences](differences.md) lists where one differs on purpose.
 """
 
 
@@ -74,10 +74,9 @@ def page() -> str:
     ]
     lines += [f"| `{name}` | {in_table(text)} |" for name, text in builtins()]
     lines += ["\n## Tools\n", "| name | |", "|---|---|"]
-    lines += [
-        f"| {', '.join(f'[`{name}`](#{found[0]})' for name in found)} | {in_table(summary_of(text))} |"
-        for found, text in tools
-    ]
+    for found, text in tools:
+        linked = ", ".join(f"[`{name}`](#{found[0]})" for name in found)
+        lines.append(f"| {linked} | {in_table(summary_of(text))} |")
     lines += [
         "\n## Not in a sandbox\n",
         "Status 127, with a sentence on what to do instead:\n",

@@ -16,8 +16,8 @@ PAGE = Path(__file__).with_name("api.md")
 INTRODUCTION = """\
 # API reference
 
-Made by `docs/generate_api.py` (`make docs`) from the docstrings of what `agentsandbox` exports; do not edit.
-[Embedding](embedding.md) shows how the parts are used together.
+Made by `docs/generate_api.py` (`make docs`) from the docstrings of what `agentsandbox` exports;
+do not edit. [Embedding](embedding.md) shows how the parts are used together.
 """
 
 
@@ -79,7 +79,9 @@ def members(node: ast.ClassDef) -> list[str]:
             continue
         if inner.name == "__init__":
             entries.append(
-                f"```text\n{node.name}{signature(inner).removeprefix('__init__').removesuffix(' -> None')}\n```"
+                "```text\n"
+                f"{node.name}"
+                f"{signature(inner).removeprefix('__init__').removesuffix(' -> None')}\n```"
             )
             continue
         shown = inner.name if is_property(inner) else signature(inner)

@@ -1,5 +1,6 @@
-"""A whole agent turn, with a scripted model in place of a real one: it sees the tools, reads a
-skill and follows it.
+"""A whole agent turn: the model sees the tools, reads a skill and follows it.
+
+The model is a script, so that the example runs without one.
 """
 
 import asyncio
@@ -9,20 +10,11 @@ from typing import Any
 from agentsandbox import AgentSkill, Sandbox
 from agentsandbox.profiles.agentsandbox import tools
 
+CHECK = "sh /.sandbox/skills/git-workflow/scripts/check-message.sh"
 SCRIPT: list[tuple[str, dict[str, Any]] | str] = [
     ("get_skill", {"skillName": "git-workflow"}),
-    (
-        "sandbox_execute",
-        {
-            "command": "echo 'Fixed the parser.' | sh /.sandbox/skills/git-workflow/scripts/check-message.sh"
-        },
-    ),
-    (
-        "sandbox_execute",
-        {
-            "command": "echo 'fix: read empty files' | sh /.sandbox/skills/git-workflow/scripts/check-message.sh"
-        },
-    ),
+    ("sandbox_execute", {"command": f"echo 'Fixed the parser.' | {CHECK}"}),
+    ("sandbox_execute", {"command": f"echo 'fix: read empty files' | {CHECK}"}),
     "The message is now: fix: read empty files",
 ]
 
@@ -60,12 +52,5 @@ async def turn(sandbox: Sandbox, model: ScriptedModel, question: str) -> str:
 
 
 with Sandbox(skills=[AgentSkill.from_package("skills_embedded", "git-workflow")]) as sandbox:
-    print(
-        asyncio.run(
-            turn(
-                sandbox,
-                ScriptedModel(SCRIPT),
-                "Please write the commit message for the parser fix.",
-            )
-        )
-    )
+    question = "Please write the commit message for the parser fix."
+    print(asyncio.run(turn(sandbox, ScriptedModel(SCRIPT), question)))

@@ -1,6 +1,4 @@
-"""Commands of your own, in Python: a synchronous one, and one that awaits in the host's event
-loop.
-"""
+"""Commands of your own in Python: a synchronous one, and one that awaits in the event loop."""
 
 import asyncio
 

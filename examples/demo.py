@@ -1,6 +1,4 @@
-"""The main job on a real skill: what an agent is told, what it reads, what it runs, and the files
-that it made.
-"""
+"""An agent's work with a real skill: what it sees, reads and runs, and the files that it makes."""
 
 import json
 import textwrap

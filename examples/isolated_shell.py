@@ -2,12 +2,11 @@
 
 from agentsandbox import Limits, Sandbox
 
-with Sandbox(
-    files={"/workspace/sales.csv": "city,amount\nOslo,120\nRome,80\nOslo,50\n"}
-) as sandbox:
-    result = sandbox.execute(
-        "tail -n +2 sales.csv | awk -F, '{ sum[$1] += $2 } END { for (c in sum) print c, sum[c] }' | sort"
-    )
+SALES = "city,amount\nOslo,120\nRome,80\nOslo,50\n"
+TOTALS = "{ sum[$1] += $2 } END { for (c in sum) print c, sum[c] }"
+
+with Sandbox(files={"/workspace/sales.csv": SALES}) as sandbox:
+    result = sandbox.execute(f"tail -n +2 sales.csv | awk -F, '{TOTALS}' | sort")
     print(result.stdout, end="")
 
     sandbox.execute("mkdir -p reports && echo done > reports/status && cd reports")

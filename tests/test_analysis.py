@@ -21,15 +21,20 @@ def test_commands_and_their_arguments() -> None:
 @pytest.mark.parametrize(
     "script",
     [
-        "(rm f)", "{ rm f; }", "if rm f; then :; fi", "if :; then rm f; fi", "while rm f; do :; done", "for x in $(rm f); do :; done",
+        "(rm f)", "{ rm f; }", "if rm f; then :; fi", "if :; then rm f; fi",
+        "while rm f; do :; done", "for x in $(rm f); do :; done",
         "f() { rm f; }",
-        "case x in x) rm f;; esac", "echo \"$(rm f)\"", "echo `rm f`", "x=$(rm f)", "a=($(rm f))", "echo ${x:-$(rm f)}",
+        "case x in x) rm f;; esac", "echo \"$(rm f)\"", "echo `rm f`", "x=$(rm f)", "a=($(rm f))",
+        "echo ${x:-$(rm f)}",
         "echo $(($(rm f)))",
-        "cat <(rm f)", "cat <<END\n$(rm f)\nEND", "cat <<< $(rm f)", "echo > $(rm f)", "true | rm f", "true && rm f", "rm f &",
+        "cat <(rm f)", "cat <<END\n$(rm f)\nEND", "cat <<< $(rm f)", "echo > $(rm f)",
+        "true | rm f", "true && rm f", "rm f &",
         "! rm f", "time rm f",
-        "coproc rm f", "[[ -n $(rm f) ]]", "(( $(rm f) ))", "for ((i=$(rm f);;)); do :; done", "select x in a; do rm f; done",
+        "coproc rm f", "[[ -n $(rm f) ]]", "(( $(rm f) ))", "for ((i=$(rm f);;)); do :; done",
+        "select x in a; do rm f; done",
         "declare x=$(rm f)",
-        "echo ${a[$(rm f)]}", "until :; do rm f; done", "echo ${x/$(rm f)/y}", "case $(rm f) in x) ;; esac",
+        "echo ${a[$(rm f)]}", "until :; do rm f; done", "echo ${x/$(rm f)/y}",
+        "case $(rm f) in x) ;; esac",
         "case x in $(rm f)) ;; esac", "a[$(rm f)]=1",
     ],
 )  # fmt: skip
@@ -40,7 +45,8 @@ def test_commands_are_found_wherever_they_stand(script: str) -> None:
 def test_redirections() -> None:
     found = analyze("a > f 2>> g < h <> i &> j 2>&1 <<< k\n{ b; } > $x")
     assert [(each.mode, each.path, each.line) for each in found.redirections] == [
-        ("write", "f", 1), ("append", "g", 1), ("read", "h", 1), ("read-write", "i", 1), ("write", "j", 1), ("write", None, 2),
+        ("write", "f", 1), ("append", "g", 1), ("read", "h", 1), ("read-write", "i", 1),
+         ("write", "j", 1), ("write", None, 2),
     ]  # fmt: skip
 
 

@@ -58,8 +58,10 @@ BORDER = {
 """Modules that may turn bytes into text."""
 
 BANNED_IMPORTS = {
-    "subprocess", "ctypes", "socket", "pickle", "marshal", "shelve", "multiprocessing", "threading", "code", "codeop", "pty",
-    "runpy", "imp", "dbm", "webbrowser", "http.client", "urllib.request", "ftplib", "smtplib", "signal", "tempfile", "shutil",
+    "subprocess", "ctypes", "socket", "pickle", "marshal", "shelve", "multiprocessing", "threading",
+    "code", "codeop", "pty",
+    "runpy", "imp", "dbm", "webbrowser", "http.client", "urllib.request", "ftplib", "smtplib",
+    "signal", "tempfile", "shutil",
 }  # fmt: skip
 ALLOWED_IMPORTS = {
     "threading": {"manager.py", "sandbox.py"},
@@ -70,7 +72,8 @@ ALLOWED_IMPORTS = {
 BANNED_CALLS = {"eval", "exec", "compile", "__import__", "input", "breakpoint"}
 ALLOWED_CALLS = {"commands/awk": {"exec", "compile"}}
 HOST_FILES = {
-    "cli", "files/folders.py", "kernel/fs/host.py", "kernel/fs/overlay.py", "skills/catalog", "skills/sources",
+    "cli", "files/folders.py", "kernel/fs/host.py", "kernel/fs/overlay.py", "skills/catalog",
+    "skills/sources",
     "commands/sqlite3/memory.py",
 }  # fmt: skip
 """Modules that may open files of the host: what the program names, and the size of its own
@@ -80,11 +83,15 @@ BANNED_OS = {
     "environ", "getenv", "putenv", "getcwd", "chdir",
 }  # fmt: skip
 DYNAMIC_GETATTR = {
-    "analysis.py": "slots of nodes", "__init__.py": "lazy names", "skills/__init__.py": "lazy names", "cli": "lazy commands",
+    "analysis.py": "slots of nodes", "__init__.py": "lazy names",
+    "skills/__init__.py": "lazy names", "cli": "lazy commands",
     "events.py": "slots", "limits.py": "slots", "options.py": "fields of the model",
     "sandbox.py": "fields of Stats", "commands/_files/compression.py": "parameters of zstd",
-    "shell/syntax/nodes.py": "slots", "commands/awk": "fields of nodes", "commands/jq/nodes.py": "slots",
-    "kernel/formats/printf.py": "a method per conversion", "kernel/regexps/matcher.py": "methods of the engine",
+    "files/values.py": "fields of the values", "skills/config.py": "settings by table",
+    "shell/syntax/nodes.py": "slots", "commands/awk": "fields of nodes",
+    "commands/jq/nodes.py": "slots",
+    "kernel/formats/printf.py": "a method per conversion",
+    "kernel/regexps/matcher.py": "methods of the engine",
     "shell": "options and special variables by table", "commands/jq/options.py": "options by table",
     "commands/compress/gzip.py": "options by table", "commands/tar/options.py": "options by table",
     "commands/zip/zip.py": "options by table",

@@ -96,9 +96,7 @@ async def test_a_crowd_of_busy_scripts_leaves_the_loop_its_turns(anyio_backend: 
     assert all(sandbox.history[-1].limit == "cancelled" for sandbox in crowd)
 
 
-async def test_an_execution_that_is_cancelled_while_it_waits_for_its_turn_leaves_it_to_the_next() -> (
-    None
-):
+async def test_an_execution_that_is_cancelled_while_it_waits_leaves_its_turn_to_the_next() -> None:
     first, second, third = Sandbox(), Sandbox(), Sandbox()
     async with anyio.create_task_group() as group:
         group.start_soon(first.aexecute, "for i in {1..3000}; do x=$(echo y); done; echo done")

@@ -25,11 +25,14 @@ from agentsandbox.kernel.budget import Budget
 ROOT = Path(__file__).parents[1]
 MANGLED = re.compile(r"[vlfyw]_.*", re.ASCII)
 GENERAL = """
-function NAME_f(zz1, NAME_a, zz2) { NAME_a[zz1] = zz1; for (zz2 in NAME_a) zz1 = zz1 zz2; return zz1 }
+function NAME_f(zz1, NAME_a, zz2) {
+    NAME_a[zz1] = zz1; for (zz2 in NAME_a) zz1 = zz1 zz2; return zz1
+}
 BEGIN { NAME = 1; NAME++; print NAME, NAME_f(NAME) }
 {
     NAME += $2; NAME_t[$1]++; NAME_t[$2] = NAME; zz3 = (NAME_t["x" NR] = NAME_s)
-    sub(/a/, "b", NAME_s); zz4 = split($0, NAME_p); "echo got" | getline NAME_g; gsub(/o/, "0", NAME_p[1])
+    sub(/a/, "b", NAME_s); zz4 = split($0, NAME_p)
+    "echo got" | getline NAME_g; gsub(/o/, "0", NAME_p[1])
     for (NAME_k in NAME_p) zz5 += length(NAME_k)
     switch (NAME) { case 1: print "one"; break; default: print NAME_s, zz3, NAME_g, NAME_p[1] }
     while (NAME_i++ < 3) if (NAME_i == 2) continue; else printf "%s ", NAME_i
@@ -38,12 +41,30 @@ function NAME_e(NAME_l) { NAME_l["x"] = 1; return length(NAME_l) + NAME_f(3) }
 END { print NAME, NAME_e(NAME_o), zz5, zz4, NAME_t["a"], substr(NAME_s, 1, 2), toupper(NAME_s), NR }
 """
 ALONE = [
-    'BEGIN { NAME[1] = 2; NAME["x"]++; for (zz1 in NAME) print zz1, NAME[zz1]; delete NAME[1]; print length(NAME), (1 in NAME) }',
-    "function NAME(zz1, zz2) { zz1 = zz1 zz2; return zz1 length(zz1) } BEGIN { print NAME(1, NAME(3)); print NAME(7, 1) }",
-    "function zz1(NAME, zz2) { zz2[1] = NAME; NAME = NAME zz2[1]; return NAME } { print zz1($1), zz1($2) } END { print NAME }",
-    "function zz1(NAME) { NAME[1]++; NAME[$1] = $2; return length(NAME) } { print zz1(zz2), zz2[1] }",
-    '{ zz1[$1] += $2; zz2 = (zz1["k" NR] = NAME); print zz2, NAME, zz1["k" NR], -NAME, NAME ~ /5/, NAME "t" } END { NAME++; print NAME }',
-    'BEGIN { ARGV[1] = "NAME=9"; ARGC = 2; getline zz1 < "/dev/stdin"; print zz1 } END { print NAME, (zz2["k"] = NAME) }',
+    (
+        'BEGIN { NAME[1] = 2; NAME["x"]++; for (zz1 in NAME) print zz1, NAME[zz1]; '
+        "delete NAME[1]; print length(NAME), (1 in NAME) }"
+    ),
+    (
+        "function NAME(zz1, zz2) { zz1 = zz1 zz2; return zz1 length(zz1) } BEGIN { print "
+        "NAME(1, NAME(3)); print NAME(7, 1) }"
+    ),
+    (
+        "function zz1(NAME, zz2) { zz2[1] = NAME; NAME = NAME zz2[1]; "
+        "return NAME } { print zz1($1), zz1($2) } END { print NAME }"
+    ),
+    (
+        "function zz1(NAME) { NAME[1]++; NAME[$1] = $2; "
+        "return length(NAME) } { print zz1(zz2), zz2[1] }"
+    ),
+    (
+        '{ zz1[$1] += $2; zz2 = (zz1["k" NR] = NAME); '
+        'print zz2, NAME, zz1["k" NR], -NAME, NAME ~ /5/, NAME "t" } END { NAME++; print NAME }'
+    ),
+    (
+        'BEGIN { ARGV[1] = "NAME=9"; ARGC = 2; getline zz1 < "/dev/stdin"; '
+        'print zz1 } END { print NAME, (zz2["k"] = NAME) }'
+    ),
 ]
 
 

@@ -720,7 +720,10 @@ def test_from_an_observer() -> None:
     assert (
         messages
         == [
-            "an observer must not use the sandbox that it observes: note the event and act on it later"
+            (
+                "an observer must not use the sandbox that it observes: note the event and act "
+                "on it later"
+            )
         ]
         * 2
     )

@@ -29,7 +29,8 @@ from tests.record.cases import load
 
 SPECS = Path(__file__).parent / "specs"
 UNKNOWN = (
-    "[[", "((", "$((", "${", "$[", "coproc", "select", "time", "<(", ">(", "<<", "$'", '$"', "`", "function", "|&", "!", "case",
+    "[[", "((", "$((", "${", "$[", "coproc", "select", "time", "<(", ">(", "<<", "$'", '$"', "`",
+    "function", "|&", "!", "case",
     "\\\n", "=(", "for ((", "declare", ";#", "}>", "}<",
     "[()", '"()',
 )  # fmt: skip

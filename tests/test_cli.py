@@ -24,7 +24,8 @@ def cli(
     *arguments: str, stdin: bytes | None = b"", cwd: Path | None = None
 ) -> tuple[int, bytes, bytes]:
     ran = subprocess.run(
-        [sys.executable, "-m", "agentsandbox", *arguments], input=stdin, capture_output=True, check=False, timeout=60, cwd=cwd,
+        [sys.executable, "-m", "agentsandbox", *arguments], input=stdin, capture_output=True,
+         check=False, timeout=60, cwd=cwd,
         env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "100"},
     )  # fmt: skip
     assert b"Traceback" not in ran.stderr
@@ -102,7 +103,10 @@ def test_run_takes_a_file_or_standard_input(tmp_path: Path) -> None:
 
 
 def test_run_with_standard_input_closed() -> None:
-    program = "import os, sys; os.close(0); os.execv(sys.executable, [sys.executable, '-m', 'agentsandbox', 'run', 'cat; echo hi'])"
+    program = (
+        "import os, sys; os.close(0); os.execv(sys.executable, [sys.executable, '-m', "
+        "'agentsandbox', 'run', 'cat; echo hi'])"
+    )
     ran = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, check=False, cwd=ROOT, timeout=60
     )
@@ -111,7 +115,8 @@ def test_run_with_standard_input_closed() -> None:
 
 def test_run_ends_when_nobody_reads() -> None:
     with subprocess.Popen(
-        [sys.executable, "-m", "agentsandbox", "run", "yes"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        [sys.executable, "-m", "agentsandbox", "run", "yes"], stdin=subprocess.DEVNULL,
+         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         cwd=ROOT,
     ) as process:  # fmt: skip
         assert process.stdout is not None
@@ -123,7 +128,10 @@ def test_run_ends_when_nobody_reads() -> None:
 
 
 def test_run_mounts_skills() -> None:
-    script = "sh /.sandbox/skills/git-workflow/scripts/check-branch.sh feat/x; echo x > /.sandbox/skills/git-workflow/SKILL.md"
+    script = (
+        "sh /.sandbox/skills/git-workflow/scripts/check-branch.sh feat/x; "
+        "echo x > /.sandbox/skills/git-workflow/SKILL.md"
+    )
     status, out, err = cli(
         "run",
         "--skill",
@@ -146,7 +154,8 @@ def test_run_mounts_a_folder_of_skills() -> None:
 
 def test_an_interrupt_ends_quietly() -> None:
     with subprocess.Popen(
-        [sys.executable, "-m", "agentsandbox", "run", "echo first; sleep 60"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        [sys.executable, "-m", "agentsandbox", "run", "echo first; sleep 60"],
+         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, cwd=ROOT,
     ) as process:  # fmt: skip
         assert process.stdout is not None
@@ -287,10 +296,13 @@ def test_shell_reads_commands_from_a_pipe() -> None:
 @pytest.mark.parametrize(
     ("text", "status"),
     [
-        ("exit", 7), ("exit 300", 44), (" logout 2 ", 2), ("logout", 7), ("logout;", 7), ("exit $?", 7), ("exit $((1+2))", 3),
-        ("exit x", 2), ("false || exit 4", 4), ("if true; then exit 5; fi", 5), ("f() { exit 6; }; f", 6), ("eval exit 3", 3),
+        ("exit", 7), ("exit 300", 44), (" logout 2 ", 2), ("logout", 7), ("logout;", 7),
+         ("exit $?", 7), ("exit $((1+2))", 3),
+        ("exit x", 2), ("false || exit 4", 4), ("if true; then exit 5; fi", 5),
+         ("f() { exit 6; }; f", 6), ("eval exit 3", 3),
         ("command exit 3", 3),
-        ("echo a; exit", 0), ("trap 'echo bye' EXIT; exit 3", 3), ("{ exit 3; }", 3), ("while :; do exit 2; done", 2),
+        ("echo a; exit", 0), ("trap 'echo bye' EXIT; exit 3", 3), ("{ exit 3; }", 3),
+         ("while :; do exit 2; done", 2),
     ],
 )  # fmt: skip
 def test_what_ends_the_shell(text: str, status: int) -> None:
@@ -304,8 +316,10 @@ def test_what_ends_the_shell(text: str, status: int) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "(exit 3)", "exit 3 | cat", "x=$(exit 3)", "bash -c 'exit 3'", "echo exit", "exited", "", "echo logout", "f() { exit; }",
-        "exit 3 &", "cat <(exit 3)", "false && exit", "'exit 3'", "echo 'exit 3' > x.sh; sh x.sh", "logouts", "#exit",
+        "(exit 3)", "exit 3 | cat", "x=$(exit 3)", "bash -c 'exit 3'", "echo exit", "exited", "",
+        "echo logout", "f() { exit; }",
+        "exit 3 &", "cat <(exit 3)", "false && exit", "'exit 3'", "echo 'exit 3' > x.sh; sh x.sh",
+        "logouts", "#exit",
     ],
 )  # fmt: skip
 def test_what_does_not_end_the_shell(text: str) -> None:
@@ -360,10 +374,17 @@ class Terminal:
         pty = pytest.importorskip("pty")
         pytest.importorskip("prompt_toolkit")
         self.master, slave = pty.openpty()
-        program = "import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); from agentsandbox.cli import main; raise SystemExit(main())"
+        program = (
+            "import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); "
+            "from agentsandbox.cli import main; raise SystemExit(main())"
+        )
         self.process = subprocess.Popen(
-            [sys.executable, "-c", program, "shell"], stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
-            env={**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1"},
+            [sys.executable, "-c", program, "shell"], stdin=slave, stdout=slave, stderr=slave,
+            start_new_session=True,
+            env={
+                **os.environ,
+                "PYTHONPATH": str(ROOT), "TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1",
+            },
         )  # fmt: skip
         os.close(slave)
         self.seen = b""
@@ -473,7 +494,8 @@ def test_what_a_terminal_would_obey_is_written_out(tmp_path: Path) -> None:
     skill = tmp_path / "evil"
     skill.mkdir()
     (skill / "SKILL.md").write_bytes(
-        b"---\nname: evil\ndescription: d \xe2\x80\xae\n---\nsudo \x1b[2J \xc2\x9b2J\n\x1b]0;x\x07\n"
+        b"---\nname: evil\ndescription: d \xe2\x80\xae\n---\nsudo \x1b[2J \xc2\x9b2J\n"
+        b"\x1b]0;x\x07\n"
     )
     for words in (
         ["list"],

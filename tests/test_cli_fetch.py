@@ -106,7 +106,7 @@ def test_nothing_is_written_over(server: Server, fetch: CommandLine, tmp_path: P
     url = server.serve("/skills.zip", zipped({"a/SKILL.md": head("a"), "b/SKILL.md": head("b")}))
     status, out, err = fetch(url)
     assert (status, out) == (1, "")
-    assert "is there already, and is not what was fetched" in err
+    assert "exists already, and is not what was fetched" in err
     assert fetch.left() == ["b"]
     assert not (tmp_path / "skills.lock").exists()
     elsewhere = tmp_path / "elsewhere"
@@ -163,7 +163,7 @@ def test_a_repository(repository: Path, fetch: CommandLine, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["https://example.com/skills"], "does not tell what it is"),
+        (["https://example.com/skills"], "does not show its kind"),
         (["https://example.com/x.zip", "--ref", "main"], "--ref means nothing for an archive"),
         (["https://example.com/x.git", "--digest", "sha256:0"], "--digest means nothing for a git"),
         (["https://example.com/x.zip", "--digest", "md5:0"], "a digest is"),

@@ -313,7 +313,8 @@ def test_existence(sandbox: Sandbox) -> None:
 
 
 TREE = """
-mkdir -p src/lib/deep .git/hooks; touch src/a.py src/b.txt src/lib/c.py src/lib/deep/d.py .git/e.py .f.py top.py 'br[1].py'
+mkdir -p src/lib/deep .git/hooks; cd src
+touch a.py b.txt lib/c.py lib/deep/d.py; cd ..; touch .git/e.py .f.py top.py 'br[1].py'
 ln -s src code; ln -s top.py link.py; ln -s /dev/zero zero.py
 """
 
@@ -642,7 +643,8 @@ def test_a_back_reference_that_takes_too_long_is_a_timeout() -> None:
 
 def test_many_stars_visit_each_directory_once(sandbox: Sandbox) -> None:
     sandbox.execute(
-        "p=.; for i in {1..300}; do p=$p/a; done; mkdir -p $p; for i in {1..40}; do ln -s . l$i; done"
+        "p=.; for i in {1..300}; do p=$p/a; done; mkdir -p $p; for i in {1..40}; "
+        "do ln -s . l$i; done"
     )
     assert len(sandbox.files.glob("**/a/**/a/**/a/**/a")) == 297
     assert len(sandbox.files.glob("*/*/*/*/*")) == 1
@@ -780,7 +782,8 @@ def test_what_is_ignored(files: SandboxFiles, project: Path, ignore: Any, left: 
 
 def test_a_folder_is_exported(sandbox: Sandbox, tmp_path: Path) -> None:
     sandbox.execute(
-        "mkdir -p out/d; cd out; echo hi > a; chmod 750 a; touch -d @7 a; ln -s ../a d/l; ln -s $PWD/a abs; cd .."
+        "mkdir -p out/d; cd out; echo hi > a; chmod 750 a; touch -d @7 a; ln -s ../a d/l; "
+        "ln -s $PWD/a abs; cd .."
     )
     target = tmp_path / "new" / "target"
     written = sandbox.files.export(target, "out")
@@ -826,7 +829,8 @@ def test_host_errors_name_the_path_on_the_host(files: SandboxFiles, project: Pat
 
 def test_what_is_in_the_way_of_an_import_is_replaced(sandbox: Sandbox, project: Path) -> None:
     sandbox.execute(
-        "mkdir -p src; ln -s /etc src/deep; ln -s /etc/passwd run.sh; mkfifo latest; echo old > src/main.py"
+        "mkdir -p src; ln -s /etc src/deep; ln -s /etc/passwd run.sh; mkfifo latest; "
+        "echo old > src/main.py"
     )
     sandbox.files.as_root().import_folder(project)
     assert sandbox.files.read("run.sh") == "echo hi\n"
@@ -845,7 +849,8 @@ def test_what_is_in_the_way_of_an_import_is_replaced(sandbox: Sandbox, project: 
 @pytest.mark.parametrize("format", ["tar", "tar.gz", "zip"])
 def test_an_archive_is_made_and_unpacked(sandbox: Sandbox, tmp_path: Path, format: Any) -> None:
     sandbox.execute(
-        "mkdir -p d/empty; echo hi > d/a; chmod 750 d/a; touch -d @1000000000 d/a; ln -s d/a l; echo é > 'ü n'"
+        "mkdir -p d/empty; echo hi > d/a; chmod 750 d/a; touch -d @1000000000 d/a; "
+        "ln -s d/a l; echo é > 'ü n'"
     )
     data = sandbox.files.export_archive(format=format)
     assert data == sandbox.files.export_archive("/workspace", format=format)

@@ -202,6 +202,7 @@ STRANGE: dict[str, bytes] = {
     "gzip of a huge header": gzip.compress(
         raw_header(b"a", b"%011o" % (1 << 30), b"x") + bytes(1 << 20)
     ),
+    "chain of extended headers": pax(record(b"comment", b"x")) * 500 + raw_header(b"a", b"0") + END,
 }
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from agentsandbox import Sandbox
 from agentsandbox.contract.command import Arguments, CommandContext, command
 
-STATE = """x=1; declare -A map=([a]=1); list=(1 2); f() { echo "f $1 $x"; }; set -f; shopt -s extglob; alias ll='ls -l'; set -- p q
-IFS=:; umask 077; mkdir -p /workspace/d; pushd /workspace/d > /dev/null"""
-SHOW = """echo "$x ${map[a]} ${list[0]} $1 $2 $PWD $(umask) $-"; f y; dirs; [[ aab == +(a)b ]] && alias ll
-v=a:b; set +f; printf '<%s>' $v"""
+STATE = """x=1; declare -A map=([a]=1); list=(1 2); f() { echo "f $1 $x"; }
+set -f; shopt -s extglob; alias ll='ls -l'
+set -- p q; IFS=:; umask 077; mkdir -p /workspace/d; pushd /workspace/d > /dev/null"""
+SHOW = """echo "$x ${map[a]} ${list[0]} $1 $2 $PWD $(umask) $-"; f y; dirs
+[[ aab == +(a)b ]] && alias ll; v=a:b; set +f; printf '<%s>' $v"""
 
 
 def test_a_fork_has_the_shells_state() -> None:
@@ -88,19 +89,29 @@ def test_the_environment_of_a_fork() -> None:
 PREPARE = r"""
 umask 027; ulimit -n 64 2> /dev/null; ulimit -S -f 100 2> /dev/null
 shopt -s extglob nullglob; set -o noclobber -o pipefail; set -- one 'two words'
-x=1; declare -i n=5; declare -r ro=fixed; declare -A map=([k]=v [l]=w); list=(a b [7]=c); declare -n ref=x; export E=exported
-f() { echo "f $LINENO $1"; }; g() { echo g; }; readonly -f f; export -f g; alias ll='ls -l' la='ls -a'
-trap 'echo caught' USR1; trap '' HUP; trap 'echo err' ERR; mkdir -p d/e; pushd d > /dev/null; pushd e > /dev/null
-printf '%s\n' line1 line2 line3 line4 > /workspace/in; exec 3< /workspace/in; read -r first <&3; exec 4> out; echo begun >&4
+x=1; declare -i n=5; declare -r ro=fixed; declare -A map=([k]=v [l]=w); list=(a b [7]=c)
+declare -n ref=x; export E=exported
+f() { echo "f $LINENO $1"; }; g() { echo g; }; readonly -f f; export -f g
+alias ll='ls -l' la='ls -a'
+trap 'echo caught' USR1; trap '' HUP; trap 'echo err' ERR
+mkdir -p d/e; pushd d > /dev/null; pushd e > /dev/null
+printf '%s\n' line1 line2 line3 line4 > /workspace/in; exec 3< /workspace/in
+read -r first <&3; exec 4> out; echo begun >&4
 exec 5<<< "here
-string"; read -r -u 5 here; hash -p /opt/tool tool; ls > /dev/null; complete -W 'a b' cmd; enable -n let
-RANDOM=42; : $RANDOM; OPTIND=1; getopts ab opt -ab; SECONDS=100; history -s 'an entry'; (exit 3) | (exit 4)
+string"; read -r -u 5 here; hash -p /opt/tool tool; ls > /dev/null
+complete -W 'a b' cmd; enable -n let
+RANDOM=42; : $RANDOM; OPTIND=1; getopts ab opt -ab; SECONDS=100
+history -s 'an entry'; (exit 3) | (exit 4)
 """
 PROBE = r"""
-echo "$? ${PIPESTATUS[*]} $_"; declare -p; declare -f; declare -F; set -o; shopt; hash; alias; trap; umask; ulimit -a; dirs -v
-complete -p; read -r -u 3 next; echo "$next"; echo more >&4; cat out; read -r -u 5 rest; echo "$rest"; echo $RANDOM $RANDOM
-echo $LINENO $BASHPID $$ $- $# "$@" ${BASH_ALIASES[ll]} ${BASH_CMDS[tool]}; getopts ab opt -ab; echo $opt $OPTIND; f 1; g
-enable -n; history; fc -l; export -p; pwd; jobs; [[ aab == +(a)b ]] && echo matched; kill -USR1 $$; echo ${DIRSTACK[@]}
+echo "$? ${PIPESTATUS[*]} $_"; declare -p; declare -f; declare -F; set -o; shopt; hash; alias
+trap; umask; ulimit -a; dirs -v; complete -p; read -r -u 3 next; echo "$next"; echo more >&4
+cat out
+read -r -u 5 rest; echo "$rest"; echo $RANDOM $RANDOM
+echo $LINENO $BASHPID $$ $- $# "$@" ${BASH_ALIASES[ll]} ${BASH_CMDS[tool]}
+getopts ab opt -ab; echo $opt $OPTIND; f 1; g
+enable -n; history; fc -l; export -p; pwd; jobs; [[ aab == +(a)b ]] && echo matched
+kill -USR1 $$; echo ${DIRSTACK[@]}
 (echo $RANDOM $BASHPID) > /dev/null; echo $BASHPID $SECONDS
 """
 
@@ -204,7 +215,8 @@ def test_a_fork_in_the_middle_of_a_call_has_no_redirection_of_it() -> None:
         assert twins[0].execute(
             "read -u 3 x; echo $x $#; read y; echo $y; continue; echo ${FUNCNAME[0]}; return"
         ).output == (
-            "1 2\n\nbash: line 1: continue: only meaningful in a `for', `while', or `until' loop\n\n"
+            "1 2\n\nbash: line 1: continue: only meaningful in a `for', `while', or "
+            "`until' loop\n\n"
             "bash: line 1: return: can only `return' from a function or sourced script\n"
         )
 

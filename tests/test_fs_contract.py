@@ -35,12 +35,16 @@ class TestKernel(FileSystemContract):
 
 
 PYFAKEFS_DIFFERS = {
-    "test_writing_again_replaces_the_content_and_keeps_the_permissions": "opening an existing file sets its permissions",
+    "test_writing_again_replaces_the_content_and_keeps_the_permissions": (
+        "opening an existing file sets its permissions"
+    ),
     "test_reading_what_is_not_there": "a path through a file is ENOENT",
     "test_a_directory_is_not_opened": "exclusive creation over a directory is EISDIR",
     "test_creating_with_a_trailing_slash": "a slash behind a file is not ENOTDIR",
     "test_a_file_has_one_position": "lseek returns something else than the position",
-    "test_reading_is_refused_to_a_writer_and_the_other_way_round": "ftruncate of a reader's descriptor is allowed",
+    "test_reading_is_refused_to_a_writer_and_the_other_way_round": (
+        "ftruncate of a reader's descriptor is allowed"
+    ),
     "test_removing_directories": 'rmdir of "d/." removes d',
     "test_renaming_between_kinds": "a file is renamed to a name with a slash behind it",
     "test_renaming_into_itself": '"d/." can be renamed',

@@ -193,7 +193,8 @@ def test_the_root_of_one_sandbox_is_not_moved_by_another(folder: Path) -> None:
     with outer, inner:
         (folder / "d" / "mine").write_text("mine\n")
         result = outer.execute(
-            "cd /out && mv d away && ln -s .. d; mkdir -p x/y && cd x/y && ln -s ../../.. ../../d; ls /out"
+            "cd /out && mv d away && ln -s .. d; mkdir -p x/y && cd x/y && "
+            "ln -s ../../.. ../../d; ls /out"
         )
         assert result.stdout.split() == ["away", "f", "x"]
         (folder / "d").symlink_to("..")

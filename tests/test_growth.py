@@ -53,10 +53,17 @@ BIG = "printf -v big '%*s' 1000000 ''; "
 """A megabyte."""
 
 ATTACKS = {
-    "nested substitutions": BIG + "s=':'; for i in {1..60}; do s='echo \"$big$big$big$big$big\" \"$('$s')\"'; done; eval \"$s\" | wc -c",
+    "nested substitutions": BIG + (
+        "s=':'; for i in {1..60}; do s='echo \"$big$big$big$big$big\" \"$('$s')\"'; done; "
+        "eval \"$s\" | wc -c"
+    ),
     "nested substitutions by recursion": BIG + 'f() { echo "$big$big$1$(f x$1)"; }; f | wc -c',
-    "nested substitutions that print first": BIG + 'f() { printf %s "$big$big$big"; : "$(f)"; }; f | wc -c',
-    "nested substitutions in a subshell": BIG + 'f() { local v="$big$big$1"; ( : "$(f x$1)" ); }; f | wc -c',
+    "nested substitutions that print first": BIG + (
+        'f() { printf %s "$big$big$big"; : "$(f)"; }; f | wc -c'
+    ),
+    "nested substitutions in a subshell": BIG + (
+        'f() { local v="$big$big$1"; ( : "$(f x$1)" ); }; f | wc -c'
+    ),
     "case in substitutions": BIG + 'f() { case "$big$big$1" in "$(f x$1)") ;; esac; }; f',
     "for in substitutions": BIG + 'f() { for i in "$big$big$1"; do : "$(f x$1)"; done; }; f',
     "assignments of substitutions": BIG + 'f() { local a=("$big$big$1" "$(f x$1)"); }; f',
@@ -65,7 +72,9 @@ ATTACKS = {
     "here-strings on descriptors": BIG + 'for i in {1..2000}; do exec {fd}<<< "$big$i"; done',
     "here-documents on descriptors": BIG + 'for i in {1..2000}; do exec {fd}<<E\n$big$i\nE\ndone',
     "recursion with here-strings": BIG + 'f() { f x$1 <<< "$big$big$1"; }; f',
-    "recursion with here-strings read": BIG + 'f() { while read -r v; do f x$1 <<< "$big$big$1"; done; }; f <<< a',
+    "recursion with here-strings read": BIG + (
+        'f() { while read -r v; do f x$1 <<< "$big$big$1"; done; }; f <<< a'
+    ),
     "recursion with positional parameters": 'f() { f "$1$1x"; }; f x',
     "recursion with more parameters": BIG + 'f() { f "$@" "$big$#"; }; f',
     "recursion with locals": BIG + 'f() { local v="$big$1"; f x$1; }; f',
@@ -75,8 +84,14 @@ ATTACKS = {
     "printf -v": BIG + 'for i in {1..2000}; do printf -v "x$i" %s "$big$i"; done',
     "variables": BIG + 'for i in {1..2000}; do declare "x$i=$big$i"; done',
     "array": BIG + 'for i in {1..2000}; do a[i]=$big$i; done',
-    "read -a": BIG + 'printf -v l "%0*d" 3000000 0; for i in {1..300}; do read -ra "a$i" <<< "${l//0/a }"; done',
-    "mapfile": BIG + 'printf -v l "%0*d" 3000000 0; l=${l//0/a$\'\\n\'}; for i in {1..300}; do mapfile "a$i" <<< "$l"; done',
+    "read -a": BIG + (
+        'printf -v l "%0*d" 3000000 0; for i in {1..300}; do read -ra "a$i" <<< "${l//0/a }"; '
+        'done'
+    ),
+    "mapfile": BIG + (
+        'printf -v l "%0*d" 3000000 0; l=${l//0/a$\'\\n\'}; for i in {1..300}; '
+        'do mapfile "a$i" <<< "$l"; done'
+    ),
     "associative keys": BIG + 'declare -A a; for i in {1..4000}; do a[${big:0:400000}$i]=1; done',
     "aliases": BIG + 'for i in {1..2000}; do alias "x$i=$big$i"; done',
     "traps": BIG + 'f() { trap ": $big$1" EXIT USR1 USR2 TERM HUP; ( f x$1 ); }; f',
@@ -92,25 +107,45 @@ ATTACKS = {
     "jobs of tail": "tail -n 9000000".join(JOBS),
     "jobs of sed": "sed ':a;N;$!ba'".join(JOBS),
     "jobs of shuf": "shuf".join(JOBS),
-    "substitutions waiting": "for i in {1..60}; do { v=$(yes aaaaaaaaaaaaaaaaaaaaa$i | head -c 12000000; sleep 5); } & done; wait",
-    "xz compressors": "for i in {1..30}; do { echo a; sleep 5; } | xz -9 -c & done > /dev/null; wait",
+    "substitutions waiting": (
+        "for i in {1..60}; do { v=$(yes aaaaaaaaaaaaaaaaaaaaa$i | head -c 12000000; sleep 5); "
+        "} & done; wait"
+    ),
+    "xz compressors": (
+        "for i in {1..30}; do { echo a; sleep 5; } | xz -9 -c & done > /dev/null; wait"
+    ),
     "zstd compressors": "zstd --ultra -22 --long=31 > /dev/null".join(JOBS),
-    "coprocesses": BIG + 'for i in {1..100}; do eval "coproc c$i { v=\\$(cat); }; printf %s \\"\\$big\\$big\\$big\\" >&\\${c$i[1]}"; done',
-    "fifos": BIG + 'for i in {1..100}; do mkfifo p$i; exec {fd}<> p$i; printf %s "$big$i" >&$fd & done; wait',
+    "coprocesses": BIG + (
+        'for i in {1..100}; do eval "coproc c$i { v=\\$(cat); }; '
+        'printf %s \\"\\$big\\$big\\$big\\" >&\\${c$i[1]}"; done'
+    ),
+    "fifos": BIG + (
+        'for i in {1..100}; do mkfifo p$i; exec {fd}<> p$i; printf %s "$big$i" >&$fd & done; '
+        'wait'
+    ),
     "process substitutions": BIG + 'f() { : <(v=$big$big$1; sleep 9) "$(f x$1)"; }; f',
-    "awk strings in recursion": "awk 'function f(s, n) { return f(s s, n + 1) length(s) } BEGIN { f(\"x\", 0) }'",
-    "awk locals in recursion": "awk 'function f(n, s) { s = sprintf(\"%1000000s\", n); return f(n + 1) length(s) } BEGIN { f(0) }'",
+    "awk strings in recursion": (
+        "awk 'function f(s, n) { return f(s s, n + 1) length(s) } BEGIN { f(\"x\", 0) }'"
+    ),
+    "awk locals in recursion": (
+        "awk 'function f(n, s) { s = sprintf(\"%1000000s\", n); "
+        "return f(n + 1) length(s) } BEGIN { f(0) }'"
+    ),
     "awk array": "awk 'BEGIN { while (1) a[i++] = sprintf(\"%1000d\", i) }'",
     "awk keys": "awk 'BEGIN { while (1) a[sprintf(\"%1000d\", i++)] }'",
     "jq collection": "jq -n '[range(1e9)] | length'",
     "jq strings": "jq -n '[range(1e9) | tostring * 100] | length'",
-    "substitution of a file": "head -c 15000000 /dev/zero | tr '\\0' a > f; f() { : \"$(< f)\" \"$(f)\"; }; f",
+    "substitution of a file": (
+        "head -c 15000000 /dev/zero | tr '\\0' a > f; f() { : \"$(< f)\" \"$(f)\"; }; f"
+    ),
 }  # fmt: skip
 
 
 ENDED = (
-    "nested substitutions", "case in substitutions", "conditions", "here-strings on descriptors", "recursion with here-strings",
-    "recursion with more parameters", "functions", "printf -v", "variables", "eval", "associative keys",
+    "nested substitutions", "case in substitutions", "conditions", "here-strings on descriptors",
+    "recursion with here-strings",
+    "recursion with more parameters", "functions", "printf -v", "variables", "eval",
+    "associative keys",
 )  # fmt: skip
 """Attacks that are quick, and that nothing but the limit ends."""
 

@@ -26,8 +26,13 @@ ENDLESS = {
     "a while loop": "while :; do :; done",
     "a for loop": "for ((;;)); do ((n += 1)); done",
     "a sleep": "sleep 9",
-    "a catastrophic regular expression": "x=$(printf 'a%.0s' {1..60})b; while :; do [[ $x =~ ^(a+)+$ ]]; grep -cE '^(a|aa)+$' <<< $x; done",
-    "a catastrophic regular expression of Perl": "x=$(printf 'a%.0s' {1..60}); while :; do echo ${x}b | grep -cP '^(a+)+$'; done",
+    "a catastrophic regular expression": (
+        "x=$(printf 'a%.0s' {1..60})b; while :; do [[ $x =~ ^(a+)+$ ]]; "
+        "grep -cE '^(a|aa)+$' <<< $x; done"
+    ),
+    "a catastrophic regular expression of Perl": (
+        "x=$(printf 'a%.0s' {1..60}); while :; do echo ${x}b | grep -cP '^(a+)+$'; done"
+    ),
     "sort": "seq 1000000 | sort -r | sort -n | sort -k1,1 | sort -R | sort",
     "a device without an end": "cat /dev/zero > /dev/null",
     "awk": "awk 'BEGIN { while (1) n++ }'",
@@ -130,7 +135,8 @@ def test_a_text_that_nests_too_deeply_is_refused(script: str) -> None:
 
 @pytest.mark.parametrize(
     "script",
-    ["echo " + "a" * 5_000_000, "echo " + "a " * 2_500_000, ":;" * 2_500_000, "echo '" + "a" * 5_000_000, "x=" + "$x" * 2_500_000,
+    ["echo " + "a" * 5_000_000, "echo " + "a " * 2_500_000, ":;" * 2_500_000,
+     "echo '" + "a" * 5_000_000, "x=" + "$x" * 2_500_000,
     "#" * 5_000_000],
     ids=["a word", "words", "commands", "a quote", "expansions", "a comment"],
 )  # fmt: skip
@@ -229,9 +235,12 @@ def test_a_script_with_the_line_ends_of_windows_fails_as_in_bash_with_a_hint() -
 
 
 OPENERS = (
-    "cat f", "head -1 f", "tail -1 f", "wc f", "sort f", "uniq f", "grep -c x f", "sed -n 1p f", "awk 1 f", "cut -c1 f", "tac f",
-    "md5sum f", "od f", "cmp f /dev/null", "base64 f", "strings f", "shuf f", "rev f", "column f", "openssl md5 f", "cat <(cat f)",
-    "diff f /dev/null", "comm f /dev/null", "join f /dev/null", "paste f", "xargs -a f", "cat /dev/stdin < f", "jq -R . f", "fold f",
+    "cat f", "head -1 f", "tail -1 f", "wc f", "sort f", "uniq f", "grep -c x f", "sed -n 1p f",
+    "awk 1 f", "cut -c1 f", "tac f",
+    "md5sum f", "od f", "cmp f /dev/null", "base64 f", "strings f", "shuf f", "rev f", "column f",
+    "openssl md5 f", "cat <(cat f)",
+    "diff f /dev/null", "comm f /dev/null", "join f /dev/null", "paste f", "xargs -a f",
+    "cat /dev/stdin < f", "jq -R . f", "fold f",
 )  # fmt: skip
 
 

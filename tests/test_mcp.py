@@ -101,7 +101,8 @@ def test_tools_follow_the_skills() -> None:
     async def talk(client: Client) -> None:
         assert [tool.name for tool in (await client.list_tools()).tools] == ["shell"]
         sandbox.execute(
-            "mkdir -p /skills/new; printf -- '---\\nname: new\\ndescription: d\\n---\\n' > /skills/new/SKILL.md"
+            "mkdir -p /skills/new; printf -- '---\\nname: new\\ndescription: d\\n---\\n' > "
+            "/skills/new/SKILL.md"
         )
         async with Client(server) as other:
             assert "skill_activate" in {tool.name for tool in (await other.list_tools()).tools}

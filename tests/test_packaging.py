@@ -30,9 +30,12 @@ import agentsandbox, skills_embedded
 from agentsandbox import AgentSkill, Sandbox
 skill = AgentSkill.from_package("skills_embedded", "python-dev")
 with Sandbox(skills=[skill]) as sandbox:
-    made = sandbox.execute("sh /.sandbox/skills/python-dev/scripts/scaffold.sh a-b && cat a-b/.gitignore")
-    tools = sandbox.execute("printf 'b\\\\na\\\\n' | sort | awk '{ print NR, $0 }' | jq -R . | sed 1d")
-print(json.dumps([agentsandbox.__file__, skills_embedded.__file__, made.exit_code, made.stdout, tools.stdout, tools.stderr]))
+    scaffold = "/.sandbox/skills/python-dev/scripts/scaffold.sh"
+    made = sandbox.execute(f"sh {scaffold} a-b && cat a-b/.gitignore")
+    pipeline = "sort | awk '{ print NR, $0 }' | jq -R . | sed 1d"
+    tools = sandbox.execute(f"printf 'b\\\\na\\\\n' | {pipeline}")
+files = [agentsandbox.__file__, skills_embedded.__file__]
+print(json.dumps([*files, made.exit_code, made.stdout, tools.stdout, tools.stderr]))
 """
 
 
@@ -177,7 +180,8 @@ def test_the_console_script(wheel: Path, tmp_path: Path) -> None:
     }
     script = site / "bin" / "agentsandbox"
     ran = subprocess.run(
-        [sys.executable, str(script), "run", "echo $((6 * 7)); exit 3"], capture_output=True, env=environment, check=False, cwd=tmp_path,
+        [sys.executable, str(script), "run", "echo $((6 * 7)); exit 3"], capture_output=True,
+         env=environment, check=False, cwd=tmp_path,
         stdin=subprocess.DEVNULL,
     )  # fmt: skip
     assert (ran.returncode, ran.stdout, ran.stderr) == (3, b"42\n", b"")

@@ -53,12 +53,17 @@ def test_a_text_is_the_reason() -> None:
 @pytest.mark.parametrize(
     "script",
     [
-        "rm f", "command rm f", "\\rm f", "r=rm; $r f", "eval rm f", "echo f | xargs rm", "find . -name f -exec rm {} ';'", "env rm f",
-        "bash -c 'rm f'", "(rm f)", "x=$(rm f)", "rm f &\nwait", "true | rm f", "timeout 1 rm f", "g() { rm f; }; g", "cat <(rm f)",
-        "/bin/rm f", "cp /bin/rm r; ./r f", "ln -s /bin/rm r; ./r f", "trap 'rm f' EXIT", "nohup rm f", "exec rm f",
+        "rm f", "command rm f", "\\rm f", "r=rm; $r f", "eval rm f", "echo f | xargs rm",
+        "find . -name f -exec rm {} ';'", "env rm f",
+        "bash -c 'rm f'", "(rm f)", "x=$(rm f)", "rm f &\nwait", "true | rm f", "timeout 1 rm f",
+        "g() { rm f; }; g", "cat <(rm f)",
+        "/bin/rm f", "cp /bin/rm r; ./r f", "ln -s /bin/rm r; ./r f", "trap 'rm f' EXIT",
+        "nohup rm f", "exec rm f",
         "awk 'BEGIN { system(\"rm f\") }'",
-        "for i in 1; do rm f; done", "if rm f; then :; fi", "find . -name f | while read x; do rm $x; done", "coproc rm f; wait",
-        "alias q=rm; shopt -s expand_aliases\nq f", "sed '1e rm f' /etc/passwd", "echo 'rm f' > s; . ./s", "nice rm f",
+        "for i in 1; do rm f; done", "if rm f; then :; fi",
+        "find . -name f | while read x; do rm $x; done", "coproc rm f; wait",
+        "alias q=rm; shopt -s expand_aliases\nq f", "sed '1e rm f' /etc/passwd",
+        "echo 'rm f' > s; . ./s", "nice rm f",
         "builtin command rm f",
     ],
 )  # fmt: skip

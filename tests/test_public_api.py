@@ -65,7 +65,10 @@ def test_type_checkers_see_every_name() -> None:
 
 
 def test_importing_loads_nothing() -> None:
-    probe = "import sys; before = set(sys.modules); import agentsandbox; print(sorted(set(sys.modules) - before))"
+    probe = (
+        "import sys; before = set(sys.modules); import agentsandbox; "
+        "print(sorted(set(sys.modules) - before))"
+    )
     ran = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
     assert ran.stdout == "['agentsandbox']\n"
 

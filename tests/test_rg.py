@@ -24,7 +24,10 @@ FILES: dict[str, str | bytes] = {
     [
         (
             ["foo"],
-            "a.py:def foo():\nsrc/b.js:const foo = 1;\nsrc/b.js:foo(); foo()\nsub/c.md:foo bar\nsub/c.md:  indented foo\n",
+            (
+                "a.py:def foo():\nsrc/b.js:const foo = 1;\nsrc/b.js:foo(); foo()\n"
+                "sub/c.md:foo bar\nsub/c.md:  indented foo\n"
+            ),
             0,
         ),
         (["-n", "foo", "a.py"], "2:def foo():\n", 0),

@@ -17,7 +17,8 @@ from agentsandbox import Change, ClosedError, Limits, Sandbox, SandboxError, San
 def test_one_terminal() -> None:
     with Sandbox() as sandbox:
         sandbox.execute(
-            "x=1; cd /tmp; f() { echo f$x; }; set -- a b; alias q=echo; export E=e; shopt -s nullglob; exec 3> log; umask 077"
+            "x=1; cd /tmp; f() { echo f$x; }; set -- a b; alias q=echo; export E=e; "
+            "shopt -s nullglob; exec 3> log; umask 077"
         )
         result = sandbox.execute("f; pwd; echo $# $E; shopt nullglob; umask; echo x >&3; cat log")
         assert result.stdout == "f1\n/tmp\n2 e\nnullglob       \ton\n0077\nx\n"
@@ -46,7 +47,8 @@ def test_an_isolated_call_leaves_no_trace_but_files() -> None:
 def test_a_fresh_shell_knows_nothing_of_what_ran_before() -> None:
     with Sandbox(env={"HOST": "h"}) as sandbox:
         sandbox.execute(
-            "x=1; export E=e PATH=/nowhere; f() { :; }; ls() { echo mine; }; alias q=echo; trap 'echo t' EXIT; cd /tmp; set -u"
+            "x=1; export E=e PATH=/nowhere; f() { :; }; ls() { echo mine; }; alias q=echo; "
+            "trap 'echo t' EXIT; cd /tmp; set -u"
         )
         script = 'echo "$x${E-} $HOST $- $1"; pwd; type f; ls; echo kept > f; cd /; exec 3> /tmp/g'
         result = sandbox.execute(script, state="new", args=["a"])
@@ -68,7 +70,8 @@ def test_neither_leaves_anything_in_the_history() -> None:
 def test_variables_for_one_call_are_what_the_host_says() -> None:
     with Sandbox() as sandbox:
         sandbox.execute(
-            "readonly r=1; declare -i i; declare -u u; declare -n n='a[$(echo ran >&2)]'; declare -a l; declare -A m"
+            "readonly r=1; declare -i i; declare -u u; declare -n n='a[$(echo ran >&2)]'; "
+            "declare -a l; declare -A m"
         )
         names = ["r", "i", "u", "n", "l", "m", "IFS"]
         result = sandbox.execute(

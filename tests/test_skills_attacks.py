@@ -35,7 +35,8 @@ from tests.test_skills_sources import BAD_PATHS
 SECRET = "s3cret-of-the-host"
 HEAD = "---\nname: skill\ndescription: d\n---\nbody"
 PIECES = [
-    "..", ".", "", "/", "\\", "~", "~root", "etc", "passwd", "references", "skill-evil", "skill", "SKILL.md", "C:",
+    "..", ".", "", "/", "\\", "~", "~root", "etc", "passwd", "references", "skill-evil", "skill",
+    "SKILL.md", "C:",
     "%2e%2e", "\0", "a", "ｅ", "\u2025", "\u202e",
 ]  # fmt: skip
 TAGS = [
@@ -176,11 +177,13 @@ def test_a_directory_does_not_break_out_of_its_block() -> None:
 
 
 VALUES = [
-    "x", "", "~", "[x]", "[[]]", "{x: y}", "{x: [y]}", "\n  - x", "\n  - x: y", "\n  x: y", "|\n  x", ">-\n  x", '"x', "*x", "&x y",
+    "x", "", "~", "[x]", "[[]]", "{x: y}", "{x: [y]}", "\n  - x", "\n  - x: y", "\n  x: y",
+    "|\n  x", ">-\n  x", '"x', "*x", "&x y",
     "!x y", "x: y",
 ]  # fmt: skip
 FIELDS = [
-    "name", "description", "license", "compatibility", "metadata", "allowed-tools", "tags", "requires", "arguments", "argument-hint",
+    "name", "description", "license", "compatibility", "metadata", "allowed-tools", "tags",
+    "requires", "arguments", "argument-hint",
     "when_to_use", "user-invocable", "disable-model-invocation", "version",
 ]  # fmt: skip
 
@@ -201,9 +204,12 @@ def test_fields_of_any_kind_never_raise(fields: dict[str, str], strict: bool) ->
 
 
 POSING = [
-    "../evil", "..evil", "/etc", "/", "~", ".", "..", "a/b", "evil/", "..\\evil", "C:\\x", "-lead", "trail-", "dou--ble", "a b",
-    "evil.md", "CON", "Evil", "under_score", "g\u043e\u043ed", "\u0441\u043e\u0440", "ｇｏｏｄ", "café", "\U0001f4a5",
-    "good'; rm -rf /", "$(id)", "`id`", "<b>good</b>", "%2e%2e", "\u202egood", "good\u200b", "good\nevil", "p\u0430ypal helper",
+    "../evil", "..evil", "/etc", "/", "~", ".", "..", "a/b", "evil/", "..\\evil", "C:\\x", "-lead",
+    "trail-", "dou--ble", "a b",
+    "evil.md", "CON", "Evil", "under_score", "g\u043e\u043ed", "\u0441\u043e\u0440", "ｇｏｏｄ",
+    "café", "\U0001f4a5",
+    "good'; rm -rf /", "$(id)", "`id`", "<b>good</b>", "%2e%2e", "\u202egood", "good\u200b",
+    "good\nevil", "p\u0430ypal helper",
 ]  # fmt: skip
 
 
@@ -369,9 +375,12 @@ def test_archives_hold_nothing_outside_of_them(path: str, link: str | None) -> N
 
 
 ODD = [
-    "", "a", "b", "A", "\0", "\ud800", "\udcff", "..", "../x", "/etc/passwd", "~", "x" * 5000, "run.sh", "SKILL.md", "references/",
-    "references", "no.py", ".", "é", "\u202e", "C:\\x", "-n", "$(id)", "\n", "exit 3", "kill -9 $$", "exec false",
-    "readonly SKILL_NAME=1", "unset PATH", "set -e", "trap '' 0", "@@ -7 +7 @@\n-body\n+better\n", "@@ -1,99999999 +1 @@",
+    "", "a", "b", "A", "\0", "\ud800", "\udcff", "..", "../x", "/etc/passwd", "~", "x" * 5000,
+    "run.sh", "SKILL.md", "references/",
+    "references", "no.py", ".", "é", "\u202e", "C:\\x", "-n", "$(id)", "\n", "exit 3", "kill -9 $$",
+    "exec false",
+    "readonly SKILL_NAME=1", "unset PATH", "set -e", "trap '' 0", "@@ -7 +7 @@\n-body\n+better\n",
+    "@@ -1,99999999 +1 @@",
     "--- /dev/null\n+++ b/../x\n@@ -0,0 +1 @@\n+x\n",
 ]  # fmt: skip
 

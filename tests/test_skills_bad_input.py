@@ -258,10 +258,12 @@ def test_archives_that_unpack_more_than_they_say(tmp_path: Path) -> None:
 def test_what_an_agent_writes() -> None:
     with Sandbox() as sandbox:
         sandbox.execute(
-            "mkdir -p /skills/good /skills/many /skills/loop /skills/link; cd /skills; ln -s /skills self; ln -s loop loop/loop"
+            "mkdir -p /skills/good /skills/many /skills/loop /skills/link; cd /skills; "
+            "ln -s /skills self; ln -s loop loop/loop"
         )
         sandbox.execute(
-            "mkdir $'a\\nb'; ln -s SKILL.md loop/SKILL.md; ln -s /etc/passwd link/SKILL.md; mkfifo good/pipe; ln -s / good/root"
+            "mkdir $'a\\nb'; ln -s SKILL.md loop/SKILL.md; "
+            "ln -s /etc/passwd link/SKILL.md; mkfifo good/pipe; ln -s / good/root"
         )
         for name in ("good", "many", "a\nb"):
             sandbox.fs.write_text(

@@ -187,7 +187,8 @@ def test_paths_that_go_back_where_the_host_allows_it(tmp_path: Path) -> None:
     folder_of(tmp_path)
     config = SkillsConfig(allow_internal_dotdot=True)
     skill = AgentSkill.from_files({
-        "SKILL.md": "---\nname: a\ndescription: d\n---\n", "references/x.md": "x", "scripts/x.sh": "echo ran\n",
+        "SKILL.md": "---\nname: a\ndescription: d\n---\n", "references/x.md": "x",
+        "scripts/x.sh": "echo ran\n",
     })  # fmt: skip
     with Sandbox() as sandbox:
         session = config.session(SkillCatalog(skills=[skill]), sandbox)
@@ -243,7 +244,8 @@ def test_a_host_may_want_to_be_told(tmp_path: Path) -> None:
 def test_the_prompt_speaks_the_language_of_the_tools(tmp_path: Path) -> None:
     directories = (str(folder_of(tmp_path)),)
     names = {
-        "default": "skill_activate", "remcochat": "skillsActivate", "runtime": "skills_load", "agentsandbox": "get_skill",
+        "default": "skill_activate", "remcochat": "skillsActivate", "runtime": "skills_load",
+        "agentsandbox": "get_skill",
         "yodoca": "read_skill", "mux": "agent_skill_read",
     }  # fmt: skip
     for preset, name in names.items():

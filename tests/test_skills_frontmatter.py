@@ -161,7 +161,10 @@ def test_lenient_takes_nothing_that_could_be_an_attack() -> None:
 
 @pytest.mark.row("S3-5", "S3-6", "S3-7", "V3-4")
 def test_block_scalars_flow_lists_and_comments() -> None:
-    text = "---\nname: x # why\ndescription: >\n  one\n  two\ntags: [a, b]\nrequires: []\nlicense: 'it''s'\n---\n"
+    text = (
+        "---\nname: x # why\ndescription: >\n  one\n  two\ntags: [a, b]\nrequires: []\n"
+        "license: 'it''s'\n---\n"
+    )
     metadata = SkillMetadata.parse(text)
     assert metadata.description == "one two"
     assert (metadata.tags, metadata.requires, metadata.license) == (("a", "b"), (), "it's")

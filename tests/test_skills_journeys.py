@@ -213,7 +213,8 @@ def test_remcochats_milestones(tmp_path: Path) -> None:
     write(tmp_path / ".skills", "a", references__r_md="x" * 100)
     file = tmp_path / "app.toml"
     file.write_text(
-        f'[app.skills]\npreset = "remcochat"\nenabled = true\ndirectories = ["{tmp_path}/.skills"]\nmax_resource_bytes = 10\n'
+        '[app.skills]\npreset = "remcochat"\nenabled = true\n'
+        f'directories = ["{tmp_path}/.skills"]\nmax_resource_bytes = 10\n'
     )
     config = SkillsConfig.from_toml(file)
     session = config.session(config.discover())

@@ -83,7 +83,10 @@ READABLE = {  # what is odd → (directory, text before the body)
     "an arrow": ("arrow", "name: arrow\ndescription: a -> b: c => d"),
     "an address": (
         "address",
-        "name: address\ndescription: See https://example.com: it does\nhomepage: https://example.com",
+        (
+            "name: address\ndescription: See https://example.com: it does\n"
+            "homepage: https://example.com"
+        ),
     ),
     "no space after the colon": ("nospace", "name:nospace\ndescription:Does things"),
     "space before the colon": ("before", "name : before\ndescription : Does things"),
@@ -116,7 +119,10 @@ READABLE = {  # what is odd → (directory, text before the body)
     ),
     "phrases in lines": (
         "phrases",
-        'name: phrases\ndescription: Does things\ntriggers:\n  - "do it" or "do that"\n  - do: it: now',
+        (
+            'name: phrases\ndescription: Does things\ntriggers:\n  - "do it" or "do that"\n'
+            "  - do: it: now"
+        ),
     ),
     "tools in a list": (
         "tool-list",
@@ -132,7 +138,10 @@ READABLE = {  # what is odd → (directory, text before the body)
     ),
     "tools with commas": (
         "tool-commas",
-        "name: tool-commas\ndescription: Does things\nallowed-tools: Read, Bash(a:*, b:*), mcp__x__*",
+        (
+            "name: tool-commas\ndescription: Does things\n"
+            "allowed-tools: Read, Bash(a:*, b:*), mcp__x__*"
+        ),
     ),
     "tools with a star": (
         "tool-star",
@@ -141,11 +150,17 @@ READABLE = {  # what is odd → (directory, text before the body)
     "no tools": ("tool-none", "name: tool-none\ndescription: Does things\nallowed-tools:"),
     "metadata in one line": (
         "json",
-        'name: json\ndescription: Does things\nmetadata: {"openclaw":{"emoji":"🔧","requires":{"bins":["jq"]}}}',
+        (
+            "name: json\ndescription: Does things\nmetadata: "
+            '{"openclaw":{"emoji":"🔧","requires":{"bins":["jq"]}}}'
+        ),
     ),
     "metadata over lines": (
         "jsons",
-        'name: jsons\ndescription: Does things\nmetadata:\n  {\n    "openclaw":\n      { "emoji": "🔧", },\n  }',
+        (
+            'name: jsons\ndescription: Does things\nmetadata:\n  {\n    "openclaw":\n'
+            '      { "emoji": "🔧", },\n  }'
+        ),
     ),
     "metadata at the margin": (
         "margin",
@@ -157,7 +172,10 @@ READABLE = {  # what is odd → (directory, text before the body)
     ),
     "metadata with all kinds": (
         "kinds",
-        "name: kinds\ndescription: Does things\nmetadata:\n  a: [1, 2]\n  b: {c: 2024-01-01}\n  d: null\n  e: true",
+        (
+            "name: kinds\ndescription: Does things\nmetadata:\n  a: [1, 2]\n"
+            "  b: {c: 2024-01-01}\n  d: null\n  e: true"
+        ),
     ),
     "metadata that is a list": (
         "metalist",
@@ -181,7 +199,10 @@ READABLE = {  # what is odd → (directory, text before the body)
     ),
     "unknown fields": (
         "unknown",
-        "name: unknown\ndescription: Does things\nmodel: opus\nhooks:\n  Stop:\n    - command: echo: hi",
+        (
+            "name: unknown\ndescription: Does things\nmodel: opus\nhooks:\n  Stop:\n"
+            "    - command: echo: hi"
+        ),
     ),
     "a key twice": ("twice", "name: twice\ndescription: Does nothing\ndescription: Does things"),
     "a key with a space": (
@@ -206,7 +227,9 @@ REFUSED = {
     "an alias": "name: &x x\ndescription: *x",
     "a tag": "name: x\ndescription: !!python/name:os.system d",
     "a merge": "name: x\n<<: {description: d}",
-    "a bomb": "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nname: x\ndescription: d",
+    "a bomb": (
+        "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nname: x\ndescription: d"
+    ),
     "depth": f"name: x\ndescription: d\nmetadata: {'[' * 1000}",
     "a control character": "name: x\ndescription: a\x1bb",
     "a path as name": "name: ../../etc\ndescription: d",

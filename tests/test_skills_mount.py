@@ -11,7 +11,10 @@ import pytest
 from agentsandbox import AgentSkill, Sandbox, SandboxOptions
 from agentsandbox.errors import InvalidSkillError
 
-HEAD = "---\nname: test-skill\ndescription: Test skill for unit tests\n---\n# Test Skill\n\n## When to use this skill\n\nIn tests.\n"
+HEAD = (
+    "---\nname: test-skill\ndescription: Test skill for unit tests\n---\n# Test Skill\n\n"
+    "## When to use this skill\n\nIn tests.\n"
+)
 ROOT = "/.sandbox/skills/test-skill"
 
 
@@ -117,8 +120,10 @@ def test_files_arrive_byte_for_byte() -> None:
 @pytest.mark.row("S2-44")
 @pytest.mark.parametrize(
     "attack",
-    ["echo x > {}/SKILL.md", "rm -f {}/SKILL.md", "touch {}/new", "mkdir {}/d", "mv {} /tmp/x", "chmod 777 {}/SKILL.md", "ln -s /tmp {}/l",
-     "sed -i s/a/b/ {}/SKILL.md", "rm -rf {}", "cp /etc/passwd {}/scripts/hello.sh", "echo x >> {}/SKILL.md", "rmdir {}/scripts"],
+    ["echo x > {}/SKILL.md", "rm -f {}/SKILL.md", "touch {}/new", "mkdir {}/d", "mv {} /tmp/x",
+     "chmod 777 {}/SKILL.md", "ln -s /tmp {}/l",
+     "sed -i s/a/b/ {}/SKILL.md", "rm -rf {}", "cp /etc/passwd {}/scripts/hello.sh",
+     "echo x >> {}/SKILL.md", "rmdir {}/scripts"],
 )  # fmt: skip
 def test_the_mount_is_read_only(attack: str) -> None:
     with Sandbox(skills=[test_skill()]) as sandbox:
@@ -174,7 +179,8 @@ def test_a_script_stops_at_the_first_error() -> None:
     out, err, status = script("echo First\ncat /nonexistent\necho Second")
     assert (out, status) == ("First\n", 1)
     assert err == (
-        "cat: /nonexistent: No such file or directory\ns.sh: line 2: stopped by status 1; set +e goes on (D-script-errexit)\n"
+        "cat: /nonexistent: No such file or directory\n"
+        "s.sh: line 2: stopped by status 1; set +e goes on (D-script-errexit)\n"
     )
     for call in ("sh s.sh", "./s.sh", "/workspace/s.sh"):
         assert script("false\necho Second", f"chmod +x s.sh; {call}")[0] == ""
@@ -278,7 +284,10 @@ EMBEDDED = Path(__file__).parents[1] / "skills_embedded"
 CALLS = [
     (
         "python-dev",
-        "scaffold.sh weather-report && cat weather-report/pyproject.toml weather-report/src/weather_report/__init__.py",
+        (
+            "scaffold.sh weather-report && cat weather-report/pyproject.toml "
+            "weather-report/src/weather_report/__init__.py"
+        ),
     ),
     ("python-dev", "scaffold.sh Bad_Name"),
     ("python-dev", "scaffold.sh demo > /dev/null; sh {}/scripts/scaffold.sh demo"),
@@ -297,10 +306,16 @@ CALLS = [
 ]
 FILES = {
     "bad.toml": '[project]\nname="x y"\nversion = "1.x"\ndependencies = [\n "a",\n "b>=1",\n]\n',
-    "src/a.py": 'class A:\n    def run(self) -> None:\n        """TODO: run."""\n\n\nasync def main():\n    pass  # FIXME: all\n',
+    "src/a.py": (
+        'class A:\n    def run(self) -> None:\n        """TODO: run."""\n\n\n'
+        "async def main():\n    pass  # FIXME: all\n"
+    ),
     "src/b/c.py": "def f():\n    def g(): pass\n",
     "log.md": "# Changelog\n\n## Unreleased\n\n- One\n- Two\n\n## 1.0.0 (2023-01-01)\n\n- Old\n",
-    "good.txt": "feat(api)!: answer in JSON\n\nBecause clients ask for it: https://example.com/a/very/long/link/that/is/longer/than/the/line/may/be\n",
+    "good.txt": (
+        "feat(api)!: answer in JSON\n\nBecause clients ask for it: "
+        "https://example.com/a/very/long/link/that/is/longer/than/the/line/may/be\n"
+    ),
     "bad.txt": "Fixed stuff.\nmore\n",
     "subjects.txt": "abc1234 feat(ui): add button\nfix!: drop x\nmerge y\n\ndocs: z",
     "leaks/x.cfg": 'api_key = "0123456789abcdef"\n',
@@ -318,8 +333,12 @@ def test_embedded_scripts_do_as_in_real_bash(skill: str, call: str, tmp_path: Pa
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(content)
     real = subprocess.run(
-        ["bash", "-c", f"sh() {{ bash \"$@\"; }}; sh {EMBEDDED}/{skill}/scripts/{call.format(EMBEDDED / skill)}"],
-        cwd=tmp_path, capture_output=True, check=False, env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}, stdin=subprocess.DEVNULL,
+        ["bash", "-c", (
+            f"sh() {{ bash \"$@\"; }}; "
+            f"sh {EMBEDDED}/{skill}/scripts/{call.format(EMBEDDED / skill)}"
+        )],
+        cwd=tmp_path, capture_output=True, check=False,
+        env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}, stdin=subprocess.DEVNULL,
     )  # fmt: skip
     files = {f"/workspace/{name}": content for name, content in FILES.items()}
     with Sandbox(
@@ -338,7 +357,8 @@ def test_embedded_scripts_do_as_in_real_bash(skill: str, call: str, tmp_path: Pa
 def test_a_sandbox_without_skills_loads_neither_pydantic_nor_yaml() -> None:
     probe = (
         "import sys, agentsandbox; agentsandbox.Sandbox().execute('echo hi'); "
-        "print([name for name in ('pydantic', 'yaml', 'asyncio', 'regex', 'importlib.resources') if name in sys.modules])"
+        "print([name for name in ('pydantic', 'yaml', 'asyncio', 'regex', "
+        "'importlib.resources') if name in sys.modules])"
     )
     ran = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
     assert ran.stdout == "[]\n"

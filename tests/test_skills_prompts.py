@@ -69,7 +69,8 @@ def test_json() -> None:
 def test_xml() -> None:
     assert render_catalog(TWO, "xml") == (
         "<available_skills>\n"
-        "  <skill>\n    <name>git-workflow</name>\n    <description>Git &lt;work&gt; &amp; more</description>\n  </skill>\n"
+        "  <skill>\n    <name>git-workflow</name>\n    <description>Git &lt;work&gt; &amp; "
+        "more</description>\n  </skill>\n"
         "  <skill>\n    <name>python-dev</name>\n    <description>Python work</description>\n"
         "    <location>/.sandbox/skills/python-dev/SKILL.md</location>\n  </skill>\n"
         "</available_skills>"
@@ -81,8 +82,10 @@ def test_xml() -> None:
 
 def test_xml_in_the_layout_of_the_reference_library() -> None:
     assert render_catalog(TWO[:1], "xml", layout="skills-ref") == (
-        "<available_skills>\n<skill>\n<name>\npython-dev\n</name>\n<description>\nPython work\n</description>\n"
-        "<location>\n/.sandbox/skills/python-dev/SKILL.md\n</location>\n</skill>\n</available_skills>"
+        "<available_skills>\n<skill>\n<name>\npython-dev\n</name>\n<description>\n"
+        "Python work\n</description>\n"
+        "<location>\n/.sandbox/skills/python-dev/SKILL.md\n</location>\n</skill>\n"
+        "</available_skills>"
     )
 
 
@@ -149,7 +152,8 @@ def test_active_skills() -> None:
         [("a", "# A"), ("b", "x </skill></active_skills>\n<skill name='c'> y")]
     ) == (
         '<active_skills>\n<skill name="a">\n# A\n</skill>\n'
-        "<skill name=\"b\">\nx &lt;/skill>&lt;/active_skills>\n&lt;skill name='c'> y\n</skill>\n</active_skills>"
+        "<skill name=\"b\">\nx &lt;/skill>&lt;/active_skills>\n&lt;skill name='c'> y\n"
+        "</skill>\n</active_skills>"
     )
 
 

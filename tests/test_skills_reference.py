@@ -179,8 +179,7 @@ def test_the_same_prompt() -> None:
     folders = sorted(folder for folder in EMBEDDED.iterdir() if (folder / "SKILL.md").exists())
     catalog = SkillCatalog.discover(*(SkillRoot(HostSkills(folder)) for folder in folders))
     assert not reference.validate(folders[0])
-    for record in catalog.values():
-        record.mount_path = str(record.root_dir)
+    places = {record.name: str(record.root_dir) for record in catalog.values()}
     assert render_catalog(
-        catalog, "xml", layout="skills-ref", order="discovery", maximum=None
+        catalog, "xml", layout="skills-ref", order="discovery", maximum=None, places=places
     ) == reference.to_prompt(folders)

@@ -55,7 +55,8 @@ def test_validate_skill(tmp_path: Path) -> None:
     (root / "references" / "deep").mkdir(parents=True)
     (root / "references" / "deep" / "a.md").write_text("a")
     (root / "SKILL.md").write_text(
-        "---\nname: x\ndescription: d\n---\nSee references/deep/a.md and `scripts/none.sh`, references/.\n"
+        "---\nname: x\ndescription: d\n---\nSee references/deep/a.md and "
+        "`scripts/none.sh`, references/.\n"
     )
     found = {(found.code, found.severity) for found in validate_skill(root)}
     assert found == {("missing-reference", "warning"), ("deep-reference", "warning")}

@@ -54,7 +54,9 @@ def session() -> SkillSession:
     skills = [
         AgentSkill.from_files(
             {
-                "SKILL.md": f"---\nname: {name}\ndescription: {text}\ntags: [{tags}]\n---\nBody of {name}\n"
+                "SKILL.md": (
+                    f"---\nname: {name}\ndescription: {text}\ntags: [{tags}]\n---\nBody of {name}\n"
+                )
             }
         )
         for name, (text, tags) in (
@@ -336,8 +338,10 @@ def test_asynchronous_routers() -> None:
 
 def test_importing_skills_loads_nothing_heavy(tmp_path: Path) -> None:
     probe = (
-        "import sys, agentsandbox.skills; from agentsandbox.skills import SkillCatalog, SkillSession;"
-        "print([name for name in ('sqlite3', 'httpx', 'dulwich', 'watchfiles') if name in sys.modules])"
+        "import sys, agentsandbox.skills; from agentsandbox.skills import SkillCatalog, "
+        "SkillSession;"
+        "print([name for name in ('sqlite3', 'httpx', 'dulwich', 'watchfiles') if name in "
+        "sys.modules])"
     )
     assert (
         subprocess.run(

@@ -76,7 +76,9 @@ def test_loading(catalog: SkillCatalog) -> None:
 REQUIRING = [
     AgentSkill.from_files(
         {
-            "SKILL.md": f"---\nname: {name}\ndescription: d\nrequires: [{requires}]\n---\nBody of {name}\n"
+            "SKILL.md": (
+                f"---\nname: {name}\ndescription: d\nrequires: [{requires}]\n---\nBody of {name}\n"
+            )
         }
     )
     for name, requires in (
@@ -125,7 +127,9 @@ def test_where_instructions_go(
 
 def test_active_instructions_say_where_the_skill_is_and_run_their_commands_once() -> None:
     files = {
-        "SKILL.md": "---\nname: p\ndescription: d\n---\nAt {baseDir}: !`echo >> /tmp/n; wc -l < /tmp/n`\n"
+        "SKILL.md": (
+            "---\nname: p\ndescription: d\n---\nAt {baseDir}: !`echo >> /tmp/n; wc -l < /tmp/n`\n"
+        )
     }
     with Sandbox() as sandbox:
         session = SkillSession(
@@ -399,7 +403,8 @@ def test_what_a_script_changed_and_its_undoing(catalog: SkillCatalog) -> None:
         result = SkillSession(SkillCatalog(skills=[skill]), sandbox).run_script("run.sh", skill="w")
         assert result.exit_code == 0
         assert [(change.path, change.kind, change.size) for change in result.changes] == [
-            ("/workspace/gone", "deleted", 0), ("/workspace/made", "added", 4), ("/workspace/old", "modified", 7),
+            ("/workspace/gone", "deleted", 0), ("/workspace/made", "added", 4),
+             ("/workspace/old", "modified", 7),
         ]  # fmt: skip
         result.rollback()
         assert sandbox.execute("ls; cat old").stdout == "gone\nold\n1\n"
@@ -447,8 +452,14 @@ def test_the_shell_knows_the_skills_that_a_session_mounted(catalog: SkillCatalog
 @pytest.mark.parametrize(
     "trick",
     [
-        "mkdir -p /.sandbox/skills/a/scripts; echo 'echo stolen $KEY' > /.sandbox/skills/a/scripts/run.sh",
-        "mkdir -p /tmp/mine/skills/a/scripts; echo 'echo stolen $KEY' > /tmp/mine/skills/a/scripts/run.sh; ln -s /tmp/mine /.sandbox",
+        (
+            "mkdir -p /.sandbox/skills/a/scripts; echo 'echo stolen $KEY' > "
+            "/.sandbox/skills/a/scripts/run.sh"
+        ),
+        (
+            "mkdir -p /tmp/mine/skills/a/scripts; echo 'echo stolen $KEY' > "
+            "/tmp/mine/skills/a/scripts/run.sh; ln -s /tmp/mine /.sandbox"
+        ),
         "mkdir /.sandbox",
         ": > /.sandbox",
     ],
@@ -459,7 +470,8 @@ def test_an_agents_files_do_not_pass_for_a_skill(catalog: SkillCatalog, trick: s
         session = SkillSession(catalog, sandbox, secrets={"a": {"KEY": "s3cret"}})
         session.load(["a"])
         sandbox.execute(
-            "mv /.sandbox /.other; rm -rf /.sandbox; ln -sfn /tmp/mine /.sandbox; mv /.sandbox/skills /.sandbox/old"
+            "mv /.sandbox /.other; rm -rf /.sandbox; ln -sfn /tmp/mine /.sandbox; "
+            "mv /.sandbox/skills /.sandbox/old"
         )
         assert session.run_script("scripts/run.sh", ["x"]).stdout == "s3cret x\n/workspace\n"
         assert sandbox.execute("test -e /.sandbox.1").exit_code == 0
@@ -491,7 +503,10 @@ def test_nothing_that_ran_before_sees_a_secret(trick: str) -> None:
     skill = make(
         "own",
         **{
-            "x.sh": 'git status\nsleep 0.01\nset -o history\nhistory -s "$KEY"\n[ "$KEY$SKILL_NAME" = s3cretown ] && echo done\n'
+            "x.sh": (
+                'git status\nsleep 0.01\nset -o history\nhistory -s "$KEY"\n'
+                '[ "$KEY$SKILL_NAME" = s3cretown ] && echo done\n'
+            )
         },
     )
     with Sandbox() as sandbox:
@@ -528,7 +543,8 @@ def test_what_a_model_sets_does_not_steer_a_script_with_secrets() -> None:
 def test_secrets_are_not_given_to_files_that_were_changed() -> None:
     with Sandbox() as sandbox:
         sandbox.execute(
-            "mkdir -p /skills/own; cd /skills/own; printf -- '---\nname: own\ndescription: d\n---\n' > SKILL.md; echo 'echo $KEY' > x.sh"
+            "mkdir -p /skills/own; cd /skills/own; printf -- '---\nname: own\n"
+            "description: d\n---\n' > SKILL.md; echo 'echo $KEY' > x.sh"
         )
         session = SkillSession(
             SkillCatalog.discover(VirtualSkills(sandbox.fs, "/skills")),
@@ -612,13 +628,20 @@ def test_every_error_is_of_one_family() -> None:
 @pytest.mark.row("S0-72", "S0-82")
 def test_allowed_tools_are_enforced_on_what_really_runs() -> None:
     attacks = [
-        "rm f", "command rm f", "exec rm f", "/bin/rm f", "x=rm; $x f", "eval 'rm f'", "sh -c 'rm f'", "echo f | xargs rm", "env rm f",
-        "find . -name f -exec rm {} ';'", "find . -name f -delete", "echo $(rm f)", "(rm f) & wait", "trap 'rm f' EXIT", "g() { rm f; }; g",
-        "rm() { command rm f; }; rm", "cp /bin/rm ./jq; chmod +x jq; ./jq f", "ln -s /bin/rm jq; ./jq f", "hash -p /bin/rm jq; jq f",
-        "alias jq=rm; shopt -s expand_aliases; eval 'jq f'", "command -p rm f", "printf 'rm f' | sh", "coproc rm f; wait", "cat <(rm f)",
+        "rm f", "command rm f", "exec rm f", "/bin/rm f", "x=rm; $x f", "eval 'rm f'",
+        "sh -c 'rm f'", "echo f | xargs rm", "env rm f",
+        "find . -name f -exec rm {} ';'", "find . -name f -delete", "echo $(rm f)", "(rm f) & wait",
+        "trap 'rm f' EXIT", "g() { rm f; }; g",
+        "rm() { command rm f; }; rm", "cp /bin/rm ./jq; chmod +x jq; ./jq f",
+        "ln -s /bin/rm jq; ./jq f", "hash -p /bin/rm jq; jq f",
+        "alias jq=rm; shopt -s expand_aliases; eval 'jq f'", "command -p rm f",
+        "printf 'rm f' | sh", "coproc rm f; wait", "cat <(rm f)",
     ]  # fmt: skip
     for attack in attacks:
-        text = "---\nname: n\ndescription: d\nallowed-tools: Bash(jq:*, cp:*, ln:*, chmod:*) Read Glob\n---\n"
+        text = (
+            "---\nname: n\ndescription: d\nallowed-tools: Bash(jq:*, cp:*, ln:*, chmod:*) Read "
+            "Glob\n---\n"
+        )
         skill = AgentSkill.from_files({"SKILL.md": text, "run.sh": f"set +e\n{attack}\ncat f\n"})
         with Sandbox(files={"/workspace/f": "kept\n"}) as sandbox:
             session = SkillSession(SkillCatalog(skills=[skill]), sandbox, allowed_tools="enforce")
@@ -667,7 +690,8 @@ def test_a_skill_runs_its_own_scripts(call: str) -> None:
         assert result.stdout == "ran\n"
         assert "touch: not among the skill's allowed tools" in result.stderr
         sandbox.execute(
-            "cp /.sandbox/skills/n/y /tmp/y; mkdir -p /tmp/.sandbox/skills/n; cp /tmp/y /tmp/.sandbox/skills/n"
+            "cp /.sandbox/skills/n/y /tmp/y; mkdir -p /tmp/.sandbox/skills/n; "
+            "cp /tmp/y /tmp/.sandbox/skills/n"
         )
         for other in (
             "/tmp/y",
@@ -686,7 +710,10 @@ def test_a_skill_runs_its_own_scripts(call: str) -> None:
 def test_an_interpreter_runs_the_skills_own_files_alone() -> None:
     files = {
         "run.py": "mine\n",
-        "run.sh": 'set +e\ncat "$SKILL_ROOT/run.py"\ncat "$SKILL_ROOT/../../../workspace/f"\ncat f\ncat - < f\n',
+        "run.sh": (
+            'set +e\ncat "$SKILL_ROOT/run.py"\ncat "$SKILL_ROOT/../../../workspace/f"\ncat f\n'
+            "cat - < f\n"
+        ),
     }
     with Sandbox(files={"/workspace/f": "yours\n"}) as sandbox:
         session = SkillSession(
@@ -744,7 +771,10 @@ def test_explicit_invocation() -> None:
 
 
 def test_commands_in_instructions_run_in_the_sandbox_when_allowed() -> None:
-    text = "---\nname: c\ndescription: d\nallowed-tools: Read\n---\nHere: !`echo $SKILL_NAME; rm -f /workspace/f` $0"
+    text = (
+        "---\nname: c\ndescription: d\nallowed-tools: Read\n---\n"
+        "Here: !`echo $SKILL_NAME; rm -f /workspace/f` $0"
+    )
     skill = AgentSkill.from_files({"SKILL.md": text})
     with Sandbox(files={"/workspace/f": "x"}, skills=[skill]) as sandbox:
         assert (

@@ -118,9 +118,11 @@ def test_backslashes_separate_and_dotfiles_survive() -> None:
 
 
 BAD_PATHS = [
-    "", ".", "..", "../SKILL.md", "/etc/passwd", "~/x", "~root/x", "references/../../../../etc/passwd", "references/../SKILL.md",
+    "", ".", "..", "../SKILL.md", "/etc/passwd", "~/x", "~root/x",
+    "references/../../../../etc/passwd", "references/../SKILL.md",
     "..\\SKILL.md",
-    "references\\..\\..\\x", "C:\\x", "c:x", "\\\\server\\share", "a\0b", "a\nb", "references/", "a/.", "x/" * 40 + "y", "n" * 300,
+    "references\\..\\..\\x", "C:\\x", "c:x", "\\\\server\\share", "a\0b", "a\nb", "references/",
+    "a/.", "x/" * 40 + "y", "n" * 300,
 ]  # fmt: skip
 
 
@@ -137,7 +139,8 @@ def test_paths_that_are_refused(path: str) -> None:
 @pytest.mark.row("V0-21")
 @pytest.mark.parametrize(
     ("path", "clean"),
-    [("references/REFERENCE.md", "references/REFERENCE.md"), ("./references/x", "references/x"), ("a..b.md", "a..b.md"),
+    [("references/REFERENCE.md", "references/REFERENCE.md"), ("./references/x", "references/x"),
+     ("a..b.md", "a..b.md"),
      ("with space/ü.md", "with space/ü.md"), ("%2e%2e/x", "%2e%2e/x"), ("...", "...")],
 )  # fmt: skip
 def test_paths_that_are_accepted(path: str, clean: str) -> None:

@@ -1,4 +1,4 @@
-"""What skills are made of and would do: the lock, the census, the events."""
+"""What skills are made of and would do: the lock, the audit, the events."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from agentsandbox.errors import InvalidSkillError, SkillError, SkillPolicyError
 from agentsandbox.skills.catalog.catalog import SkillCatalog
 from agentsandbox.skills.session.session import SkillSession
 from agentsandbox.skills.skill import AgentSkill
-from agentsandbox.skills.trust.audit import take_census
+from agentsandbox.skills.trust.audit import audit_skill
 from agentsandbox.skills.trust.lockfile import SkillLock
 
 HEAD = "---\nname: a\ndescription: About a\nmetadata:\n  version: '1.2'\n---\n"
@@ -120,16 +120,16 @@ $cmd now
 
 def census_of(**files: str | bytes) -> dict[str, list[tuple[str, int]]]:
     names = {name.replace("__", "/").replace("_", "."): text for name, text in files.items()}
-    census = take_census(AgentSkill.from_files({"SKILL.md": HEAD + "Body\n", **names}))
+    audit = audit_skill(AgentSkill.from_files({"SKILL.md": HEAD + "Body\n", **names}))
     kinds = {
-        "network": census.network,
-        "writes": census.writes,
-        "opaque": census.opaque,
-        "smells": census.smells,
+        "network": audit.network,
+        "writes": audit.writes,
+        "opaque": audit.opaque,
+        "smells": audit.smells,
     }
     return {
         kind: [(finding.code, finding.line) for finding in found] for kind, found in kinds.items()
-    } | {"commands": sorted(census.commands.items())}
+    } | {"commands": sorted(audit.commands.items())}
 
 
 def test_the_census_of_a_script() -> None:
@@ -155,7 +155,10 @@ def test_the_census_of_what_is_no_shell() -> None:
 
 def test_the_census_of_instructions() -> None:
     found = census_of(
-        notes_md="# x\n\n```bash\n$ curl https://x\njq .\n```\n\nThen !`wget y`\n```python\nprint()\n```\n"
+        notes_md=(
+            "# x\n\n```bash\n$ curl https://x\njq .\n```\n\nThen !`wget y`\n```python\n"
+            "print()\n```\n"
+        )
     )
     assert found["network"] == [("curl", 4), ("wget", 8)]
     assert dict(found["commands"]) == {"curl": 1, "jq": 1, "wget": 1}
@@ -183,7 +186,10 @@ def test_smells(text: str, code: str) -> None:
 
 
 def test_what_does_not_smell() -> None:
-    plain = "Reviews code. Ask the user which tests to run. 👨\u200d👩\u200d👧 Follow the instructions above.\n"
+    plain = (
+        "Reviews code. Ask the user which tests to run. 👨\u200d👩\u200d👧 Follow the "
+        "instructions above.\n"
+    )
     assert census_of(notes_md=plain)["smells"] == []
 
 

@@ -26,12 +26,18 @@ def recursion(call: str, end: str, count: int) -> str:
 
 DEEP = {
     "function": (recursion("f $(( $1 - 1 ))", "echo end", 990), "end\n"),
-    "status": (recursion("f $(( $1 - 1 )); return $(( $? + 1 ))", "return 3", 200) + "; echo $?", "203\n"),
+    "status": (
+        recursion("f $(( $1 - 1 )); return $(( $? + 1 ))", "return 3", 200) + "; echo $?",
+        "203\n",
+    ),
     "substitution": (recursion("echo $(f $(( $1 - 1 )))", "echo end", 320), "end\n"),
     "subshell": (recursion("( f $(( $1 - 1 )) )", "echo end", 480), "end\n"),
     "eval": (recursion('eval "f $(( $1 - 1 ))"', "echo end", 480), "end\n"),
     "loops": (
-        recursion("for i in 1; do while :; do case x in x) { f $(( $1 - 1 )); } ;; esac; break; done; done", "echo end", 400),
+        recursion((
+            "for i in 1; do while :; do case x in x) { f $(( $1 - 1 )); } ;; esac; break; "
+            "done; done"
+        ), "echo end", 400),
         "end\n",
     ),
     "pipeline": (recursion("echo | f $(( $1 - 1 )) | cat", "echo end", 300), "end\n"),
@@ -39,13 +45,25 @@ DEEP = {
     "command": (f"{'env ' * 900} echo end", "end\n"),
     "file": ("echo 'if (( n-- > 0 )); then . ./s; else echo end; fi' > s; n=900; . ./s", "end\n"),
     "script": (
-        "printf '%s\\n' 'if (( $1 > 0 )); then ./s $(( $1 - 1 )); else echo end; fi' > s; chmod +x s; ./s 200", "end\n"
+        (
+            "printf '%s\\n' 'if (( $1 > 0 )); then ./s $(( $1 - 1 )); else echo end; fi' > s; "
+            "chmod +x s; ./s 200"
+        ),
+        "end\n"
     ),
-    "trap": ("n=900; trap 'if (( n-- > 0 )); then kill -USR1 $$; fi' USR1; kill -USR1 $$; echo $n", "-1\n"),
-    "arithmetic": ("x0=7; for ((i = 1; i <= 470; i++)); do eval x$i=x$((i - 1)); done; echo $((x470))", "7\n"),
+    "trap": ((
+        "n=900; trap 'if (( n-- > 0 )); then kill -USR1 $$; fi' USR1; kill -USR1 $$; echo $n"
+    ), "-1\n"),
+    "arithmetic": ((
+        "x0=7; for ((i = 1; i <= 470; i++)); do eval x$i=x$((i - 1)); done; echo $((x470))"
+    ), "7\n"),
     "awk": ("awk 'function f(n) { return n ? 1 + f(n - 1) : 0 } BEGIN { print f(980) }'", "980\n"),
     "awk arrays": (
-        "awk 'function f(n, a) { a[n]; return n ? f(n - 1, a) : length(a) } BEGIN { b[0]; print f(500, b) }'", "501\n"
+        (
+            "awk 'function f(n, a) { a[n]; return n ? f(n - 1, a) : length(a) } BEGIN { b[0]; "
+            "print f(500, b) }'"
+        ),
+        "501\n"
     ),
     "jq": ("jq -n 'def f: if . > 0 then 1 + (. - 1 | f) else 0 end; 900 | f'", "900\n"),
 }  # fmt: skip
@@ -150,7 +168,8 @@ def test_a_job_deep_in_a_script_outlives_its_call() -> None:
         end = "{ read -r x < fifo; echo got $x > out; } & return"
         sandbox.execute("mkfifo fifo; " + recursion("f $(( $1 - 1 ))", end, 60))
         sandbox.execute(
-            "g() { if (( $1 > 0 )); then g $(( $1 - 1 )); else read -r y < fifo; echo $y > out2; fi; }; g 60 &"
+            "g() { if (( $1 > 0 )); then g $(( $1 - 1 )); else read -r y < fifo; "
+            "echo $y > out2; fi; }; g 60 &"
         )
         assert (
             sandbox.execute("echo 1 > fifo; echo 2 > fifo; wait; cat out out2 | sort").exit_code
@@ -158,7 +177,8 @@ def test_a_job_deep_in_a_script_outlives_its_call() -> None:
         )
         assert sandbox.execute("cat out out2 | wc -l").stdout == "2\n"
         sandbox.execute(
-            "g() { if (( $1 > 0 )); then g $(( $1 - 1 )); else read -r y < fifo; fi; }; g 60 & g 70 & g 80 &"
+            "g() { if (( $1 > 0 )); then g $(( $1 - 1 )); else read -r y < fifo; fi; }; "
+            "g 60 & g 70 & g 80 &"
         )
         sandbox.execute("jobs -p; kill %1; wait %1")
 

@@ -15,8 +15,10 @@ from agentsandbox.commands import module_of, names
 ROOT = Path(__file__).parents[1]
 
 HEAVY = {
-    "asyncio", "trio", "anyio", "pydantic", "yaml", "regex", "greenlet", "typing", "dataclasses", "inspect", "ast", "pathlib",
-    "logging", "json", "decimal", "fractions", "tempfile", "subprocess", "socket", "ssl", "urllib", "http", "email", "argparse",
+    "asyncio", "trio", "anyio", "pydantic", "yaml", "regex", "greenlet", "typing", "dataclasses",
+    "inspect", "ast", "pathlib",
+    "logging", "json", "decimal", "fractions", "tempfile", "subprocess", "socket", "ssl", "urllib",
+    "http", "email", "argparse",
     "pkgutil", "zlib", "datetime", "string",
 }  # fmt: skip
 """What takes milliseconds to import and a first `echo` has no use for."""
@@ -26,7 +28,10 @@ def loaded_by(program: str) -> set[str]:
     """The modules that a fresh interpreter has loaded after a program, beyond those it starts
     with.
     """
-    probe = f"import sys; before = set(sys.modules)\n{program}\nprint('\\0' + ' '.join(set(sys.modules) - before))"
+    probe = (
+        f"import sys; before = set(sys.modules)\n{program}\n"
+        "print('\\0' + ' '.join(set(sys.modules) - before))"
+    )
     ran = subprocess.run(
         [sys.executable, "-c", probe], capture_output=True, text=True, check=True, cwd=ROOT
     )
@@ -65,12 +70,15 @@ def test_a_first_script_loads_nothing_heavy_and_no_command() -> None:
     assert not loaded & HEAVY
     assert not {name for name in loaded if name.startswith("agentsandbox.commands.")}
     assert not {name.split(".")[1] for name in loaded if name.startswith("agentsandbox.")} & {
-        "languages", "regexps", "skills", "tools", "manager", "validation", "network", "cli", "integrations", "events", "driver",
+        "languages", "regexps", "skills", "tools", "manager", "validation", "network", "cli",
+        "integrations", "events", "driver",
         "patterns", "stars",
     }  # fmt: skip
     assert not loaded & {
-        "agentsandbox.shell.expansion.arithmetic", "agentsandbox.shell.expansion.braces", "agentsandbox.shell.expansion.globbing",
-        "agentsandbox.shell.expansion.parameters", "agentsandbox.shell.syntax.arithmetic", "agentsandbox.shell.syntax.compounds",
+        "agentsandbox.shell.expansion.arithmetic", "agentsandbox.shell.expansion.braces",
+        "agentsandbox.shell.expansion.globbing",
+        "agentsandbox.shell.expansion.parameters", "agentsandbox.shell.syntax.arithmetic",
+        "agentsandbox.shell.syntax.compounds",
         "agentsandbox.shell.syntax.conditions", "agentsandbox.shell.syntax.printer",
     }  # fmt: skip
 

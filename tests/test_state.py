@@ -125,7 +125,10 @@ def test_a_shell_at_rest_has_first_values(shell: Shell) -> None:
             "trap 'f() { return; }; for i in 1; do while :; do :; done; done' EXIT; exit 3",
             "trap 'for i in 1; do exit 4; done' USR1; kill -USR1 $$; f() { ! { exit 5; }; }; f",
             "f() { if { kill -TERM $$; }; then :; fi; }; x=1 f",
-            "cat <(echo a) <(exit 3) | while read x; do exit; done; eval 'for i in 1; do exit; done'",
+            (
+                "cat <(echo a) <(exit 3) | while read x; do exit; done; eval 'for i in 1; "
+                "do exit; done'"
+            ),
             "set -x -T; trap 'echo $LINENO' DEBUG RETURN ERR; . /dev/stdin <<< 'exit 7'",
             "shopt -s extdebug; f() { g $1; }; g() { exit; }; f 1 2; exit",
             "(( x = 'x' )); f() { echo $(( f )); }; f='1 + f'; f; : ${x?y}",

@@ -20,9 +20,12 @@ LOOPS = pytest.mark.parametrize(
 )
 
 WAITING = [
-    "sleep 60", "while :; do :; done", "sleep 60 & wait", "cat <(sleep 60)", "{ sleep 60; } | cat", "x=$(sleep 60)", "(sleep 60)",
-    "timeout 60 sleep 60", "read x < <(sleep 60)", "trap 'while :; do :; done' EXIT; sleep 60", "awk 'BEGIN { while (1) {} }'",
-    "sed -n ':a; ba' <<< x", "jq -n 'def f: f; f'", "yes | while read x; do :; done", "coproc sleep 60; wait",
+    "sleep 60", "while :; do :; done", "sleep 60 & wait", "cat <(sleep 60)", "{ sleep 60; } | cat",
+    "x=$(sleep 60)", "(sleep 60)",
+    "timeout 60 sleep 60", "read x < <(sleep 60)", "trap 'while :; do :; done' EXIT; sleep 60",
+    "awk 'BEGIN { while (1) {} }'",
+    "sed -n ':a; ba' <<< x", "jq -n 'def f: f; f'", "yes | while read x; do :; done",
+    "coproc sleep 60; wait",
 ]  # fmt: skip
 
 
@@ -62,7 +65,10 @@ def test_chunks_come_as_they_appear() -> None:
 
 def test_chunks_of_several_processes() -> None:
     with Sandbox() as sandbox:
-        beside = "for i in 1 2; do echo $i; sleep 0.01; done & for i in a b; do echo $i; sleep 0.015; done; wait"
+        beside = (
+            "for i in 1 2; do echo $i; sleep 0.01; done & for i in a b; do echo $i; "
+            "sleep 0.015; done; wait"
+        )
         script = f"{beside}; seq 30000 | sort -n | tail -n 1"
         assert sorted(list(sandbox.stream(script))[:4]) == [
             ("stdout", data) for data in (b"1\n", b"2\n", b"a\n", b"b\n")

@@ -41,12 +41,14 @@ def test_sandbox_execute(sandbox: Sandbox) -> None:
 def test_get_skill_lists_the_skills(sandbox: Sandbox) -> None:
     tool = get_skill_tool(sandbox)
     assert tool.description == (
-        "Gets detailed information about an agent skill.\nAvailable skills:\n  - python-dev: Python work\n  - git-workflow: Git work"
+        "Gets detailed information about an agent skill.\nAvailable skills:\n"
+        "  - python-dev: Python work\n  - git-workflow: Git work"
     )
     assert tool.as_function()["name"] == "get_skill"
     assert tool.json_schema["required"] == ["skillName"]
     assert tool.json_schema["properties"]["skillName"] == {
-        "type": "string", "description": "The name of the skill to retrieve", "enum": ["python-dev", "git-workflow"],
+        "type": "string", "description": "The name of the skill to retrieve",
+        "enum": ["python-dev", "git-workflow"],
     }  # fmt: skip
     empty = get_skill_tool(Sandbox())
     assert (
@@ -63,7 +65,8 @@ def test_get_skill_answers(sandbox: Sandbox) -> None:
         answer = json.loads(tool.call({"skillName": name}))
         assert list(answer) == ["name", "description", "mountPath", "instructions"]
         assert answer == {
-            "name": "python-dev", "description": "Python work", "mountPath": "/.sandbox/skills/python-dev", "instructions": BODY,
+            "name": "python-dev", "description": "Python work",
+            "mountPath": "/.sandbox/skills/python-dev", "instructions": BODY,
         }  # fmt: skip
     assert json.loads(tool.call({"skillName": "nope"})) == {"error": "Skill 'nope' not found"}
 
@@ -150,9 +153,12 @@ def test_the_head_variant_answers_in_plain_texts(sandbox: Sandbox) -> None:
         == "Error: sandbox: stopped by the limit 'timeout' (D-limit)\n"
     )
     assert get.description == (
-        "<available_skills>\n  <skill>\n    <name>python-dev</name>\n    <description>Python work</description>\n"
-        "    <location>/.sandbox/skills/python-dev/SKILL.md</location>\n  </skill>\n  <skill>\n    <name>git-workflow</name>\n"
-        "    <description>Git work</description>\n    <location>/.sandbox/skills/git-workflow/SKILL.md</location>\n  </skill>\n"
+        "<available_skills>\n  <skill>\n    <name>python-dev</name>\n"
+        "    <description>Python work</description>\n"
+        "    <location>/.sandbox/skills/python-dev/SKILL.md</location>\n  </skill>\n"
+        "  <skill>\n    <name>git-workflow</name>\n"
+        "    <description>Git work</description>\n    "
+        "<location>/.sandbox/skills/git-workflow/SKILL.md</location>\n  </skill>\n"
         "</available_skills>\n"
     )
     assert get.call({"skillName": "Python-Dev"}) == BODY

@@ -89,7 +89,8 @@ def test_remcochats_safe_errors(session: SkillSession, path: str, message: str) 
     for missing in ({"name": "api-design"}, {"name": "api-design", "path": ""}):
         assert read.call(missing) == {"error": "Missing resource path."}
     assert read.call({"name": "api-design", "path": "logo.png"}) == {
-        "name": "api-design", "path": "logo.png", "content": "iVBORwA=", "encoding": "base64", "mime_type": "image/png", "size": 5,
+        "name": "api-design", "path": "logo.png", "content": "iVBORwA=", "encoding": "base64",
+        "mime_type": "image/png", "size": 5,
     }  # fmt: skip
 
 
@@ -111,7 +112,8 @@ def test_runtime() -> None:
         assert receipt["active_skills"][0]["properties"]["allowed-tools"] == "Read"
         assert tools["skills.read"].call({"path": "templates/x.yaml"})["content"] == "a: 1\nb: 2\n"
         assert tools["skills.read"].call({"path": "logo.png"}) == {
-            "skill": "api-design", "path": "logo.png", "encoding": "base64", "content": "iVBORwA=", "mime_type": "image/png",
+            "skill": "api-design", "path": "logo.png", "encoding": "base64", "content": "iVBORwA=",
+            "mime_type": "image/png",
         }  # fmt: skip
         answer = tools["skills.run_script"].call({"path": "scripts/echo.sh", "args": ["x"]})
         assert answer == {
@@ -200,7 +202,8 @@ def test_mux(session: SkillSession) -> None:
     assert not tools["agent_skill_read"].call({"name": "nope"})["success"]
     read = tools["agent_skill_read_file"]
     assert read.call({"name": "api-design", "filePath": "templates/x.yaml", "offset": 2}) == {
-        "success": True, "file_size": 10, "modifiedTime": None, "lines_read": 1, "content": "2\tb: 2",
+        "success": True, "file_size": 10, "modifiedTime": None, "lines_read": 1,
+        "content": "2\tb: 2",
     }  # fmt: skip
     for path in ("/etc/passwd", "~/x", "../x", "templates", "logo.png"):
         assert read.call({"name": "api-design", "filePath": path})["success"] is False
@@ -244,9 +247,9 @@ def test_native() -> None:
         )
         assert "<file>/.sandbox/skills/api-design/scripts/echo.sh</file>" in answer["content"]
         again = tools["skill_activate"].call({"names": ["api-design"]})
-        assert (
-            again["content"]
-            == f'<skill_content name="api-design" digest="{API.digest}">already active, unchanged</skill_content>'
+        assert again["content"] == (
+            f'<skill_content name="api-design" digest="{API.digest}">already active, '
+            "unchanged</skill_content>"
         )
         assert tools["skill_files"].call({"dir": "scripts"}) == {"files": ["scripts/echo.sh"]}
         assert (

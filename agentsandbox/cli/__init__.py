@@ -20,6 +20,9 @@ examples:
 """
 
 
+CACHE = "~/.cache/agentsandbox"
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit status."""
     parser = make_parser()
@@ -40,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 class _Version(argparse.Action):
-    """Writes the version, which is looked up only when it is asked for."""
+    """Prints the version, which is looked up only for `--version`."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
         from agentsandbox.version import __version__
@@ -50,7 +53,7 @@ class _Version(argparse.Action):
 
 
 def make_parser() -> argparse.ArgumentParser:
-    """The parser; the options that it gives have `start`, which runs the chosen command."""
+    """Return the parser. Its options have `start`, the function that runs the chosen command."""
     parser = argparse.ArgumentParser(
         prog="agentsandbox",
         description="An isolated shell with mounted skills, inside this process.",
@@ -63,25 +66,24 @@ def make_parser() -> argparse.ArgumentParser:
     run = commands.add_parser("run", help="run a script and pass its exit status on")
     _add_sandbox_options(run)
     run.add_argument(
-        "--timeout", type=_seconds, metavar="SECONDS", help="how long the script may take"
+        "--timeout", type=_seconds, metavar="SECONDS", help="stop the script after this time"
     )
     run.add_argument(
         "script",
         nargs="?",
-        help='the script: a text, or the name of a file; standard input for "-" and without it',
+        help='the script: a text or the name of a file; standard input for "-" or by default',
     )
     run.add_argument("args", nargs=argparse.REMAINDER, help="$1, $2 … of the script")
     run.set_defaults(start=_run)
 
     shell = commands.add_parser(
-        "shell", help="an interactive shell; where standard input is no terminal, it is the script"
+        "shell", help="an interactive shell; runs standard input unless that is a terminal"
     )
     _add_sandbox_options(shell)
     shell.set_defaults(start=_shell)
 
     mcp = commands.add_parser(
-        "mcp",
-        help="serve the sandbox to a client of the Model Context Protocol, on standard input and output",
+        "mcp", help="serve the sandbox by the Model Context Protocol on standard input and output"
     )
     _add_sandbox_options(mcp)
     mcp.set_defaults(start=_mcp)
@@ -93,34 +95,13 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def _add_sandbox_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--skill",
-        action="append",
-        default=[],
-        metavar="DIR",
-        help="mount a skill, or a folder of skills (repeatable)",
-    )
-    parser.add_argument(
-        "--mount",
-        action="append",
-        default=[],
-        metavar="HOST:PATH[:ro|overlay|rw]",
-        help="mount a folder of the host (repeatable; ro)",
-    )
-    parser.add_argument(
-        "--limit",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="set a limit, timeout=5 for instance (repeatable)",
-    )
-    parser.add_argument(
-        "--env",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="set a variable (repeatable)",
-    )
+    for name, metavar, text in (
+        ("--skill", "DIR", "mount a skill, or a folder of skills (repeatable)"),
+        ("--mount", "HOST:PATH[:ro|overlay|rw]", "mount a folder of the host (repeatable; ro)"),
+        ("--limit", "NAME=VALUE", "set a limit, for example timeout=5 (repeatable)"),
+        ("--env", "NAME=VALUE", "set a variable (repeatable)"),
+    ):
+        parser.add_argument(name, action="append", default=[], metavar=metavar, help=text)
     parser.add_argument(
         "--cwd", default="/workspace", metavar="PATH", help="the working directory (/workspace)"
     )
@@ -132,9 +113,9 @@ def _add_skills(parser: argparse.ArgumentParser) -> None:
         ("list", "list the skills in folders", "json"),
         ("show", "show what an agent would read of a skill", "json"),
         ("validate", "check skills against the specification; status 1 when one breaks it", "json"),
-        ("lock", "write down what skills are made of, file by file", "lock"),
-        ("verify", "compare skills with what was locked; status 1 when one differs", "lock json"),
-        ("audit", "show what skills would do: commands, network, writes, what is hidden", "json"),
+        ("lock", "write the digests of all files of skills to a lock file", "lock"),
+        ("verify", "compare skills with a lock file; status 1 when one differs", "lock json"),
+        ("audit", "show what skills would do: commands, network, writes, hidden text", "json"),
     ):
         action = actions.add_parser(name, help=text)
         action.add_argument(
@@ -147,83 +128,43 @@ def _add_skills(parser: argparse.ArgumentParser) -> None:
         if "json" in takes:
             action.add_argument("--json", action="store_true", help="write JSON")
         action.set_defaults(start=_skills)
-    fetch = actions.add_parser(
-        "fetch", help="fetch skills from an address into a folder, and lock them"
-    )
+    fetch = actions.add_parser("fetch", help="fetch skills from an address into a folder")
     _add_fetch_options(fetch)
     fetch.set_defaults(start=_fetch)
     from agentsandbox.cli.proposals import add_parser
 
-    proposals = actions.add_parser(
-        "proposals", help="decide on changes of skills that agents proposed"
-    )
+    proposals = actions.add_parser("proposals", help="decide on changes that agents proposed")
     add_parser(proposals)
     proposals.set_defaults(start=_proposals)
 
 
 def _add_fetch_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "url",
-        metavar="URL",
-        help="an archive, a SKILL.md, a git repository, or a site with an index of skills",
-    )
-    parser.add_argument(
-        "directory", metavar="DIR", help="the folder that the skills' folders go to"
-    )
+    address = "an archive, a SKILL.md, a git repository, or a site with an index of skills"
+    parser.add_argument("url", metavar="URL", help=address)
+    parser.add_argument("directory", metavar="DIR", help="the folder for the skills' folders")
     kinds = ("archive", "document", "git", "index")
     parser.add_argument(
-        "--as", dest="kind", choices=kinds, help="what it is, where the address does not tell"
+        "--as", dest="kind", choices=kinds, help="the kind, if the address does not show it"
     )
-    parser.add_argument(
-        "--digest",
-        metavar="sha256:…",
-        help="of an archive or document; without it, it is pinned when it comes first",
-    )
-    parser.add_argument(
-        "--ref", metavar="REF", help="the commit, branch or tag of a repository (HEAD)"
-    )
-    parser.add_argument(
-        "--below",
-        default="",
-        metavar="PATH",
-        help="the directory of an archive or repository to look in",
-    )
-    parser.add_argument(
-        "--name", metavar="NAME", help="the name of the folder of a skill at the top of an archive"
-    )
-    parser.add_argument(
-        "--allow",
-        action="append",
-        default=[],
-        metavar="URL",
-        help="another place to be redirected to (repeatable)",
-    )
-    parser.add_argument(
-        "--allow-private", action="store_true", help="accept private and local addresses"
-    )
-    parser.add_argument(
-        "--timeout",
-        type=_seconds,
-        default=60.0,
-        metavar="SECONDS",
-        help="how long one request may take (60)",
-    )
-    parser.add_argument(
-        "--update",
-        action="store_true",
-        help="accept what is not as it was pinned, and replace skills that are there",
-    )
-    parser.add_argument(
-        "--lock",
-        default="skills.lock",
-        metavar="FILE",
-        help="the lock to write them to (skills.lock)",
-    )
-    cache = "~/.cache/agentsandbox"
-    parser.add_argument(
-        "--cache", default=cache, metavar="DIR", help=f"where contents and pins are kept ({cache})"
-    )
-    parser.add_argument("--json", action="store_true", help="write JSON")
+    for name, metavar, default, text in (
+        ("--digest", "sha256:…", None, "of an archive or document; otherwise the first is pinned"),
+        ("--ref", "REF", None, "the commit, branch or tag of a repository (HEAD)"),
+        ("--below", "PATH", "", "the directory of an archive or repository to look in"),
+        ("--name", "NAME", None, "the name of the folder of a skill at the top of an archive"),
+        ("--lock", "FILE", "skills.lock", "the lock to write them to (skills.lock)"),
+        ("--cache", "DIR", CACHE, f"the folder for contents and pins ({CACHE})"),
+    ):
+        parser.add_argument(name, metavar=metavar, default=default, help=text)
+    redirected = "another address to be redirected to (repeatable)"
+    parser.add_argument("--allow", action="append", default=[], metavar="URL", help=redirected)
+    seconds = "stop a request after this time (60)"
+    parser.add_argument("--timeout", type=_seconds, default=60.0, metavar="SECONDS", help=seconds)
+    for name, text in (
+        ("--allow-private", "accept private and local addresses"),
+        ("--update", "accept content that differs from its pin, and replace existing skills"),
+        ("--json", "write JSON"),
+    ):
+        parser.add_argument(name, action="store_true", help=text)
 
 
 def _seconds(text: str) -> float:
@@ -236,7 +177,7 @@ def _seconds(text: str) -> float:
     return value
 
 
-# What each command starts; the modules are loaded only then.
+# The commands. Each loads its modules when it starts.
 
 
 def _run(options: argparse.Namespace) -> int:

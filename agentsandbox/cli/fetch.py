@@ -1,6 +1,4 @@
-"""`agentsandbox skills fetch`: skills from an address into a folder of the host, and into the
-lock.
-"""
+"""`agentsandbox skills fetch`: fetch skills into a folder of the host and add them to the lock."""
 
 from __future__ import annotations
 
@@ -30,7 +28,7 @@ ARCHIVES = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tbz2", ".tar.xz", "
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """A skill in its folder: "added", "replaced" or "unchanged"."""
+    """A skill and its folder; the outcome is "added", "replaced" or "unchanged"."""
 
     skill: AgentSkill
     folder: Path
@@ -38,13 +36,12 @@ class Installed:
 
 
 def run_fetch(options: argparse.Namespace) -> int:
-    """Fetch, install and lock; the exit status. Nothing is installed unless everything can be."""
+    """Fetch, install and lock skills, all or none; return the exit status."""
     try:
         skills, problems = _fetch(options)
-        outcomes = [
-            _outcome(skill, Path(options.directory), update=options.update) for skill in skills
-        ]
-        lock = _lock(options.lock, skills, options.url, update=options.update)
+        target, update = Path(options.directory), options.update
+        outcomes = [_outcome(skill, target, update=update) for skill in skills]
+        lock = _lock(options.lock, skills, options.url, update=update)
         for each in outcomes:
             _install(each)
         lock.write(options.lock)
@@ -73,7 +70,7 @@ def _plain(installed: Installed, source: str) -> dict[str, str]:
 
 
 def _fetch(options: argparse.Namespace) -> tuple[list[AgentSkill], list[str]]:
-    """The skills at the address, and what is wrong with others that an index lists."""
+    """Return the skills at the address, and the problems of other skills in an index."""
     kind = options.kind or _kind_of(options.url)
     _check(options, kind)
     remote = RemoteSkills(_policy(options, kind), os.path.expanduser(options.cache))
@@ -85,15 +82,14 @@ def _fetch(options: argparse.Namespace) -> tuple[list[AgentSkill], list[str]]:
     if kind == "document":
         return [remote.document(options.url, options.digest)], []
     if kind == "archive":
-        return remote.archive(
-            options.url, options.digest, name=options.name, below=options.below
-        ), []
+        name, below = options.name, options.below
+        return remote.archive(options.url, options.digest, name=name, below=below), []
     found = remote.index(options.url)
     return list(found.skills), [f"{each.path}: {each.message}" for each in found.diagnostics]
 
 
 def _policy(options: argparse.Namespace, kind: str) -> NetworkPolicy:
-    """What may be reached: the address's own host, and where `--allow` says that it may lead."""
+    """Return the policy: the address's own host and those of `--allow`."""
     parts = urlsplit(options.url)
     remote = parts.scheme not in ("", "file")
     try:
@@ -119,55 +115,44 @@ def _kind_of(url: str) -> str:
     if path in ("", "/") or path.endswith(".json"):
         return "index"
     raise SkillStateError(
-        f"{url}: the address does not tell what it is: say --as archive, document, git or index"
+        f"{url}: the address does not show its kind: use --as archive, document, git or index"
     )
 
 
 def _check(options: argparse.Namespace, kind: str) -> None:
-    """Raise for an option that means nothing for that kind of address."""
-    meant = {
-        "digest": ("archive", "document"),
-        "ref": ("git",),
-        "below": ("archive", "git"),
-        "name": ("archive",),
-    }
-    given = {
-        "digest": options.digest,
-        "ref": options.ref,
-        "below": options.below,
-        "name": options.name,
-    }
-    for name, kinds in meant.items():
-        if given[name] and kind not in kinds:
-            raise SkillStateError(
-                f"--{name} means nothing for {'an' if kind[0] in 'ai' else 'a'} {kind}"
-            )
+    """Raise for an option that has no meaning for that kind of address."""
+    for name, given, kinds in (
+        ("digest", options.digest, ("archive", "document")),
+        ("ref", options.ref, ("git",)),
+        ("below", options.below, ("archive", "git")),
+        ("name", options.name, ("archive",)),
+    ):
+        if given and kind not in kinds:
+            article = "an" if kind[0] in "ai" else "a"
+            raise SkillStateError(f"--{name} means nothing for {article} {kind}")
 
 
 def _outcome(skill: AgentSkill, directory: Path, *, update: bool) -> Installed:
-    """What installing a skill will do; `SkillStateError` when another one is there."""
+    """Return what installing a skill would do; `SkillStateError` if its folder has another one."""
     folder = directory / skill.name
     if not os.path.lexists(folder):
         return Installed(skill, folder, "added")
     try:
-        there = AgentSkill.from_path(folder)
+        digest = AgentSkill.from_path(folder).package_digest
     except SkillError:
-        there = None
-    if (
-        there is not None
-        and there.package_digest == skill.package_digest
-        and not folder.is_symlink()
-    ):
+        digest = ""
+    is_link = folder.is_symlink()
+    if digest == skill.package_digest and not is_link:
         return Installed(skill, folder, "unchanged")
-    if not update or folder.is_symlink():
+    if not update or is_link:
         raise SkillStateError(
-            f"{folder} is there already, and is not what was fetched; --update replaces it"
+            f"{folder} exists already, and is not what was fetched; --update replaces it"
         )
     return Installed(skill, folder, "replaced")
 
 
 def _lock(path: str, skills: Sequence[AgentSkill], source: str, *, update: bool) -> SkillLock:
-    """The lock with the skills in it; `SkillPolicyError` when it says otherwise of one of them."""
+    """Return the lock with the skills added; `SkillPolicyError` if it has another digest of one."""
     known = SkillLock.read(path).skills if os.path.exists(path) else {}
     fresh = SkillLock.of(skills, dict.fromkeys((skill.name for skill in skills), source)).skills
     for name, entry in fresh.items():

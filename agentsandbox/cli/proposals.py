@@ -1,4 +1,4 @@
-"""`agentsandbox skills proposals`: what agents proposed, for a person to decide on."""
+"""`agentsandbox skills proposals`: decide on the changes that agents proposed."""
 
 from __future__ import annotations
 
@@ -13,19 +13,17 @@ if TYPE_CHECKING:
 
 
 def add_parser(parser: argparse.ArgumentParser) -> None:
-    """The actions and their arguments."""
+    """Add the actions and their arguments."""
     actions = parser.add_subparsers(dest="deed", metavar="ACTION", required=True)
     listing = actions.add_parser("list", help="list the undecided proposals")
-    listing.add_argument("--all", action="store_true", help="the decided ones as well")
-    show = actions.add_parser("show", help="show one: what a reader cannot see is written out")
-    approve = actions.add_parser("approve", help="apply one to its skill, as a new version")
-    reject = actions.add_parser("reject", help="put one away")
+    listing.add_argument("--all", action="store_true", help="list the decided ones as well")
+    show = actions.add_parser("show", help="show a proposal, with invisible characters written out")
+    approve = actions.add_parser("approve", help="apply a proposal to its skill, as a new version")
+    reject = actions.add_parser("reject", help="reject a proposal")
     history = actions.add_parser("history", help="list the versions of a skill")
-    revert = actions.add_parser("revert", help="undo a version and all after it")
+    revert = actions.add_parser("revert", help="undo a version and all later ones")
     for action in (listing, show, approve, reject, history, revert):
-        action.add_argument(
-            "--store", required=True, metavar="DIR", help="where proposals are kept"
-        )
+        action.add_argument("--store", required=True, metavar="DIR", help="the proposals' folder")
     for action in (listing, show, history):
         action.add_argument("--json", action="store_true", help="write JSON")
     for action in (show, approve, reject):
@@ -39,7 +37,7 @@ def add_parser(parser: argparse.ArgumentParser) -> None:
 
 
 def run_proposals(options: argparse.Namespace) -> int:
-    """Run one of the actions; the exit status."""
+    """Run one of the actions; return the exit status."""
     from agentsandbox.skills.trust.proposals import ProposalStore
 
     try:
@@ -72,7 +70,7 @@ def _run(store: ProposalStore, options: argparse.Namespace) -> None:
 
 
 def _folder(directory: str, skill: str) -> str:
-    """The folder of that skill."""
+    """Return the folder of that skill."""
     from agentsandbox.cli.skills import load_skills, skill_folders
 
     for folder in skill_folders(directory):
@@ -97,19 +95,18 @@ def _show(proposal: Proposal, as_json: bool) -> None:
         return
     print(f"{proposal.id} ({proposal.status})\nskill: {proposal.skill}")
     print(f"created: {visible(proposal.created)}\nbase: {visible(proposal.base)}")
-    for title in ("justification", "evidence", "diff"):
-        text = {
-            "justification": proposal.justification,
-            "evidence": proposal.evidence,
-            "diff": proposal.diff,
-        }[title]
+    for title, text in (
+        ("justification", proposal.justification),
+        ("evidence", proposal.evidence),
+        ("diff", proposal.diff),
+    ):
         if text:
             print(f"\n{title}:\n{visible(text)}")
 
 
 def _history(versions: list[SkillVersion], as_json: bool) -> None:
     if as_json:
-        print_json([{"version": each.version, **_row(each)} for each in versions])
+        print_json([_plain(each) for each in versions])
         return
     print_table(
         ("version", "time", "reviewer", "cause"),
@@ -117,25 +114,7 @@ def _history(versions: list[SkillVersion], as_json: bool) -> None:
     )
 
 
-def _row(version: SkillVersion) -> dict[str, object]:
-    return {
-        "time": version.time,
-        "reviewer": version.reviewer,
-        "cause": version.cause,
-        "before": version.before,
-        "after": version.after,
-        "files": {path: list(pair) for path, pair in version.files.items()},
-    }
+def _plain(value: Proposal | SkillVersion) -> dict[str, object]:
+    from dataclasses import asdict
 
-
-def _plain(proposal: Proposal) -> dict[str, str]:
-    return {
-        "id": proposal.id,
-        "skill": proposal.skill,
-        "status": proposal.status,
-        "created": proposal.created,
-        "base": proposal.base,
-        "diff": proposal.diff,
-        "justification": proposal.justification,
-        "evidence": proposal.evidence,
-    }
+    return asdict(value)

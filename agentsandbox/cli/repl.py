@@ -1,5 +1,6 @@
-"""`agentsandbox shell`: an interactive shell on prompt_toolkit; where standard input is no
-terminal, it is the script.
+"""`agentsandbox shell`: an interactive shell on prompt_toolkit.
+
+If standard input is not a terminal, it is run as a script.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _LOGOUT = re.compile(r"\s*logout(?![^\s;])")
 
 
 def run_shell(sandbox: Sandbox) -> int:
-    """Read commands and run them until `exit` or the end of input; the last exit status."""
+    """Read and run commands until `exit` or the end of input; return the last exit status."""
     if not is_terminal():
         return sandbox.execute("bash", stdin=read_input(), on_output=pass_on).exit_code
     try:
@@ -75,13 +76,13 @@ def run_shell(sandbox: Sandbox) -> int:
 
 
 def as_exit(text: str) -> str:
-    """A command with `exit` for `logout`, as a login shell takes it."""
+    """Return a command with `exit` in place of `logout`, which works in a login shell."""
     match = _LOGOUT.match(text)
     return text if match is None else f"exit{text[match.end() :]}"
 
 
 class Ending:
-    """Sees whether the shell itself comes to an `exit`, wherever that stands."""
+    """An observer of commands: whether the main shell ran `exit`, also inside a construct."""
 
     def __init__(self) -> None:
         self.reached = False
@@ -92,7 +93,7 @@ class Ending:
 
 
 def needs_more(text: str) -> bool:
-    """Whether a text ends inside a construct, so that another line belongs to it."""
+    """Whether a text ends inside a construct and needs another line."""
     from agentsandbox.errors import LimitReached, ShellSyntaxError
     from agentsandbox.shell.syntax.parser import Parser
 
@@ -110,7 +111,7 @@ def needs_more(text: str) -> bool:
 
 
 def _run_interruptibly(sandbox: Sandbox, text: str, ending: Ending) -> int:
-    """Run a command; Ctrl-C ends the command, not the shell."""
+    """Run a command; Ctrl-C stops the command, not the shell."""
 
     async def run() -> int:
         task = asyncio.ensure_future(sandbox.aexecute(text, on_output=pass_on, on_command=ending))
@@ -129,7 +130,7 @@ def _run_interruptibly(sandbox: Sandbox, text: str, ending: Ending) -> int:
 
 
 def complete(sandbox: Sandbox, before: str) -> tuple[str, list[str]]:
-    """The word before the cursor, and what it may become: commands, variables, files."""
+    """Return the word before the cursor and its completions: commands, variables, files."""
     word = before[max(before.rfind(char) for char in " \t\n|&;()<>=") + 1 :]
     if word.startswith("$"):
         names = sandbox.execute("compgen -v", state="discard").stdout.split()

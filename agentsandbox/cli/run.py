@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 
 
 def _own_input() -> HostInput | bytes | None:
-    """Our own standard input for a script; None where it is closed, its bytes where it has no
-    descriptor.
-    """
+    """Return our standard input for a script: None if it is closed, bytes without a descriptor."""
     if sys.stdin is None:
         return None
     try:
@@ -31,10 +29,9 @@ def _own_input() -> HostInput | bytes | None:
 def run_script(
     sandbox: Sandbox, script: str | None, args: Sequence[str], timeout: float | None
 ) -> int:
-    """Run it, passing its output on as it appears; return its exit status.
+    """Run a script, passing its output on as it appears; return its exit status.
 
-    Standard input is the script itself (without `script`, or for "-"), or else what the script
-    reads, when it does.
+    Without `script`, or for "-", standard input is the script. Otherwise the script reads it.
     """
     stdin: HostInput | bytes | None = None
     if script is None or script == "-":

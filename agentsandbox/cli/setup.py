@@ -1,4 +1,4 @@
-"""A sandbox from the options of the command line, and what it is used for."""
+"""A sandbox from the options of the command line."""
 
 from __future__ import annotations
 
@@ -20,13 +20,11 @@ if TYPE_CHECKING:
 
 
 class SetupError(Exception):
-    """An option of the command line that makes no sense."""
+    """An option of the command line that cannot be used."""
 
 
 def with_sandbox(options: argparse.Namespace, use: Callable[[Sandbox], int]) -> int:
-    """Use the sandbox that the options ask for; the status of that, or 2 when they make no
-    sense.
-    """
+    """Return the status of `use` for the options' sandbox, or 2 if they cannot be used."""
     try:
         sandbox = make_sandbox(options)
     except SetupError as error:
@@ -37,7 +35,7 @@ def with_sandbox(options: argparse.Namespace, use: Callable[[Sandbox], int]) -> 
 
 
 def serve_mcp(sandbox: Sandbox) -> int:
-    """Serve the sandbox's tools on standard input and output until the client goes."""
+    """Serve the sandbox's tools on standard input and output until the client disconnects."""
     import asyncio
 
     from agentsandbox.profiles.agentsandbox import tools
@@ -52,12 +50,11 @@ def serve_mcp(sandbox: Sandbox) -> int:
 
 
 def make_sandbox(options: argparse.Namespace) -> Sandbox:
-    """The sandbox that the options ask for; `SetupError` when they make no sense."""
+    """Return the sandbox for the options; `SetupError` if they cannot be used."""
+    folders = [folder for directory in options.skill for folder in skill_folders(directory)]
     try:
         return Sandbox(
-            skills=[
-                _skill(folder) for directory in options.skill for folder in skill_folders(directory)
-            ],
+            skills=[_skill(folder) for folder in folders],
             mounts=_mounts(options.mount),
             limits=_limits(options.limit),
             env=dict(_variable(text) for text in options.env),
@@ -113,7 +110,7 @@ def _mounts(texts: Sequence[str]) -> dict[str, FileSystem]:
 
 
 def _mount(text: str) -> tuple[str, FileSystem]:
-    """HOST:PATH[:ro|overlay|rw]"""
+    """Return the path and the filesystem of HOST:PATH[:ro|overlay|rw]."""
     parts = text.split(":")
     mode = "ro"
     if len(parts) > 2 and parts[-1] in ("ro", "overlay", "rw"):

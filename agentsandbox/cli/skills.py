@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import os
+from dataclasses import asdict
 
 from agentsandbox.cli.printing import print_json, print_table, report, visible
 from agentsandbox.errors import SkillError
 from agentsandbox.skills import AgentSkill
 from agentsandbox.skills.checking import validate_skill
+from agentsandbox.skills.validation import errors_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from agentsandbox.skills.validation import Diagnostic
-
 
 def run_skills(action: str, folders: Sequence[str], *, as_json: bool) -> int:
-    """Run one of the actions on the skills in folders; the exit status."""
+    """Run one of the actions on the skills in folders; return the exit status."""
     return {"list": _list, "show": _show, "validate": _validate}[action](folders, as_json)
 
 
 def skill_folders(directory: str) -> list[str]:
-    """The folder itself if it is a skill, else the skills in it; itself when there are none, so
-    that it is reported.
+    """Return the folder itself if it is a skill, else the skills in it.
+
+    A folder without skills is returned itself, so that it is reported.
     """
     if not os.path.isdir(directory) or _is_skill(directory):
         return [directory]
@@ -39,7 +40,7 @@ def _is_skill(directory: str) -> bool:
 
 
 def load_skills(folders: Sequence[str]) -> tuple[list[AgentSkill], list[str]]:
-    """The skills in the folders, and what is wrong with those that are none."""
+    """Return the skills in the folders, and the problems of the folders that are not skills."""
     skills: list[AgentSkill] = []
     problems: list[str] = []
     for folder in folders:
@@ -90,37 +91,19 @@ def _show(folders: Sequence[str], as_json: bool) -> int:
 
 
 def _validate(folders: Sequence[str], as_json: bool) -> int:
-    findings: dict[str, list[Diagnostic]] = {folder: validate_skill(folder) for folder in folders}
-    failed = any(finding.severity == "error" for found in findings.values() for finding in found)
+    findings = {folder: validate_skill(folder) for folder in folders}
+    valid = {folder: not errors_of(found) for folder, found in findings.items()}
     if as_json:
-        shown = [
-            {
-                "path": folder,
-                "valid": not any(finding.severity == "error" for finding in found),
-                "findings": [
-                    {
-                        "code": each.code,
-                        "severity": each.severity,
-                        "field": each.field,
-                        "message": each.message,
-                        "path": each.path,
-                    }
-                    for each in found
-                ],
-            }
-            for folder, found in findings.items()
-        ]
-        print_json(shown)
-        return 1 if failed else 0
-    rows = []
-    for folder, found in findings.items():
-        rows.append(
-            (
-                folder,
-                "valid" if not any(each.severity == "error" for each in found) else "invalid",
-                "",
-            )
+        print_json(
+            [
+                {"path": path, "valid": valid[path], "findings": [asdict(each) for each in found]}
+                for path, found in findings.items()
+            ]
         )
-        rows.extend(("", each.severity, each.message) for each in found)
-    print_table(("skill", "verdict", "finding"), rows)
-    return 1 if failed else 0
+    else:
+        rows = []
+        for folder, found in findings.items():
+            rows.append((folder, "valid" if valid[folder] else "invalid", ""))
+            rows.extend(("", each.severity, each.message) for each in found)
+        print_table(("skill", "verdict", "finding"), rows)
+    return 0 if all(valid.values()) else 1

@@ -1,4 +1,4 @@
-"""Standard input and output of the command line, which may be closed, pipes or a terminal."""
+"""Standard input and output of the command line: closed, a pipe or a terminal."""
 
 from __future__ import annotations
 
@@ -9,19 +9,17 @@ from agentsandbox.errors import PipeClosed
 
 
 def is_terminal() -> bool:
-    """Whether somebody sits at standard input."""
+    """Whether standard input is a terminal."""
     return sys.stdin is not None and sys.stdin.isatty()
 
 
 def read_input() -> bytes:
-    """All of standard input; nothing if it is closed."""
+    """Return all of standard input, b"" if it is closed."""
     return b"" if sys.stdin is None else sys.stdin.buffer.read()
 
 
 def pass_on(stream: str, data: bytes) -> None:
-    """Write a chunk of a script's output; a closed pipe ends the script's writer as SIGPIPE
-    would.
-    """
+    """Write a chunk of a script's output; a closed pipe ends the script's writer like SIGPIPE."""
     target = sys.stdout if stream == "stdout" else sys.stderr
     if target is None:
         return
@@ -34,9 +32,7 @@ def pass_on(stream: str, data: bytes) -> None:
 
 
 def give_up_output() -> None:
-    """Nobody reads our output: what is buffered goes nowhere, so that the interpreter does not
-    complain at its end.
-    """
+    """Discard buffered output that nobody reads; Python would report it when it exits."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.close(nowhere)

@@ -1,16 +1,15 @@
-"""`agentsandbox skills lock | verify | audit`: what the skills are made of, and what they would
-do.
-"""
+"""`agentsandbox skills lock | verify | audit`: the files of skills, and what the skills would do."""
 
 from __future__ import annotations
 
 import os
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from agentsandbox.cli.printing import print_json, print_table, report, visible, words_of
 from agentsandbox.cli.skills import load_skills
 from agentsandbox.errors import SkillError
-from agentsandbox.skills.trust.audit import take_census
+from agentsandbox.skills.trust.audit import audit_skill
 from agentsandbox.skills.trust.lockfile import SkillLock
 
 if TYPE_CHECKING:
@@ -19,28 +18,24 @@ if TYPE_CHECKING:
     from typing import Any
 
     from agentsandbox.skills.skill import AgentSkill
-    from agentsandbox.skills.trust.audit import Census, Finding
+    from agentsandbox.skills.trust.audit import Audit, Finding
 
 
 def run_trust(action: str, folders: Sequence[str], options: argparse.Namespace) -> int:
-    """Run one of the actions on the skills in folders; the exit status."""
+    """Run one of the actions on the skills in folders; return the exit status."""
     if action == "audit":
         return _audit(folders, options.json)
-    return (
-        _lock(folders, options.lock)
-        if action == "lock"
-        else _verify(folders, options.lock, options.json)
-    )
+    if action == "lock":
+        return _lock(folders, options.lock)
+    return _verify(folders, options.lock, options.json)
 
 
 def _lock(folders: Sequence[str], path: str) -> int:
     skills, problems = load_skills(folders)
     if problems:
         return report(problems)
-    sources = {
-        skill.name: os.path.relpath(folder) for skill, folder in zip(skills, folders, strict=True)
-    }
-    SkillLock.of(skills, sources).write(path)
+    pairs = zip(skills, folders, strict=True)
+    SkillLock.of(skills, {skill.name: os.path.relpath(path) for skill, path in pairs}).write(path)
     print(f"{path}: {_counted(skills)}")
     return 0
 
@@ -58,7 +53,7 @@ def _verify(folders: Sequence[str], path: str, as_json: bool) -> int:
     except OSError as error:
         return report([*problems, words_of(error)])
     if as_json:
-        print_json([{"skill": each.skill, "path": each.path, "kind": each.kind} for each in drift])
+        print_json([asdict(each) for each in drift])
     else:
         for each in drift:
             print(visible(str(each)))
@@ -69,47 +64,38 @@ def _verify(folders: Sequence[str], path: str, as_json: bool) -> int:
 
 def _audit(folders: Sequence[str], as_json: bool) -> int:
     skills, problems = load_skills(folders)
-    found = [take_census(skill) for skill in skills]
+    found = [audit_skill(skill) for skill in skills]
     if as_json:
-        print_json([_plain(census) for census in found])
+        print_json([_plain(audit) for audit in found])
         return report(problems)
-    for census in found:
+    for audit in found:
         commands = ", ".join(
             f"{name} ({count})" if count > 1 else name
-            for name, count in sorted(census.commands.items())
+            for name, count in sorted(audit.commands.items())
         )
-        print(f"{census.skill}  {census.digest}\n  commands: {visible(commands) or 'none'}")
-        rows = [(kind, finding) for kind, findings in _kinds(census) for finding in findings]
-        print_table(
-            ("kind", "place", "finding"),
-            [
-                (kind, f"{each.path}:{each.line}", f"{each.code}: {each.text}")
-                for kind, each in rows
-            ],
-        )
+        print(f"{audit.skill}  {audit.digest}\n  commands: {visible(commands) or 'none'}")
+        rows = [
+            (kind, f"{each.path}:{each.line}", f"{each.code}: {each.text}")
+            for kind, findings in _kinds(audit).items()
+            for each in findings
+        ]
+        print_table(("kind", "place", "finding"), rows)
     return report(problems)
 
 
-def _kinds(census: Census) -> tuple[tuple[str, list[Finding]], ...]:
-    return (
-        ("network", census.network),
-        ("writes", census.writes),
-        ("opaque", census.opaque),
-        ("smells", census.smells),
-    )
-
-
-def _plain(census: Census) -> dict[str, Any]:
-    findings = {
-        kind: [
-            {"code": each.code, "path": each.path, "line": each.line, "text": each.text}
-            for each in found
-        ]
-        for kind, found in _kinds(census)
-    }
+def _kinds(audit: Audit) -> dict[str, list[Finding]]:
     return {
-        "skill": census.skill,
-        "digest": census.digest,
-        "commands": dict(sorted(census.commands.items())),
-        **findings,
+        "network": audit.network,
+        "writes": audit.writes,
+        "opaque": audit.opaque,
+        "smells": audit.smells,
+    }
+
+
+def _plain(audit: Audit) -> dict[str, Any]:
+    return {
+        "skill": audit.skill,
+        "digest": audit.digest,
+        "commands": dict(sorted(audit.commands.items())),
+        **{kind: [asdict(each) for each in found] for kind, found in _kinds(audit).items()},
     }

@@ -1,8 +1,8 @@
-"""The host's way to the files of a sandbox: `sandbox.files`.
+"""`sandbox.files`: the files of a sandbox, for the program that owns it.
 
-`access` is the public class and `values` what it returns. `searching` finds names and lines. What
-is copied in or out is a sequence of `members`, which `transfer` reads from and writes to the
-sandbox, `folders` a folder of the host and `archives` a tar or zip archive.
+`access` has the public class and `values` what it returns. `searching` finds names and lines. A
+copy in or out is a sequence of `members`, which `transfer` reads from the sandbox or writes to it,
+`folders` does the same for a folder of the host, and `archives` for a tar or zip archive.
 """
 
 from __future__ import annotations

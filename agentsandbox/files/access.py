@@ -56,19 +56,18 @@ _KINDS: dict[int, Kind] = {
 }
 
 _SENT = 1 << 20
-"""Bytes of an archive that are written to the host's file at once."""
+"""The bytes of an archive that are written to the host's file at once."""
 
 
 class SandboxFiles:
     """The files of a sandbox, for the program that owns it: `sandbox.files`.
 
-    It acts with the permissions of the agent, user 1000: what the agent may not read or write, it
-    may not either. `as_root()` may do everything but change what is mounted read-only, skills for
-    one.
+    It acts with the permissions of the agent, user 1000: it may read and write only what the agent
+    may. `as_root()` may do everything except change what is mounted read-only, such as skills.
 
     Paths are texts or `os.PathLike`. Relative ones start at the shell's working directory,
-    `sandbox.cwd`; "~" is an ordinary character. All paths that are returned are absolute. Links are
-    followed, but those to directories neither by wildcards nor by what works on a whole tree.
+    `sandbox.cwd`; "~" is an ordinary character. All returned paths are absolute. Links are
+    followed, but links to directories neither by wildcards nor by operations on a whole tree.
 
     Raises `OSError` with `errno` and `filename` for what the filesystem refuses, `ValueError` and
     `TypeError` for an argument that cannot be used, `ClosedError` (a `SandboxError`) when the
@@ -76,9 +75,9 @@ class SandboxFiles:
     script may have put in a file's place, is `EINVAL`. No file beyond `limits.file_bytes` is read
     (`EFBIG`), and nothing takes longer than `limits.timeout` (`TimeoutError`).
 
-    Every call takes the sandbox's lock: one from another thread waits until a running execution
-    ends, one from the same thread, from a command of the host's for one, works on the files as they
-    are at that moment.
+    Every call takes the sandbox's lock. A call from another thread waits until a running execution
+    ends. A call from the same thread, from a command of the host for example, sees the files as
+    they are at that moment.
     """
 
     __slots__ = ("_owner", "_root")
@@ -88,7 +87,7 @@ class SandboxFiles:
         self._root = root
 
     def as_root(self) -> SandboxFiles:
-        """Return the same files without permission checks; what is made belongs to root."""
+        """Return the same files without permission checks; new files belong to root."""
         return SandboxFiles(self._owner, root=True)
 
     @property
@@ -104,9 +103,8 @@ class SandboxFiles:
     def read(self, path: StrPath, *, encoding: str = "utf-8", errors: str = "strict") -> str:
         """Return a file as text; line ends stay as they are.
 
-        Raises `UnicodeDecodeError`, a `ValueError`, for what is not in that encoding:
-        `errors="replace"` and `errors="surrogateescape"` read it nevertheless, `read_bytes` returns
-        it as it is.
+        Raises `UnicodeDecodeError`, a `ValueError`, for bytes that are not in that encoding.
+        `errors="replace"` and `errors="surrogateescape"` accept them; `read_bytes` returns bytes.
         """
         check_codec(encoding, errors)
         return str(self.read_bytes(path), encoding, errors)
@@ -125,11 +123,11 @@ class SandboxFiles:
         mode: int | None = None,
         append: bool = False,
     ) -> None:
-        """Write a text, as UTF-8, or bytes: all of it, or if that fails nothing.
+        """Write a text as UTF-8, or bytes: all of it, or nothing if that fails.
 
-        parents  make the directories that are missing
-        mode     the permission bits; a new file has 0o644, one that is there keeps its own
-        append   add to the end of what is there
+        parents  make missing directories
+        mode     the permission bits; by default 0o644 for a new file, unchanged for another
+        append   write at the end of the file
         """
         data = content_bytes(content)
         if mode is not None:
@@ -141,11 +139,10 @@ class SandboxFiles:
             store(turn.fs, full, data, mode=mode, append=append)
 
     def edit(self, path: StrPath, old: str, new: str, *, all: bool = False) -> int:
-        """Replace a text in a file by another, exactly as given, and return how often.
+        """Replace a text in a file by another, exactly as given; return the number of replacements.
 
-        Without `all` the text must occur exactly once. Otherwise the `ValueError` says how often it
-        does and in which lines, and the file stays as it is. Bytes that are not UTF-8 stay as they
-        are too.
+        Without `all` the text must occur exactly once; the `ValueError` says how often it occurs
+        and in which lines, and the file does not change. Bytes that are not UTF-8 are kept.
         """
         before, after = text_bytes(old, "old"), text_bytes(new, "new")
         if not before:
@@ -160,7 +157,7 @@ class SandboxFiles:
             return count
 
     def touch(self, path: StrPath) -> None:
-        """Create an empty file, or set the time of the last change of what is there to now."""
+        """Create an empty file, or set an existing file's time of change to now."""
         with self._turn() as turn:
             full = turn.path(path)
             if stat_or_none(turn.fs, full) is None:
@@ -171,13 +168,13 @@ class SandboxFiles:
     # looking
 
     def stat(self, path: StrPath, *, follow: bool = True) -> FileInfo:
-        """Describe a file, directory or other thing; the link itself with `follow=False`."""
+        """Describe a file or directory; with `follow=False` a link itself."""
         with self._turn() as turn:
             full = turn.path(path)
             return _describe(turn.fs, full, turn.fs.stat(full, follow=follow))
 
     def exists(self, path: StrPath) -> bool:
-        """Whether there is something; a link that leads nowhere is nothing."""
+        """Whether the path exists; a link that leads nowhere does not count."""
         with self._turn() as turn:
             return turn.fs.exists(turn.path(path))
 
@@ -194,11 +191,11 @@ class SandboxFiles:
     def list(
         self, path: StrPath = ".", *, recursive: bool = False, hidden: bool = True
     ) -> builtins.list[FileInfo]:
-        """Describe what is in a directory, sorted by name; links themselves, not what they lead to.
+        """Describe the entries of a directory, sorted by name. Links are not followed.
 
-        recursive  and all that is below it, each directory before what is in it; one that may not
-                   be read is described, what is in it is left out
-        hidden     with False not what begins with a dot
+        recursive  also describe everything below, each directory before its entries; a directory
+                   that may not be read is described without its entries
+        hidden     include names that begin with a dot
         """
         with self._turn() as turn:
             full = turn.path(path)
@@ -214,8 +211,8 @@ class SandboxFiles:
         """Return the paths that a pattern matches, sorted.
 
         `*`, `?` and `[…]` match within a name, `**` any number of directories, `{a,b}` both; a
-        slash at the end asks for directories. With `hidden=False` wildcards do not match what
-        begins with a dot. A backslash quotes.
+        slash at the end matches directories only. With `hidden=False` wildcards do not match names
+        that begin with a dot. A backslash quotes.
         """
         from agentsandbox.files.searching import find_paths
 
@@ -238,14 +235,14 @@ class SandboxFiles:
         r"""Return the lines that match a regular expression: in a file, or below a directory.
 
         The syntax is that of `grep -P` (Perl's: \d, \b, (?:…), look-around); with `fixed` the
-        pattern is a plain text. Files with a NUL in them are not text and are left out; so are,
-        below a directory, those that may not be read.
+        pattern is a plain text. Files with a NUL are not text and are left out. Below a directory,
+        files that may not be read are left out too.
 
-        glob     only files that this pattern matches: by their names, or with a slash by their
-                 paths below `path`
-        context  lines before and after each match that come with it
-        limit    the search ends after that many matches
-        hidden   with False not what begins with a dot
+        glob     only files that match this pattern, by name, or if it has a slash by the path below
+                 `path`
+        context  the number of lines before and after each match to return with it
+        limit    stop after this number of matches
+        hidden   include names that begin with a dot
         """
         from agentsandbox.files.searching import find_lines, line_search
 
@@ -264,9 +261,9 @@ class SandboxFiles:
     # names
 
     def mkdir(self, path: StrPath, *, parents: bool = True, exist_ok: bool = False) -> None:
-        """Make a directory, and with `parents` those above it that are missing.
+        """Make a directory, with `parents` also the missing ones above it.
 
-        Raises `FileExistsError` when there is something, with `exist_ok` unless it is a directory.
+        Raises `FileExistsError` if the path exists, with `exist_ok` only if it is not a directory.
         """
         with self._turn() as turn:
             full = turn.path(path)
@@ -290,10 +287,10 @@ class SandboxFiles:
                 turn.fs.remove_tree(full)
 
     def move(self, source: StrPath, target: StrPath, *, overwrite: bool = False) -> None:
-        """Give a file or directory the path `target`; a link itself is moved.
+        """Move a file or directory to the path `target`; a link itself is moved.
 
-        Raises `FileExistsError` when there is something, even a directory; with `overwrite` a file
-        is replaced.
+        Raises `FileExistsError` if `target` exists, even as a directory; with `overwrite` a file is
+        replaced.
         """
         with self._turn() as turn:
             old, new = turn.path(source, "source"), turn.path(target, "target")
@@ -309,8 +306,8 @@ class SandboxFiles:
     def copy(self, source: StrPath, target: StrPath, *, overwrite: bool = False) -> None:
         """Copy a file, or a directory with all below it, to the path `target`.
 
-        A link is followed at `source`, and below it copied as a link. Raises `FileExistsError` when
-        there is something at `target`, even a directory; with `overwrite` a file is replaced.
+        A link at `source` is followed, links below it are copied as links. Raises `FileExistsError`
+        if `target` exists, even as a directory; with `overwrite` a file is replaced.
         """
         with self._turn() as turn:
             old, new = turn.path(source, "source"), turn.path(target, "target")
@@ -328,29 +325,27 @@ class SandboxFiles:
         ignore: str | Sequence[str] | Callable[[str], object] = (),
         follow_symlinks: bool = False,
     ) -> builtins.list[str]:
-        """Copy what is in a folder of the host below the directory `to`.
+        """Copy the contents of a folder of the host to the directory `to`.
 
-        Returns the paths of the files and links in the sandbox. What is there already is replaced,
-        but a directory only by a directory. Everything is read before anything is written, and no
-        more than the sandbox's limits allow (`ENOSPC`, `EFBIG`).
+        Returns the paths of the files and links in the sandbox. Existing files are replaced, but a
+        directory only by a directory. Everything is read before anything is written, and no more
+        than the sandbox's limits allow (`ENOSPC`, `EFBIG`).
 
-        ignore           patterns of what is left out, by name ("*.pyc", ".git") or with a slash by
-                         the path below the folder ("build/*.o"); or a function of that path
-        follow_symlinks  copy what links lead to, wherever that is on the host. Without it links are
-                         copied as links, and one that leads out of the folder is refused (`EPERM`)
+        ignore           patterns of files to leave out, by name ("*.pyc", ".git"), or with a slash
+                         by the path below the folder ("build/*.o"); or a function of that path
+        follow_symlinks  copy the targets of links, wherever they are on the host. Without it links
+                         are copied as links, and one that leads out of the folder is refused
+                         (`EPERM`)
         """
         from agentsandbox.files.folders import read_folder
 
         folder = path_text(host_folder, "host_folder")
         left_out = ignore if callable(ignore) else pattern_texts(ignore, "ignore")
         limits, target = self._limits_and_target(to)
+        budget = time_budget(limits)
         with Guard():
             members = read_folder(
-                folder,
-                limits,
-                time_budget(limits),
-                ignore=left_out,
-                follow_symlinks=follow_symlinks,
+                folder, limits, budget, ignore=left_out, follow_symlinks=follow_symlinks
             )
         return self._place(members, target)
 
@@ -362,13 +357,13 @@ class SandboxFiles:
         overwrite: bool = False,
         unsafe: Literal["refuse", "skip"] = "refuse",
     ) -> builtins.list[str]:
-        """Copy what is in a directory, or one file, into a folder of the host.
+        """Copy the contents of a directory, or one file, into a folder of the host.
 
         Returns the paths of the files and links on the host. The folder is made if it is missing.
-        Nothing outside it is ever written, whatever links are in it already, and each file is there
-        whole or not at all.
+        Nothing outside it is ever written, whatever links it contains, and each file is written
+        completely or not at all.
 
-        overwrite  replace files that are there; without it nothing is written when there are any
+        overwrite  replace existing files; without it nothing is written if there are any
                    (`FileExistsError`)
         unsafe     what to do with links that lead out of the directory, devices and named pipes:
                    refuse the whole export, or leave them out. Links that stay inside are copied as
@@ -385,27 +380,28 @@ class SandboxFiles:
     def import_archive(
         self, source: StrPath | bytes | BinaryIO, to: StrPath = "."
     ) -> builtins.list[str]:
-        """Unpack a tar archive (plain, gzip, bzip2, xz) or a zip archive below `to`; return the
-        paths of files and links.
+        """Unpack a tar archive (plain, gzip, bzip2, xz) or a zip archive into the directory `to`.
 
-        The archive is given as bytes, as a binary file, or as a path on the host. It need not be
-        trusted: it is read and checked as a whole before anything is written. `ArchiveError` (a
-        `SandboxError`) is raised for names and links that lead out, names that occur twice,
-        devices, and what is damaged; `OSError` (`ENOSPC`, `EFBIG`) for more than the sandbox's
-        limits allow. What is there already is replaced, but a directory only by a directory.
+        Returns the paths of the files and links. `source` is bytes, a binary file, or a path on the
+        host. An archive need not be trusted: it is read and checked completely before anything is
+        written. Existing files are replaced, but a directory only by a directory.
+
+        Raises `ArchiveError` (a `SandboxError`) for names and links that lead out, names that occur
+        twice, devices, and damage; `OSError` (`ENOSPC`, `EFBIG`) for more than the sandbox's limits
+        allow.
         """
         from agentsandbox.files.archives import most_bytes, read_archive
         from agentsandbox.files.folders import read_file
 
         limits, target = self._limits_and_target(to)
+        most, kind = most_bytes(limits), type(source).__name__
         if isinstance(source, (bytes, bytearray, memoryview)):
             data = bytes(source)
         elif isinstance(source, (str, os.PathLike)):
-            data = read_file(path_text(source, "source"), most_bytes(limits))
+            data = read_file(path_text(source, "source"), most)
         elif hasattr(source, "read"):
-            data = read_file(source, most_bytes(limits))
+            data = read_file(source, most)
         else:
-            kind = type(source).__name__
             raise TypeError(
                 f"source must be bytes, a binary file or a path of the host, not {kind}"
             )
@@ -442,7 +438,7 @@ class SandboxFiles:
         file: BinaryIO | None = None,
         unsafe: Literal["refuse", "skip"] = "refuse",
     ) -> bytes | None:
-        """Pack what is in a directory, or one file, into an archive.
+        """Pack the contents of a directory, or one file, into an archive.
 
         Returns the bytes of the archive, or writes them to a binary `file`. The format is "tar",
         "tar.gz" or "zip". Names in it are relative to the directory, in order; the same files with
@@ -451,13 +447,11 @@ class SandboxFiles:
         from agentsandbox.files.archives import FORMATS, write_archive
 
         if format not in FORMATS:
-            raise ValueError(
-                f"format must be one of {', '.join(map(repr, FORMATS))}, not {format!r}"
-            )
+            known = ", ".join(map(repr, FORMATS))
+            raise ValueError(f"format must be one of {known}, not {format!r}")
         if file is not None and not hasattr(file, "write"):
-            raise TypeError(
-                f"file must be a binary file that is open for writing, not {type(file).__name__}"
-            )
+            kind = type(file).__name__
+            raise TypeError(f"file must be a binary file that is open for writing, not {kind}")
         skip = skips_unsafe(unsafe)
         with self._turn() as turn:
             members, read = _outgoing(turn, turn.path(path), skip_unsafe=skip)
@@ -495,7 +489,7 @@ def _describe(fs: MemoryFileSystem, path: str, info: Stat) -> FileInfo:
 
 
 def _described(fs: MemoryFileSystem, paths: Iterable[tuple[str, int]]) -> Iterator[FileInfo]:
-    """Describe what may be looked at: in a directory that may only be read there are names."""
+    """Describe the paths; those whose status the user may not see are left out."""
     for path, _ in paths:
         try:
             yield _describe(fs, path, fs.stat(path, follow=False))
@@ -504,27 +498,23 @@ def _described(fs: MemoryFileSystem, paths: Iterable[tuple[str, int]]) -> Iterat
 
 
 def _files_below(turn: Turn, top: str, glob: str | None, *, hidden: bool) -> builtins.list[str]:
-    """The regular files below a directory that a pattern matches."""
+    """Return the regular files below a directory, or those that a pattern matches."""
     from agentsandbox.files.searching import find_paths, tree_of
 
     fs, budget = turn.fs, turn.budget()
     if glob is None:
-        return [
-            path
-            for path, kind in tree_of(fs, top, budget, hidden=hidden)
-            if stat_module.S_ISREG(kind)
-        ]
+        tree = tree_of(fs, top, budget, hidden=hidden)
+        return [path for path, kind in tree if stat_module.S_ISREG(kind)]
     pattern = glob.lstrip("/") if "/" in glob else f"**/{glob}"
-    found = find_paths(fs, top, pattern, budget, hidden=hidden)
-    return [
-        path
-        for path in found
-        if (info := stat_or_none(fs, path, follow=False)) is not None and info.is_file
+    found = [
+        (path, stat_or_none(fs, path, follow=False))
+        for path in find_paths(fs, top, pattern, budget, hidden=hidden)
     ]
+    return [path for path, info in found if info is not None and info.is_file]
 
 
 def _check_free(fs: MemoryFileSystem, path: str, *, overwrite: bool) -> None:
-    """Refuse a target that is taken."""
+    """Raise `FileExistsError` for a target that must not be replaced."""
     info = stat_or_none(fs, path, follow=False)
     if info is not None and (info.is_dir or not overwrite):
         raise os_error(errno.EEXIST, path)
@@ -555,7 +545,7 @@ def _copy(turn: Turn, source: str, target: str) -> None:
 def _outgoing(
     turn: Turn, path: str, *, skip_unsafe: bool
 ) -> tuple[builtins.list[Member], Callable[[Member], bytes]]:
-    """What leaves, and a function that reads the content of one of its files."""
+    """Return the members to copy out, and a function that reads the content of one."""
     from agentsandbox.files.transfer import outgoing
 
     budget = turn.budget()

@@ -1,15 +1,16 @@
-"""Archives: tar (plain, gzip, bzip2, xz) and zip, from anybody, and tar, tar.gz and zip of our own.
+"""Archives: reading tar (plain, gzip, bzip2, xz) and zip, writing tar, tar.gz and zip.
 
 An archive is read as if its maker wanted to harm us. Everything happens in memory and before
-anything is written, so a refused archive leaves no trace. What is bounded, and where:
+anything is written, so a refused archive leaves no trace. What is limited, and where:
 
 * Compression: no more is unpacked than the sandbox's limits allow for all content and its headers.
-  xz says what memory it wants, and gets 128 MiB. In zip only deflate counts, whose output `zipfile`
-  can hold back; bzip2 and LZMA members, whose output it cannot, are refused.
+  xz declares the memory that it needs and gets at most 128 MiB. In zip only deflate is accepted,
+  whose output `zipfile` can limit; bzip2 and LZMA members, whose output it cannot, are refused.
 * Headers: `tarfile` reads extended headers of any declared size, and some of its patterns take
-  quadratic time on them. It reads them here through `_Headers`, which refuses large ones and looks
-  at the clock. Content is cut from the data, not read by `tarfile`. A member with a negative size,
-  which makes `tarfile` go round in a circle, ends the reading.
+  quadratic time on them. It reads them here through `_Headers`, which refuses large ones and checks
+  the time. Content is cut from the data, not read by `tarfile`. A member with a negative size,
+  which would make `tarfile` read in a circle, is refused, and so are hundreds of extended headers
+  in a row, for which `tarfile` calls itself.
 * The list of a zip archive: every entry costs a kilobyte of memory, so the entries are counted
   before `zipfile` reads them.
 * Names and links: see `members`. A name that occurs twice is refused, because tools disagree on
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
     ArchiveFormat = Literal["tar", "tar.gz", "zip"]
 
     class Engine(Protocol):
-        """What unpacks one compressed stream, piece by piece."""
+        """Unpacks one compressed stream, piece by piece."""
 
         @property
         def eof(self) -> bool: ...
@@ -70,7 +71,7 @@ FORMATS = ("tar", "tar.gz", "zip")
 _BLOCK = 1 << 20
 _TAR_BLOCK = 512
 _MAX_HEADER = 16 * 1024
-"""Bytes of an extended header: two paths of the longest kind fit in."""
+"""The most bytes of an extended header: two of the longest paths fit in."""
 _WHOLE = "archive"
 """The file name in errors that concern a whole archive."""
 _XZ_MEMORY = 128 * 1024 * 1024
@@ -102,7 +103,7 @@ def most_bytes(limits: Limits) -> int:
 
 
 class _Intake:
-    """The members of an archive as they come in, and the directories that their paths imply."""
+    """The members read so far, and the directories that their paths imply."""
 
     def __init__(self, limits: Limits) -> None:
         self.room = Room(limits)
@@ -113,9 +114,8 @@ class _Intake:
         """Return the clean path of a member, "" for the top."""
         path = clean_path(name)
         if path is None:
-            raise ArchiveError(
-                f"a name that leads out of the archive or cannot be used: {name[:200]!r}"
-            )
+            problem = "a name that leads out of the archive or cannot be used"
+            raise ArchiveError(f"{problem}: {name[:200]!r}")
         return path
 
     def add(self, member: Member) -> None:
@@ -146,7 +146,7 @@ class _Intake:
         self._members[path] = member
 
     def file(self, path: str) -> Member | None:
-        """Return the regular file that came in by that path, or None."""
+        """Return the regular file with that path among the members so far, or None."""
         member = self._members.get(path)
         return member if member is not None and member.kind == "file" else None
 
@@ -169,7 +169,7 @@ def read_archive(data: bytes, limits: Limits, budget: Budget) -> list[Member]:
             _read_tar(_decompressed(data, most_bytes(limits), budget), intake, budget)
     except _DAMAGE as error:
         raise ArchiveError(f"the archive cannot be read: {error}") from None
-    except OSError as error:  # bzip2's word for damage has no number
+    except OSError as error:  # bzip2 reports damage as an OSError without a number
         if error.errno is not None:
             raise
         raise ArchiveError(f"the archive cannot be read: {error}") from None
@@ -222,7 +222,7 @@ def _content_of_entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes
 
 
 def _zip_time(parts: tuple[int, int, int, int, int, int]) -> float:
-    """Return the time of an entry. It has no zone: UTC, as we write it."""
+    """Return the time of an entry, which has no time zone: UTC, as we write it."""
     try:
         return as_time(calendar.timegm(parts))
     except (ValueError, OverflowError):
@@ -295,11 +295,15 @@ _ENGINES: tuple[tuple[bytes, Callable[[], Engine]], ...] = (
 
 def _decompressed(data: bytes, most: int, budget: Budget) -> bytes:
     """Return the data without its compression; several streams in a row are one."""
-    mark, make = next(
-        ((mark, make) for mark, make in _ENGINES if data.startswith(mark)), (b"", None)
-    )
-    if make is None:
-        return data
+    for mark, make in _ENGINES:
+        if data.startswith(mark):
+            return _unpacked(data, mark, make, most, budget)
+    return data
+
+
+def _unpacked(
+    data: bytes, mark: bytes, make: Callable[[], Engine], most: int, budget: Budget
+) -> bytes:
     blocks: list[bytes] = []
     size = 0
     while data.startswith(mark):
@@ -307,9 +311,7 @@ def _decompressed(data: bytes, most: int, budget: Budget) -> bytes:
         while not engine.eof:
             budget.check_time()
             block = engine.decompress(data, _BLOCK)
-            data = getattr(
-                engine, "unconsumed_tail", b""
-            )  # the other two keep what they have not used
+            data = getattr(engine, "unconsumed_tail", b"")  # the others keep it themselves
             size += len(block)
             if size > most:
                 raise too_much(_WHOLE)
@@ -369,28 +371,24 @@ def _write_tar(
 def _write_zip(
     members: Iterable[Member], read: Callable[[Member], bytes], target: BinaryIO
 ) -> None:
-    types = {
-        "file": stat_module.S_IFREG,
-        "directory": stat_module.S_IFDIR,
-        "link": stat_module.S_IFLNK,
-    }
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for member in members:
             if not _is_utf8(member.path):
-                raise ArchiveError(
-                    f"zip cannot hold a name that is not UTF-8; tar can: {member.path[:200]!r}"
-                )
-            is_directory = member.kind == "directory"
-            entry = zipfile.ZipInfo(
-                member.path + "/" if is_directory else member.path, _as_zip_time(member.mtime)
-            )
+                problem = "zip cannot hold a name that is not UTF-8; tar can"
+                raise ArchiveError(f"{problem}: {member.path[:200]!r}")
+            path, content, method = member.path, encode(member.text), zipfile.ZIP_STORED
+            if member.kind == "directory":
+                path, attributes = f"{path}/", (stat_module.S_IFDIR | member.mode) << 16 | 0x10
+            elif member.kind == "link":
+                attributes = (stat_module.S_IFLNK | 0o777) << 16
+            else:
+                attributes = (stat_module.S_IFREG | member.mode) << 16
+                content, method = read(member), zipfile.ZIP_DEFLATED
+            entry = zipfile.ZipInfo(path, _as_zip_time(member.mtime))
             entry.create_system = _UNIX
-            mode = 0o777 if member.kind == "link" else member.mode
-            entry.external_attr = (types[member.kind] | mode) << 16 | (0x10 if is_directory else 0)
-            entry.compress_type = (
-                zipfile.ZIP_DEFLATED if member.kind == "file" else zipfile.ZIP_STORED
-            )
-            archive.writestr(entry, read(member) if member.kind == "file" else encode(member.text))
+            entry.external_attr = attributes
+            entry.compress_type = method
+            archive.writestr(entry, content)
 
 
 def _is_utf8(name: str) -> bool:
@@ -403,6 +401,6 @@ def _is_utf8(name: str) -> bool:
 
 def _as_zip_time(seconds: float) -> tuple[int, int, int, int, int, int]:
     year, month, day, hour, minute, second = time.gmtime(as_time(seconds))[:6]
-    return (
-        (year, month, day, hour, minute, second) if 1980 <= year < 2108 else (1980, 1, 1, 0, 0, 0)
-    )
+    if not 1980 <= year < 2108:
+        return (1980, 1, 1, 0, 0, 0)
+    return (year, month, day, hour, minute, second)

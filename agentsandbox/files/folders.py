@@ -1,6 +1,6 @@
 """A folder of the host, read into members or written from members.
 
-This is the only module of the package that touches the host.
+This is the only module of `files` that touches the host.
 Every directory is opened by a descriptor, name by name from the folder down, without following a
 link (O_NOFOLLOW), and names are used relative to that descriptor. So a link that is in the folder,
 or that appears while it is looked at, leads nowhere. A file is written beside its place under a
@@ -13,6 +13,7 @@ import errno
 import os
 import posixpath
 import stat as stat_module
+from contextlib import contextmanager
 
 from agentsandbox.files.members import Member, Room, as_time, special_file, stays_inside
 from agentsandbox.kernel.patterns.filenames import compile_glob
@@ -21,11 +22,14 @@ from agentsandbox.kernel.streams import decode, encode
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from types import TracebackType
-    from typing import BinaryIO
+    from typing import BinaryIO, TypeAlias
 
     from agentsandbox.kernel.budget import Budget
     from agentsandbox.limits import Limits
+
+    _Passed: TypeAlias = frozenset[tuple[int, int]]
+    """The devices and inodes of the directories above, to notice a directory inside itself."""
+    _Visit: TypeAlias = tuple[str, _Passed]
 
 __all__ = ["read_file", "read_folder", "write_folder"]
 
@@ -47,30 +51,29 @@ class _Folder:
     def __enter__(self) -> _Folder:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
         os.close(self.number)
 
     def host_path(self, path: str) -> str:
-        """The path on the host, for errors."""
+        """Return the path on the host, for errors."""
         return os.path.join(self.path, path)
 
-    def directory(self, path: str, *, follow: bool = False) -> int:
-        """Open a directory below; the caller closes it."""
+    @contextmanager
+    def directory(self, path: str, *, follow: bool = False) -> Iterator[int]:
+        """Open a directory below and yield its descriptor."""
+        flags = _DIRECTORY | (0 if follow else _NO_FOLLOW)
         number = os.dup(self.number)
-        for name in filter(None, path.split("/")):
-            try:
-                below = os.open(
-                    encode(name), _DIRECTORY | (0 if follow else _NO_FOLLOW), dir_fd=number
-                )
-            finally:
+        try:
+            for name in filter(None, path.split("/")):
+                try:
+                    below = os.open(encode(name), flags, dir_fd=number)
+                except OSError as error:
+                    raise _named(error, self.host_path(path)) from None
                 os.close(number)
-            number = below
-        return number
+                number = below
+            yield number
+        finally:
+            os.close(number)
 
 
 def _named(error: OSError, path: str) -> OSError:
@@ -121,14 +124,9 @@ def _ignored(ignore: Sequence[str] | Callable[[str], object]) -> Callable[[str],
     if callable(ignore):
         return ignore
     patterns = [ignore] if isinstance(ignore, str) else ignore
-    whole = [
-        compile_glob(pattern.strip("/"), pathname=True)
-        for pattern in patterns
-        if "/" in pattern.rstrip("/")
-    ]
-    names = [
-        compile_glob(pattern.rstrip("/")) for pattern in patterns if "/" not in pattern.rstrip("/")
-    ]
+    texts = [pattern.rstrip("/") for pattern in patterns]
+    whole = [compile_glob(text.lstrip("/"), pathname=True) for text in texts if "/" in text]
+    names = [compile_glob(text) for text in texts if "/" not in text]
 
     def is_ignored(path: str) -> bool:
         name = posixpath.basename(path)
@@ -161,17 +159,11 @@ class _Reader:
 
     def members(self) -> Iterator[Member]:
         top = os.fstat(self.folder.number)
-        pending: list[tuple[str, frozenset[tuple[int, int]]]] = [
-            ("", frozenset([(top.st_dev, top.st_ino)]))
-        ]
+        pending: list[_Visit] = [("", frozenset([(top.st_dev, top.st_ino)]))]
         while pending:
             here, passed = pending.pop()
-            directories: list[tuple[str, frozenset[tuple[int, int]]]] = []
-            try:
-                number = self.folder.directory(here, follow=self.follow)
-            except OSError as error:
-                raise _named(error, self.folder.host_path(here)) from None
-            try:
+            directories: list[_Visit] = []
+            with self.folder.directory(here, follow=self.follow) as number:
                 for name in sorted(os.listdir(number)):
                     self.budget.step()
                     path = posixpath.join(here, decode(os.fsencode(name)))
@@ -181,13 +173,10 @@ class _Reader:
                     if stat_module.S_ISDIR(info.st_mode):
                         directories.append((path, self._passed(passed, info, path)))
                         self.room.take(path)
-                        yield Member(
-                            path, "directory", mode=info.st_mode, mtime=as_time(info.st_mtime)
-                        )
+                        mtime = as_time(info.st_mtime)
+                        yield Member(path, "directory", mode=info.st_mode, mtime=mtime)
                     else:
                         yield self._member(name, number, path, info)
-            finally:
-                os.close(number)
             pending.extend(reversed(directories))
 
     def _stat(self, name: str, number: int, path: str) -> os.stat_result:
@@ -196,17 +185,14 @@ class _Reader:
         except OSError as error:
             raise _named(error, self.folder.host_path(path)) from None
 
-    def _passed(
-        self, passed: frozenset[tuple[int, int]], info: os.stat_result, path: str
-    ) -> frozenset[tuple[int, int]]:
+    def _passed(self, passed: _Passed, info: os.stat_result, path: str) -> _Passed:
         """Return the directories on the way, this one included."""
         if not self.follow:
             return passed
         identity = (info.st_dev, info.st_ino)
         if identity in passed:
-            raise OSError(
-                errno.ELOOP, "A link to a directory that it is in", self.folder.host_path(path)
-            )
+            where = self.folder.host_path(path)
+            raise OSError(errno.ELOOP, "A link to a directory that it is in", where)
         return passed | {identity}
 
     def _member(self, name: str, number: int, path: str, info: os.stat_result) -> Member:
@@ -217,18 +203,16 @@ class _Reader:
             if not stat_module.S_ISREG(info.st_mode):
                 raise special_file(host_path)
             self.room.take(path, info.st_size)
-            opened = os.open(
-                name, os.O_RDONLY | _WAITLESS | (0 if self.follow else _NO_FOLLOW), dir_fd=number
-            )
+            flags = os.O_RDONLY | _WAITLESS | (0 if self.follow else _NO_FOLLOW)
+            opened = os.open(name, flags, dir_fd=number)
             with os.fdopen(opened, "rb", buffering=0) as file:
                 if not stat_module.S_ISREG(os.fstat(opened).st_mode):
                     raise special_file(host_path)
                 content = self._content(file, info.st_size)
         except OSError as error:
             raise _named(error, host_path) from None
-        return Member(
-            path, "file", mode=info.st_mode, mtime=as_time(info.st_mtime), content=content
-        )
+        mtime = as_time(info.st_mtime)
+        return Member(path, "file", mode=info.st_mode, mtime=mtime, content=content)
 
     def _content(self, file: BinaryIO, size: int) -> bytes:
         """Return the content of a file, no more than its size was: it may be growing."""
@@ -265,27 +249,21 @@ def write_folder(
     with _Folder(path) as folder:
         _check_targets(folder, members, overwrite=overwrite)
         written: list[str] = []
-        for parent, group in _by_parent(members):
-            try:
-                number = folder.directory(parent)
-            except OSError as error:
-                raise _named(error, folder.host_path(parent)) from None
-            try:
+        for parent, group in _by_parent(members).items():
+            with folder.directory(parent) as number:
                 for member in group:
                     _write(number, member, read, folder.host_path(member.path))
                     if member.kind != "directory":
                         written.append(folder.host_path(member.path))
-            finally:
-                os.close(number)
         return written
 
 
-def _by_parent(members: Iterable[Member]) -> Iterator[tuple[str, list[Member]]]:
-    """The members by the directory that they are in, in the order in which these come up."""
+def _by_parent(members: Iterable[Member]) -> dict[str, list[Member]]:
+    """Return directory → the members in it; the directories are in the members' order."""
     groups: dict[str, list[Member]] = {}
     for member in members:
         groups.setdefault(posixpath.dirname(member.path), []).append(member)
-    yield from groups.items()
+    return groups
 
 
 def _check_targets(folder: _Folder, members: Iterable[Member], *, overwrite: bool) -> None:
@@ -293,33 +271,28 @@ def _check_targets(folder: _Folder, members: Iterable[Member], *, overwrite: boo
 
     A directory may only meet a directory, and no link may be passed through.
     """
-    for parent, group in _by_parent(members):
+    for parent, group in _by_parent(members).items():
         try:
-            number = folder.directory(parent)
+            with folder.directory(parent) as number:
+                for member in group:
+                    _check_target(number, member, folder.host_path(member.path), overwrite)
         except FileNotFoundError:
             continue
-        except OSError as error:
-            raise _named(error, folder.host_path(parent)) from None
-        try:
-            for member in group:
-                try:
-                    mode = os.stat(
-                        encode(posixpath.basename(member.path)),
-                        dir_fd=number,
-                        follow_symlinks=False,
-                    ).st_mode
-                except FileNotFoundError:
-                    continue
-                where = folder.host_path(member.path)
-                if member.kind == "directory":
-                    if not stat_module.S_ISDIR(mode):
-                        raise OSError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), where)
-                elif stat_module.S_ISDIR(mode):
-                    raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), where)
-                elif not overwrite:
-                    raise OSError(errno.EEXIST, "File exists (overwrite=True replaces it)", where)
-        finally:
-            os.close(number)
+
+
+def _check_target(number: int, member: Member, where: str, overwrite: bool) -> None:
+    name = encode(posixpath.basename(member.path))
+    try:
+        mode = os.stat(name, dir_fd=number, follow_symlinks=False).st_mode
+    except FileNotFoundError:
+        return
+    if member.kind == "directory":
+        if not stat_module.S_ISDIR(mode):
+            raise OSError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), where)
+    elif stat_module.S_ISDIR(mode):
+        raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), where)
+    elif not overwrite:
+        raise OSError(errno.EEXIST, "File exists (overwrite=True replaces it)", where)
 
 
 def _write(number: int, member: Member, read: Callable[[Member], bytes], host_path: str) -> None:
@@ -332,7 +305,7 @@ def _write(number: int, member: Member, read: Callable[[Member], bytes], host_pa
         try:
             os.mkdir(name, member.mode | 0o700, dir_fd=number)
         except FileExistsError:
-            return  # it is a directory: `_check_targets` has seen to it
+            return  # `_check_targets` made sure that it is a directory
         except OSError as error:
             raise _named(error, host_path) from None
         return
@@ -353,7 +326,7 @@ def _write(number: int, member: Member, read: Callable[[Member], bytes], host_pa
 
 
 def _write_file(number: int, name: bytes, member: Member, content: bytes) -> None:
-    """Write a new file; it is gone again if that fails."""
+    """Write a new file; remove it again if that fails."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_FOLLOW | _WAITLESS
     opened = os.open(name, flags, member.mode | 0o600, dir_fd=number)
     try:

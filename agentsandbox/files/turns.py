@@ -1,4 +1,4 @@
-"""What an operation of `sandbox.files` runs in: the lock, the user, limits that end as errors."""
+"""The frame of an operation of `sandbox.files`: the lock, the user, limits raised as errors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from agentsandbox.limits import Limits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from types import TracebackType
     from typing import Protocol
 
     from agentsandbox.files.arguments import StrPath
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
         def release(self) -> None: ...
 
     class Owner(Protocol):
-        """What the files need of their sandbox."""
+        """The part of a sandbox that its files use."""
 
         @property
         def fs(self) -> MemoryFileSystem: ...
@@ -39,23 +38,18 @@ if TYPE_CHECKING:
 __all__ = ["Guard", "Turn", "time_budget"]
 
 _UNCOUNTED = 1 << 60
-"""Steps: the host's operations are bounded by time, not by what a script may take."""
+"""A number of steps that is never reached: the host's operations are limited by time only."""
 
 
 class Guard:
-    """Turns a limit that is reached, which no `except Exception` sees, into an error."""
+    """Raises `LimitReached`, which `except Exception` does not catch, as an `Exception`."""
 
     __slots__ = ()
 
     def __enter__(self) -> Guard:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, LimitReached):
             if error.limit == "timeout":
                 raise TimeoutError(
@@ -65,11 +59,11 @@ class Guard:
 
 
 class Turn(Guard):
-    """One operation: holds the sandbox's lock while the filesystem sees the user that asks.
+    """One operation: it holds the sandbox's lock and acts as the agent's user or as root.
 
-    What root makes belongs to root: `maker` is set first and reset last, for the filesystem forgets
-    what it knows of directories when the user changes and neither of them is the maker.
-    No descriptors are seen: /dev/stdin and its kin belong to the script that ran last.
+    What root makes belongs to root. `maker` is set first and reset last, because the filesystem
+    clears its cache of directories when the user changes and neither user is the maker. There are
+    no descriptors: /dev/stdin and its like belong to the script that ran last.
     """
 
     __slots__ = ("_before", "_owner", "_root", "fs")
@@ -92,12 +86,7 @@ class Turn(Guard):
         fs.descriptors = None
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         self.fs.uid, self.fs.maker, self.fs.descriptors = self._before
         self._owner._lock.release()
         super().__exit__(kind, error, trace)
@@ -111,7 +100,7 @@ class Turn(Guard):
         return (start + "/".join(parts) + end) if parts else start.rstrip("/") or "/"
 
     def budget(self) -> Budget:
-        """Return what bounds the operation: time, and the size of one value."""
+        """Return the budget of the operation: its time, and the size of one value."""
         return time_budget(self.fs.limits)
 
 

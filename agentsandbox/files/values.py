@@ -12,22 +12,25 @@ __all__ = ["FileInfo", "Match"]
 
 
 class _Value:
-    """A frozen value, compared and shown by its fields. A dataclass would cost its import."""
+    """A frozen value with the fields of `__match_args__`. A dataclass would cost its import."""
 
     __slots__ = ()
+    __match_args__: tuple[str, ...] = ()
+
+    def _assign(self, *values: object) -> None:
+        for name, value in zip(self.__match_args__, values, strict=True):
+            object.__setattr__(self, name, value)
 
     def _fields(self) -> dict[str, object]:
-        raise NotImplementedError
+        return {name: getattr(self, name) for name in self.__match_args__}
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__} is immutable: cannot set {name!r}")
 
     def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, _Value)
-            and type(other) is type(self)
-            and self._fields() == other._fields()
-        )
+        if not isinstance(other, _Value) or type(other) is not type(self):
+            return False
+        return self._fields() == other._fields()
 
     def __hash__(self) -> int:
         return hash(tuple(self._fields().values()))
@@ -52,6 +55,7 @@ class FileInfo(_Value):
     """
 
     __slots__ = ("kind", "mode", "mtime", "path", "size", "target")
+    __match_args__ = ("path", "kind", "size", "mode", "mtime", "target")
 
     if TYPE_CHECKING:
         path: str
@@ -71,13 +75,7 @@ class FileInfo(_Value):
         mtime: float = 0.0,
         target: str | None = None,
     ) -> None:
-        assign = object.__setattr__
-        assign(self, "path", path)
-        assign(self, "kind", kind)
-        assign(self, "size", size)
-        assign(self, "mode", mode)
-        assign(self, "mtime", mtime)
-        assign(self, "target", target)
+        self._assign(path, kind, size, mode, mtime, target)
 
     @property
     def name(self) -> str:
@@ -99,16 +97,6 @@ class FileInfo(_Value):
         """Whether it is a symbolic link."""
         return self.kind == "link"
 
-    def _fields(self) -> dict[str, object]:
-        return {
-            "path": self.path,
-            "kind": self.kind,
-            "size": self.size,
-            "mode": self.mode,
-            "mtime": self.mtime,
-            "target": self.target,
-        }
-
 
 class Match(_Value):
     """A line that a search found.
@@ -121,6 +109,7 @@ class Match(_Value):
     """
 
     __slots__ = ("after", "before", "line", "path", "text")
+    __match_args__ = ("path", "line", "text", "before", "after")
 
     if TYPE_CHECKING:
         path: str
@@ -138,18 +127,4 @@ class Match(_Value):
         before: tuple[str, ...] = (),
         after: tuple[str, ...] = (),
     ) -> None:
-        assign = object.__setattr__
-        assign(self, "path", path)
-        assign(self, "line", line)
-        assign(self, "text", text)
-        assign(self, "before", before)
-        assign(self, "after", after)
-
-    def _fields(self) -> dict[str, object]:
-        return {
-            "path": self.path,
-            "line": self.line,
-            "text": self.text,
-            "before": self.before,
-            "after": self.after,
-        }
+        self._assign(path, line, text, before, after)

@@ -1,3 +1,1 @@
-"""Translations of `tools` into frameworks, each imported only when asked for: its framework is an
-optional dependency.
-"""
+"""Adapters of `tools` to frameworks. Each needs its framework, an optional dependency."""

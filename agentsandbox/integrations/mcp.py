@@ -1,11 +1,11 @@
 """An MCP server: a sandbox and its skills for any client of the Model Context Protocol.
 
-    server = create_server(tools(sandbox))                      # agentsandbox.profiles.agentsandbox, or any other tools
-    server = create_server(lambda: skill_tools(session))        # asked again whenever a client lists or calls
+    server = create_server(tools(sandbox))                # `tools` of agentsandbox.profiles
+    server = create_server(lambda: skill_tools(session))  # called for every list and every call
     anyio.run(serve_stdio, server)
 
-Needs the extra `mcp`. Calls of several clients queue up on the sandbox and never hold up the event
-loop; a call that its client cancels is stopped.
+Needs the extra `mcp`. Calls of several clients queue up on the sandbox and never block the event
+loop. A call that its client cancels is stopped.
 """
 
 from __future__ import annotations
@@ -40,10 +40,9 @@ def create_server(
     name: str = "agentsandbox",
     instructions: str | None = None,
 ) -> Server[Any]:
-    """A server that offers these tools, or those that a callable gives at the moment.
+    """Return a server of these tools, or of those that a callable returns at each request.
 
-    `instructions` are what the client tells its model about the server: `session.system_prompt()`,
-    for instance.
+    `instructions` are for the client's model, `session.system_prompt()` for example.
     """
     fixed = None if callable(offered) else Toolbox(offered)
 
@@ -74,7 +73,7 @@ def create_server(
 
 
 async def serve_stdio(server: Server[Any]) -> None:
-    """Serve one client on standard input and output until it goes."""
+    """Serve one client on standard input and output until it disconnects."""
     from mcp.server.stdio import stdio_server
 
     async with stdio_server() as (source, target):
@@ -88,7 +87,7 @@ def _declaration(tool: Tool) -> types.Tool:
 
 
 def _result(answer: Any) -> types.CallToolResult:
-    """An answer as text, and as it is where it is an object; an object that says so is an error."""
+    """Return an answer as text, and if it is an object also as that; it may say it is an error."""
     text = answer_text(answer)
     structured = json.loads(text) if isinstance(answer, dict) else None
     failed = structured is not None and (

@@ -3,8 +3,8 @@
     kernel.add_plugin(KernelPlugin("sandbox", functions=create_functions(sandbox)))
 
 Needs the extra `semantic-kernel`. The functions are asynchronous: several calls of one turn queue
-up on the sandbox and never hold up the event loop. Descriptions are those of the moment the
-functions are made.
+up on the sandbox and never block the event loop. Their descriptions do not change after they are
+made.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ PLUGIN = "sandbox"
 
 
 def create_functions(sandbox: Sandbox, *, plugin_name: str = PLUGIN) -> list[KernelFunction]:
-    """Both functions: `sandbox_execute` and `get_skill`."""
+    """Return both functions, `sandbox_execute` and `get_skill`."""
     return [
         create_sandbox_function(sandbox, plugin_name=plugin_name),
         create_get_skill_function(sandbox, plugin_name=plugin_name),
@@ -40,37 +40,35 @@ def create_functions(sandbox: Sandbox, *, plugin_name: str = PLUGIN) -> list[Ker
 
 
 def create_sandbox_function(sandbox: Sandbox, *, plugin_name: str = PLUGIN) -> KernelFunction:
-    """`sandbox_execute(command)`: runs a script in the sandbox, answers the JSON text {exitCode,
-    output, error}.
+    """Return `sandbox_execute(command)`, which runs a script in the sandbox.
+
+    Its answer is the JSON text of {exitCode, output, error}.
     """
     return to_kernel_function(sandbox_tool(sandbox), plugin_name)
 
 
 def create_get_skill_function(sandbox: Sandbox, *, plugin_name: str = PLUGIN) -> KernelFunction:
-    """`get_skill(skillName)`: its description lists the skills; answers {name, description,
-    mountPath, instructions}.
+    """Return `get_skill(skillName)`, whose description lists the skills.
+
+    Its answer is the JSON text of {name, description, mountPath, instructions}.
     """
     return to_kernel_function(get_skill_tool(sandbox), plugin_name)
 
 
 def to_kernel_function(tool: Tool, plugin_name: str) -> KernelFunction:
-    """Any tool as a kernel function, its JSON schema included; its answers are texts, JSON for
-    objects.
-    """
+    """Return a tool as a kernel function with its JSON schema; an object is answered as JSON."""
     try:
         from semantic_kernel.functions import KernelFunctionFromMethod, kernel_function
         from semantic_kernel.functions.kernel_parameter_metadata import KernelParameterMetadata
     except ImportError:
         raise SandboxError(
-            'Semantic Kernel needs the extra "semantic-kernel": pip install "agentsandbox[semantic-kernel]"'
+            'Semantic Kernel needs the extra "semantic-kernel": '
+            'pip install "agentsandbox[semantic-kernel]"'
         ) from None
 
     async def call(**arguments: Any) -> str:
-        return answer_text(
-            await tool.acall(
-                {name: value for name, value in arguments.items() if value is not None}
-            )
-        )
+        given = {name: value for name, value in arguments.items() if value is not None}
+        return answer_text(await tool.acall(given))
 
     required = tool.json_schema.get("required", ())
     parameters = [

@@ -1,1 +1,1 @@
-"""Tools for models, framework-neutral: one module per vocabulary."""
+"""Tools for models, independent of any framework: one module per vocabulary (profile)."""

@@ -1,5 +1,6 @@
-"""The profile `agentsandbox`: a shell and a tool whose description lists the skills. Answers are
-JSON texts.
+"""The profile `agentsandbox`: a shell, and a tool whose description lists the skills.
+
+Answers are JSON texts.
 """
 
 from __future__ import annotations
@@ -36,19 +37,22 @@ __all__ = [
 COMMAND = {"command": {"type": "string", "description": "The bash script to execute"}}
 
 EXECUTE_DESCRIPTION = (
-    "Executes a bash script in an isolated sandbox with its own filesystem and no network, and returns its exit code, output and errors. "
-    "Files, variables and the working directory persist between calls. The usual Unix tools are there; `help` lists them."
+    "Executes a bash script in an isolated sandbox with its own filesystem and no network, "
+    "and returns its exit code, output and errors. "
+    "Files, variables and the working directory persist between calls. "
+    "The usual Unix tools are available; `help` lists them."
 )
 
 
 def tools(sandbox: Sandbox) -> list[Tool]:
-    """The tools of the profile, for one sandbox."""
+    """Return the tools of the profile for a sandbox."""
     return [sandbox_tool(sandbox), get_skill_tool(sandbox)]
 
 
 def sandbox_tool(sandbox: Sandbox, *, max_output: int = MAX_OUTPUT) -> Tool:
-    """`sandbox_execute`: runs a script, answers {"exitCode", "output", "error"}, each text at most
-    `max_output` characters.
+    """Return `sandbox_execute`, which runs a script and answers {"exitCode", "output", "error"}.
+
+    Output and errors have at most `max_output` characters each.
     """
 
     def run(arguments: Mapping[str, Any]) -> str:
@@ -63,8 +67,9 @@ def sandbox_tool(sandbox: Sandbox, *, max_output: int = MAX_OUTPUT) -> Tool:
 
 
 def get_skill_tool(sandbox: Sandbox) -> Tool:
-    """`get_skill`: its description lists the mounted skills; answers {"name", "description",
-    "mountPath", "instructions"}.
+    """Return `get_skill`, whose description lists the mounted skills.
+
+    It answers {"name", "description", "mountPath", "instructions"}.
     """
     skills = sandbox.get_mounted_skills()
 
@@ -82,39 +87,31 @@ def get_skill_tool(sandbox: Sandbox) -> Tool:
         )
 
     description = render_catalog(skills, "tool_description") or ""
-    return make_tool(
-        _not_found,
-        "get_skill",
-        description,
-        handle,
-        {"skillName": name_schema(skills)},
-        "skillName",
-    )
+    properties = {"skillName": name_schema(skills)}
+    return make_tool(_not_found, "get_skill", description, handle, properties, "skillName")
 
 
 def find_skill(skills: Sequence[SkillInfo], name: str) -> SkillInfo | None:
-    """The mounted skill of that name, in any case; None when there is none."""
+    """Return the mounted skill of that name, else one of that name in another case, or None."""
     exact = [skill for skill in skills if skill.name == name]
-    return next(
-        iter(exact or [skill for skill in skills if skill.name.lower() == name.lower()]), None
-    )
+    similar = [skill for skill in skills if skill.name.lower() == name.lower()]
+    return next(iter(exact or similar), None)
 
 
 def shown_instructions(skill: SkillInfo) -> str:
-    """A skill's instructions, cut off past the usual soft size."""
-    return truncate(
-        skill.metadata.instructions or "", ReadingRules().max_skill_md_bytes, "SKILL.md"
-    )
+    """Return a skill's instructions, truncated to the default soft size."""
+    limit = ReadingRules().max_skill_md_bytes
+    return truncate(skill.metadata.instructions or "", limit, "SKILL.md")
 
 
 def name_schema(skills: Sequence[SkillInfo]) -> dict[str, Any]:
-    """The schema of an argument that names one of the skills."""
+    """Return the schema of an argument that names one of the skills."""
     name: dict[str, Any] = {"type": "string", "description": "The name of the skill to retrieve"}
     return name | {"enum": [skill.name for skill in skills]} if skills else name
 
 
 def shown_errors(result: ExecutionResult, max_output: int) -> str:
-    """What a script wrote to standard error, and the limit that ended it."""
+    """Return what a script wrote to standard error, and the limit that ended it."""
     error = str(result.stderr_bytes, "utf-8", "replace")
     if len(error) <= max_output or result.limit is None:
         return cut_output(error, max_output)
@@ -123,13 +120,8 @@ def shown_errors(result: ExecutionResult, max_output: int) -> str:
 
 def _answer(result: ExecutionResult, max_output: int) -> str:
     output = cut_output(str(result.stdout_bytes, "utf-8", "replace"), max_output)
-    return _json(
-        {
-            "exitCode": result.exit_code,
-            "output": output,
-            "error": shown_errors(result, max_output) or None,
-        }
-    )
+    error = shown_errors(result, max_output) or None
+    return _json({"exitCode": result.exit_code, "output": output, "error": error})
 
 
 def _refuse(error: SandboxError | str) -> str:

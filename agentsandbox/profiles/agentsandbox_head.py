@@ -1,7 +1,6 @@
-"""The profile `agentsandbox-head`: bash_shell and get_skill as the C# project has them by now.
-Answers are plain texts.
+"""The profile `agentsandbox-head`: bash_shell and get_skill as in the current C# project.
 
-What a text cannot say is lost: a failed command answers with its errors alone, without status and
+Answers are plain texts. A failed command answers only with its errors, without its exit status and
 output.
 """
 
@@ -35,13 +34,14 @@ NO_SKILLS = "No skills are currently available."
 
 
 def tools(sandbox: Sandbox) -> list[Tool]:
-    """The tools of the profile, for one sandbox."""
+    """Return the tools of the profile for a sandbox."""
     return [shell_tool(sandbox), get_skill_tool(sandbox)]
 
 
 def shell_tool(sandbox: Sandbox, *, max_output: int = MAX_OUTPUT) -> Tool:
-    """`bash_shell`: runs a script, answers its output, or "Error: " and its errors; at most
-    `max_output` characters.
+    """Return `bash_shell`, which runs a script and answers its output, or "Error: " and its errors.
+
+    An answer has at most `max_output` characters.
     """
 
     def answer(result: ExecutionResult) -> str:
@@ -62,28 +62,26 @@ def shell_tool(sandbox: Sandbox, *, max_output: int = MAX_OUTPUT) -> Tool:
 
 def _shell_description(sandbox: Sandbox) -> str:
     return (
-        f"Run shell commands. Available commands: {', '.join(sandbox.command_names())}. Run 'help' to list commands or '<command> -h' for "
-        "detailed help on a specific command. Commands use short-style arguments (e.g., -l, -a, -n). "
+        f"Run shell commands. Available commands: {', '.join(sandbox.command_names())}. "
+        "Run 'help' to list commands or '<command> -h' for detailed help on a specific command. "
+        "Commands use short-style arguments (e.g., -l, -a, -n). "
     )
 
 
 def get_skill_tool(sandbox: Sandbox) -> Tool:
-    """`get_skill`: its description is the catalog in XML; answers the skill's instructions."""
+    """Return `get_skill`, whose description is the catalog in XML; it answers instructions."""
     skills = sandbox.get_mounted_skills()
 
     def handle(arguments: Mapping[str, Any]) -> str:
         skill = find_skill(skills, arguments["skillName"])
-        return (
-            f"Skill '{arguments['skillName']}' not found"
-            if skill is None
-            else shown_instructions(skill)
-        )
+        if skill is None:
+            return f"Skill '{arguments['skillName']}' not found"
+        return shown_instructions(skill)
 
     catalog = render_catalog(skills, "xml", order="discovery", maximum=None)
     description = f"{catalog}\n" if catalog else NO_SKILLS
-    return make_tool(
-        str, "get_skill", description, handle, {"skillName": name_schema(skills)}, "skillName"
-    )
+    properties = {"skillName": name_schema(skills)}
+    return make_tool(str, "get_skill", description, handle, properties, "skillName")
 
 
 def _refuse(error: SandboxError | str) -> str:

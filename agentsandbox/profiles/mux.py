@@ -1,5 +1,6 @@
-"""The profile `mux`: agent_skill_read and agent_skill_read_file; answers are {"success": true, …}
-or {"success": false, "error"}.
+"""The profile `mux`: agent_skill_read and agent_skill_read_file.
+
+Answers are {"success": true, …} or {"success": false, "error"}.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ __all__ = ["tools"]
 
 
 def tools(session: SkillSession) -> list[Tool]:
-    """The tools of the profile; none when there are no skills."""
+    """Return the tools of the profile; none without skills."""
     names = [record.name for record in session.search()]
     if not names:
         return []
@@ -53,22 +54,11 @@ def tools(session: SkillSession) -> list[Tool]:
     made = partial(make_tool, _refuse)
     path = {"type": "string", "description": "The file's path below the skill's directory"}
     page = {"name": name, "filePath": path, "offset": number, "limit": number}
+    reading = "Reads a skill: its front matter and instructions."
+    paging = "Reads lines of a file in a skill's directory."
     return [
-        made(
-            "agent_skill_read",
-            "Reads a skill: its front matter and instructions.",
-            read,
-            {"name": name},
-            "name",
-        ),
-        made(
-            "agent_skill_read_file",
-            "Reads lines of a file in a skill's directory.",
-            read_file,
-            page,
-            "name",
-            "filePath",
-        ),
+        made("agent_skill_read", reading, read, {"name": name}, "name"),
+        made("agent_skill_read_file", paging, read_file, page, "name", "filePath"),
     ]
 
 
@@ -81,7 +71,7 @@ _REASONS = {
 
 
 def _read(session: SkillSession, skill: str, path: str) -> SkillContent:
-    """A file of a skill; errors in mux's words."""
+    """Read a file of a skill; errors are worded as in mux."""
     try:
         return session.read(path, skill)
     except SkillPathError as error:
@@ -91,7 +81,7 @@ def _read(session: SkillSession, skill: str, path: str) -> SkillContent:
 
 
 def _page(content: SkillContent, offset: int | None, limit: int | None) -> dict[str, Any]:
-    """The answer with lines of a file."""
+    """Return the answer with lines of a file."""
     if content.encoding != "utf-8":
         raise SkillPathError(f"{content.path} is not text", "invalid")
     text = page_lines(content.content, offset, limit)
@@ -105,12 +95,11 @@ def _page(content: SkillContent, offset: int | None, limit: int | None) -> dict[
 
 
 def _iso(seconds: float | None) -> str | None:
-    """A time in UTC as JSON has it, to the millisecond; None where it is not known."""
+    """Return a time as "2026-01-31T12:00:00.000Z"; None if it is not known."""
     if seconds is None:
         return None
-    return (
-        f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{int(seconds % 1 * 1000):03d}Z"
-    )
+    date = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
+    return f"{date}.{int(seconds % 1 * 1000):03d}Z"
 
 
 def _refuse(error: SandboxError | str) -> dict[str, Any]:

@@ -1,10 +1,10 @@
-"""The library's own profile: everything, structured answers, errors as {"error": {"type",
-"message"}}.
+"""The profile `native`, the library's own: all operations, with structured answers.
+
+An error is answered as {"error": {"type", "message"}}.
 """
 
 from __future__ import annotations
 
-import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -32,11 +32,19 @@ if TYPE_CHECKING:
 __all__ = ["CHANGE", "SCRIPT", "refuse", "script_answer", "script_options", "tools"]
 
 UNCHANGED = "already active, unchanged"
+LIST = "Lists the skills that fit the query, or all skills."
+DEACTIVATE = "Deactivates skills."
+FILES = "Lists the files of a skill."
+READ = "Reads a file of a skill."
+RUN = "Runs a script of a skill in the sandbox."
 ACTIVATE = "Loads skills' full instructions. Call it before using a skill."
 PROPOSE = (
     "Proposes a change of a skill, which a person reviews. Nothing changes until it is approved."
 )
-SHELL = "Runs a bash script in the sandbox, where the skills are mounted. Files, variables and the directory last from call to call."
+SHELL = (
+    "Runs a bash script in the sandbox, where the skills are mounted. "
+    "Files, variables and the working directory persist between calls."
+)
 
 SECONDS = {"type": "number", "exclusiveMinimum": 0, "description": "Seconds"}
 SCRIPT: Mapping[str, Any] = {
@@ -46,12 +54,9 @@ SCRIPT: Mapping[str, Any] = {
     "timeout": SECONDS,
 }
 CHANGE: Mapping[str, Any] = {
-    "diff": {
-        "type": "string",
-        "description": "A unified diff, with paths below the skill's directory",
-    },
-    "justification": {"type": "string", "description": "Why the change makes the skill better"},
-    "evidence": {"type": "string", "description": "Errors, test failures, what users said"},
+    "diff": {"type": "string", "description": "A unified diff, paths below the skill's directory"},
+    "justification": {"type": "string", "description": "Why the change improves the skill"},
+    "evidence": {"type": "string", "description": "Errors, test failures, remarks of users"},
 }
 
 _KINDS = (
@@ -64,13 +69,10 @@ _KINDS = (
 
 
 def refuse(error: SandboxError | str) -> dict[str, Any]:
-    """The answer for an error."""
+    """Return the answer for an error, or for a message about wrong arguments."""
     kind = next((name for family, name in _KINDS if isinstance(error, family)), "invalid")
     return {
-        "error": {
-            "type": kind if not isinstance(error, str) else "arguments",
-            "message": str(error),
-        }
+        "error": {"type": "arguments" if isinstance(error, str) else kind, "message": str(error)}
     }
 
 
@@ -78,7 +80,7 @@ _tool = partial(make_tool, refuse)
 
 
 def tools(session: SkillSession) -> list[Tool]:
-    """The tools of the profile; without skills none but the shell."""
+    """Return the tools of the profile; without skills only the shell."""
     profile = _Native(session)
     names = [record.name for record in session.search()]
     skills = profile.skill_tools(names) if names else []
@@ -86,92 +88,49 @@ def tools(session: SkillSession) -> list[Tool]:
 
 
 class _Native:
-    """The handlers."""
+    """The handlers of the tools."""
 
     def __init__(self, session: SkillSession) -> None:
         self.session = session
 
     def skill_tools(self, names: Sequence[str]) -> list[Tool]:
-        """The tools for these skills."""
-        skill = {
-            "type": "string",
-            "enum": names,
-            "description": "The skill; the most recently activated one by default",
-        }
-        many = {
-            "names": {
-                "type": "array",
-                "items": {"type": "string", "enum": names},
-                "description": "The names of skills",
-            }
-        }
-        mode = {"mode": {"type": "string", "enum": ["add", "replace"]}}
-        file = {
-            "skill": skill,
-            "path": {
-                "type": "string",
-                "description": "The file's path below the skill's directory",
-            },
-        }
-        number = {"type": ["integer", "null"]}
-        page = {**file, "offset": number, "limit": number}
+        """Return the tools for these skills."""
+        text, number, flag = {"type": "string"}, {"type": ["integer", "null"]}, {"type": "boolean"}
+        name = {"type": "string", "enum": names}
+        skill = name | {"description": "The skill; the most recently activated one by default"}
+        many = {"type": "array", "items": name, "description": "The names of skills"}
+        mode = {"type": "string", "enum": ["add", "replace"]}
+        path = text | {"description": "The file's path below the skill's directory"}
+        file = {"skill": skill, "path": path}
         made = [
+            _tool("skill_list", LIST, self.list, {"query": text}),
             _tool(
-                "skill_list",
-                "Lists the skills that fit the query, all without one.",
-                self.list,
-                {"query": {"type": "string"}},
+                "skill_activate", ACTIVATE, self.activate, {"names": many, "mode": mode}, "names"
             ),
-            _tool("skill_activate", ACTIVATE, self.activate, many | mode, "names"),
+            _tool("skill_deactivate", DEACTIVATE, self.deactivate, {"names": many, "all": flag}),
+            _tool("skill_files", FILES, self.files, {"skill": skill, "dir": text}),
             _tool(
-                "skill_deactivate",
-                "Makes skills inactive.",
-                self.deactivate,
-                many | {"all": {"type": "boolean"}},
+                "skill_read", READ, self.read, {**file, "offset": number, "limit": number}, "path"
             ),
-            _tool(
-                "skill_files",
-                "Lists the files of a skill.",
-                self.files,
-                {"skill": skill, "dir": {"type": "string"}},
-            ),
-            _tool("skill_read", "Reads a file of a skill.", self.read, page, "path"),
         ]
         if self.session.has_scripts:
-            made.append(
-                _tool(
-                    "skill_run",
-                    "Runs a script of a skill in the sandbox.",
-                    self.run,
-                    {**file, **SCRIPT},
-                    "path",
-                    run=self.run_now,
-                )
-            )
+            properties = {**file, **SCRIPT}
+            made.append(_tool("skill_run", RUN, self.run, properties, "path", run=self.run_now))
         if self.session.proposals is not None:
-            made.append(
-                _tool(
-                    "skill_propose_update",
-                    PROPOSE,
-                    self.propose,
-                    {"skill": skill, **CHANGE},
-                    "skill",
-                    "diff",
-                    "justification",
-                )
-            )
+            properties, required = {"skill": skill, **CHANGE}, ("skill", "diff", "justification")
+            name_of_tool = "skill_propose_update"
+            made.append(_tool(name_of_tool, PROPOSE, self.propose, properties, *required))
         return made
 
     def shell_tool(self) -> Tool:
-        """The tool for scripts of the model's own."""
-        properties = {
-            "command": {"type": "string", "description": "The bash script"},
-            "timeout": SECONDS,
-        }
+        """Return the tool for scripts that the model writes."""
+        command = {"type": "string", "description": "The bash script"}
+        properties = {"command": command, "timeout": SECONDS}
         return _tool("shell", SHELL, self.shell, properties, "command", run=self.shell_now)
 
     def list(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         active = self.session.active
+        found = self.session.search(arguments.get("query", ""))
         return {
             "skills": [
                 {
@@ -179,7 +138,7 @@ class _Native:
                     "description": one_line(record.description),
                     "active": record.name in active,
                 }
-                for record in self.session.search(arguments.get("query", ""))
+                for record in found
             ]
         }
 
@@ -189,12 +148,11 @@ class _Native:
         loaded = session.load(arguments["names"], arguments.get("mode", "add"))
         if session.delivery == "instructions":
             return session.receipt()
-        again = [skill for skill in loaded if skill.name in before]
         contents = [session.content(skill.name) for skill in loaded if skill.name not in before]
-        contents += [
-            f'<skill_content name="{skill.name}" digest="{skill.digest}">{UNCHANGED}</skill_content>'
-            for skill in again
-        ]
+        for skill in loaded:
+            if skill.name in before:
+                mark = f'<skill_content name="{skill.name}" digest="{skill.digest}">'
+                contents.append(f"{mark}{UNCHANGED}</skill_content>")
         return {**session.receipt(), "content": "\n\n".join(contents)}
 
     def deactivate(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -209,13 +167,8 @@ class _Native:
         text = content.content
         offset, limit = arguments.get("offset"), arguments.get("limit")
         if content.encoding == "utf-8" and (offset is not None or limit is not None):
-            text = page_lines(
-                text,
-                offset,
-                limit,
-                max_lines=1_000_000,
-                max_output=self.session.rules.max_resource_bytes,
-            )
+            most = self.session.rules.max_resource_bytes
+            text = page_lines(text, offset, limit, max_lines=1_000_000, max_output=most)
         answer: dict[str, Any] = {
             "skill": content.skill,
             "path": content.path,
@@ -243,7 +196,7 @@ class _Native:
 
     @property
     def place(self) -> Workplace:
-        """The sandbox, which is there where the tool is offered."""
+        """The sandbox; the shell is offered only with one."""
         assert self.session.place is not None
         return self.session.place
 
@@ -259,7 +212,7 @@ class _Native:
 
 
 def _shell_answer(result: ExecutionResult) -> dict[str, Any]:
-    """The answer for a script of the model's own."""
+    """Return the answer for a script that the model wrote."""
     texts = [str(data, "utf-8", "replace") for data in (result.stdout_bytes, result.stderr_bytes)]
     stdout, stderr = map(cut_output, texts)
     answer: dict[str, Any] = {"exit_code": result.exit_code, "stdout": stdout, "stderr": stderr}
@@ -270,16 +223,12 @@ def _shell_answer(result: ExecutionResult) -> dict[str, Any]:
 
 
 def script_options(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """What `run_script` takes beside the path."""
-    return {
-        name: value
-        for name, value in arguments.items()
-        if re.fullmatch("skill|args|env|workdir|timeout", name)
-    }
+    """Return the arguments that are options of `run_script`."""
+    return {name: value for name, value in arguments.items() if name in ("skill", *SCRIPT)}
 
 
 def script_answer(result: ScriptResult) -> dict[str, Any]:
-    """The answer for a script that ran."""
+    """Return the answer for a skill's script."""
     stdout, stderr = cut_output(result.stdout), cut_output(result.stderr)
     answer: dict[str, Any] = {
         "path": result.path,

@@ -1,4 +1,4 @@
-"""How much of a command's output a model is shown."""
+"""Truncation of a command's output for a model."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ MAX_OUTPUT = 100_000
 
 
 def cut_output(text: str, limit: int = MAX_OUTPUT) -> str:
-    """At most `limit` characters of a text; a last line says how many are missing."""
-    return (
-        text
-        if len(text) <= limit
-        else f"{text[:limit]}\n[truncated: output; {len(text) - limit} characters removed]"
-    )
+    """Return at most `limit` characters of a text; a last line says how many were removed."""
+    if len(text) <= limit:
+        return text
+    return f"{text[:limit]}\n[truncated: output; {len(text) - limit} characters removed]"

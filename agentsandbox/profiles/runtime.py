@@ -1,9 +1,8 @@
-"""The profile `runtime`: skills.load, skills.unload, skills.read and skills.run_script of the
-runtime specification.
+"""The profile `runtime`: skills.load, skills.unload, skills.read and skills.run_script.
 
-Instructions do not come in the answers: the host puts `session.system_prompt()` in front of the
-next model call. Where it cannot, a session with `delivery="tool_result"` has them in the answers of
-skills.load.
+The tools are those of the runtime specification. Answers have no instructions: the host puts
+`session.system_prompt()` before the next model call. A session with `delivery="tool_result"` has
+them in the answers of skills.load instead.
 """
 
 from __future__ import annotations
@@ -19,41 +18,33 @@ if TYPE_CHECKING:
 
     from agentsandbox.errors import SandboxError
     from agentsandbox.profiles.spec import Tool
+    from agentsandbox.skills.session.scripts import ScriptResult
     from agentsandbox.skills.session.session import SkillSession
 
 __all__ = ["tools"]
 
 
 def tools(session: SkillSession) -> list[Tool]:
-    """The tools of the profile; none when there are no skills."""
+    """Return the tools of the profile; none without skills."""
     names = [record.name for record in session.search()]
     if not names:
         return []
     profile = _Runtime(session)
-    skill = {
-        "type": "string",
-        "enum": names,
-        "description": "A loaded skill; the most recently loaded one by default",
-    }
-    many = {"type": "array", "items": {"type": "string", "enum": names}}
+    name = {"type": "string", "enum": names}
+    skill = name | {"description": "A loaded skill; the most recently loaded one by default"}
+    many, flag = {"type": "array", "items": name}, {"type": "boolean"}
     path = {"type": "string", "description": "The path below the skill's root directory"}
-
-    made = partial(make_tool, _refuse)
     mode = {
         "type": "string",
         "enum": ["replace", "add"],
         "description": "Replace the loaded skills (default), or add to them",
     }
     file = {"skill": skill, "path": path}
-    load = "Loads skills. Their instructions are in force from the next message on."
+    load = "Loads skills. Their instructions apply from the next message on."
+    made = partial(make_tool, _refuse)
     found = [
         made("skills.load", load, profile.load, {"names": many, "mode": mode}, "names"),
-        made(
-            "skills.unload",
-            "Unloads skills.",
-            profile.unload,
-            {"names": many, "all": {"type": "boolean"}},
-        ),
+        made("skills.unload", "Unloads skills.", profile.unload, {"names": many, "all": flag}),
         made("skills.read", "Reads a file of a loaded skill.", profile.read, file, "path"),
     ]
     if session.has_scripts:
@@ -70,7 +61,7 @@ def _refuse(error: SandboxError | str) -> dict[str, Any]:
 
 
 class _Runtime:
-    """The handlers."""
+    """The handlers of the tools."""
 
     def __init__(self, session: SkillSession) -> None:
         self.session = session
@@ -80,9 +71,8 @@ class _Runtime:
         loaded = session.load(arguments["names"], arguments.get("mode", "replace"))
         if session.delivery not in ("tool_result", "both"):
             return session.receipt()
-        return session.receipt() | {
-            "content": "\n\n".join(session.content(skill.name) for skill in loaded)
-        }
+        contents = [session.content(skill.name) for skill in loaded]
+        return session.receipt() | {"content": "\n\n".join(contents)}
 
     def unload(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         self.session.unload(arguments.get("names", ()), all=arguments.get("all", False))
@@ -99,25 +89,15 @@ class _Runtime:
         return answer if content.encoding == "utf-8" else answer | {"mime_type": content.mime_type}
 
     def run_now(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        return _four(
-            arguments,
-            script_answer(self.session.run_script(arguments["path"], **script_options(arguments))),
-        )
+        path, options = arguments["path"], script_options(arguments)
+        return _specified(path, self.session.run_script(path, **options))
 
     async def run(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        return _four(
-            arguments,
-            script_answer(
-                await self.session.arun_script(arguments["path"], **script_options(arguments))
-            ),
-        )
+        path, options = arguments["path"], script_options(arguments)
+        return _specified(path, await self.session.arun_script(path, **options))
 
 
-def _four(arguments: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
-    """The keys of the specification; the path as it was asked for."""
-    return {
-        "path": arguments["path"],
-        "exit_code": answer["exit_code"],
-        "stdout": answer["stdout"],
-        "stderr": answer["stderr"],
-    }
+def _specified(path: str, result: ScriptResult) -> dict[str, Any]:
+    """Return the answer with the keys of the specification, and the path as it was given."""
+    answer = script_answer(result)
+    return {"path": path, **{key: answer[key] for key in ("exit_code", "stdout", "stderr")}}

@@ -1,6 +1,4 @@
-"""What a tool is, whatever framework offers it to a model: a name, a description, a JSON schema and
-a handler.
-"""
+"""`Tool`: a name, a description, a JSON schema and a handler, independent of any framework."""
 
 from __future__ import annotations
 
@@ -36,14 +34,16 @@ _TYPES: dict[str, tuple[type, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool for a model. Neither `call` nor `acall` raises for a model's mistake: the answer says
-    what was wrong.
+    """A tool for a model.
+
+    Neither `call` nor `acall` raises for a mistake of the model: the answer says what is wrong.
 
     name         the canonical name, which may have dots
     wire_name    the name that model interfaces accept
-    json_schema  of the arguments: an object
-    handler      arguments → answer, or something to await for it
+    json_schema  the schema of the arguments, an object
+    handler      arguments → answer, or an awaitable of it
     refuse       message → the answer for arguments that the schema does not allow
+    run          the handler for `call`, if it is another one
     """
 
     name: str
@@ -53,10 +53,9 @@ class Tool:
     handler: Handler
     refuse: Callable[[str], Any]
     run: Handler | None = None
-    """The handler for `call`, where it is another one: without an event loop."""
 
     def call(self, arguments: Mapping[str, Any] | None = None) -> Any:
-        """Call the tool and wait for the answer."""
+        """Call the tool and return the answer."""
         arguments = arguments or {}
         problem = check_arguments(self.json_schema, arguments)
         return self.refuse(problem) if problem else (self.run or self.handler)(arguments)
@@ -71,7 +70,7 @@ class Tool:
         return await answer if inspect.isawaitable(answer) else answer
 
     def as_function(self) -> dict[str, Any]:
-        """The declaration that most model interfaces take."""
+        """Return the declaration that most model interfaces accept."""
         return {
             "name": self.wire_name,
             "description": self.description,
@@ -80,15 +79,13 @@ class Tool:
 
 
 def answer_text(answer: Any) -> str:
-    """An answer as a text that every model interface can carry: JSON for an object, names that are
-    not UTF-8 made so.
-    """
+    """Return an answer as a text in valid UTF-8; an object as JSON."""
     text = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
     return str(encode(text), "utf-8", "replace")
 
 
 def _answering(function: Handler, refuse: Callable[[SandboxError], Any]) -> Handler:
-    """The handler whose errors of the library's own family are answers."""
+    """Return a handler that answers `SandboxError`s instead of raising them."""
     if inspect.iscoroutinefunction(function):
 
         async def ahandle(arguments: Mapping[str, Any]) -> Any:
@@ -118,9 +115,7 @@ def make_tool(
     run: Handler | None = None,
     style: NameStyle = "snake",
 ) -> Tool:
-    """A tool of a profile: what its handlers (`run` is the one without an event loop) raise for a
-    model's mistake is refused.
-    """
+    """Return a tool of a profile; `refuse` answers the `SandboxError`s of its handlers."""
     schema = schema_of(properties, *required)
     now = _answering(run, refuse) if run else None
     return Tool(
@@ -129,7 +124,7 @@ def make_tool(
 
 
 def schema_of(properties: Mapping[str, Any], *required: str) -> dict[str, Any]:
-    """The JSON schema of arguments; unknown ones are not allowed."""
+    """Return the JSON schema of arguments; no others are allowed."""
     return {
         "type": "object",
         "properties": dict(properties),
@@ -139,9 +134,7 @@ def schema_of(properties: Mapping[str, Any], *required: str) -> dict[str, Any]:
 
 
 def wire_name(name: str, style: NameStyle = "snake") -> str:
-    """A canonical name as model interfaces accept it: `skills_load`, `skillsLoad`, or `skills.load`
-    where dots are allowed.
-    """
+    """Return a canonical name in a style: `skills_load`, `skillsLoad` or `skills.load`."""
     if style == "dotted":
         return name
     if style == "snake":
@@ -151,7 +144,7 @@ def wire_name(name: str, style: NameStyle = "snake") -> str:
 
 
 def check_arguments(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> str | None:
-    """What is wrong with the arguments, None if they are what the schema says."""
+    """Return what is wrong with the arguments, None if the schema allows them."""
     properties: Mapping[str, Any] = schema.get("properties", {})
     if not isinstance(arguments, dict):
         return "the arguments must be an object"
@@ -177,20 +170,13 @@ def _check_value(name: str, schema: Mapping[str, Any], value: Any) -> str | None
     if "exclusiveMinimum" in schema and value <= schema["exclusiveMinimum"]:
         return f"the argument {name} must be more than {schema['exclusiveMinimum']}"
     if isinstance(value, (list, tuple)) and "items" in schema:
-        return next(
-            (problem for item in value if (problem := _check_value(name, schema["items"], item))),
-            None,
-        )
+        for item in value:
+            if problem := _check_value(name, schema["items"], item):
+                return problem
     if isinstance(value, dict) and isinstance(schema.get("additionalProperties"), dict):
-        values = schema["additionalProperties"]
-        return next(
-            (
-                problem
-                for key, item in value.items()
-                if (problem := _check_value(f"{name}.{key}", values, item))
-            ),
-            None,
-        )
+        for key, item in value.items():
+            if problem := _check_value(f"{name}.{key}", schema["additionalProperties"], item):
+                return problem
     return None
 
 

@@ -1,4 +1,4 @@
-"""All profiles by their names, and one dispatcher for whatever spelling a model uses."""
+"""All profiles by their names, and a dispatcher that accepts every spelling of a tool's name."""
 
 from __future__ import annotations
 
@@ -31,54 +31,51 @@ ROLES: dict[str, tuple[str, str | None, str | None]] = {
     "yodoca": ("read_skill", "read_skill_resource", None),
     "mux": ("agent_skill_read", "agent_skill_read_file", None),
 }
-"""Profile → the tools that load, read and run."""
+"""Profile → the names of the tools that load a skill, read its files and run its scripts."""
 
 
 def skill_tools(
     session: SkillSession, *profiles: Profile, name_style: NameStyle | None = None
 ) -> list[Tool]:
-    """The tools of the profiles for a session, by their schemas of this moment; `name_style` other
-    than each profile's own.
+    """Return the tools of the profiles for a session; their schemas name its skills of now.
+
+    `name_style` replaces each profile's own style of names. Raises `ValueError` for an unknown
+    profile.
     """
     found: list[Tool] = []
     for profile in profiles or ("native",):
         if profile not in PROFILES:
             raise ValueError(f"unknown profile {profile!r}; there are: {', '.join(PROFILES)}")
         found += importlib.import_module(f"agentsandbox.profiles.{profile}").tools(session)
-    return (
-        found
-        if name_style is None
-        else [replace(tool, wire_name=wire_name(tool.name, name_style)) for tool in found]
-    )
+    if name_style is None:
+        return found
+    return [replace(tool, wire_name=wire_name(tool.name, name_style)) for tool in found]
 
 
 def tools_for(
     config: SkillsConfig, session: SkillSession, sandbox: Sandbox | None = None
 ) -> Toolbox:
-    """The toolbox that a host's settings mean: the tools of its profiles; none when skills are off.
+    """Return the tools of the profiles of a host's settings; none when skills are off.
 
-    The profiles "agentsandbox" and "agentsandbox-head" speak through a sandbox, which has the
-    skills mounted.
+    The profiles "agentsandbox" and "agentsandbox-head" need a sandbox with the skills mounted.
     """
     found: list[Tool] = []
     for profile in config.profiles if config.enabled else ():
-        match profile:
-            case "agentsandbox" | "agentsandbox-head":
-                if sandbox is None:
-                    raise ValueError(f'the profile "{profile}" needs a sandbox')
-                found += importlib.import_module(
-                    f"agentsandbox.profiles.{profile.replace('-', '_')}"
-                ).tools(sandbox)
-            case _:
-                found += skill_tools(session, profile, name_style=config.name_style)
+        if profile != "agentsandbox" and profile != "agentsandbox-head":
+            found += skill_tools(session, profile, name_style=config.name_style)
+            continue
+        if sandbox is None:
+            raise ValueError(f'the profile "{profile}" needs a sandbox')
+        name = profile.replace("-", "_")
+        found += importlib.import_module(f"agentsandbox.profiles.{name}").tools(sandbox)
     return Toolbox(found)
 
 
 def prompt_for(config: SkillsConfig, session: SkillSession) -> str:
-    """The skills' part of a model's instructions: rules in the names of the first profile's tools,
-    the catalog, active skills.
+    """Return the instructions about skills for a model: rules, catalog and active skills.
 
-    "" when there are no skills. The catalog is not repeated where a tool's description has it.
+    They use the names of the first profile's tools. The catalog is left out if the description of a
+    tool has it. Without skills the result is "".
     """
     profile = config.profiles[0]
     style = config.name_style or ("camel" if profile == "remcochat" else "snake")
@@ -87,16 +84,13 @@ def prompt_for(config: SkillsConfig, session: SkillSession) -> str:
     catalog = config.render_catalog(session, read_tool=load, file_tool=read)
     if catalog is None or not config.enabled or not session.search():
         return ""
-    rules = base_rules(load, read, run if session.has_scripts else None)
-    in_prompt = config.delivery in ("instructions", "both") or (
-        config.delivery is None and profile == "runtime"
-    )
-    parts = [
-        rules,
-        None if profile.startswith("agentsandbox") else catalog,
-        session.render_active() if in_prompt else None,
-    ]
-    return "\n\n".join(part for part in parts if part)
+    parts: list[str | None] = [base_rules(load, read, run if session.has_scripts else None)]
+    if not profile.startswith("agentsandbox"):
+        parts.append(catalog)
+    delivery = config.delivery or ("instructions" if profile == "runtime" else "tool_result")
+    if delivery in ("instructions", "both"):
+        parts.append(session.render_active())
+    return "\n\n".join(filter(None, parts))
 
 
 class Toolbox:
@@ -106,20 +100,16 @@ class Toolbox:
         self.tools = tuple(tools)
         self._by_name: dict[str, Tool] = {}
         for tool in self.tools:
-            names = [
-                tool.name,
-                tool.wire_name,
-                *(wire_name(tool.name, style) for style in ("snake", "camel")),
-            ]
-            for name in names:
+            snake, camel = wire_name(tool.name, "snake"), wire_name(tool.name, "camel")
+            for name in (tool.name, tool.wire_name, snake, camel):
                 self._by_name.setdefault(name, tool)
 
     def find(self, name: str) -> Tool | None:
-        """The tool of that name, None when there is none."""
+        """Return the tool of that name, or None."""
         return self._by_name.get(name)
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> Any:
-        """Call a tool and wait; an unknown name is answered, not raised."""
+        """Call a tool and return the answer; for an unknown name that says what is wrong."""
         tool = self.find(name)
         return tool.call(arguments) if tool else self._unknown(name)
 
@@ -129,6 +119,5 @@ class Toolbox:
         return await tool.acall(arguments) if tool else self._unknown(name)
 
     def _unknown(self, name: str) -> dict[str, Any]:
-        return {
-            "error": f"Unknown tool: {name[:100]!r}. Available tools: {', '.join(tool.wire_name for tool in self.tools) or 'none'}"
-        }
+        names = ", ".join(tool.wire_name for tool in self.tools) or "none"
+        return {"error": f"Unknown tool: {name[:100]!r}. Available tools: {names}"}

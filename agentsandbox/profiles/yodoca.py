@@ -22,10 +22,14 @@ if TYPE_CHECKING:
 __all__ = ["SkillContext", "tools"]
 
 CONTEXT_PRIORITY = 60
+LIST = "Lists skills with their descriptions."
+READ = "Loads a skill's full instructions."
+RESOURCE = "Reads a file of a skill: a template, a reference, a checklist."
+PROPOSE = "Proposes a change of a skill as a unified diff, for a person to review."
 
 
 class SkillContext:
-    """The catalog as a context provider: what every invocation is told."""
+    """A context provider that adds the catalog to every invocation."""
 
     context_priority = CONTEXT_PRIORITY
 
@@ -33,12 +37,12 @@ class SkillContext:
         self.session = session
 
     async def get_context(self, prompt: str = "", turn_context: object = None) -> str | None:
-        """The catalog in bullets, None when there are no skills."""
+        """Return the catalog in bullets, None without skills."""
         return render_catalog(self.session.search(), "bullets")
 
 
 def tools(session: SkillSession) -> list[Tool]:
-    """The tools of the profile; none when there are no skills."""
+    """Return the tools of the profile; none without skills."""
     names = [record.name for record in session.search()]
     if not names:
         return []
@@ -52,9 +56,8 @@ def tools(session: SkillSession) -> list[Tool]:
 
     def read(arguments: Mapping[str, Any]) -> str:
         _check_id(arguments["skill_id"])
-        return "\n\n".join(
-            _loaded(session, skill) for skill in session.activate(arguments["skill_id"])
-        )
+        skills = session.activate(arguments["skill_id"])
+        return "\n\n".join(_loaded(session, skill) for skill in skills)
 
     def resource(arguments: Mapping[str, Any]) -> str:
         _check_id(arguments["skill_id"])
@@ -69,69 +72,35 @@ def tools(session: SkillSession) -> list[Tool]:
         return f"Proposed: {proposal.id}. The skill stays as it is until the proposal is approved."
 
     made = partial(make_tool, _refuse)
+    query = {"type": "string"}
     path = {"type": "string", "description": "The path of a file below the skill's directory"}
-    reading = "Reads a file of a skill: a template, a reference, a checklist."
+    file = {"skill_id": skill_id, "path": path}
     found = [
-        made(
-            "list_skills",
-            "Lists skills with their descriptions.",
-            listed,
-            {"query": {"type": "string"}},
-        ),
-        made(
-            "read_skill",
-            "Loads a skill's full instructions.",
-            read,
-            {"skill_id": skill_id},
-            "skill_id",
-        ),
-        made(
-            "read_skill_resource",
-            reading,
-            resource,
-            {"skill_id": skill_id, "path": path},
-            "skill_id",
-            "path",
-        ),
+        made("list_skills", LIST, listed, {"query": query}),
+        made("read_skill", READ, read, {"skill_id": skill_id}, "skill_id"),
+        made("read_skill_resource", RESOURCE, resource, file, "skill_id", "path"),
     ]
     if session.proposals is not None:
-        proposing = "Proposes a change of a skill as a unified diff, for a person to review."
-        proposed = {"skill_id": skill_id, **CHANGE}
-        found.append(
-            made(
-                "propose_skill_update",
-                proposing,
-                propose,
-                proposed,
-                "skill_id",
-                "diff",
-                "justification",
-            )
-        )
+        change, required = {"skill_id": skill_id, **CHANGE}, ("skill_id", "diff", "justification")
+        found.append(made("propose_skill_update", PROPOSE, propose, change, *required))
     return found
 
 
 def _refuse(error: SandboxError | str) -> str:
-    if isinstance(error, SkillPathError) and error.reason in (
-        "absolute",
-        "home",
-        "traversal",
-        "symlink_escape",
-    ):
+    leaving = ("absolute", "home", "traversal", "symlink_escape")
+    if isinstance(error, SkillPathError) and error.reason in leaving:
         return "Path traversal detected"
     return str(error)
 
 
 def _loaded(session: SkillSession, skill: AgentSkill) -> str:
-    """What the model is told of a skill that was loaded."""
+    """Return the answer for a skill that was loaded."""
     body = session.instructions(skill)
     first = f"Skill loaded: {skill.name} (approx. {estimate_tokens(body)} tokens)"
     return "\n\n".join(part for part in (first, body, session.required(skill)) if part is not None)
 
 
 def _check_id(skill_id: str) -> None:
-    """An id is a path, too: `SkillPathError` for one that leaves its directory, before anybody
-    looks for it.
-    """
+    """Raise `SkillPathError` for an id that is a path out of the directory of skills."""
     if skill_id and not is_skill_name(skill_id, unicode=True):
         clean_path(skill_id)

@@ -1,5 +1,6 @@
-"""Agent Skills: made of files, checked, mounted. The names load their modules when first used:
-pydantic and YAML take time.
+"""Agent Skills: made of files, checked, mounted.
+
+A name loads its module when it is first used, because pydantic and YAML take time to import.
 """
 
 from __future__ import annotations

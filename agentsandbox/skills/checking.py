@@ -1,6 +1,4 @@
-"""What an author wants to know about a skill before others load it: the specification's rules, and
-advice beside them.
-"""
+"""Checks for the author of a skill: the rules of the specification, and advice."""
 
 from __future__ import annotations
 
@@ -13,13 +11,14 @@ from agentsandbox.skills.metadata import read_metadata
 from agentsandbox.skills.prompts import estimate_tokens
 from agentsandbox.skills.skill import NO_SKILL_FILE, SKILL_FILE
 from agentsandbox.skills.sources.files import FileSystemSkillSource
-from agentsandbox.skills.validation import Acceptance, Diagnostic
+from agentsandbox.skills.validation import Acceptance, error, warning
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterator
 
     from agentsandbox.skills.sources.files import SkillFile
+    from agentsandbox.skills.validation import Diagnostic
 
 __all__ = ["validate_skill"]
 
@@ -31,61 +30,48 @@ _REFERENCE = re.compile(r"(?<![\w/.:-])((?:\./)?(?:scripts|references|assets)/[\
 def validate_skill(
     path: str | os.PathLike[str], *, unicode_names: bool = False
 ) -> list[Diagnostic]:
-    """Every finding about the skill in a folder: errors are violations of the specification,
-    warnings are advice.
+    """Return every finding about the skill in a folder of the host.
 
-    `unicode_names` reads "lower-case letters" as those of any script.
+    Errors are violations of the specification, warnings are advice. With `unicode_names` names may
+    have lower-case letters of any script.
     """
     source = FileSystemSkillSource(path)
     try:
         files = {file.relative_path: file for file in source.files()}
-    except SkillNotFoundError as error:
-        return [Diagnostic("missing", "error", "", str(error))]
-    except InvalidSkillError as error:
-        return [Diagnostic("unsafe-file", "error", "", problem) for problem in error.problems]
+    except SkillNotFoundError as problem:
+        return [error("missing", str(problem))]
+    except InvalidSkillError as refusal:
+        return [error("unsafe-file", problem) for problem in refusal.problems]
     name = next((name for name in files if name.lower() == SKILL_FILE.lower()), None)
     if name is None:
-        return [Diagnostic("missing-skill-file", "error", "", NO_SKILL_FILE)]
+        return [error("missing-skill-file", NO_SKILL_FILE)]
     try:
         text = read_utf8(files[name].content)
-    except FrontmatterError as error:
-        return [Diagnostic(error.code, "error", "", str(error), name)]
+    except FrontmatterError as problem:
+        return [error(problem.code, str(problem), path=name)]
     metadata, found = read_metadata(
         text, directory=source.directory, strict=True, accept=Acceptance(unicode_names)
     )
     found = [*found, *(_advise(metadata.instructions or "", files) if metadata else ())]
     if name != SKILL_FILE:
-        found.append(
-            Diagnostic(
-                "file-name", "warning", "", f"the file should be called SKILL.md, not {name}"
-            )
-        )
+        found.append(warning("file-name", f"the file should be called SKILL.md, not {name}"))
     return found
 
 
 def _advise(body: str, files: dict[str, SkillFile]) -> Iterator[Diagnostic]:
-    """What the specification recommends."""
+    """Yield a warning for each recommendation of the specification that is not followed."""
     lines = body.count("\n") + 1
     if lines > MAX_LINES or estimate_tokens(body) > MAX_TOKENS:
-        yield Diagnostic(
-            "long-body",
-            "warning",
-            "",
-            f"SKILL.md is long ({lines} lines); move details to references/",
-        )
+        message = f"SKILL.md is long ({lines} lines); move details to references/"
+        yield warning("long-body", message)
     if not body:
-        yield Diagnostic("empty-body", "warning", "", "SKILL.md has no instructions")
+        yield warning("empty-body", "SKILL.md has no instructions")
     directories = {
-        name[: index + 1]
-        for name in files
-        for index, character in enumerate(name)
-        if character == "/"
+        name[:at] for name in files for at, character in enumerate(name) if character == "/"
     }
     for reference in sorted(set(_REFERENCE.findall(body))):
         path = reference.removeprefix("./")
-        if path not in files and f"{path}/" not in directories:
-            yield Diagnostic(
-                "missing-reference", "warning", "", f"SKILL.md mentions {path}, which is not there"
-            )
+        if path not in files and path not in directories:
+            yield warning("missing-reference", f"SKILL.md mentions {path}, which does not exist")
         elif path.startswith("references/") and path.count("/") > 1:
-            yield Diagnostic("deep-reference", "warning", "", f"{path} is more than one level deep")
+            yield warning("deep-reference", f"{path} is more than one level deep")

@@ -1,11 +1,13 @@
-"""How a host uses skills, as one value: where they are, how they are shown, read and run. Presets
-are other systems' habits.
+"""`SkillsConfig`: where a host has its skills, and how they are shown, read and run.
+
+A preset has the settings that another system uses.
 """
 
 from __future__ import annotations
 
 import difflib
 import tomllib
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -36,8 +38,9 @@ Profile = Literal[
 
 
 class SkillsConfig(BaseModel):
-    """Settings of a host; immutable. `SkillsConfig.preset("runtime")` starts from another system's
-    habits.
+    """The settings of a host; immutable. Sizes are in bytes.
+
+    `SkillsConfig.preset("runtime")` starts from the settings of another system.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -45,32 +48,28 @@ class SkillsConfig(BaseModel):
     enabled: bool = True
     directories: tuple[str, ...] = ()
     search_up: tuple[str, ...] = ()
-    """Those of the directories that are looked for in the directories above, too."""
+    """Directories of `directories` that are also looked up in the directories above."""
     installed: bool = False
-    """Whether the skills of installed packages are offered as well, after those of the
-    directories."""
+    """Whether the skills of installed packages are offered too, after those of the directories."""
     profile: Profile | tuple[Profile, ...] = "native"
-    """The vocabulary of the tools, or several; the first is the one that prompts speak."""
+    """The tools' vocabulary, or several; prompts use the first."""
     name_style: Literal["snake", "camel", "dotted"] | None = None
-    """How names of tools are written: None as each profile does."""
+    """How names of tools are written; None for the profile's own style."""
     delivery: Literal["tool_result", "instructions", "both"] | None = None
-    """Where instructions go: into the answers of tools, into the prompt, both; None as the profile
-    does."""
+    """Where instructions go: answers of tools, the prompt, or both; None for the profile's own."""
     requires: Literal["hint", "auto", "ignore"] = "hint"
-    """What becomes of the skills that a skill requires."""
+    """Skills that a skill requires are named to the model, loaded automatically, or ignored."""
     on_invalid: Literal["skip", "raise"] = "skip"
     on_collision: Literal["first", "error"] = "first"
     activation: Literal["tool", "router", "hybrid"] = "tool"
-    """Who chooses skills: the model, the host's router before it, or keywords and the router when
-    they leave it unclear."""
+    """What chooses skills: the model, the host's router, or keywords and then the router."""
     max_router_skills: int = Field(default=3, gt=0)
     search: Literal["substring", "index"] = "substring"
-    """Where a query is looked for: in names and tags, or in an index of all words
-    (`SkillIndex`)."""
+    """Search in names and tags, or in an index of all words (`SkillIndex`)."""
     proposals: str | None = None
-    """The directory for changes that agents propose; without one they cannot."""
+    """The directory for changes that agents propose; without one they cannot propose any."""
     lock: str | None = None
-    """A `skills.lock`: nothing else is loaded."""
+    """The path of a `skills.lock`; only what it lists is loaded."""
     validation: Literal["strict", "lenient"] = "lenient"
     disabled: tuple[str, ...] = ()
     max_skills: int | None = Field(default=200, gt=0)
@@ -79,22 +78,21 @@ class SkillsConfig(BaseModel):
     """Whether names may have letters of any script."""
     max_skill_md_bytes: int = Field(default=200_000, gt=0)
     hard_skill_md_bytes: int = Field(default=1024 * 1024, gt=0)
-    """A SKILL.md that is larger is refused when it is found; one larger than the soft size is cut
-    off when it is shown."""
+    """A SKILL.md beyond this size is refused; one beyond the soft size is shown truncated."""
     max_resource_bytes: int = Field(default=2_000_000, gt=0)
     hard_resource_bytes: int = Field(default=16 * 1024 * 1024, gt=0)
     overflow: Literal["truncate", "error"] = "truncate"
     resource_scope: Literal["root", "references_assets"] = "root"
     allow_internal_dotdot: bool = False
-    """Whether a path may go back by ".." without leaving the skill."""
+    """Whether a path may contain ".." as long as it stays in the skill."""
     binary: Literal["base64", "describe", "error"] = "base64"
     catalog_format: Literal["xml", "json", "tool_description", "bullets", "agent_skills"] = "xml"
     catalog_location: Literal["virtual", "host"] | None = "virtual"
-    """Whether the catalog says where SKILL.md is: in the sandbox, or on the host, or not at all."""
+    """Which path of SKILL.md the catalog shows: in the sandbox, on the host, or none."""
     catalog_order: Literal["name", "discovery"] = "name"
     catalog_max: int | None = Field(default=50, gt=0)
     catalog_characters: int | None = Field(default=None, gt=0)
-    """How long the catalog may be: the least used skills lose their descriptions first."""
+    """The longest catalog; the least used skills lose their descriptions first."""
     require_active: bool = False
     reload: Literal["manual", "mtime", "poll", "watch"] = "manual"
     poll_interval: float = Field(default=5.0, gt=0)
@@ -102,12 +100,12 @@ class SkillsConfig(BaseModel):
     script_workdir: Literal["sandbox", "skill"] = "sandbox"
     allowed_tools: Literal["ignore", "warn", "enforce"] = "ignore"
     script_allowlist: tuple[str, ...] | None = None
-    """Skills whose scripts run whatever their `allowed-tools` say."""
+    """Names of skills whose `allowed-tools` are not enforced."""
 
     @model_validator(mode="before")
     @classmethod
     def _name_the_nearest(cls, values: Any) -> Any:
-        """An unknown key is an error that names the key that was meant."""
+        """Raise for an unknown key; the error names the nearest known one."""
         if isinstance(values, dict):
             for key in sorted(set(values) - set(cls.model_fields)):
                 near = difflib.get_close_matches(str(key), cls.model_fields, 1)
@@ -118,36 +116,27 @@ class SkillsConfig(BaseModel):
 
     @classmethod
     def preset(cls, name: str, **changes: Any) -> SkillsConfig:
-        """The habits of another system, with changes."""
+        """Return the settings of another system, with changes."""
         if name not in PRESETS:
             raise ValueError(f"unknown preset {name!r}; there are: {', '.join(PRESETS)}")
         return cls(**{**PRESETS[name], **changes})
 
     @classmethod
     def from_toml(cls, path: str | os.PathLike[str]) -> SkillsConfig:
-        """The table `[app.skills]` of a file; skills are off unless it says `enabled = true`,
-        settings start from its `preset`.
+        """Read the table `[app.skills]` of a file.
+
+        Skills are off unless it says `enabled = true`. The other settings start from its `preset`.
         """
         values: Any = tomllib.loads(Path(path).read_text(encoding="utf-8"))
         for key in ("app", "skills"):
             values = values.get(key, {})
             if not isinstance(values, dict):
                 raise ValueError(f"[app.skills]: {key} is not a table")
-        start = PRESETS.get(values.get("preset", "default"))
-        if start is None:
-            raise ValueError(
-                f"unknown preset {values['preset']!r}; there are: {', '.join(PRESETS)}"
-            )
-        return cls(
-            **{
-                "enabled": False,
-                **start,
-                **{key: value for key, value in values.items() if key != "preset"},
-            }
-        )
+        name = values.pop("preset", "default")
+        return cls.preset(name, **{"enabled": False, **values})
 
     def discover(self) -> SkillCatalog:
-        """The catalog of the directories; an empty one when skills are off."""
+        """Return the catalog of the directories; an empty one when skills are off."""
         directories = self.directories if self.enabled else ()
         roots = [
             SkillRoot(directory, _scope(directory), directory in self.search_up)
@@ -170,60 +159,47 @@ class SkillsConfig(BaseModel):
     def session(
         self, catalog: SkillCatalog, place: Workplace | None = None, **options: Any
     ) -> SkillSession:
-        """A session on the catalog by these settings; `options` go to `SkillSession`."""
-        settings = {
-            "max_active": self.max_active,
-            "require_active": self.require_active,
-            "rules": self.reading_rules(),
-            "scripts": self.scripts,
-            "script_workdir": self.script_workdir,
-            "allowed_tools": self.allowed_tools,
-            "script_allowlist": self.script_allowlist,
-            "requires": self.requires,
-            "delivery": self.delivery,
-            "index": SkillIndex() if self.search == "index" else None,
-            "proposals": ProposalStore(self.proposals, self.acceptance())
-            if self.proposals is not None
-            else None,
-        }
+        """Return a session with these settings; `options` are those of `SkillSession`."""
+        settings: dict[str, Any] = {name: getattr(self, name) for name in _SESSION_SETTINGS}
+        settings["rules"] = self.reading_rules()
+        if self.search == "index":
+            settings["index"] = SkillIndex()
+        if self.proposals is not None:
+            settings["proposals"] = ProposalStore(self.proposals, self.acceptance())
         return SkillSession(catalog, place, **{**settings, **options})
 
     def router(
         self, session: SkillSession, router: Router | None = None, *, matcher: Matcher | None = None
     ) -> SkillRouter:
-        """What chooses skills for each message, by `activation`; the host's `router` is asked where
-        that says so.
+        """Return what chooses skills for each message, by `activation`.
+
+        The host's `router` is called where `activation` says so.
         """
         return SkillRouter(
             session, self.activation, router, matcher=matcher, max_skills=self.max_router_skills
         )
 
     def acceptance(self) -> Acceptance:
-        """Which names and sizes are taken."""
+        """Return which names and sizes are accepted."""
         return Acceptance(self.unicode_names, self.hard_skill_md_bytes)
 
     def reading_rules(self) -> ReadingRules:
-        """How files are read."""
+        """Return how files are read."""
         return ReadingRules(
-            max_skill_md_bytes=self.max_skill_md_bytes,
-            max_resource_bytes=self.max_resource_bytes,
-            hard_resource_bytes=self.hard_resource_bytes,
-            resource_scope=self.resource_scope,
-            allow_internal_dotdot=self.allow_internal_dotdot,
-            overflow=self.overflow,
-            binary=self.binary,
+            **{each.name: getattr(self, each.name) for each in fields(ReadingRules)}
         )
 
     @property
     def profiles(self) -> tuple[Profile, ...]:
-        """The profiles, one or several."""
+        """`profile` as a tuple."""
         return self.profile if isinstance(self.profile, tuple) else (self.profile,)
 
     def render_catalog(
         self, session: SkillSession, *, read_tool: str | None = None, file_tool: str | None = None
     ) -> str | None:
-        """The catalog as this host shows it; the names are those of the tools that load a skill and
-        read its files.
+        """Return the catalog as this host shows it, None without skills.
+
+        `read_tool` and `file_tool` are the names of the tools that load a skill and read its files.
         """
         return render_catalog(
             session.search(),
@@ -243,7 +219,18 @@ def _scope(directory: str) -> Literal["project", "user"]:
     return "user" if directory.startswith("~") else "project"
 
 
+_SESSION_SETTINGS = (
+    "max_active require_active scripts script_workdir allowed_tools script_allowlist requires "
+    "delivery"
+).split()
+"""Settings that are options of `SkillSession` under the same names."""
 _PROJECT_AND_HOME = ("./.skills", "./.agents/skills", "~/.agents/skills", "~/.remcochat/skills")
+_IN_A_TOOL: dict[str, Any] = {
+    "catalog_location": None,
+    "catalog_order": "discovery",
+    "catalog_max": None,
+}
+"""The catalog of systems whose tools list all skills as they are found."""
 PRESETS: dict[str, dict[str, Any]] = {
     "default": {},
     "remcochat": {
@@ -271,17 +258,13 @@ PRESETS: dict[str, dict[str, Any]] = {
         "on_invalid": "raise",
         "scripts": "shell",
         "catalog_format": "tool_description",
-        "catalog_location": None,
-        "catalog_order": "discovery",
-        "catalog_max": None,
+        **_IN_A_TOOL,
     },
     "yodoca": {
         "directories": ("sandbox/skills",),
         "profile": "yodoca",
         "catalog_format": "bullets",
-        "catalog_location": None,
-        "catalog_order": "discovery",
-        "catalog_max": None,
+        **_IN_A_TOOL,
         "reload": "poll",
         "scripts": "off",
     },

@@ -1,9 +1,12 @@
-"""The YAML at the head of a SKILL.md: taken apart by lines, read without types, aliases, tags or
-surprises.
+"""The front matter of a SKILL.md: YAML between two lines of `---`, then Markdown.
 
-Every scalar is a string. Anchors, aliases, tags, merge keys, directives and deep or large documents
-are refused: a skill's text comes from strangers. What authors really get wrong is mended and
-reported: a value that would need quotes is taken as it stands.
+A skill's text comes from strangers, so only a part of YAML is read. Every scalar is a string.
+Anchors, aliases, tags, merge keys, directives, and deep or large documents are refused.
+
+Real authors make mistakes. The frequent ones are repaired and reported: text before the first
+`---`, a last `---` that is indented or longer, a key that occurs twice, and a value that would need
+quotes. For that last one the text is divided at the lines that begin with a key, and each field is
+read by itself; a field that YAML cannot read is the text as it is written.
 """
 
 from __future__ import annotations
@@ -41,7 +44,7 @@ _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\ud
 
 
 class FrontmatterError(ValueError):
-    """The front matter cannot be read; `code` is the diagnostic's."""
+    """The front matter cannot be read; `code` is that of the diagnostic."""
 
     def __init__(self, code: str, message: str) -> None:
         self.code = code
@@ -50,18 +53,20 @@ class FrontmatterError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Frontmatter:
-    """A SKILL.md taken apart. `fields` holds strings, lists and mappings of strings; `body` is the
-    Markdown, trimmed.
+    """The parts of a SKILL.md.
+
+    fields    the values of the YAML: strings, lists and mappings of strings
+    body      the Markdown, without white space around it
+    oddities  the mistakes that were repaired
     """
 
     fields: dict[str, Any]
     body: str
     oddities: tuple[FrontmatterError, ...] = ()
-    """What is wrong with it, and was mended."""
 
 
 def read_utf8(data: bytes) -> str:
-    """Strict UTF-8 without its byte order mark."""
+    """Decode strict UTF-8 and drop the byte order mark; `FrontmatterError` for anything else."""
     try:
         return str(data, "utf-8").removeprefix(BOM)
     except UnicodeDecodeError as error:
@@ -69,24 +74,25 @@ def read_utf8(data: bytes) -> str:
 
 
 def parse_skill_text(text: str) -> Frontmatter:
-    """Take a SKILL.md apart and read its YAML; `FrontmatterError` says what is wrong."""
+    """Divide a SKILL.md and read its YAML; `FrontmatterError` says what is wrong."""
     oddities: list[FrontmatterError] = []
     head, body = split_frontmatter(text, oddities)
     return Frontmatter(_read_mapping(head, oddities), body, tuple(oddities))
 
 
 class Opening:
-    """What authors and their tools put before the front matter: blank lines, comments, the fence of
-    a code block.
+    """The lines that authors and their tools put before the front matter.
+
+    These are blank lines, comments, and the fence of a code block.
     """
 
     def __init__(self) -> None:
         self.fence = ""
-        """The marks that a code block around the front matter, or around all of it, begins with."""
+        """The marks that open a code block around the front matter or the whole file."""
         self._in_comment = False
 
     def includes(self, line: str) -> bool:
-        """Whether the next line still stands before the front matter."""
+        """Whether the next line is still before the front matter."""
         line = line.strip()
         if self._in_comment or line.startswith("<!--"):
             self._in_comment = "-->" not in line
@@ -98,11 +104,10 @@ class Opening:
 
 
 def split_frontmatter(text: str, oddities: list[FrontmatterError] | None = None) -> tuple[str, str]:
-    """(YAML, body) of a SKILL.md: the first line is `---`, and so is the line that ends the YAML.
-    Line ends become LF.
+    """Return (YAML, body) of a SKILL.md, with LF as the end of every line.
 
-    What stands before the first one, or makes a longer line of the last one, is passed over and
-    added to `oddities`.
+    Text before the first `---`, and a last `---` that is indented or longer, are accepted and added
+    to `oddities`.
     """
     odd = [] if oddities is None else oddities
     lines = text.removeprefix(BOM).replace("\r\n", "\n").replace("\r", "\n").split("\n")
@@ -111,9 +116,8 @@ def split_frontmatter(text: str, oddities: list[FrontmatterError] | None = None)
     if lines[start].strip() != FENCE:
         raise FrontmatterError("no-frontmatter", "SKILL.md must start with YAML frontmatter (---)")
     if start or lines[0].rstrip() != FENCE:
-        odd.append(
-            FrontmatterError("late-start", "SKILL.md does not start with its frontmatter (---)")
-        )
+        message = "SKILL.md does not start with its frontmatter (---)"
+        odd.append(FrontmatterError("late-start", message))
     end = _end_of(lines, start + 1, odd)
     head = "\n".join(lines[start + 1 : end])
     if len(head) > MAX_FRONTMATTER_BYTES:
@@ -124,26 +128,23 @@ def split_frontmatter(text: str, oddities: list[FrontmatterError] | None = None)
 
 
 def _end_of(lines: list[str], start: int, oddities: list[FrontmatterError]) -> int:
-    """The line that ends the YAML: `---`, else one that is almost that."""
+    """Return the number of the line that ends the YAML: `---`, else one that is almost that."""
     numbers = range(start, len(lines))
-    end = next((number for number in numbers if lines[number].rstrip() == FENCE), None)
-    if end is None:
-        end = next((number for number in numbers if _LOOSE_FENCE.fullmatch(lines[number])), None)
-        if end is None:
-            raise FrontmatterError(
-                "unclosed-frontmatter", "SKILL.md frontmatter not properly closed with ---"
-            )
-        oddities.append(
-            FrontmatterError(
-                "loose-fence",
-                f"SKILL.md frontmatter is closed with {lines[end][:40]!r}, not with '---'",
-            )
-        )
-    return end
+    for number in numbers:
+        if lines[number].rstrip() == FENCE:
+            return number
+    for number in numbers:
+        if _LOOSE_FENCE.fullmatch(lines[number]):
+            shown = lines[number][:40]
+            message = f"SKILL.md frontmatter is closed with {shown!r}, not with '---'"
+            oddities.append(FrontmatterError("loose-fence", message))
+            return number
+    message = "SKILL.md frontmatter not properly closed with ---"
+    raise FrontmatterError("unclosed-frontmatter", message)
 
 
 def _body(lines: list[str], fence: str) -> str:
-    """The Markdown, without the end of a code block that began before the front matter."""
+    """Return the Markdown without the end of a code block that began before the front matter."""
     text = "\n".join(lines).strip()
     if fence and text.startswith(f"{fence}\n"):
         text = text[len(fence) :]
@@ -153,11 +154,9 @@ def _body(lines: list[str], fence: str) -> str:
 
 
 def _read_mapping(head: str, oddities: list[FrontmatterError]) -> dict[str, Any]:
-    """The fields of a YAML text; what had to be mended is added to `oddities`."""
+    """Return the fields of a YAML text; add the repaired mistakes to `oddities`."""
     if found := _FORBIDDEN.search(head):
-        raise FrontmatterError(
-            "invalid-yaml", f"Invalid YAML in frontmatter: character {ord(found.group()):#04x}"
-        )
+        raise _invalid(f"character {ord(found.group()):#04x}")
     reader = _Reader()
     try:
         value = reader.document(head)
@@ -176,7 +175,7 @@ def _read_mapping(head: str, oddities: list[FrontmatterError]) -> dict[str, Any]
 
 
 def _fields_of(head: str) -> list[tuple[str, list[str]]]:
-    """The top-level fields: (key, lines), each up to the next line that begins with a key."""
+    """Return (key, lines) of each top-level field, up to the next line that begins with a key."""
     found: list[tuple[str, list[str]]] = []
     for line in head.split("\n"):
         match = _FIELD.match(line)
@@ -188,7 +187,7 @@ def _fields_of(head: str) -> list[tuple[str, list[str]]]:
 
 
 def _read_field(reader: _Reader, key: str, lines: list[str]) -> Any:
-    """The value of one field: by YAML, or where that cannot read it, the text that stands there."""
+    """Return the value of one field: by YAML, or if that cannot read it, the text as written."""
     try:
         value = reader.document("\n".join([f"{key}: {lines[0]}", *lines[1:]]))
         if isinstance(value, dict) and list(value) == [key]:
@@ -202,14 +201,14 @@ def _read_field(reader: _Reader, key: str, lines: list[str]) -> Any:
 
 
 class _Reader:
-    """Builds values from YAML's events; no constructor of the library ever sees them."""
+    """Builds values from YAML's events, without the library's constructors."""
 
     def __init__(self) -> None:
         self.nodes = 0
         self.duplicates: list[FrontmatterError] = []
 
     def document(self, text: str) -> Any:
-        """The value of a YAML text."""
+        """Return the value of a YAML text."""
         import yaml
 
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -232,9 +231,7 @@ class _Reader:
         except (yaml.YAMLError, ValueError) as error:
             if isinstance(error, FrontmatterError):
                 raise
-            raise FrontmatterError(
-                "invalid-yaml", f"Invalid YAML in frontmatter: {_one_line(error)}"
-            ) from None
+            raise _invalid(_one_line(error)) from None
         return value
 
     def _value(self, events: Iterator[Any], event: Any, depth: int) -> Any:
@@ -250,14 +247,11 @@ class _Reader:
                 "yaml-alias", "YAML anchors and aliases are not allowed in frontmatter"
             )
         if event.tag and event.tag != "!":
-            raise FrontmatterError(
-                "yaml-tag", f"YAML tags are not allowed in frontmatter: {event.tag}"
-            )
+            message = f"YAML tags are not allowed in frontmatter: {event.tag}"
+            raise FrontmatterError("yaml-tag", message)
         if isinstance(event, yaml.ScalarEvent):
             if _FORBIDDEN.search(event.value):
-                raise FrontmatterError(
-                    "invalid-yaml", "Invalid YAML in frontmatter: a value holds a control character"
-                )
+                raise _invalid("a value holds a control character")
             return event.value
         if isinstance(event, yaml.SequenceStartEvent):
             items = []
@@ -274,13 +268,14 @@ class _Reader:
                     "yaml-merge", "YAML merge keys are not allowed in frontmatter"
                 )
             if key in mapping:
-                self.duplicates.append(
-                    FrontmatterError(
-                        "yaml-duplicate", f"the key {key[:100]!r} stands twice in the frontmatter"
-                    )
-                )
+                message = f"the key {key[:100]!r} occurs twice in the frontmatter"
+                self.duplicates.append(FrontmatterError("yaml-duplicate", message))
             mapping[key] = self._value(events, next(events), depth + 1)
         return mapping
+
+
+def _invalid(reason: str) -> FrontmatterError:
+    return FrontmatterError("invalid-yaml", f"Invalid YAML in frontmatter: {reason}")
 
 
 def _one_line(error: Exception) -> str:

@@ -1,6 +1,4 @@
-"""Characters that a reader does not see, and that change what a reader or a terminal makes of a
-text.
-"""
+"""Characters that a reader does not see, and that change what a reader or a terminal understands."""
 
 from __future__ import annotations
 
@@ -9,8 +7,8 @@ import re
 __all__ = ["INVISIBLE"]
 
 INVISIBLE = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff0-\ufffb\ufffe\uffff"
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u061c\u180e\u200b-\u200f"
+    "\u202a-\u202e\u2060-\u206f\ufeff\ufff0-\ufffb\ufffe\uffff"
     "\ud800-\udfff\U000e0000-\U000e0fff]"
 )
-"""Controls, format characters, tags, halves of characters; not the white space that ends a line or
-a word."""
+"""Controls, format characters, tags and lone surrogates, but not white space."""

@@ -1,9 +1,9 @@
-"""What a SKILL.md says about its skill, as a model."""
+"""`SkillMetadata`: what a SKILL.md says about its skill."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict
 
@@ -13,15 +13,18 @@ from agentsandbox.skills.validation import (
     KNOWN_FIELDS,
     USUAL,
     Acceptance,
-    Diagnostic,
     check_fields,
+    error,
     errors_of,
     identify,
     split_tools,
+    warning,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from agentsandbox.skills.validation import Diagnostic
 
 __all__ = ["SkillMetadata", "as_mapping", "read_metadata"]
 
@@ -29,9 +32,10 @@ __all__ = ["SkillMetadata", "as_mapping", "read_metadata"]
 class SkillMetadata(BaseModel):
     """The front matter and the instructions of a skill; immutable.
 
-    `name` is the one the skill is known by, `title` what its front matter says. Values of
-    `metadata` are strings (other values as JSON); fields that the specification does not know are
-    in `extra`, as they were written.
+    `name` is the name the skill is known by, `title` the name in its front matter. The values of
+    `metadata` are strings, other values are written as JSON. `extra` has the fields that the
+    specification does not define, as they were written. `instructions` and `raw_content` are None
+    as long as only the front matter was read.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -53,10 +57,11 @@ class SkillMetadata(BaseModel):
     def parse(
         cls, text: str, *, directory: str | None = None, strict: bool = False
     ) -> SkillMetadata:
-        """Read a SKILL.md; `InvalidSkillError` lists every problem."""
+        """Read a SKILL.md. Raises `InvalidSkillError`, whose `problems` lists every error."""
         metadata, diagnostics = read_metadata(text, directory=directory, strict=strict)
         if metadata is None:
-            raise_invalid(diagnostics)
+            problems = errors_of(diagnostics)
+            raise InvalidSkillError("; ".join(problems), problems)
         return metadata
 
     @property
@@ -66,19 +71,20 @@ class SkillMetadata(BaseModel):
 
     @property
     def model_invocable(self) -> bool:
-        """Whether the skill is shown to models (`disable-model-invocation` hides it; it can be
-        loaded all the same).
+        """Whether the skill is shown to models.
+
+        A skill hidden by `disable-model-invocation` can still be loaded by its name.
         """
         return not _is(self.extra.get("disable-model-invocation"), "true")
 
     @property
     def argument_hint(self) -> str | None:
-        """What to write after the skill's name."""
+        """A hint on what to write after the skill's name."""
         return _text(self.extra.get("argument-hint"))
 
     @property
     def when_to_use(self) -> str | None:
-        """More about when the skill is the right one."""
+        """When to use the skill, beside what its description says."""
         return _text(self.extra.get("when_to_use"))
 
     @property
@@ -88,8 +94,9 @@ class SkillMetadata(BaseModel):
 
     @property
     def needs(self) -> dict[str, Any]:
-        """What `metadata.openclaw.requires` (or one of its older names) asks of the machine: bins,
-        env, config.
+        """The requirements on the machine (bins, env, config) in `metadata.openclaw.requires`.
+
+        The older names of that key are read too.
         """
         for key in ("openclaw", "clawdbot", "moltbot", "clawdis"):
             if key in self.metadata:
@@ -99,12 +106,6 @@ class SkillMetadata(BaseModel):
                     continue
                 return needs if isinstance(needs, dict) else {}
         return {}
-
-
-def raise_invalid(diagnostics: list[Diagnostic]) -> NoReturn:
-    """Raise `InvalidSkillError` with the errors among the diagnostics."""
-    problems = errors_of(diagnostics)
-    raise InvalidSkillError("; ".join(problems), problems)
 
 
 def read_metadata(
@@ -117,19 +118,19 @@ def read_metadata(
     with_body: bool = True,
     accept: Acceptance = USUAL,
 ) -> tuple[SkillMetadata | None, list[Diagnostic]]:
-    """A SKILL.md's metadata, None when there are errors among the diagnostics.
+    """Return a SKILL.md's metadata, or None if it has errors, and the diagnostics.
 
-    `name` is the host's own for the skill; with `prefer_directory` its directory's name comes
-    before its own.
+    name              the host's own name for the skill
+    directory         the name of the skill's directory
+    prefer_directory  know the skill by its directory's name rather than by its own
+    with_body         keep the instructions and the text as well
     """
     try:
         front = parse_skill_text(text)
-    except FrontmatterError as error:
-        return None, [Diagnostic(error.code, "error", "", str(error))]
-    found = [
-        Diagnostic(odd.code, "error" if strict else "warning", "", str(odd))
-        for odd in front.oddities
-    ]
+    except FrontmatterError as problem:
+        return None, [error(problem.code, str(problem))]
+    report = error if strict else warning
+    found = [report(odd.code, str(odd)) for odd in front.oddities]
     unicode = accept.unicode_names
     found += check_fields(
         front.fields,
@@ -149,15 +150,8 @@ def read_metadata(
     if errors_of(found):
         return None, found
     if known is None:
-        found.append(
-            Diagnostic(
-                "name-characters",
-                "error",
-                "name",
-                "neither the skill's name nor its directory can be its name",
-            )
-        )
-        return None, found
+        message = "neither the skill's name nor its directory can be its name"
+        return None, [*found, error("name-characters", message, "name")]
     return _model(known, front, text if with_body else None), found
 
 
@@ -197,7 +191,7 @@ def _is(value: Any, word: str) -> bool:
 
 
 def as_mapping(metadata: SkillMetadata) -> Mapping[str, Any]:
-    """The specified fields that are set, by the names of the front matter."""
+    """Return the specification's fields that are set, by their names in the front matter."""
     pairs = {
         "name": metadata.name,
         "description": metadata.description,

@@ -1,8 +1,9 @@
-"""Skills in a filesystem: each under the mount path, by its name."""
+"""Skills in a filesystem: each below the mount path, in a directory of its name."""
 
 from __future__ import annotations
 
 import posixpath
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,13 @@ __all__ = ["SkillInfo", "mount_another", "mount_skills"]
 
 @dataclass(frozen=True, slots=True)
 class SkillInfo:
-    """A mounted skill, and where it is mounted."""
+    """A mounted skill.
+
+    name         the name the skill is known by
+    description  what the skill does and when to use it
+    mount_path   the absolute path of its directory in the sandbox
+    metadata     everything that its SKILL.md says
+    """
 
     name: str
     description: str
@@ -31,10 +38,10 @@ class SkillInfo:
 def mount_skills(
     fs: MemoryFileSystem, skills: Sequence[AgentSkill], mount_path: str, writable: bool
 ) -> tuple[SkillInfo, ...]:
-    """Mount each skill at `mount_path`/name, read-only unless `writable`; nothing is made when
-    there are none.
+    """Mount each skill at `mount_path`/name, read-only unless `writable`.
 
-    Raises `InvalidSkillError` for a mount path that is not one, and for two skills of one name.
+    Without skills the mount path is not created. Raises `InvalidSkillError` for a mount path that
+    cannot be used and for two skills of one name.
     """
     if not skills:
         return ()
@@ -46,12 +53,8 @@ def mount_skills(
         or not mount_path.strip("/")
     ):
         problems.append(f"the skills' mount path must be absolute and not the root: {mount_path!r}")
-    names = [skill.name for skill in skills]
-    if len(set(names)) < len(names):
-        problems += [
-            f"two skills are named {name!r}"
-            for name in sorted({name for name in names if names.count(name) > 1})
-        ]
+    counts = Counter(skill.name for skill in skills)
+    problems += [f"two skills are named {name!r}" for name in sorted(counts) if counts[name] > 1]
     if problems:
         raise InvalidSkillError("; ".join(problems), problems)
     base = posixpath.normpath(mount_path)
@@ -59,7 +62,7 @@ def mount_skills(
     for skill in skills:
         path = posixpath.join(base, skill.name)
         fs.mount_tree(path, skill.tree, read_only=not writable)
-        mounted.append(SkillInfo(skill.name, skill.description, path, skill.metadata))
+        mounted.append(_info(skill, path))
     return tuple(mounted)
 
 
@@ -71,24 +74,26 @@ def mount_another(
     *,
     written: bool,
 ) -> tuple[SkillInfo, ...]:
-    """Have one more skill at a path, read-only unless it is `written` there already; what is
-    mounted then.
+    """Mount one more skill read-only at `path`; return all mounted skills.
+
+    With `written` the skill's files are already at that path in the sandbox, and are kept.
     """
     known = path in [info.mount_path for info in mounted]
     if not known and not written:
-        clear_way(fs, path)
+        _clear_way(fs, path)
     if not fs.exists(path):
         fs.mount_tree(path, skill.tree)
-    return (
-        mounted
-        if known
-        else (*mounted, SkillInfo(skill.name, skill.description, path, skill.metadata))
-    )
+    return mounted if known else (*mounted, _info(skill, path))
 
 
-def clear_way(fs: MemoryFileSystem, path: str) -> None:
-    """Move aside what a user of the sandbox made on the way to a path, where only root may: nobody
-    else's files pass for a skill's.
+def _info(skill: AgentSkill, path: str) -> SkillInfo:
+    return SkillInfo(skill.name, skill.description, path, skill.metadata)
+
+
+def _clear_way(fs: MemoryFileSystem, path: str) -> None:
+    """Rename what a user of the sandbox made on the way to `path` in a directory of root's.
+
+    So no script can make its own files pass for those of a skill.
     """
     user, fs.uid = fs.uid, 0
     try:

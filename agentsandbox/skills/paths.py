@@ -1,6 +1,4 @@
-"""The rules for every path that names a file of a skill, whoever gives it: a source, a model, a
-proposal.
-"""
+"""The rules for every path of a skill's file, whether a source, a model or a proposal gives it."""
 
 from __future__ import annotations
 
@@ -25,13 +23,8 @@ DEPTH_MAX = 32
 SKILL_NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 SKILL_NAME_MAX = 64
 RESERVED_NAMES = frozenset(
-    (
-        "con",
-        "prn",
-        "aux",
-        "nul",
-        *(f"{port}{digit}" for port in ("com", "lpt") for digit in range(1, 10)),
-    )
+    ["con", "prn", "aux", "nul"]
+    + [f"{port}{digit}" for port in ("com", "lpt") for digit in range(1, 10)]
 )
 """Names of devices on Windows: a skill of that name cannot be stored there."""
 
@@ -40,8 +33,9 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 def is_skill_name(name: str, *, unicode: bool = False) -> bool:
-    """Whether a name is one that the specification allows, and that every system can store; with
-    `unicode` in letters of any script.
+    """Whether the specification allows the name and every system can store it.
+
+    With `unicode` the letters may be of any script.
     """
     if len(name) > SKILL_NAME_MAX or name in RESERVED_NAMES:
         return False
@@ -57,10 +51,10 @@ def is_skill_name(name: str, *, unicode: bool = False) -> bool:
 
 
 def clean_path(path: str, *, internal_dotdot: bool = False) -> str:
-    """A relative path below a skill's root: "/" between the parts, no "." left.
-    `SkillPathError.reason` says what is wrong.
+    """Return a relative path below a skill's root with "/" between its parts and without ".".
 
-    With `internal_dotdot` a ".." goes back to the directory before, as long as there is one.
+    Backslashes count as slashes. With `internal_dotdot` a ".." goes back by one directory, but
+    never above the root. Raises `SkillPathError`, whose `reason` says what is wrong.
     """
     if not isinstance(path, str) or not path or path.strip() in (".", ""):
         raise SkillPathError("the path is empty", "invalid")
@@ -87,7 +81,7 @@ def clean_path(path: str, *, internal_dotdot: bool = False) -> str:
 
 
 def contained(link: str, target: str) -> bool:
-    """Whether a link at the relative path `link` that says `target` stays below the root."""
+    """Whether a link at the relative path `link` with the text `target` stays below the root."""
     if target.startswith("/") or "\x00" in target:
         return False
     depth = link.count("/")

@@ -1,4 +1,4 @@
-"""A skill as a value: read once, checked, immutable, shared by every sandbox that mounts it."""
+"""`AgentSkill`: read once, checked, immutable, shared by every sandbox that mounts it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from agentsandbox.skills.sources.files import (
     PackageSkillSource,
     SkillFile,
 )
-from agentsandbox.skills.validation import USUAL, Acceptance, Diagnostic, errors_of
+from agentsandbox.skills.validation import USUAL, Acceptance, error, errors_of, warning
 
 if TYPE_CHECKING:
     import os
@@ -28,24 +28,29 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.fs.trees import FrozenTree
     from agentsandbox.skills.metadata import SkillMetadata
     from agentsandbox.skills.sources.files import SkillSource
+    from agentsandbox.skills.validation import Diagnostic
 
 __all__ = ["NO_SKILL_FILE", "SKILL_FILE", "AgentSkill"]
 
 SKILL_FILE = "SKILL.md"
 AGENT = 1000
-"""Who owns a skill's files in the sandbox: its user, who may change them where the mount is
-writable."""
+"""The owner of a skill's files in the sandbox: its user, who may change them in a writable mount."""
 MAX_PROBLEMS = 20
 NO_SKILL_FILE = "Skill must contain a SKILL.md file"
 
 
 class AgentSkill:
-    """A skill, ready to be mounted. Make one with `from_path`, `from_package`, `from_files` or
-    `from_source`.
+    """A skill, ready to be mounted.
 
-    `name` replaces the name that the front matter gives; `strict` asks for all that the
-    specification asks for; `accept` is what the host takes for a skill. Each of them raises
-    `InvalidSkillError` with every problem, or `SkillNotFoundError` when there is nothing.
+    Make one with `from_path`, `from_package`, `from_files` or `from_source`. A skill has at most
+    5,000 files and 64 MiB.
+
+    name    replaces the name in the front matter
+    strict  require everything that the specification requires
+    accept  which names and sizes are accepted
+
+    Raises `InvalidSkillError`, whose `problems` lists every problem, or `SkillNotFoundError` if the
+    folder or the package does not exist.
     """
 
     __slots__ = ("diagnostics", "digest", "files", "metadata", "name", "package_digest", "tree")
@@ -54,14 +59,15 @@ class AgentSkill:
         name: str
         metadata: SkillMetadata
         files: tuple[SkillFile, ...]
-        """Its files by path; SKILL.md is called so however the author spelt it."""
+        """The files; SKILL.md has that name even if the author wrote `skill.md`."""
         diagnostics: tuple[Diagnostic, ...]
-        """What is untidy about it."""
+        """The warnings about it."""
         digest: str
-        """sha256 of SKILL.md."""
+        """The sha256 of SKILL.md, "sha256:…"."""
         package_digest: str
-        """sha256 over all paths and contents."""
+        """The sha256 of all paths and contents, "sha256:…"."""
         tree: FrozenTree
+        """The files as filesystems share them."""
 
     def __init__(
         self,
@@ -74,9 +80,8 @@ class AgentSkill:
     ) -> None:
         kept, problems = _clean(files)
         if name is not None and not is_skill_name(name, unicode=accept.unicode_names):
-            problems.append(
-                f"the name {name!r} is not a skill's: lower-case letters, digits and single hyphens, at most 64"
-            )
+            rule = "lower-case letters, digits and single hyphens, at most 64"
+            problems.append(f"the name {name!r} is not a skill's: {rule}")
         skill_file = _skill_file(kept)
         if skill_file is None or not skill_file.content.strip():
             problems.append(NO_SKILL_FILE)
@@ -89,8 +94,8 @@ class AgentSkill:
             metadata, diagnostics = read_metadata(
                 text, directory=directory, name=name, strict=strict, accept=accept
             )
-        except FrontmatterError as error:
-            metadata, diagnostics = None, [Diagnostic(error.code, "error", "", str(error))]
+        except FrontmatterError as problem:
+            metadata, diagnostics = None, [error(problem.code, str(problem))]
         if metadata is None:
             problems = errors_of(diagnostics)
             raise InvalidSkillError("; ".join(problems), problems)
@@ -113,7 +118,7 @@ class AgentSkill:
         strict: bool = False,
         accept: Acceptance = USUAL,
     ) -> AgentSkill:
-        """The skill in a folder of the host."""
+        """Read the skill in a folder of the host."""
         return cls.from_source(FileSystemSkillSource(path), name, strict=strict, accept=accept)
 
     @classmethod
@@ -126,8 +131,9 @@ class AgentSkill:
         strict: bool = False,
         accept: Acceptance = USUAL,
     ) -> AgentSkill:
-        """The skill in a directory of an installed package: `from_package("skills_embedded",
-        "git-workflow")`.
+        """Read the skill in a directory of an installed package.
+
+        For example `AgentSkill.from_package("skills_embedded", "git-workflow")`.
         """
         return cls.from_source(
             PackageSkillSource(package, resource), name, strict=strict, accept=accept
@@ -142,7 +148,7 @@ class AgentSkill:
         strict: bool = False,
         accept: Acceptance = USUAL,
     ) -> AgentSkill:
-        """The skill that these files make: path → text or bytes."""
+        """Make a skill of files: path → text or bytes."""
         return cls.from_source(InMemorySkillSource(files), name, strict=strict, accept=accept)
 
     @classmethod
@@ -154,15 +160,17 @@ class AgentSkill:
         strict: bool = False,
         accept: Acceptance = USUAL,
     ) -> AgentSkill:
-        """The skill that a source gives."""
+        """Make a skill of the files of a source.
+
+        The source's `directory`, if it has one, is the name of the skill's directory. What it lists
+        in `left_out` becomes warnings.
+        """
         directory = getattr(source, "directory", None)
         folder = directory if isinstance(directory, str) else None
         skill = cls(source.files(), name=name, directory=folder, strict=strict, accept=accept)
-        left_out = tuple(
-            Diagnostic("left-out", "warning", "", f"left out: {problem}")
-            for problem in getattr(source, "left_out", ())
-        )
-        skill._set(diagnostics=skill.diagnostics + left_out)
+        left_out = [f"left out: {problem}" for problem in getattr(source, "left_out", ())]
+        found = (warning("left-out", message) for message in left_out)
+        skill._set(diagnostics=(*skill.diagnostics, *found))
         return skill
 
     @property
@@ -191,7 +199,7 @@ class AgentSkill:
 
 
 def _clean(files: Iterable[SkillFile]) -> tuple[dict[str, SkillFile], list[str]]:
-    """The files by their cleaned paths, and what is wrong with them."""
+    """Return the files by their cleaned paths, and what is wrong with them."""
     kept: dict[str, SkillFile] = {}
     problems: list[str] = []
     left = sources.MAX_BYTES
@@ -219,30 +227,25 @@ def _clean(files: Iterable[SkillFile]) -> tuple[dict[str, SkillFile], list[str]]
 
 
 def _skill_file(files: Mapping[str, SkillFile]) -> SkillFile | None:
-    """SKILL.md, through a link where it is one."""
+    """Return SKILL.md, or the file that it is a link to."""
     file = files.get(SKILL_FILE)
     for _ in range(8):
         if file is None or file.link is None:
             return file
-        file = files.get(
-            posixpath.normpath(posixpath.join(posixpath.dirname(file.relative_path), file.link))
-        )
+        path = posixpath.join(posixpath.dirname(file.relative_path), file.link)
+        file = files.get(posixpath.normpath(path))
     return None
 
 
 def _package_digest(files: Mapping[str, SkillFile]) -> str:
     digest = hashlib.sha256()
     for path in sorted(files):
-        file = files[path]
-        content = file.content if file.link is None else b"-> " + encode(file.link)
-        digest.update(
-            b"%s\0%s\n" % (encode(path), hashlib.sha256(content).hexdigest().encode("ascii"))
-        )
+        digest.update(b"%s\0%s\n" % (encode(path), encode(files[path].sha256())))
     return f"sha256:{digest.hexdigest()}"
 
 
 def _tree(files: Mapping[str, SkillFile]) -> FrozenTree:
-    """The files as a tree that any number of filesystems can share."""
+    """Return the files as a tree that any number of filesystems can share."""
     contents = {
         path: (file.content, 0o755 if file.executable else 0o644)
         for path, file in files.items()

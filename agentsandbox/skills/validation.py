@@ -1,9 +1,8 @@
-"""What the specification asks of a skill's front matter, as diagnostics: every problem at once,
-none of them raised.
+"""What the specification requires of a skill's front matter, as diagnostics.
 
-Strict is the specification's text. Lenient is for the skills that exist: what is merely untidy
-becomes a warning. What could be an attack (a name that is a path, a field of the wrong kind) is an
-error either way.
+Every problem is reported at once and none is raised. Strict is the specification's text. Lenient is
+for the skills that exist: what is merely untidy becomes a warning. What could be an attack (a name
+that is a path, a field of the wrong kind) is an error either way.
 """
 
 from __future__ import annotations
@@ -30,9 +29,12 @@ __all__ = [
     "Acceptance",
     "Diagnostic",
     "check_fields",
+    "error",
     "errors_of",
     "identify",
+    "safe_words",
     "split_tools",
+    "warning",
 ]
 
 DESCRIPTION_MAX = 1024
@@ -43,11 +45,11 @@ KNOWN_FIELDS = frozenset((*SPECIFIED_FIELDS, "tags", "requires"))
 
 @dataclass(frozen=True, slots=True)
 class Acceptance:
-    """What a host takes for a skill.
+    """Which names and sizes a host accepts.
 
-    unicode_names        names in lower-case letters and digits of any script, as the reference
-                         library takes them; not only a-z and 0-9
-    hard_skill_md_bytes  the most that a SKILL.md may have
+    unicode_names        accept lower-case letters and digits of any script in names, as the
+                         reference library does, not only a-z and 0-9
+    hard_skill_md_bytes  the largest SKILL.md, in bytes
     """
 
     unicode_names: bool = False
@@ -59,8 +61,13 @@ USUAL = Acceptance()
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One finding about a skill. `code` is stable, `field` the front matter's key or "", `path` the
-    file it is about.
+    """One finding about a skill.
+
+    code      a short name that does not change between versions, "name-case" for one
+    severity  "error" or "warning"
+    field     the key of the front matter, or ""
+    message   one sentence
+    path      the file that it is about, or ""
     """
 
     code: str
@@ -74,9 +81,26 @@ class Diagnostic:
         return f"{where}{self.severity}: {self.message}"
 
 
+def error(code: str, message: str, field: str = "", path: str = "") -> Diagnostic:
+    """Return a diagnostic that makes a skill invalid."""
+    return Diagnostic(code, "error", field, message, path)
+
+
+def warning(code: str, message: str, field: str = "", path: str = "") -> Diagnostic:
+    """Return a diagnostic that leaves a skill valid."""
+    return Diagnostic(code, "warning", field, message, path)
+
+
 def errors_of(diagnostics: Iterable[Diagnostic]) -> list[str]:
-    """The messages of the errors among them."""
+    """Return the messages of the errors among the diagnostics."""
     return [diagnostic.message for diagnostic in diagnostics if diagnostic.severity == "error"]
+
+
+def safe_words(problem: Exception) -> str:
+    """Return what an error says, without any path of the host."""
+    if isinstance(problem, OSError):
+        return problem.strerror or "cannot be read"
+    return str(problem)
 
 
 def check_fields(
@@ -87,8 +111,9 @@ def check_fields(
     named: bool = False,
     unicode_names: bool = False,
 ) -> list[Diagnostic]:
-    """Every finding about the fields of a front matter; `named` says that the host gave the skill a
-    name of its own.
+    """Return every finding about the fields of a front matter.
+
+    `named` says that the host gave the skill a name of its own.
     """
     found = [
         *_check_name(fields, directory, named, unicode_names),
@@ -103,7 +128,7 @@ def check_fields(
         tolerated |= {"missing-name", "empty-name"}
     name = fields.get("name")
     if isinstance(name, str) and is_title(name.strip(), directory):
-        tolerated |= _NAME_FORM
+        tolerated |= {"name-case", "name-hyphen", "name-hyphens", "name-characters"}
     return [
         replace(diagnostic, severity="warning") if diagnostic.code in tolerated else diagnostic
         for diagnostic in found
@@ -111,15 +136,12 @@ def check_fields(
 
 
 def split_tools(value: Any) -> tuple[str, ...] | None:
-    """`allowed-tools` as authors write it: words, commas (not those in parentheses) or a list; None
-    for anything else.
+    """Return the names in `allowed-tools`, written as words, with commas or as a list.
+
+    Commas and blanks in parentheses do not separate. None for any other kind of value.
     """
-    if isinstance(value, list):
-        return (
-            tuple(item.strip() for item in value if item.strip())
-            if all(isinstance(item, str) for item in value)
-            else None
-        )
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return tuple(item.strip() for item in value if item.strip())
     if not isinstance(value, str):
         return None
     tools, word, depth = [], "", 0
@@ -133,174 +155,123 @@ def split_tools(value: Any) -> tuple[str, ...] | None:
     return tuple(tool for tool in (*tools, word) if tool)
 
 
-def _error(code: str, field: str, message: str) -> Diagnostic:
-    return Diagnostic(code, "error", field, message)
-
-
 def _check_name(
     fields: Mapping[str, Any], directory: str | None, named: bool, unicode: bool
 ) -> Iterator[Diagnostic]:
     if "name" not in fields:
-        yield _error("missing-name", "name", "Missing required field in frontmatter: name")
+        yield error("missing-name", "Missing required field in frontmatter: name", "name")
         return
     name = fields["name"]
     if not isinstance(name, str) or not name.strip():
-        yield _error("empty-name", "name", "Field 'name' must be a non-empty string")
+        yield error("empty-name", "Field 'name' must be a non-empty string", "name")
         return
     name = name.strip()
     if unicode:
-        name, directory = (
-            unicodedata.normalize("NFKC", name),
-            directory and unicodedata.normalize("NFKC", directory),
-        )
+        name = unicodedata.normalize("NFKC", name)
+        directory = directory and unicodedata.normalize("NFKC", directory)
+    for code, message in _name_problems(name, unicode):
+        yield error(code, message, "name")
+    if directory is not None and directory != name and not named:
+        message = f"Directory name {directory!r} must match skill name {name!r}"
+        yield error("name-directory", message, "name")
+
+
+def _name_problems(name: str, unicode: bool) -> Iterator[tuple[str, str]]:
+    """Yield (code, message) for each rule of the specification that the name breaks."""
     if len(name) > SKILL_NAME_MAX:
-        yield _error(
+        shown = f"{name[:SKILL_NAME_MAX]}…"
+        yield (
             "name-too-long",
-            "name",
-            f"Skill name '{name[:SKILL_NAME_MAX]}…' exceeds 64 character limit ({len(name)} chars)",
+            f"Skill name '{shown}' exceeds 64 character limit ({len(name)} chars)",
         )
     if name != name.lower():
-        yield _error("name-case", "name", f"Skill name {name!r} must be lowercase")
+        yield "name-case", f"Skill name {name!r} must be lowercase"
     if name.startswith("-") or name.endswith("-"):
-        yield _error("name-hyphen", "name", "Skill name cannot start or end with a hyphen")
+        yield "name-hyphen", "Skill name cannot start or end with a hyphen"
     if "--" in name:
-        yield _error("name-hyphens", "name", "Skill name cannot contain consecutive hyphens")
-    if not all(
-        (character.isascii() or unicode) and (character.isalnum() or character == "-")
-        for character in name
-    ):
+        yield "name-hyphens", "Skill name cannot contain consecutive hyphens"
+    letters = name.replace("-", "")
+    if letters and not (letters.isalnum() and (unicode or letters.isascii())):
         rule = "Only letters, digits, and hyphens are allowed."
-        yield _error(
-            "name-characters", "name", f"Skill name {name!r} contains invalid characters. {rule}"
-        )
+        yield "name-characters", f"Skill name {name!r} contains invalid characters. {rule}"
     if name.lower() in RESERVED_NAMES:
-        yield _error(
-            "name-reserved", "name", f"Skill name {name!r} is a device name on some systems"
-        )
-    if directory is not None and directory != name and not named:
-        yield _error(
-            "name-directory", "name", f"Directory name {directory!r} must match skill name {name!r}"
-        )
+        yield "name-reserved", f"Skill name {name!r} is a device name on some systems"
 
 
 def _check_description(fields: Mapping[str, Any]) -> Iterator[Diagnostic]:
-    if "description" not in fields:
-        yield _error(
-            "missing-description",
-            "description",
-            "Missing required field in frontmatter: description",
+    field = "description"
+    if field not in fields:
+        yield error(
+            "missing-description", "Missing required field in frontmatter: description", field
         )
         return
-    description = fields["description"]
+    description = fields[field]
     if not isinstance(description, str) or not description.strip():
-        yield _error(
-            "empty-description", "description", "Field 'description' must be a non-empty string"
-        )
+        yield error("empty-description", "Field 'description' must be a non-empty string", field)
         return
-    if len(description) > DESCRIPTION_MAX:
-        yield _error(
-            "description-too-long",
-            "description",
-            f"Description exceeds 1024 character limit ({len(description)} chars)",
-        )
+    size = len(description)
+    if size > DESCRIPTION_MAX:
+        message = f"Description exceeds 1024 character limit ({size} chars)"
+        yield error("description-too-long", message, field)
     if INVISIBLE.search(description):
-        yield Diagnostic(
-            "hidden-characters",
-            "warning",
-            "description",
-            "The description holds invisible or direction-changing characters",
-        )
+        message = "The description holds invisible or direction-changing characters"
+        yield warning("hidden-characters", message, field)
 
 
 def _check_optional(fields: Mapping[str, Any]) -> Iterator[Diagnostic]:
-    compatibility = fields.get("compatibility")
-    if compatibility is not None and not isinstance(compatibility, str):
-        yield _error(
-            "compatibility-type", "compatibility", "Field 'compatibility' must be a string"
-        )
-    elif compatibility is not None and len(compatibility) > COMPATIBILITY_MAX:
-        yield _error(
-            "compatibility-too-long",
-            "compatibility",
-            f"Compatibility exceeds 500 character limit ({len(compatibility)} chars)",
-        )
-    elif compatibility == "":
-        yield _error(
-            "compatibility-empty", "compatibility", "Field 'compatibility' must not be empty"
-        )
+    field, value = "compatibility", fields.get("compatibility")
+    if value is not None and not isinstance(value, str):
+        yield error("compatibility-type", "Field 'compatibility' must be a string", field)
+    elif value is not None and len(value) > COMPATIBILITY_MAX:
+        message = f"Compatibility exceeds 500 character limit ({len(value)} chars)"
+        yield error("compatibility-too-long", message, field)
+    elif value == "":
+        yield error("compatibility-empty", "Field 'compatibility' must not be empty", field)
     if "license" in fields and not isinstance(fields["license"], str):
-        yield _error("license-type", "license", "Field 'license' must be a string")
-    metadata = fields.get("metadata", {})
-    if not isinstance(metadata, dict) and metadata != "":
-        yield _error("metadata-type", "metadata", "Field 'metadata' must be a mapping")
-    elif isinstance(metadata, dict) and not all(
-        isinstance(value, str) for value in metadata.values()
-    ):
-        yield Diagnostic(
-            "metadata-values", "warning", "metadata", "Values of 'metadata' should be strings"
-        )
-    tools = fields.get("allowed-tools", "")
-    if split_tools(tools) is None:
-        yield _error(
-            "allowed-tools-type", "allowed-tools", "Field 'allowed-tools' must be a string"
-        )
-    elif not isinstance(tools, str) or "," in re.sub(r"\([^)]*\)", "", tools):
-        yield Diagnostic(
-            "allowed-tools-form",
-            "warning",
-            "allowed-tools",
-            "Field 'allowed-tools' should be one string of words",
-        )
+        yield error("license-type", "Field 'license' must be a string", "license")
+    field, value = "metadata", fields.get("metadata", {})
+    if not isinstance(value, dict) and value != "":
+        yield error("metadata-type", "Field 'metadata' must be a mapping", field)
+    elif isinstance(value, dict) and not all(isinstance(each, str) for each in value.values()):
+        yield warning("metadata-values", "Values of 'metadata' should be strings", field)
+    field, value = "allowed-tools", fields.get("allowed-tools", "")
+    if split_tools(value) is None:
+        yield error("allowed-tools-type", "Field 'allowed-tools' must be a string", field)
+    elif not isinstance(value, str) or "," in re.sub(r"\([^)]*\)", "", value):
+        message = "Field 'allowed-tools' should be one string of words"
+        yield warning("allowed-tools-form", message, field)
 
 
 def _check_unknown(fields: Mapping[str, Any]) -> Iterator[Diagnostic]:
-    unknown = sorted(set(fields) - KNOWN_FIELDS)
+    unknown = [name[:SKILL_NAME_MAX] for name in sorted(set(fields) - KNOWN_FIELDS)]
     if unknown:
-        names = ", ".join(name[:SKILL_NAME_MAX] for name in unknown[:20])
-        yield Diagnostic(
-            "unknown-field",
-            "warning",
-            unknown[0][:SKILL_NAME_MAX],
-            f"Unexpected fields in frontmatter: {names}",
-        )
+        message = f"Unexpected fields in frontmatter: {', '.join(unknown[:20])}"
+        yield warning("unknown-field", message, unknown[0])
 
 
 _TOLERATED = frozenset(
-    (
-        "name-too-long",
-        "name-directory",
-        "description-too-long",
-        "compatibility-type",
-        "compatibility-too-long",
-        "compatibility-empty",
-        "license-type",
-        "metadata-type",
-        "allowed-tools-type",
-    )
+    """
+    name-too-long name-directory description-too-long compatibility-type compatibility-too-long
+    compatibility-empty license-type metadata-type allowed-tools-type
+    """.split()
 )
-_NAME_FORM = frozenset(("name-case", "name-hyphen", "name-hyphens", "name-characters"))
+"""Codes of errors that are warnings when a skill is read leniently."""
 _HOSTILE = re.compile(r"""^[.~]|\.\.|[\\"<>`$;|]""")
-_PATH = re.compile(
-    r"\S+/\S*|/\S*/\S*|/"
-)  # "CI/CD Pipeline" is a title, "/deploy" a command, "a/b" a path
+_PATH = re.compile(r"\S+/\S*|/\S*/\S*|/")
+"""A name that is a path, "a/b"; not a title, "CI/CD Pipeline", nor a command, "/deploy"."""
 _WORD = re.compile(r"[a-z0-9]{3,}")
 _TITLE_LETTERS = 6
 
 
 def is_title(name: str, directory: str | None) -> bool:
-    """Whether a name is one for people ("PDF Tools", "数据分析"), and nothing that could be a path, a
-    command, a mark-up, another's name.
+    """Whether a name is a title for people, such as "PDF Tools", and not a path or mark-up.
 
-    A catalog knows such a skill by its directory, so its title need not say the same; but what
-    shares no word with the directory must read as a title does: several words, or several
-    characters of a script that has no capitals, whose letters look like no others.
+    A catalog knows such a skill by its directory, so the title may differ from it. A title that
+    shares no word with the directory must have several words, or several characters of a script
+    without capitals, whose letters look like no others.
     """
-    if (
-        not name.isprintable()
-        or INVISIBLE.search(name)
-        or _HOSTILE.search(name)
-        or name_for(name) is None
-    ):
+    hidden = not name.isprintable() or INVISIBLE.search(name)
+    if hidden or _HOSTILE.search(name) or name_for(name) is None:
         return False
     if directory is not None and _letters(name) == _letters(directory):
         return True
@@ -308,9 +279,8 @@ def is_title(name: str, directory: str | None) -> bool:
         return False
     if directory is None:
         return not name.startswith("/")
-    return (name.isascii() and not _words(name).isdisjoint(_words(directory))) or _reads_as_title(
-        name
-    )
+    shares_a_word = name.isascii() and not _words(name).isdisjoint(_words(directory))
+    return shares_a_word or _reads_as_title(name)
 
 
 def _letters(text: str) -> str:
@@ -318,43 +288,38 @@ def _letters(text: str) -> str:
 
 
 def _words(text: str) -> set[str]:
-    """The words of three letters or more; of a text without such, all of it."""
+    """Return the words of three letters or more; for a text without such words, all of it."""
     return set(_WORD.findall(text.lower())) or {_letters(text)}
 
 
 def _reads_as_title(name: str) -> bool:
-    """Whether it has several words, none of them of letters that are mixed to look like others."""
+    """Whether it has several words, or a script without capitals, and no mixed alphabets."""
     if unicodedata.normalize("NFKC", name) != name:
         return False
     words = [word for word in name.split() if word[0].isalnum() and len(_letters(word)) > 1]
     if any(_is_mixed(word) for word in words):
         return False
-    uncased = sum(
-        character.isalpha() and character.lower() == character.upper() for character in name
-    )
+    uncased = sum(letter.isalpha() and letter.lower() == letter.upper() for letter in name)
     return uncased >= 3 or (len(words) > 1 and sum(map(len, words)) >= _TITLE_LETTERS)
 
 
 def _is_mixed(word: str) -> bool:
-    """Whether a word has letters of ASCII, and others that have capitals as these have: Cyrillic or
-    Greek, but not é.
-    """
-    cased = [
-        unicodedata.normalize("NFKD", character)[0]
-        for character in word
-        if character.lower() != character.upper()
-    ]
-    return len({character.isascii() for character in cased}) > 1
+    """Whether a word mixes ASCII letters with cased ones of another alphabet: Cyrillic, not é."""
+    alphabets = {
+        unicodedata.normalize("NFKD", letter)[0].isascii()
+        for letter in word
+        if letter.lower() != letter.upper()
+    }
+    return len(alphabets) > 1
 
 
 def name_for(title: str) -> str | None:
-    """The name that a skill gets for its title: its letters and digits, and a digest where they are
-    too many or not ASCII's.
+    """Return a skill's name for its title, or None: "PDF Tools" gives `pdf-tools`.
+
+    A title that is too long or not ASCII gets a digest at its end.
     """
     plain = re.sub(r"[^a-z0-9]+", "-", title.casefold()).strip("-")
-    if len(plain) > SKILL_NAME_MAX or any(
-        character.isalnum() and not character.isascii() for character in title
-    ):
+    if len(plain) > SKILL_NAME_MAX or not "".join(filter(str.isalnum, title)).isascii():
         digest = hashlib.sha256(encode(title)).hexdigest()[:8]
         plain = f"{plain[: SKILL_NAME_MAX - 9].rstrip('-') or 'skill'}-{digest}"
     return plain if plain and plain not in RESERVED_NAMES else None
@@ -369,8 +334,10 @@ def identify(
     strict: bool,
     unicode_names: bool = False,
 ) -> str | None:
-    """The name a skill is known by: the host's, else its own or its directory's, whichever can be
-    one, or can be made one.
+    """Return the name a skill is known by, None if there is none.
+
+    That is the host's name for it, else its own or its directory's if the specification allows that
+    name, else a name made from one of these titles.
     """
     if name is not None:
         return name
@@ -385,9 +352,5 @@ def identify(
         plain = unicodedata.normalize("NFKC", candidate) if unicode_names else candidate
         if is_skill_name(plain, unicode=unicode_names):
             return plain
-    titles = (
-        []
-        if strict
-        else [name_for(candidate) for candidate in candidates if is_title(candidate, directory)]
-    )
-    return titles[0] if titles else None
+    titles = [] if strict else [each for each in candidates if is_title(each, directory)]
+    return name_for(titles[0]) if titles else None

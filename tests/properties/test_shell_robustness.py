@@ -22,12 +22,15 @@ QUICK = settings(
 )
 
 FRAGMENTS = st.sampled_from(
-    r"""if then else elif fi for while until do done case in esac select function time coproc ! { } ( ) (( )) [[ ]] ; ;; ;& & && | ||
+    r"""if then else elif fi for while until do done case in esac select function time coproc ! { }
+    ( ) (( )) [[ ]] ; ;; ;& & && | ||
     |& < > << <<- <<< <& >& &>
-    >| <> <( >( $( ` $(( ${ } $ " ' $' \ # * ? [ ] ~ = += a b x 1 -1 0x 08 $x ${x} ${x ${x:-} ${x/ ${!x} ${#x} ${x[ @ % ^ , : echo cat eval
+    >| <> <( >( $( ` $(( ${ } $ " ' $' \ # * ? [ ] ~ = += a b x 1 -1 0x 08 $x ${x}
+    ${x ${x:-} ${x/ ${!x} ${#x} ${x[ @ % ^ , : echo cat eval
     exec exit
     return break continue trap set shift read local declare -A -n
-    unset wait kill printf %s %999d EOF <<EOF {1..9} {a,b} =~ == -eq 2>&1 {fd}> /dev/null /dev/fd/9""".split()
+    unset wait kill printf %s %999d EOF <<EOF {1..9} {a,b} =~ == -eq 2>&1 {fd}>
+    /dev/null /dev/fd/9""".split()
 )  # fmt: skip
 BLANKS = st.sampled_from([" ", " ", "\n", "", "\t", "\0", "\r\n"])
 TEXTS = st.one_of(

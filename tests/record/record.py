@@ -56,7 +56,8 @@ def check(path: Path) -> int:
             if answer != (case.stdout, case.stderr, case.status):
                 count += 1
                 print(
-                    f"{path}: {case.name}\n  recorded {(case.stdout, case.stderr, case.status)}\n  now      {answer}"
+                    f"{path}: {case.name}\n  recorded "
+                    f"{(case.stdout, case.stderr, case.status)}\n  now      {answer}"
                 )
     return count
 

@@ -67,8 +67,14 @@ def page() -> str:
     lines = [
         "# Requirements and the tests that show them",
         "",
-        "Made by `tests/record/requirements.py` from the `row` markers of the tests; do not edit. A row is a numbered line of the",
-        "project's requirements, by its source document; rows that are not listed have no test of their own yet.",
+        (
+            "Made by `tests/record/requirements.py` from the `row` markers of the tests; "
+            "do not edit. A row is a numbered line of the"
+        ),
+        (
+            "project's requirements, by its source document; "
+            "rows that are not listed have no test of their own yet."
+        ),
     ]
     for source, (title, count) in SOURCES.items():
         ids = [f"{source}-{number}" for number in range(1, count + 1)]

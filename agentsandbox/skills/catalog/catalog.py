@@ -1,43 +1,74 @@
-"""The skills that there are: found in ordered roots, known by their front matter, read when they
-are loaded.
+"""A catalog of skills: found in ordered roots, known by their front matter, read when loaded.
 
-One bad skill never hides another: what cannot be used is in `diagnostics`, what lost to an earlier
-skill of the same name in `collisions`. A refresh builds a new index beside the old one and swaps
-them.
+One bad skill never hides another. `diagnostics` lists what cannot be used, `collisions` the skills
+that have the name of an earlier one. A refresh builds a new index beside the old one and then
+replaces it.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from agentsandbox.errors import InvalidSkillError, SkillError
-from agentsandbox.skills.catalog.discovery import Index, safe_words
+from agentsandbox.skills.catalog.discovery import Index
 from agentsandbox.skills.catalog.records import SkillRecord, find_record
 from agentsandbox.skills.catalog.roots import SkillRoot
 from agentsandbox.skills.sources.stores import VirtualSkills
-from agentsandbox.skills.validation import USUAL, Diagnostic
+from agentsandbox.skills.validation import USUAL, error, safe_words
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Collection, Iterable, Iterator
-    from typing import Any, Literal
+    from typing import Any, Literal, Unpack
 
     from agentsandbox.skills.catalog.records import Collision
     from agentsandbox.skills.catalog.watching import RootWatch
     from agentsandbox.skills.skill import AgentSkill
     from agentsandbox.skills.sources.stores import SkillStore
     from agentsandbox.skills.trust.lockfile import SkillLock
-    from agentsandbox.skills.validation import Acceptance
+    from agentsandbox.skills.validation import Acceptance, Diagnostic
 
     Reload = Literal["manual", "mtime", "poll", "watch"]
 
-__all__ = ["CatalogView", "SkillCatalog"]
+__all__ = ["CatalogOptions", "CatalogView", "SkillCatalog"]
+
+
+class CatalogOptions(TypedDict, total=False):
+    """The options of `SkillCatalog.discover`; `SkillCatalog` says what they mean."""
+
+    strict: bool
+    max_skills: int | None
+    disabled: Collection[str]
+    on_invalid: Literal["skip", "raise"]
+    on_collision: Literal["first", "error"]
+    reload: Reload
+    poll_interval: float
+    lock: SkillLock | None
+    accept: Acceptance
 
 
 class SkillCatalog(Mapping[str, SkillRecord]):
-    """Skills by name, in the order of discovery. Make one with `discover`."""
+    """Skills by name, in the order of discovery.
+
+    roots         where to look for skills: the first skill of a name wins, a missing root is empty
+    skills        skills that the host gives; they come before those of the roots
+    strict        require everything that the specification requires
+    max_skills    stop at this number, with a warning
+    disabled      names of skills that are neither shown nor found
+    on_invalid    "skip" a directory that is not a valid skill, or "raise" `InvalidSkillError` with
+                  every problem
+    on_collision  use the "first" of several skills of one name, or raise `InvalidSkillError`:
+                  "error"
+    reload        look again "manual"ly with `refresh`, by "mtime" at every use, by "poll" at the
+                  first use after `poll_interval` seconds, or by "watch" at the first use after a
+                  file of a root changed (needs the extra `watch`). Skills that an agent writes in a
+                  sandbox are seen at once
+    poll_interval seconds, for `reload="poll"`
+    lock          load only the skills of this lock, with exactly its files
+    accept        which names and sizes are accepted
+    """
 
     def __init__(
         self,
@@ -54,9 +85,6 @@ class SkillCatalog(Mapping[str, SkillRecord]):
         lock: SkillLock | None = None,
         accept: Acceptance = USUAL,
     ) -> None:
-        """`skills` are given by the host and come before what the roots hold; the rest is explained
-        at `discover`.
-        """
         self.roots = tuple(
             root if isinstance(root, SkillRoot) else SkillRoot(root) for root in roots
         )
@@ -80,38 +108,14 @@ class SkillCatalog(Mapping[str, SkillRecord]):
     def discover(
         cls,
         *roots: SkillRoot | SkillStore | str | os.PathLike[str],
-        strict: bool = False,
-        max_skills: int | None = None,
-        disabled: Collection[str] = (),
-        on_invalid: Literal["skip", "raise"] = "skip",
-        on_collision: Literal["first", "error"] = "first",
-        reload: Reload = "manual",
-        poll_interval: float = 5.0,
-        lock: SkillLock | None = None,
-        accept: Acceptance = USUAL,
+        **options: Unpack[CatalogOptions],
     ) -> SkillCatalog:
-        """Look for skills in `roots`: the first of a name wins, a missing root is an empty one.
-
-        strict        ask for all that the specification asks for
-        max_skills    stop there, with a warning
-        disabled      names that are neither shown nor found
-        on_invalid    "skip" what is no skill, or "raise" `InvalidSkillError` with all that is wrong
-        on_collision  use the "first" of several skills of one name, or raise an "error"
-        reload        "manual" with `refresh`, "mtime" at every use, "poll" at the first use after
-                      `poll_interval` seconds, "watch" at the first use after a file of a root
-                      changed (needs the extra `watch`); what an agent wrote in a sandbox is seen at
-                      once
-        lock          load only what it says, file by file
-        accept        which names and sizes are taken
-        """
-        return cls(
-            roots, strict=strict, max_skills=max_skills, disabled=disabled, on_invalid=on_invalid, on_collision=on_collision,
-            reload=reload, poll_interval=poll_interval, lock=lock, accept=accept,
-        )  # fmt: skip
+        """Look for skills in `roots` and return the catalog of them."""
+        return cls(roots, **options)
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """Everything that was found wrong or untidy, with the file it is about."""
+        """Every error and warning, with the path of the file that it is about."""
         return self._now().diagnostics
 
     @property
@@ -120,8 +124,9 @@ class SkillCatalog(Mapping[str, SkillRecord]):
         return self._now().collisions
 
     def find(self, name: str) -> SkillRecord:
-        """The skill of that name, in any case when that is clear; `SkillNotFoundError` names what
-        there is.
+        """Return the skill of that name; upper and lower case are the same where that is clear.
+
+        Raises `SkillNotFoundError`, which lists the names of the catalog.
         """
         return find_record(self._now().records, name)
 
@@ -138,11 +143,12 @@ class SkillCatalog(Mapping[str, SkillRecord]):
             raise InvalidSkillError("; ".join(problems), problems)
         self._index = index
         self._refreshed = time.monotonic()
-        self._written = self._in_sandboxes()
+        self._written = self._written_skills()
 
     def report(self, *, redact: bool = True) -> dict[str, Any]:
-        """All that is known, for an administrator's page: skills, what is wrong, collisions. Places
-        on the host unless `redact`.
+        """Return skills, errors, warnings and collisions as JSON-able values.
+
+        It is for an administrator's page. Paths of the host are included only without `redact`.
         """
         index = self._now()
         skills = [
@@ -156,14 +162,11 @@ class SkillCatalog(Mapping[str, SkillRecord]):
             }
             for record in index.records.values()
         ]
-        found = {
-            kind: [
+        found: dict[str, list[dict[str, str]]] = {"error": [], "warning": []}
+        for each in index.diagnostics:
+            found[each.severity].append(
                 {"code": each.code, "message": each.message, "path": each.path}
-                for each in index.diagnostics
-                if each.severity == kind
-            ]
-            for kind in ("error", "warning")
-        }
+            )
         collisions = [
             {
                 "name": each.name,
@@ -186,24 +189,22 @@ class SkillCatalog(Mapping[str, SkillRecord]):
         exclude: Collection[str] = (),
         where: Callable[[SkillRecord], bool] | None = None,
     ) -> CatalogView:
-        """The part of the catalog that one agent may see; it follows refreshes."""
+        """Return the part of the catalog that one agent may see; it follows refreshes."""
         return CatalogView(self, include, exclude, where)
 
     def skills(self) -> list[AgentSkill]:
-        """All of them loaded, to be mounted; those that cannot be are left out and in `diagnostics`
-        from then on.
+        """Load all skills and return them, ready to be mounted.
+
+        A skill that cannot be loaded is left out and added to `diagnostics`.
         """
         index = self._now()
         loaded = []
         for record in index.records.values():
             try:
                 loaded.append(record.load())
-            except (SkillError, OSError) as error:
-                index.diagnostics += (
-                    Diagnostic(
-                        "unreadable", "error", "", safe_words(error), f"{record.name}/SKILL.md"
-                    ),
-                )
+            except (SkillError, OSError) as problem:
+                path = f"{record.name}/SKILL.md"
+                index.diagnostics += (error("unreadable", safe_words(problem), path=path),)
         return loaded
 
     def __getitem__(self, name: str) -> SkillRecord:
@@ -216,7 +217,7 @@ class SkillCatalog(Mapping[str, SkillRecord]):
         return len(self._now().records)
 
     def _now(self) -> Index:
-        stale = self.reload == "mtime" or self._in_sandboxes() != self._written
+        stale = self.reload == "mtime" or self._written_skills() != self._written
         if self.reload == "poll":
             stale |= time.monotonic() - self._refreshed >= self.poll_interval
         elif self.reload == "watch":
@@ -226,9 +227,7 @@ class SkillCatalog(Mapping[str, SkillRecord]):
         return self._index
 
     def _has_changed(self) -> bool:
-        """Whether the system tells of a change, which it does once it is asked for the first
-        time.
-        """
+        """Whether the system reports a change; the first call starts the watch and returns True."""
         from agentsandbox.skills.catalog.watching import RootWatch
 
         if self._watch is None:
@@ -236,10 +235,8 @@ class SkillCatalog(Mapping[str, SkillRecord]):
             return True
         return self._watch.changed()
 
-    def _in_sandboxes(self) -> list[object]:
-        """What stands in those roots that sandboxes write to: nobody needs to tell of a change
-        there.
-        """
+    def _written_skills(self) -> list[object]:
+        """Return the states of the roots that sandboxes write to; they are compared at each use."""
         return [root.path.state() for root in self.roots if isinstance(root.path, VirtualSkills)]
 
 
@@ -259,13 +256,12 @@ class CatalogView(Mapping[str, SkillRecord]):
         self._where = where
 
     def find(self, name: str) -> SkillRecord:
-        """As `SkillCatalog.find`, among what the view shows."""
+        """Return a skill of the view, as `SkillCatalog.find` does."""
         return find_record(dict(self), name)
 
     def _shows(self, record: SkillRecord) -> bool:
-        named = self._include is None or record.name in self._include
         return (
-            named
+            (self._include is None or record.name in self._include)
             and record.name not in self._exclude
             and (self._where is None or self._where(record))
         )

@@ -1,6 +1,4 @@
-"""Looking for skills: each front matter is read once, and again only when its SKILL.md has
-changed.
-"""
+"""Looking for skills. A front matter is read once, and again only when its SKILL.md changed."""
 
 from __future__ import annotations
 
@@ -17,7 +15,7 @@ from agentsandbox.skills.frontmatter import (
     read_utf8,
 )
 from agentsandbox.skills.metadata import read_metadata
-from agentsandbox.skills.validation import Diagnostic
+from agentsandbox.skills.validation import error, safe_words, warning
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -25,9 +23,9 @@ if TYPE_CHECKING:
     from agentsandbox.skills.catalog.roots import Scope
     from agentsandbox.skills.sources.stores import Candidate, LineFile, SkillStore
     from agentsandbox.skills.trust.lockfile import SkillLock
-    from agentsandbox.skills.validation import Acceptance
+    from agentsandbox.skills.validation import Acceptance, Diagnostic
 
-__all__ = ["Index", "read_head", "safe_words"]
+__all__ = ["Index", "read_head"]
 
 WARN_TOKENS = 8000
 BOM = b"\xef\xbb\xbf"
@@ -35,7 +33,7 @@ BLANK = b"\n"
 
 
 class Rules(Protocol):
-    """What a catalog says of the skills that it takes."""
+    """The options of a catalog that decide which skills it takes."""
 
     strict: bool
     accept: Acceptance
@@ -47,7 +45,7 @@ class Rules(Protocol):
 
 
 class Index:
-    """One state of a catalog; `before` lends the records whose files have not changed."""
+    """One state of a catalog. Records whose files have not changed come from `before`."""
 
     def __init__(self, before: Index | None = None) -> None:
         self.records: dict[str, SkillRecord] = {}
@@ -60,7 +58,7 @@ class Index:
         self._full = False
 
     def scan(self, store: SkillStore, scope: Scope, catalog: Rules) -> None:
-        """Add what a store holds."""
+        """Add the skills of a store."""
         try:
             for candidate in store.candidates():
                 if self._full:
@@ -68,57 +66,45 @@ class Index:
                 record = self._record(candidate, scope, catalog)
                 if record is not None:
                     self.add(record, catalog)
-        except OSError as error:
-            self._found.append(
-                Diagnostic(
-                    "unreadable-root",
-                    "warning",
-                    "",
-                    f"a skills directory cannot be read: {safe_words(error)}",
-                )
-            )
+        except OSError as problem:
+            message = f"a skills directory cannot be read: {safe_words(problem)}"
+            self._found.append(warning("unreadable-root", message))
 
     def add(self, record: SkillRecord, catalog: Rules) -> None:
-        """Add a skill unless it is disabled, of a name that is taken, or one too many."""
+        """Add a skill, unless it is disabled, its name is taken, or the catalog is full."""
         name = record.name
         if name in catalog.disabled:
             return
-        taken = next(
-            (known for known in (name, record.metadata.title) if known in self.records), None
-        )
-        if taken is not None:
-            self._losers.setdefault(taken, []).append(record.location or name)
-            return
+        for known in (name, record.metadata.title):
+            if known in self.records:
+                self._losers.setdefault(known, []).append(record.location or name)
+                return
         if catalog.max_skills is not None and len(self.records) >= catalog.max_skills:
             self._full = True
             message = f"there are more than {catalog.max_skills} skills; the rest is left out"
-            self._found.append(Diagnostic("too-many-skills", "warning", "", message))
+            self._found.append(warning("too-many-skills", message))
             return
         record.lock = catalog.lock
         self.records[name] = record
 
     def finish(self) -> None:
-        """Turn what was noted into diagnostics and collisions."""
+        """Set `diagnostics` and `collisions` from what was found."""
         collisions = []
         for name, losers in self._losers.items():
             collisions.append(Collision(name, self.records[name].location or name, tuple(losers)))
             message = f"{len(losers) + 1} skills are named {name!r}; the first is used"
-            self._found.append(Diagnostic("collision", "warning", "name", message))
+            self._found.append(warning("collision", message, "name"))
         self.collisions = tuple(collisions)
         self.diagnostics = tuple(self._found)
 
     def problems(self, catalog: Rules) -> list[str]:
-        """What the catalog must not be with."""
-        fatal = {"error"} if catalog.on_invalid == "raise" else set()
-        found = [
-            f"{each.path}: {each.message}" for each in self.diagnostics if each.severity in fatal
-        ]
-        if catalog.on_collision == "error":
-            found += [
-                each.message.partition(";")[0]
-                for each in self.diagnostics
-                if each.code == "collision"
-            ]
+        """Return the messages for which the catalog's options refuse it."""
+        found = []
+        for each in self.diagnostics:
+            if each.severity == "error" and catalog.on_invalid == "raise":
+                found.append(f"{each.path}: {each.message}")
+            elif each.code == "collision" and catalog.on_collision == "error":
+                found.append(each.message.partition(";")[0])
         return found
 
     def _record(self, candidate: Candidate, scope: Scope, catalog: Rules) -> SkillRecord | None:
@@ -136,13 +122,12 @@ class Index:
 def _read(
     candidate: Candidate, scope: Scope, *, strict: bool, accept: Acceptance
 ) -> tuple[SkillRecord | None, tuple[Diagnostic, ...]]:
-    """The record that a front matter makes, and what is wrong with it."""
-    path = f"{candidate.directory}/SKILL.md"
+    """Return the record that a front matter makes, or None, and the diagnostics about it."""
+    most = accept.hard_skill_md_bytes
+    found: list[Diagnostic]
     try:
-        if candidate.size > accept.hard_skill_md_bytes:
-            raise FrontmatterError(
-                "too-large", f"SKILL.md exceeds {accept.hard_skill_md_bytes} bytes"
-            )
+        if candidate.size > most:
+            raise FrontmatterError("too-large", f"SKILL.md exceeds {most} bytes")
         file = candidate.open()
         try:
             head = read_utf8(read_head(file))
@@ -156,21 +141,25 @@ def _read(
             with_body=False,
             accept=accept,
         )
-    except FrontmatterError as error:
-        metadata, found = None, [Diagnostic(error.code, "error", "", str(error))]
-    except OSError as error:
-        metadata, found = None, [Diagnostic("unreadable", "error", "", safe_words(error))]
+    except FrontmatterError as problem:
+        metadata, found = None, [error(problem.code, str(problem))]
+    except OSError as problem:
+        metadata, found = None, [error("unreadable", safe_words(problem))]
     if candidate.size > WARN_TOKENS * 4:
         message = f"SKILL.md is about {-(-candidate.size // 4)} tokens, more than {WARN_TOKENS}"
-        found.append(Diagnostic("many-tokens", "warning", "", message))
+        found.append(warning("many-tokens", message))
+    path = f"{candidate.directory}/SKILL.md"
     diagnostics = tuple(replace(diagnostic, path=path) for diagnostic in found)
-    return (
-        SkillRecord(metadata, scope, candidate, diagnostics, accept=accept) if metadata else None
-    ), diagnostics
+    if metadata is None:
+        return None, diagnostics
+    return SkillRecord(metadata, scope, candidate, diagnostics, accept=accept), diagnostics
 
 
 def read_head(file: LineFile) -> bytes:
-    """A SKILL.md up to the line that ends its front matter: nothing after it is asked for."""
+    """Read a SKILL.md up to the line that ends its front matter, and nothing after it.
+
+    All lines before the front matter come back as one blank line.
+    """
     lines: list[bytes] = []
     size = 0
     fence = encode(FENCE)
@@ -179,7 +168,7 @@ def read_head(file: LineFile) -> bytes:
     while (
         line and size <= MAX_FRONTMATTER_BYTES and opening.includes(str(line, "utf-8", "replace"))
     ):
-        lines, size = [BLANK], size + len(line)  # one tells of all
+        lines, size = [BLANK], size + len(line)
         line = file.readline(MAX_FRONTMATTER_BYTES + 2)
     lines.append(line)
     ended, size = line.strip() != fence, 0
@@ -189,10 +178,3 @@ def read_head(file: LineFile) -> bytes:
         size += len(line)
         ended = line.rstrip() == fence
     return b"".join(lines)
-
-
-def safe_words(error: Exception) -> str:
-    """The error's words without any path of the host."""
-    if isinstance(error, OSError):
-        return error.strerror or "cannot be read"
-    return str(error)

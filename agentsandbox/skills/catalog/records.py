@@ -1,4 +1,4 @@
-"""What a catalog knows of its skills, and how one is found by its name."""
+"""The record of a skill in a catalog, and how a record is found by its name."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ __all__ = ["Collision", "SkillRecord", "find_record"]
 
 @dataclass(frozen=True, slots=True)
 class Collision:
-    """Several skills of one name: the first in the order of the roots is used. Locations as the
-    host knows them.
+    """Several skills of one name. The winner is the first in the order of the roots.
+
+    Winner and losers are locations on the host, or names where there is no location.
     """
 
     name: str
@@ -35,21 +36,9 @@ class Collision:
 
 
 class SkillRecord:
-    """What a catalog knows of one skill. `body` is None until the skill is loaded."""
+    """A skill in a catalog: its metadata, where it is, and the skill itself once it is loaded."""
 
-    __slots__ = (
-        "_accept",
-        "_skill",
-        "_source",
-        "diagnostics",
-        "location",
-        "lock",
-        "metadata",
-        "mount_path",
-        "scope",
-        "size",
-        "stamp",
-    )
+    __slots__ = ("_accept", "_candidate", "_skill", "diagnostics", "lock", "metadata", "scope")
 
     def __init__(
         self,
@@ -64,17 +53,9 @@ class SkillRecord:
         self.metadata = metadata
         self.scope = scope
         self.diagnostics = diagnostics
-        self.size = (
-            candidate.size if candidate else len(skill.metadata.raw_content or "") if skill else 0
-        )
-        self.stamp = candidate.stamp if candidate else None
-        self.location = candidate.location if candidate else None
-        """Where the host has SKILL.md; never shown to a model."""
-        self.mount_path = candidate.mount_path if candidate else None
-        """Where the sandbox has the skill's directory; None until it is mounted."""
         self.lock: SkillLock | None = None
-        """What the skill must be made of, where the host says it."""
-        self._source = candidate.source if candidate else None
+        """The lock that the skill must match, if the host gave one."""
+        self._candidate = candidate
         self._skill = skill
         self._accept = accept
 
@@ -88,41 +69,63 @@ class SkillRecord:
         return self.metadata.description
 
     @property
+    def size(self) -> int:
+        """The size of SKILL.md in bytes, or in characters for a skill that the host gave."""
+        if self._candidate is not None:
+            return self._candidate.size
+        return len(self._skill.metadata.raw_content or "") if self._skill else 0
+
+    @property
+    def est_tokens(self) -> int:
+        """About how many tokens SKILL.md has."""
+        return -(-self.size // 4)
+
+    @property
+    def stamp(self) -> object:
+        """A value that changes when SKILL.md does; None where that is not known."""
+        return self._candidate.stamp if self._candidate else None
+
+    @property
+    def location(self) -> str | None:
+        """The path of SKILL.md on the host; never shown to a model."""
+        return self._candidate.location if self._candidate else None
+
+    @property
     def root_dir(self) -> str | None:
         """The directory of `location`."""
         return os.path.dirname(self.location) if self.location else None
 
     @property
-    def est_tokens(self) -> int:
-        """About how many tokens its SKILL.md is."""
-        return -(-self.size // 4)
+    def mount_path(self) -> str | None:
+        """The skill's directory, for a skill that was found in the sandbox's own files."""
+        return self._candidate.mount_path if self._candidate else None
 
     @property
     def body(self) -> str | None:
-        """The instructions, once loaded."""
+        """The instructions; None until the skill is loaded."""
         return self._skill.metadata.instructions if self._skill else None
 
     @property
     def digest(self) -> str | None:
-        """sha256 of SKILL.md, once loaded."""
+        """The sha256 of SKILL.md; None until the skill is loaded."""
         return self._skill.digest if self._skill else None
 
     def load(self) -> AgentSkill:
-        """The whole skill, read now if it was not before.
+        """Return the whole skill; the first call reads it.
 
-        `InvalidSkillError` when it cannot be read, `SkillPolicyError` when it is not what was
-        locked.
+        Raises `InvalidSkillError` for a skill that cannot be read and `SkillPolicyError` for one
+        that differs from the lock.
         """
         skill = self._skill
         if skill is None:
-            assert self._source is not None
+            assert self._candidate is not None
+            source = self._candidate.source
             try:
-                skill = AgentSkill.from_source(self._source, self.name, accept=self._accept)
-            except OSError as error:  # it went away meanwhile, or is damaged
-                problem = (
-                    f"the skill {self.name!r} cannot be read: {error.strerror or 'it is damaged'}"
-                )
-                raise InvalidSkillError(problem, [problem]) from None
+                skill = AgentSkill.from_source(source, self.name, accept=self._accept)
+            except OSError as error:  # it was removed meanwhile, or is damaged
+                reason = error.strerror or "it is damaged"
+                problem = f"the skill {self.name!r} cannot be read: {reason}"
+                raise InvalidSkillError(problem) from None
         if self.lock is not None:
             self.lock.check(skill)
         self._skill = skill
@@ -133,8 +136,9 @@ class SkillRecord:
 
 
 def find_record(records: Mapping[str, SkillRecord], name: str) -> SkillRecord:
-    """The record of that name, or title, in any case when that is clear; `SkillNotFoundError` names
-    what there is.
+    """Return the record of that name, else the only one of that name or title in any case.
+
+    Raises `SkillNotFoundError`, which lists the names.
     """
     if name in records:
         return records[name]

@@ -1,6 +1,4 @@
-"""Where a catalog looks for skills: folders and archives of the host, packages, the filesystems of
-sandboxes.
-"""
+"""Where a catalog looks for skills: the host's folders and archives, packages, sandboxes' files."""
 
 from __future__ import annotations
 
@@ -25,11 +23,10 @@ ENTRY_POINTS = "agentsandbox.skills"
 
 @dataclass(frozen=True, slots=True)
 class SkillRoot:
-    """A place to look for skills. `path` is a folder or a zip file of the host, or any
-    `SkillStore`.
+    """A place to look for skills: a folder or a zip file of the host, or any `SkillStore`.
 
-    With `search_up` a relative path is looked for in the working directory and in all above it, up
-    to `stop_at`.
+    With `search_up` a relative path is looked up in the working directory and in every directory
+    above it, up to and including `stop_at`.
     """
 
     path: str | os.PathLike[str] | SkillStore
@@ -38,18 +35,14 @@ class SkillRoot:
     stop_at: str | os.PathLike[str] | None = None
 
     def stores(self) -> list[SkillStore]:
-        """The places that the root means now."""
+        """Return the stores to look in, the nearest first."""
         path = self.path
         if not isinstance(path, (str, os.PathLike)):
             return [path]
         text = os.path.expanduser(os.fspath(path))
         if not self.search_up or os.path.isabs(text):
             return [_store(text)]
-        stop = (
-            os.path.abspath(os.path.expanduser(os.fspath(self.stop_at)))
-            if self.stop_at is not None
-            else None
-        )
+        stop = self.stop_at and os.path.abspath(os.path.expanduser(os.fspath(self.stop_at)))
         here, places = os.path.abspath(os.curdir), []
         while True:
             places.append(os.path.join(here, text))
@@ -64,8 +57,9 @@ def _store(path: str) -> SkillStore:
 
 
 def installed_roots() -> list[SkillRoot]:
-    """The skills of installed packages: each entry point of the group `agentsandbox.skills` names
-    "package:directory".
+    """Return a root for each entry point of the group `agentsandbox.skills`: "package:directory".
+
+    Installed packages offer their skills by such entry points.
     """
     found = sorted(entry_points(group=ENTRY_POINTS), key=lambda entry: entry.name)
     return [SkillRoot(PackageSkills(*entry.value.split(":", 1)), "builtin") for entry in found]

@@ -1,8 +1,7 @@
-"""Whether something changed in the folders of a catalog, by the events of the file system: needs
-the extra `watch`.
+"""Changes in the folders of a catalog, by file-system events. Needs the extra `watch`.
 
-Asking costs a millisecond or two, whatever the folders hold. The system collects the events
-meanwhile.
+The system collects the events. Asking for them takes a millisecond or two, however large the
+folders are.
 """
 
 from __future__ import annotations
@@ -26,8 +25,9 @@ MILLISECONDS = 1
 
 
 class RootWatch:
-    """Watches the folders and archives of roots; one that comes to be is noticed, too. Other roots
-    count as changing always.
+    """Watches the folders and archives of roots, also those that do not exist yet.
+
+    A root of any other kind counts as changed at every call.
     """
 
     def __init__(self, roots: Sequence[SkillRoot]) -> None:
@@ -49,14 +49,14 @@ class RootWatch:
         self._begin()
 
     def changed(self) -> bool:
-        """Whether anything did since the last time."""
+        """Whether anything changed since the last call."""
         if self._existing() != self._there:
             self._begin()
             return True
         return self._blind or (self._events is not None and bool(next(self._events)))
 
     def close(self) -> None:
-        """Watch no more."""
+        """Stop watching."""
         if self._events is not None:
             self._events.close()
             self._events = None
@@ -77,5 +77,5 @@ class RootWatch:
                 rust_timeout=MILLISECONDS,
                 yield_on_timeout=True,
             )
-            next(events)  # only now the system begins to collect
+            next(events)  # the system begins to collect with the first call
             self._events = events

@@ -1,10 +1,11 @@
-"""Skills from elsewhere: archives and indexes over HTTP, repositories over git. Needs the extra
-`remote`.
+"""Skills from elsewhere: archives and indexes over HTTP, repositories over git.
 
-What may be reached is the `NetworkPolicy`'s to say; the address that a name resolved to is checked
-before a byte is sent. What came is known by its sha256: given by the host, named by an index, or
-pinned when it came first. Another content under the same address is refused. Everything is kept in
-a cache by its digest; nothing is unpacked to a disk or run.
+Needs the extra `remote`.
+
+A `NetworkPolicy` decides which addresses may be reached. The IP address that a name resolved to is
+checked before a byte is sent. Content is identified by its sha256, which the host gives, an index
+names, or the cache pins at the first fetch. Different content under the same address is refused.
+Content is cached by its digest; nothing is unpacked to disk and nothing is run.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from agentsandbox.skills.validation import Diagnostic
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from agentsandbox.network import NetworkPolicy
@@ -52,19 +53,22 @@ COMMIT = re.compile(r"[0-9a-f]{40}")
 
 @dataclass(frozen=True, slots=True)
 class FetchedSkills:
-    """What an index gave: the skills that are valid, and what is wrong with the rest."""
+    """The result of reading an index: the valid skills, and what is wrong with the others."""
 
     skills: tuple[AgentSkill, ...]
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
 class RemoteSkills:
-    """Fetches skills and keeps them; give what it returns to `SkillCatalog(skills=…)`.
+    """Fetches skills, to be given to `SkillCatalog(skills=…)`, and caches them.
 
-    policy          which addresses may be reached, and how much and how long one request may take
+    policy          which addresses may be reached, and the size and time of one request
     cache           a directory of the host for contents and pins
-    require_digest  whether a digest must be given, instead of being pinned when a content comes
-                    first
+    require_digest  refuse content without a given digest, instead of pinning it at the first fetch
+
+    Every method that fetches raises `SkillPolicyError` for an address or content that is refused,
+    `SkillLimitError` for too much, `SkillNotFoundError` for what the server does not have,
+    `SkillStateError` for a connection that fails, and `InvalidSkillError` for what is not a skill.
     """
 
     def __init__(
@@ -77,21 +81,23 @@ class RemoteSkills:
     def archive(
         self, url: str, digest: str | None = None, *, name: str | None = None, below: str = ""
     ) -> list[AgentSkill]:
-        """The skills in an archive: one at its top (called `name`), or in directories, below one of
-        them if `below` says so.
+        """Return the skills of an archive: one at its top, called `name`, or one per directory.
+
+        `digest` is "sha256:" and 64 digits; `below` names a directory of the archive to look in.
         """
         return self._checked(url, digest, lambda data: skills_in(unpack(data), name, below))
 
     def document(self, url: str, digest: str | None = None) -> AgentSkill:
-        """The skill that is a SKILL.md alone."""
+        """Return the skill that consists of a single SKILL.md."""
         (skill,) = self._checked(
             url, digest, lambda data: [AgentSkill([SkillFile("SKILL.md", data)])]
         )
         return skill
 
     def index(self, origin: str) -> FetchedSkills:
-        """The skills that a site lists in `/.well-known/agent-skills/index.json`; one bad entry
-        hides no other.
+        """Return the skills that a site lists in `/.well-known/agent-skills/index.json`.
+
+        A bad entry does not hide the others.
         """
         url = origin if origin.endswith(".json") else urljoin(origin, WELL_KNOWN)
         try:
@@ -112,21 +118,15 @@ class RemoteSkills:
                     raise InvalidSkillError("the index lists the name twice")
                 skills[skill.name] = skill
             except SkillError as error:
-                named = entry.get("name") if isinstance(entry, dict) else None
-                problems.append(
-                    Diagnostic(
-                        "remote",
-                        "error",
-                        "",
-                        str(error),
-                        named[:100] if isinstance(named, str) else "",
-                    )
-                )
+                name = entry.get("name") if isinstance(entry, dict) else None
+                path = name[:100] if isinstance(name, str) else ""
+                problems.append(Diagnostic("remote", "error", "", str(error), path))
         return FetchedSkills(tuple(skills.values()), tuple(problems))
 
     def git(self, url: str, ref: str = "HEAD", *, below: str = "") -> list[AgentSkill]:
-        """The skills of a repository at a commit, a branch or a tag; the commit is pinned when it
-        came first.
+        """Return the skills of a repository at a commit, a branch or a tag.
+
+        The commit that a branch or a tag names is pinned at the first fetch.
         """
         from agentsandbox.skills.remote.repositories import fetch_tree, local_path
 
@@ -158,12 +158,12 @@ class RemoteSkills:
         return skills
 
     def forget(self, url: str, ref: str | None = None) -> None:
-        """Take back the pin of an address, so that what is there next is accepted."""
+        """Remove the pin of an address, so that the next fetch accepts any content."""
         with self._changing() as pins:
             pins.pop(f"{url}@{ref}" if ref else url, None)
 
     def get(self, url: str) -> bytes:
-        """What is at an address, by the rules of the policy."""
+        """Return the content of an address, within the policy."""
         from agentsandbox.skills.remote.transport import open_client
 
         with open_client(self.policy) as client:
@@ -175,7 +175,7 @@ class RemoteSkills:
     # the parts
 
     def _entry(self, base: str, entry: Any) -> AgentSkill:
-        """One skill of an index."""
+        """Return the skill of one entry of an index."""
         if not isinstance(entry, dict):
             raise InvalidSkillError("an entry of the index is not an object")
         name, kind, where, digest = (entry.get(key) for key in ("name", "type", "url", "digest"))
@@ -197,31 +197,35 @@ class RemoteSkills:
             raise InvalidSkillError(f"{name}: the skill is called {skill.name!r}")
         return skill
 
-    def _checked(self, url: str, digest: str | None, make: Any) -> list[AgentSkill]:
-        """What `make` makes of the content at an address: kept and pinned only when it is valid."""
+    def _checked(
+        self, url: str, digest: str | None, make: Callable[[bytes], list[AgentSkill]]
+    ) -> list[AgentSkill]:
+        """Return what `make` returns for the content of an address.
+
+        Content is cached and pinned only if `make` accepts it.
+        """
         if digest is not None and not DIGEST.fullmatch(digest):
             raise SkillPolicyError('a digest is "sha256:" and 64 digits')
         wanted = digest or self._pins().get(url)
         if wanted is None and self.require_digest:
             raise SkillPolicyError(f"{url}: a digest is required")
         content = self._kept(wanted) if wanted else None
-        if content is None:
-            content = self.get(url)
-            found = f"sha256:{hashlib.sha256(content).hexdigest()}"
-            if wanted is not None and found != wanted:
-                raise SkillPolicyError(
-                    f"{url}: the content is not what it was: {found} instead of {wanted}"
-                )
-            skills: list[AgentSkill] = make(content)
-            self._keep(found.replace(":", "-"), content)
-            if digest is None:
-                self._pin(url, found)
-            return skills
-        made: list[AgentSkill] = make(content)
-        return made
+        if content is not None:
+            return make(content)
+        content = self.get(url)
+        found = f"sha256:{hashlib.sha256(content).hexdigest()}"
+        if wanted is not None and found != wanted:
+            raise SkillPolicyError(
+                f"{url}: the content is not what it was: {found} instead of {wanted}"
+            )
+        skills = make(content)
+        self._keep(found.replace(":", "-"), content)
+        if digest is None:
+            self._pin(url, found)
+        return skills
 
     def _kept(self, digest: str) -> bytes | None:
-        """The content of that digest, None when it is not kept (or was changed)."""
+        """Return the cached content of a digest, None if there is none or it was changed."""
         try:
             content = (self.cache / digest.replace(":", "-")).read_bytes()
         except FileNotFoundError:
@@ -238,21 +242,19 @@ class RemoteSkills:
         except FileNotFoundError:
             return {}
         except (ValueError, AttributeError, RecursionError):
-            raise SkillStateError(
-                f"{PINS} in the cache is damaged: what was pinned is not known any more"
-            ) from None
+            raise SkillStateError(f"{PINS} in the cache is damaged: the pins are lost") from None
 
     def _pin(self, key: str, digest: str) -> None:
-        """Pin what came first, unless another process pinned something else meanwhile."""
+        """Pin a digest; `SkillPolicyError` if another process has pinned another one meanwhile."""
         with self._changing() as pins:
-            if pins.setdefault(key, digest) != digest:
-                raise SkillPolicyError(
-                    f"{key}: the content is not what another process was given: {digest} instead of {pins[key]}"
-                )
+            pinned = pins.setdefault(key, digest)
+            if pinned != digest:
+                changed = "the content is not what another process was given"
+                raise SkillPolicyError(f"{key}: {changed}: {digest} instead of {pinned}")
 
     @contextmanager
     def _changing(self) -> Iterator[dict[str, str]]:
-        """The pins, to be changed while no other process does."""
+        """Yield the pins to be changed, while no other process can change them."""
         with locked(self.cache / ".lock"):
             pins = self._pins()
             yield pins

@@ -1,8 +1,8 @@
-"""One commit of a git repository, as an archive: over HTTP within a `NetworkPolicy`, or from a
-folder of the host.
+"""One commit of a git repository as an archive, over HTTP or from a folder of the host.
 
-Nothing is checked out, no hook, filter or submodule is looked at. What a pack would unpack to is
-counted before it is unpacked; a tree is walked with a limit on directories as well as on files.
+Nothing is checked out; hooks, filters and submodules are ignored. HTTP stays within a
+`NetworkPolicy`. Servers are not trusted: before a pack is read, the size that all its objects
+unpack to is counted (`check_pack`), and both directories and files of a tree are limited.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _FIXED = (1980, 1, 1, 0, 0, 0)
 
 
 def local_path(url: str) -> str | None:
-    """The folder that is meant, None for an address."""
+    """Return the path of a folder of the host, None for an address of the network."""
     parts = urlsplit(url)
     if parts.scheme == "file":
         return parts.path
@@ -60,7 +60,7 @@ def local_path(url: str) -> str | None:
 def fetch_tree(
     url: str, ref: str, policy: NetworkPolicy, *, local: bool, below: str = ""
 ) -> tuple[str, bytes]:
-    """The commit that `ref` is now, and its files (below a directory) as a zip archive."""
+    """Return the commit that `ref` is now, and its files below a directory as a zip archive."""
     try:
         repo, named = _opened(url, ref) if local else _fetched(url, ref, policy)
         try:
@@ -81,15 +81,8 @@ def fetch_tree(
         raise InvalidSkillError(f"{url}: the repository is damaged: {error}") from None
 
 
-def _names_of(ref: str) -> list[bytes]:
-    return [
-        encode(name)
-        for name in (ref, f"refs/heads/{ref}", f"refs/tags/{ref}", f"refs/remotes/origin/{ref}")
-    ]
-
-
 def _commit(repo: Any, named: bytes | None, ref: str) -> Any:
-    """The commit that an object is, or that a tag names."""
+    """Return the commit `named`, or the one that the tag `named` points to."""
     for _ in range(8):
         if named is None or named not in repo.object_store:
             break
@@ -103,11 +96,11 @@ def _commit(repo: Any, named: bytes | None, ref: str) -> Any:
 
 
 def _choose(refs: Mapping[Any, Any], ref: str) -> Any:
-    """What a branch, a tag or a number means."""
-    return next(
-        (refs[name] for name in _names_of(ref) if refs.get(name)),
-        encode(ref) if len(ref) == 40 else None,
-    )
+    """Return the id of a branch, a tag or a commit, None for an unknown name."""
+    for prefix in ("", "refs/heads/", "refs/tags/", "refs/remotes/origin/"):
+        if found := refs.get(encode(prefix + ref)):
+            return found
+    return encode(ref) if len(ref) == 40 else None
 
 
 def _opened(path: str, ref: str) -> tuple[Any, Any]:
@@ -116,7 +109,7 @@ def _opened(path: str, ref: str) -> tuple[Any, Any]:
 
 
 def _fetched(url: str, ref: str, policy: NetworkPolicy) -> tuple[Any, Any]:
-    """A repository in memory with that one commit, and what the reference is there."""
+    """Return a repository in memory with one commit, and the id of that commit or its tag."""
     repo = dulwich.repo.MemoryRepo()
     pack = io.BytesIO()
     wanted: list[Any] = []
@@ -141,8 +134,9 @@ def _fetched(url: str, ref: str, policy: NetworkPolicy) -> tuple[Any, Any]:
 
 
 class _GuardedGit(dulwich.client.AbstractHttpGitClient):
-    """Git over the client that keeps to the policy. The first request may be redirected, as git
-    allows it; the rest goes there.
+    """Git over a client that keeps to the policy.
+
+    As in git, the first request may be redirected; the others go to the same place.
     """
 
     def __init__(self, url: str, http: Any) -> None:
@@ -169,24 +163,24 @@ class _GuardedGit(dulwich.client.AbstractHttpGitClient):
             found, (answer, content) = url, self._http.ask(url, "POST", headers, body)
         if raise_for_status and answer.status_code != 200:
             raise dulwich.errors.GitProtocolError(f"the server answered {answer.status_code}")
-        return _Answer(
-            answer.headers.get("content-type"), found if found != url else ""
-        ), io.BytesIO(content).read
+        redirected = found if found != url else ""
+        response = _Response(answer.headers.get("content-type"), redirected)
+        return response, io.BytesIO(content).read
 
 
-class _Answer:
-    """What dulwich asks of an HTTP answer."""
+class _Response:
+    """An HTTP response as dulwich needs it."""
 
     def __init__(self, content_type: str | None, redirect_location: str) -> None:
         self.content_type = content_type
         self.redirect_location = redirect_location
 
     def close(self) -> None:
-        """Everything was read already."""
+        """Do nothing: the content has been read."""
 
 
 def check_pack(data: bytes) -> None:
-    """Raise unless a pack unpacks to as much as it says, and that is not too much."""
+    """Raise for a pack whose objects unpack to too much, or to other sizes than they declare."""
     if data[:4] != b"PACK" or len(data) < 32:
         raise InvalidSkillError("the server sent no pack")
     count = int.from_bytes(data[8:12], "big")
@@ -202,7 +196,10 @@ def check_pack(data: bytes) -> None:
 
 
 def _check_object(data: bytes, at: int, left: int) -> tuple[int, int]:
-    """The place after an object, and how much it and what it is a difference to take."""
+    """Return the offset after an object, and the memory that it takes.
+
+    For a difference that includes the size of its result.
+    """
     kind, low = data[at] >> 4 & 7, data[at] & 15
     rest, at = _number(data, at + 1) if data[at] & 128 else (0, at + 1)
     size = rest << 4 | low
@@ -222,7 +219,7 @@ def _check_object(data: bytes, at: int, left: int) -> tuple[int, int]:
 
 
 def _number(data: bytes, at: int) -> tuple[int, int]:
-    """A number in groups of seven bits, the lowest first, and the place after it."""
+    """Return a number in groups of seven bits, the lowest first, and the offset after it."""
     value = shift = 0
     while True:
         value |= (data[at] & 127) << shift
@@ -235,7 +232,7 @@ def _number(data: bytes, at: int) -> tuple[int, int]:
 
 
 def _inflated(data: bytes, at: int, size: int) -> tuple[bytes, int]:
-    """The content at a place, which must have that size; and the place after it."""
+    """Return the content at an offset, which must have that size, and the offset after it."""
     engine = zlib.decompressobj()
     parts, room = [], size + 1
     while not engine.eof:
@@ -253,7 +250,7 @@ def _inflated(data: bytes, at: int, size: int) -> tuple[bytes, int]:
 
 
 def _archive(repo: Any, tree: Any, below: str) -> bytes:
-    """The files of a tree as a zip archive, the same for the same tree."""
+    """Return the files of a tree as a zip archive; the same tree gives the same bytes."""
     prefix = f"{below.strip('/')}/" if below.strip("/") else ""
     written = io.BytesIO()
     total = count = 0
@@ -264,19 +261,17 @@ def _archive(repo: Any, tree: Any, below: str) -> bytes:
             content = repo.object_store[sha].data
             total, count = total + len(content), count + 1
             if total > MAX_BYTES or count > MAX_FILES:
-                raise SkillLimitError(
-                    f"the repository holds more than {MAX_FILES} files or {MAX_BYTES} bytes; name a directory"
-                )
+                held = f"more than {MAX_FILES} files or {MAX_BYTES} bytes"
+                raise SkillLimitError(f"the repository holds {held}; name a directory")
             info = zipfile.ZipInfo(path, _FIXED)
-            info.external_attr = (
-                mode if stat.S_ISLNK(mode) else stat.S_IFREG | (mode & 0o777)
-            ) << 16
+            kept = mode if stat.S_ISLNK(mode) else stat.S_IFREG | (mode & 0o777)
+            info.external_attr = kept << 16
             archive.writestr(info, content)
     return written.getvalue()
 
 
 def _walk(repo: Any, root: Any) -> Iterator[tuple[str, int, Any]]:
-    """The files of a tree; not those of submodules."""
+    """Yield (path, mode, id) for each file of a tree, without submodules."""
     pending = [("", root, 0)]
     trees = 0
     while pending:

@@ -1,5 +1,6 @@
-"""HTTP that checks the address before it speaks: a policy decides on the connection itself, not on
-a name that may change.
+"""HTTP for which a policy checks the IP address of each connection before a byte is sent.
+
+A check of the name alone would not do: the name could resolve to another address a moment later.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ REDIRECTS = frozenset((301, 302, 303, 307, 308))
 
 
 class TimedStream(httpcore.NetworkStream):
-    """A connection that ends at a moment, however slowly the other side speaks."""
+    """A connection that ends at a given time, however slowly the other side sends."""
 
     def __init__(self, stream: httpcore.NetworkStream, until: float) -> None:
         self._stream = stream
@@ -68,7 +69,7 @@ class TimedStream(httpcore.NetworkStream):
 
 
 class GuardedBackend(httpcore.NetworkBackend):
-    """Connects, looks where to, and hangs up unless the policy allows the address."""
+    """Connects, and closes the connection unless the policy allows its IP address."""
 
     def __init__(self, policy: NetworkPolicy, until: float) -> None:
         self.policy = policy
@@ -101,9 +102,7 @@ class GuardedBackend(httpcore.NetworkBackend):
 
 
 class Client:
-    """Asks one address after the other, each one that the policy allows, within its size, all of
-    them within its time.
-    """
+    """Sends requests that the policy allows: each within its size, all of them within its time."""
 
     def __init__(self, policy: NetworkPolicy, pool: httpcore.ConnectionPool, until: float) -> None:
         self.policy = policy
@@ -113,9 +112,7 @@ class Client:
     def get(
         self, url: str, headers: Mapping[str, str] | None = None
     ) -> tuple[str, httpx.Response, bytes]:
-        """The answer of a server and its content, redirections followed; and the address that gave
-        it.
-        """
+        """Follow redirections; return the final address, the response and its content."""
         for _ in range(MAX_REDIRECTS + 1):
             answer, content = self.ask(url, "GET", headers)
             if answer.status_code not in REDIRECTS or "location" not in answer.headers:
@@ -130,7 +127,7 @@ class Client:
         headers: Mapping[str, str] | None = None,
         body: bytes | None = None,
     ) -> tuple[httpx.Response, bytes]:
-        """The answer of a server and its content; redirections are answers."""
+        """Return the response and its content; a redirection is returned like any response."""
         if refusal := self.policy.refusal(url, method):
             raise SkillPolicyError(f"{url}: {refusal}")
         target = httpx.URL(url)
@@ -179,9 +176,7 @@ class Client:
     def _read(self, answer: httpcore.Response, url: str) -> bytes:
         encodings = [value for name, value in answer.headers if name.lower() == b"content-encoding"]
         if any(value.strip().lower() not in (b"identity", b"") for value in encodings):
-            raise SkillPolicyError(
-                f"{url}: the answer is compressed, though it was not asked to be"
-            )
+            raise SkillPolicyError(f"{url}: the answer is compressed without having been asked for")
         chunks, size = [], 0
         for chunk in answer.iter_stream():
             size += len(chunk)
@@ -198,7 +193,7 @@ class Client:
 
 @contextmanager
 def open_client(policy: NetworkPolicy) -> Iterator[Client]:
-    """A client for a few requests, which have the policy's time together."""
+    """Yield a client whose requests share the policy's time."""
     until = time.monotonic() + policy.timeout
     with httpcore.ConnectionPool(
         network_backend=GuardedBackend(policy, until), max_connections=4

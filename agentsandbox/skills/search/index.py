@@ -1,8 +1,13 @@
-"""Finding a skill among thousands: by words, by parts of words, by spelling mistakes, by meaning.
+"""Search for a skill among thousands: by words, parts of words, misspelt words and meaning.
 
-The index holds what a catalog shows: names, tags, descriptions. It is made of SQLite's full-text
-search in memory, brought up to date by what changed, and asked in milliseconds. Meaning needs an
-`Embedder`, which the host gives.
+The index holds what a catalog shows: names, tags, descriptions. It uses SQLite's full-text search
+in memory. `update` changes only the skills that are new, changed or gone; a query takes
+milliseconds.
+
+A search makes several rankings: skills with all words of the query, skills with some of them,
+skills whose name or tags contain it, and with an `Embedder` skills whose vectors point in its
+direction. They are fused by reciprocal ranks. A word that no skill has is replaced by the nearest
+word of the index, found by its trigrams and edit distance.
 """
 
 from __future__ import annotations
@@ -28,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["Embedder", "MiniLmEmbedder", "SkillIndex", "fuse_ranks"]
 
 RANK_CONSTANT = 60
-"""Of reciprocal rank fusion: how little the first places outweigh the next."""
+"""The constant of reciprocal rank fusion: the larger, the less the first places count."""
 MAX_QUERY = 1000
 MAX_WORDS = 16
 MAX_DEPTH = 200
@@ -37,29 +42,34 @@ USE_WEIGHT = 0.1
 
 _WORD = re.compile(r"\w+")
 _LONE = re.compile("[\ud800-\udfff]")
-"""Halves of characters, which neither SQLite nor a model takes."""
+"""Lone surrogates, which neither SQLite nor a model accepts."""
 _COMMON = frozenset(
-    "a an and any are as at be by can do for from how i in into is it its me my of on or our please some that the this to use used using "
-    "want what when which with you your".split()
+    """
+    a an and any are as at be by can do for from how i in into is it its me my of on or our please
+    some that the this to use used using want what when which with you your
+    """.split()
 )
 _SCHEMA = """
-CREATE VIRTUAL TABLE skills USING fts5(name, tags, description, tokenize='porter unicode61 remove_diacritics 2', prefix='2 3');
+CREATE VIRTUAL TABLE skills USING fts5(
+    name, tags, description, tokenize='porter unicode61 remove_diacritics 2', prefix='2 3'
+);
 CREATE VIRTUAL TABLE words USING fts5(word, tokenize='trigram', detail='none');
+"""
+_MATCHING = """
+SELECT rowid FROM skills WHERE skills MATCH ? ORDER BY bm25(skills, 10.0, 5.0, 1.0) LIMIT ?
 """
 
 
 class Embedder(Protocol):
-    """What turns texts into vectors: close in meaning is close in direction."""
+    """Turns texts into vectors; texts of similar meaning get similar directions."""
 
     def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        """One vector for each text, all of one length."""
+        """Return one vector for each text, all of the same length."""
         ...
 
 
 class MiniLmEmbedder:
-    """A small model that runs on this machine, its weights in the package: needs the extra
-    `embeddings`.
-    """
+    """A small model that runs on this machine, with its weights. Needs the extra `embeddings`."""
 
     def __init__(self) -> None:
         try:
@@ -79,20 +89,20 @@ class MiniLmEmbedder:
 
 
 class SkillIndex:
-    """An index of skills for one process; not to be shared between threads.
+    """A search index of skills, for one thread.
 
-    embedder  for the modes "meaning" and "hybrid"; without one, "hybrid" is words alone
+    embedder  for the modes "meaning" and "hybrid"; without one, "hybrid" searches words only
     """
 
     def __init__(self, embedder: Embedder | None = None) -> None:
         self.embedder = embedder
         self._entries: dict[str, object] = {}
-        """Name → the metadata that is indexed: another object is another state."""
+        """Name → the indexed metadata; a skill with another metadata object has changed."""
         self._rows: dict[str, int] = {}
         self._names: dict[int, str] = {}
         self._words: Counter[str] = Counter()
         self._folded: dict[str, str] = {}
-        """Name → name and tags, a line each, without case."""
+        """Name → the name and the tags, one per line, in lower case."""
         self._vectors = Directions()
         self._database: sqlite3.Connection | None = None
 
@@ -100,28 +110,24 @@ class SkillIndex:
         return len(self._entries)
 
     def update(self, records: Iterable[SkillRecord]) -> int:
-        """Have exactly these skills in the index; how many were new, changed or gone."""
+        """Make the index hold exactly these skills; return how many were new, changed or gone."""
         wanted = {record.name: record for record in records}
         gone = [name for name in self._entries if name not in wanted]
         fresh = [
-            record
-            for name, record in wanted.items()
-            if self._entries.get(name) is not record.metadata
+            each for each in wanted.values() if self._entries.get(each.name) is not each.metadata
         ]
         if not gone and not fresh:
             return 0
-        vectors = (
-            self.embedder.embed([_meaning_of(record) for record in fresh])
-            if self.embedder and fresh
-            else ()
-        )
+        names = [record.name for record in fresh]
+        vectors: Sequence[Sequence[float]] = ()
+        if self.embedder and fresh:
+            vectors = self.embedder.embed([_meaning_of(record) for record in fresh])
         database = self._opened()
-        changed = [record.name for record in fresh if record.name in self._entries]
-        for name in (*gone, *changed):
-            self._remove(database, name)
-        self._vectors.put(
-            zip((record.name for record in fresh), vectors, strict=True) if len(vectors) else ()
-        )
+        for name in (*gone, *names):
+            if name in self._entries:
+                self._remove(database, name)
+        if len(vectors):
+            self._vectors.put(zip(names, vectors, strict=True))
         for record in fresh:
             self._add(database, record)
         return len(gone) + len(fresh)
@@ -134,8 +140,10 @@ class SkillIndex:
         limit: int = 20,
         uses: Mapping[str, int] | None = None,
     ) -> list[str]:
-        """The names of the best skills for the query, the best first; those used more often come
-        first among equals.
+        """Return the names of the skills that fit the query, best first, at most `limit`.
+
+        `uses` is name → number of uses; frequent use moves a skill up a little. An empty query
+        returns all names.
         """
         query = _LONE.sub("\ufffd", query[:MAX_QUERY]).strip()
         if not query:
@@ -152,23 +160,19 @@ class SkillIndex:
         return fuse_ranks(rankings, uses)[:limit]
 
     def correct(self, word: str) -> str | None:
-        """The word of the index that a misspelt one was meant to be, None when none is near."""
+        """Return the word of the index nearest to a misspelt one, None if none is near."""
         if len(word) < 3 or self._database is None:
             return None
         parts = " OR ".join(f'"{word[at : at + 3]}"' for at in range(len(word) - 2))
         found = self._database.execute(
             "SELECT word FROM words WHERE words MATCH ? ORDER BY rank LIMIT 60", (parts,)
         )
-        near = [
-            (_distance(word, other), -self._words[other], other)
-            for (other,) in found
-            if self._words[other]
-        ]
-        best = min(near, default=None)
-        return best[2] if best is not None and best[0] <= (1 if len(word) < 6 else 2) else None
+        near = [(_distance(word, other), -self._words[other], other) for (other,) in found]
+        distance, _, best = min(near, default=(3, 0, None))
+        return best if distance <= (1 if len(word) < 6 else 2) else None
 
     def close(self) -> None:
-        """Let go of the database; an index that nobody holds does so by itself."""
+        """Close the database; an index that is garbage-collected closes it too."""
         if self._database is not None:
             self._database.close()
             self._database = None
@@ -193,12 +197,8 @@ class SkillIndex:
 
     def _add(self, database: sqlite3.Connection, record: SkillRecord) -> None:
         texts = _texts_of(record)
-        row = (
-            database.execute(
-                "INSERT INTO skills (name, tags, description) VALUES (?, ?, ?)", texts
-            ).lastrowid
-            or 0
-        )
+        insert = "INSERT INTO skills (name, tags, description) VALUES (?, ?, ?)"
+        row = database.execute(insert, texts).lastrowid or 0
         for word in _words_of(texts):
             if not self._words[word]:
                 database.execute("INSERT INTO words (word) VALUES (?)", (word,))
@@ -226,13 +226,14 @@ class SkillIndex:
         self._vectors.remove(name)
 
     def _by_substring(self, query: str) -> list[str]:
-        """Skills with the query in their name or tags."""
+        """Return the skills with the query in their name or tags."""
         wanted = " ".join(query.casefold().split())  # one line, as each name and tag is
         return [name for name, folded in self._folded.items() if wanted in folded]
 
     def _by_all(self, query: str, uses: Mapping[str, int] | None) -> list[str]:
-        """Skills by all rankings that there are; to have only some of the query's words counts for
-        less than to mean the same.
+        """Return the skills by all rankings.
+
+        With an embedder, those that have only some of the query's words come last.
         """
         every, some = self._by_words(query)
         named = self._by_substring(query)[:MAX_DEPTH]
@@ -242,8 +243,8 @@ class SkillIndex:
         return list(dict.fromkeys(best + some))
 
     def _by_words(self, query: str) -> tuple[list[str], list[str]]:
-        """Skills by their words: those with all of the query's, and those with some."""
-        words = list(dict.fromkeys(_words_of((query,))))
+        """Return the skills with all of the query's words, and those with some of them."""
+        words = list(_words_of((query,)))
         words = [word for word in words if word not in _COMMON][:MAX_WORDS] or words[:MAX_WORDS]
         if not words or self._database is None:
             return [], []
@@ -251,37 +252,26 @@ class SkillIndex:
         every = self._match(self._database, groups, " AND ")
         if len(words) == 1 or len(every) >= MAX_DEPTH:
             return every, []
-        seen = set(every)
-        return every, [
-            name for name in self._match(self._database, groups, " OR ") if name not in seen
-        ]
+        some = self._match(self._database, groups, " OR ")
+        return every, [name for name in some if name not in every]
 
     def _group(self, database: sqlite3.Connection, word: str) -> str:
-        """What stands for a word in a query: itself, what it begins, and what it was meant to be
-        where nobody has it.
-        """
+        """Return the query for a word: the word and words that begin with it, or its correction."""
         if len(word) == 1:
             return f'"{word}"'
         group = f'("{word}" OR "{word}" *)'
-        if (
-            word in self._words
-            or database.execute(
-                "SELECT 1 FROM skills WHERE skills MATCH ? LIMIT 1", (group,)
-            ).fetchone()
-        ):
+        any_match = "SELECT 1 FROM skills WHERE skills MATCH ? LIMIT 1"
+        if word in self._words or database.execute(any_match, (group,)).fetchone():
             return group
         meant = self.correct(word)
         return f'"{meant}"' if meant else group
 
     def _match(self, database: sqlite3.Connection, groups: Sequence[str], joint: str) -> list[str]:
-        found = database.execute(
-            "SELECT rowid FROM skills WHERE skills MATCH ? ORDER BY bm25(skills, 10.0, 5.0, 1.0) LIMIT ?",
-            (joint.join(groups), MAX_DEPTH),
-        )
+        found = database.execute(_MATCHING, (joint.join(groups), MAX_DEPTH))
         return [self._names[row] for (row,) in found]
 
     def _by_meaning(self, query: str) -> list[str]:
-        """Skills by the direction of their vectors."""
+        """Return the skills by the direction of their vectors."""
         if self.embedder is None:
             raise SkillStateError("searching by meaning needs an embedder")
         (vector,) = self.embedder.embed([query])
@@ -291,7 +281,7 @@ class SkillIndex:
 def fuse_ranks(
     rankings: Iterable[Sequence[str]], uses: Mapping[str, int] | None = None
 ) -> list[str]:
-    """One ranking of several, by reciprocal ranks; frequent use moves a skill up a little."""
+    """Fuse rankings into one by reciprocal ranks; frequent use moves a skill up a little."""
     scores: dict[str, float] = {}
     for ranking in rankings:
         for place, name in enumerate(ranking, 1):
@@ -317,22 +307,15 @@ def _meaning_of(record: SkillRecord) -> str:
     )
 
 
-def _words_of(texts: Iterable[str]) -> set[str] | dict[str, None]:
-    """The words of the texts as the index knows them: folded, without accents, each once and in
-    order.
-    """
-    plain = unicodedata.normalize("NFKD", " ".join(texts)).casefold()
-    return dict.fromkeys(
-        _WORD.findall(
-            "".join(
-                " " if char == "_" else char for char in plain if not unicodedata.combining(char)
-            )
-        )
-    )
+def _words_of(texts: Iterable[str]) -> dict[str, None]:
+    """Return the words of the texts in lower case without accents, each once, in order."""
+    plain = unicodedata.normalize("NFKD", " ".join(texts)).casefold().replace("_", " ")
+    letters = [letter for letter in plain if not unicodedata.combining(letter)]
+    return dict.fromkeys(_WORD.findall("".join(letters)))
 
 
 def _distance(one: str, other: str) -> int:
-    """How many letters are wrong, missing, too many or swapped; counting stops at 3."""
+    """Return the edit distance of two words, at most 3; a swap of neighbours counts once."""
     if abs(len(one) - len(other)) > 2:
         return 3
     before: list[int] = []

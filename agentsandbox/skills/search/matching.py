@@ -1,8 +1,7 @@
-"""Skills chosen before the model is asked: by keywords, by a router that the host supplies, or by
-both.
+"""Skills chosen for a message before the model is called: by keywords, by a router, or by both.
 
-No model is called here. A router is the host's: it is given the message and the skills, and answers
-with names.
+No model is called here. A router is a function of the host: it gets the message and the skills and
+returns names.
 """
 
 from __future__ import annotations
@@ -28,14 +27,17 @@ __all__ = ["KeywordMatcher", "Match", "Matcher", "Routing", "SkillRouter"]
 MAX_ROUTED = 3
 SHORTLIST = 8
 CERTAIN = 0.5
-"""A best score of at least so much, and so much above the next, needs no router."""
 LEAD = 1.5
+"""No router is needed if the best score is at least `CERTAIN` and `LEAD` times the next one."""
 
 _WORD = re.compile(r"[^\W_]{2,}")
 _COMMON = frozenset(
-    "about all also an and any are as ask at be by can do does for from get has have help how if in into is it its make me my need "
-    "not of on or our out please should skill so some task than that the them then there this to up use used user uses using want what "
-    "when where which who will with work you your".split()
+    """
+    about all also an and any are as ask at be by can do does for from get has have help how if in
+    into is it its make me my need not of on or our out please should skill so some task than that
+    the them then there this to up use used user uses using want what when where which who will with
+    work you your
+    """.split()
 )
 
 
@@ -48,16 +50,17 @@ class Match:
 
 
 class Matcher(Protocol):
-    """What finds the skills that fit a message, the best first."""
+    """Finds the skills that fit a message."""
 
     def match(self, message: str, skills: Sequence[SkillRecord]) -> list[Match]:
-        """The skills that fit at all."""
+        """Return the skills that fit, best first."""
         ...
 
 
 class KeywordMatcher:
-    """Scores by the words that a message shares with a skill's name, tags and description; rare
-    words count more.
+    """Scores the words that a message shares with a skill's name, tags and description.
+
+    Words that few skills have count more.
     """
 
     def __init__(self) -> None:
@@ -85,29 +88,31 @@ class KeywordMatcher:
 
 @dataclass(frozen=True, slots=True)
 class Routing:
-    """What was decided for a message: skills that are active now because of it, and those that a
-    model may want to load.
+    """The decision for a message.
+
+    loaded     skills that are active now because of it
+    shortlist  skills that the model may want to load
+    asked      whether the router was called
+    unknown    names that the router returned and that are not skills
     """
 
     loaded: tuple[str, ...] = ()
     shortlist: tuple[str, ...] = ()
     asked: bool = False
-    """Whether the router was."""
     unknown: tuple[str, ...] = ()
-    """What the router named that is no skill."""
 
 
 class SkillRouter:
     """Chooses skills for each message of a session.
 
     activation  "tool": only "/name" at the start of a message loads a skill; "router": the router
-                says which are loaded; "hybrid": keywords make a shortlist for the model, and the
-                router is asked only when they leave it unclear
-    router      (message, skills) → names, or something to await for them (`aroute`)
-    max_skills  how many the router may have loaded at a time; it may also be given more, which are
-                left out
+                decides which are loaded; "hybrid": keywords make a shortlist for the model, and the
+                router is called only if they leave it unclear
+    router      (message, skills) → names, or an awaitable of names (`aroute`)
+    max_skills  the most skills that the router may have loaded; further names are left out
+    shortlist   the most skills of a shortlist
 
-    What was loaded for a message and is not chosen for the next one is unloaded.
+    A skill that was loaded for a message and is not chosen for the next one is unloaded.
     """
 
     def __init__(
@@ -133,11 +138,10 @@ class SkillRouter:
         self._routed: tuple[str, ...] = ()
 
     def route(self, message: str) -> Routing:
-        """Choose for a message, with a router that answers at once."""
+        """Choose for a message. Raises `SkillStateError` if the router is asynchronous."""
         done, candidates = self._begin(message)
-        if done is not None:
-            return done
-        assert self.router is not None
+        if done is not None or self.router is None:
+            return done or Routing()
         names = self.router(message, candidates)
         if inspect.isawaitable(names):
             if inspect.iscoroutine(names):
@@ -148,14 +152,13 @@ class SkillRouter:
     async def aroute(self, message: str) -> Routing:
         """Choose for a message, in the running event loop."""
         done, candidates = self._begin(message)
-        if done is not None:
-            return done
-        assert self.router is not None
+        if done is not None or self.router is None:
+            return done or Routing()
         names = self.router(message, candidates)
         return self._finish(await names if inspect.isawaitable(names) else names, candidates)
 
     def _begin(self, message: str) -> tuple[Routing | None, Sequence[SkillRecord]]:
-        """What can be decided without the router, or whom it may choose from."""
+        """Return the decision if it needs no router, else the skills to choose from."""
         if self.session.invoke(message) is not None:
             return Routing(loaded=self.session.active[-1:]), ()
         if self.activation == "tool":
@@ -174,22 +177,13 @@ class SkillRouter:
     def _finish(self, names: Iterable[str], candidates: Sequence[SkillRecord]) -> Routing:
         known = {record.name for record in candidates}
         wanted = list(dict.fromkeys(str(name) for name in names))
-        chosen = tuple(name for name in wanted if name in known)[: self.max_skills]
-        loaded = self._replace(chosen)
-        shortlist = (
-            tuple(record.name for record in candidates) if self.activation == "hybrid" else ()
-        )
-        return Routing(
-            loaded,
-            shortlist[: self.shortlist],
-            True,
-            tuple(name for name in wanted if name not in known),
-        )
+        loaded = self._replace([name for name in wanted if name in known][: self.max_skills])
+        shortlist = [record.name for record in candidates] if self.activation == "hybrid" else []
+        unknown = tuple(name for name in wanted if name not in known)
+        return Routing(loaded, tuple(shortlist[: self.shortlist]), True, unknown)
 
     def _replace(self, chosen: Sequence[str]) -> tuple[str, ...]:
-        """Have the chosen skills active in place of those chosen before; as many as there is room
-        for.
-        """
+        """Load the chosen skills in place of those chosen before, as many as the session allows."""
         session = self.session
         session.unload([name for name in self._routed if name not in chosen])
         room = session.max_active - len([name for name in session.active if name not in chosen])
@@ -201,14 +195,14 @@ class SkillRouter:
 
 
 def _is_clear(matches: Sequence[Match]) -> bool:
-    """Whether the best of them is good, and much better than the next."""
+    """Whether the best match is good, and much better than the next."""
     if not matches or matches[0].score < CERTAIN:
         return False
     return len(matches) == 1 or matches[0].score >= LEAD * matches[1].score
 
 
 def _stems(text: str) -> dict[str, None]:
-    """The words that mean something, without the commonest endings, each once."""
+    """Return the words of a text without stop words and common endings, each once."""
     return dict.fromkeys(
         _stem(word) for word in _WORD.findall(text.casefold()[:20_000]) if word not in _COMMON
     )
@@ -222,7 +216,7 @@ def _stem(word: str) -> str:
 
 
 def _weights(record: SkillRecord) -> dict[str, float]:
-    """The words of a skill: those of its name and tags weigh more."""
+    """Return word → weight for a skill: words of its name and tags weigh twice as much."""
     metadata = record.metadata
     weights = dict.fromkeys(_stems(f"{record.description} {metadata.when_to_use or ''}"), 1.0)
     weights |= dict.fromkeys(_stems(" ".join((record.name.replace("-", " "), *metadata.tags))), 2.0)

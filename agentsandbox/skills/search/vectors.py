@@ -1,9 +1,8 @@
-"""Which of many vectors point where another one does, in milliseconds and without a library for
-numbers.
+"""Nearest vectors by direction, in milliseconds and without a library for numbers.
 
 Each vector has a sketch: three bits for each coordinate, which say in what quarter of the usual
-values it lies. The sketches of all are compared by the bits in which they differ, and then the
-vectors of the nearest few hundred exactly.
+values the coordinate is. A search counts the bits in which the sketches differ from that of the
+query, and then compares the vectors of the nearest few hundred exactly.
 """
 
 from __future__ import annotations
@@ -23,17 +22,17 @@ if TYPE_CHECKING:
 __all__ = ["Directions"]
 
 EXACT = 200_000
-"""Coordinates that may be compared one by one: two milliseconds' work."""
+"""At most this many coordinates are compared without sketches: two milliseconds' work."""
 CANDIDATES = 400
 SAMPLE = 1000
-"""Vectors that tell what is usual."""
+"""Vectors from which the usual values are estimated."""
 QUARTER = 0.6745
-"""How many standard deviations from the middle the outer quarters begin."""
+"""The quartiles of a normal distribution, in standard deviations from its mean."""
 _DIGITS = bytes.maketrans(b"\0\1", b"01")
 
 
 class Directions:
-    """Vectors by name, all of one length; only where they point counts."""
+    """Vectors by name, all of the same length; only their directions count."""
 
     def __init__(self) -> None:
         self._vectors: dict[str, array[float]] = {}
@@ -45,29 +44,25 @@ class Directions:
         return len(self._vectors)
 
     def put(self, vectors: Iterable[tuple[str, Sequence[float]]]) -> None:
-        """Take up vectors, each in place of the one of its name."""
+        """Add vectors; each replaces the one of the same name."""
         fresh = {name: _unit(vector) for name, vector in vectors}
         known = next(iter(self._vectors.values()), None)
         if len({len(vector) for vector in (*fresh.values(), *([known] if known else ()))}) > 1:
             raise SkillStateError("the embedder's vectors are not of one length")
         self._vectors |= fresh
-        if (
-            len(self._vectors) >= 2 * self._marked
-        ):  # marks made from many stay good while some more come
+        if len(self._vectors) >= 2 * self._marked:  # the marks of many are good for some more
             self._marks = _marks(list(islice(self._vectors.values(), SAMPLE)))
             self._marked = len(self._vectors)
             fresh = self._vectors
         self._sketches |= {name: self._sketch(vector) for name, vector in fresh.items()}
 
     def remove(self, name: str) -> None:
-        """Forget a vector, if there is one of that name."""
+        """Remove the vector of that name, if there is one."""
         self._vectors.pop(name, None)
         self._sketches.pop(name, None)
 
     def nearest(self, vector: Sequence[float], limit: int) -> list[str]:
-        """The names of the vectors at less than a right angle to this one, the nearest first, at
-        most `limit`.
-        """
+        """Return the names of the vectors at less than a right angle, nearest first, at most `limit`."""
         wanted = _unit(vector)
         names = list(self._vectors)
         if names and len(wanted) != len(self._marks[0]):
@@ -76,16 +71,12 @@ class Directions:
             sketch = self._sketch(wanted)
             apart = [(sketch ^ other).bit_count() for other in self._sketches.values()]
             names = list(self._sketches)
-            names = [
-                names[at]
-                for at in heapq.nsmallest(
-                    max(CANDIDATES, limit), range(len(names)), key=apart.__getitem__
-                )
-            ]
+            most = max(CANDIDATES, limit)
+            nearest = heapq.nsmallest(most, range(len(names)), key=apart.__getitem__)
+            names = [names[at] for at in nearest]
         scores = {name: sum(map(mul, self._vectors[name], wanted)) for name in names}
-        return sorted((name for name in names if scores[name] > 0), key=lambda name: -scores[name])[
-            :limit
-        ]
+        near = [name for name in names if scores[name] > 0]
+        return sorted(near, key=lambda name: -scores[name])[:limit]
 
     def _sketch(self, vector: array[float]) -> int:
         above = b"".join(bytes(map(gt, vector, mark)) for mark in self._marks)
@@ -98,9 +89,7 @@ def _unit(vector: Sequence[float]) -> array[float]:
 
 
 def _marks(vectors: Sequence[array[float]]) -> tuple[array[float], ...]:
-    """Three marks for each coordinate, which divide its values into quarters if they are spread as
-    most things are.
-    """
+    """Return three marks for each coordinate, the quartiles of its values if they are normal."""
     count = len(vectors)
     columns = list(zip(*vectors, strict=True))
     middle = [math.fsum(column) / count for column in columns]

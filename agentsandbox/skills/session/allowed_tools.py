@@ -1,17 +1,19 @@
-"""What `allowed-tools` allows, asked of every simple command while a skill's script runs.
+"""The commands that a skill's `allowed-tools` allow its scripts.
 
-`Bash` allows everything, `Bash(git:*)` the command git, `Bash(git add:*)` what starts so,
-`Bash(make test)` just that. `Read`, `Grep`, `Glob`, `Write` and `Edit` allow the commands that do
-the same. The shell's own builtins, which reach nothing by themselves, are always allowed; what they
-run is asked again.
+The sandbox asks before every simple command of a script. `Bash` allows all commands, `Bash(git:*)`
+the command git, `Bash(git add:*)` commands that start with these words, `Bash(make test)` only that
+command. `Read`, `Grep`, `Glob`, `Write` and `Edit` allow the commands that do the same work. The
+shell's builtins are always allowed, because they reach nothing themselves; each command that they
+run is asked for again.
 """
 
 from __future__ import annotations
 
 import posixpath
 import re
-import shlex
 from typing import TYPE_CHECKING
+
+from agentsandbox.skills.session.rendering import split_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -23,25 +25,11 @@ __all__ = ["AllowedTools"]
 
 _BASH = re.compile(r"(?:Bash|Shell)\((?P<pattern>.*)\)", re.IGNORECASE | re.DOTALL)
 
-_READ = [
-    "basename",
-    "cat",
-    "cmp",
-    "diff",
-    "dirname",
-    "du",
-    "file",
-    "head",
-    "ls",
-    "md5sum",
-    "nl",
-    "od",
-    "readlink",
-    "realpath",
-    "sha256sum",
-]
 READERS = {
-    "read": [*_READ, "stat", "tac", "tail", "tree", "wc"],
+    "read": (
+        "basename cat cmp diff dirname du file head ls md5sum nl od readlink realpath sha256sum "
+        "stat tac tail tree wc"
+    ).split(),
     "grep": ["grep", "egrep", "fgrep", "rg"],
     "glob": ["find", "ls"],
 }
@@ -49,22 +37,25 @@ WRITING = {
     "find": re.compile(r"-(?:delete|fprint0?|fprintf|fls)"),
     "tree": re.compile(r"-[^-]*o.*|--o.*", re.DOTALL),
 }
-"""Words with which some of them write."""
+"""Options with which some of these commands write."""
 WRITERS = {
     "write": ["cp", "install", "ln", "mkdir", "mktemp", "mv", "rm", "rmdir", "tee", "touch"],
     "edit": ["sed", "patch", "ed", "tee"],
 }
 BUILTINS = frozenset(
-    """. : [ [[ alias bg bind break builtin caller cd command compgen complete compopt continue coproc declare dirs disown echo enable
-    eval exec exit export false fc fg getopts hash help history jobs let local logout mapfile popd printf pushd pwd read readarray
-    readonly return set shift shopt source suspend test times trap true type typeset ulimit umask unalias unset wait
-    env nice nohup sh bash time timeout xargs""".split()
+    """
+    . : [ [[ alias bg bind break builtin caller cd command compgen complete compopt continue coproc
+    declare dirs disown echo enable eval exec exit export false fc fg getopts hash help history jobs
+    let local logout mapfile popd printf pushd pwd read readarray readonly return set shift shopt
+    source suspend test times trap true type typeset ulimit umask unalias unset wait
+    env nice nohup sh bash time timeout xargs
+    """.split()
 )
-"""Builtins, and commands that only run others."""
+"""Builtins, and commands that only run other commands."""
 
 
 class AllowedTools:
-    """The tools that a skill may use."""
+    """The tools that a skill may use: the words of its `allowed-tools`."""
 
     __slots__ = ("_everything", "_exact", "_prefixes", "_readers", "tools")
 
@@ -78,8 +69,9 @@ class AllowedTools:
             self._allow(tool)
 
     def refusal(self, argv: Sequence[str], *, function: bool = False) -> str | None:
-        """Why a command must not run, None when it may. `function` says that it is one of the
-        script's own functions.
+        """Return why a command must not run, None if it may.
+
+        `function` says that it is one of the script's own functions.
         """
         if self._everything or function or not argv:
             return None
@@ -102,11 +94,11 @@ class AllowedTools:
         interpreters: Collection[str],
         note: Callable[[str], None] | None = None,
     ) -> Rule:
-        """What a sandbox asks before each command: why it must not run, or None. With `note`
-        nothing is refused, but noted.
+        """Return the policy for a sandbox: it returns why a command must not run, or None.
 
         Scripts below `root`, the skill's directory, may be run, by themselves or by the commands
-        that the host named as `interpreters`: what they run is asked again.
+        `interpreters`; the commands of such a script are asked for again. With `note` nothing is
+        refused: `note` is called with what would be.
         """
 
         def runs_own_script(request: Any) -> bool:
@@ -116,11 +108,9 @@ class AllowedTools:
             ).startswith(f"{root}/")
 
         def ask(request: Any) -> str | None:
-            refusal = (
-                None
-                if runs_own_script(request)
-                else self.refusal(request.argv, function=request.is_function)
-            )
+            if runs_own_script(request):
+                return None
+            refusal = self.refusal(request.argv, function=request.is_function)
             if refusal is not None and note is not None:
                 note(f"{skill}: {request.argv[0]}: {refusal}")
                 return None
@@ -143,12 +133,4 @@ class AllowedTools:
             if text in ("*", ""):
                 self._everything |= text == "*"
                 continue
-            words = _words(text)
-            (self._prefixes if star else self._exact).append(words)
-
-
-def _words(text: str) -> list[str]:
-    try:
-        return shlex.split(text)
-    except ValueError:
-        return text.split()
+            (self._prefixes if star else self._exact).append(split_words(text))

@@ -1,12 +1,9 @@
-"""Reading a file of a skill for a model: which paths, how much, and how bytes that are no text are
-shown.
-"""
+"""Reading a skill's file for a model: which paths, how many bytes, and what for binary files."""
 
 from __future__ import annotations
 
 import base64
 import mimetypes
-import posixpath
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -36,13 +33,17 @@ MAX_LINKS = 40
 
 @dataclass(frozen=True, slots=True)
 class ReadingRules:
-    """How files of skills are read. Sizes in bytes: past the soft one a text is cut, past the hard
-    one it is an error.
+    """How files of skills are read. Sizes are in bytes.
 
-    resource_scope  "root": any file of the skill; "references_assets": only those two directories
-    allow_internal_dotdot  whether a path may go back by ".." without leaving the skill
-    overflow        "truncate" with a notice, or "error", past the soft size
-    binary          what is not text: as "base64", as a "describe"d size and type, or an "error"
+    max_skill_md_bytes     the soft size of SKILL.md
+    max_resource_bytes     the soft size of any other file
+    hard_resource_bytes    a file beyond this size is an error
+    resource_scope         "root" for any file of the skill, "references_assets" for only these two
+                           directories
+    allow_internal_dotdot  whether a path may contain ".." as long as it stays in the skill
+    overflow               what to do beyond the soft size: "truncate" with a notice, or "error"
+    binary                 return what is not text as "base64", "describe" its size and type only,
+                           or "error"
     """
 
     max_skill_md_bytes: int = 200_000
@@ -56,10 +57,12 @@ class ReadingRules:
 
 @dataclass(frozen=True, slots=True)
 class SkillContent:
-    """What was read: `content` is text, or base64 by `encoding`, or empty for bytes that are only
-    described.
+    """The content of a file. It comes from the skill's author: untrusted input, not instructions.
 
-    It comes from the skill's author: untrusted input, not instructions.
+    content    a text; base64 or "" for a binary file, as `encoding` says
+    size       the bytes of the whole file
+    truncated  whether `content` is only the beginning
+    modified   the time of the last change in seconds since the epoch, None if it is not known
     """
 
     skill: str
@@ -70,12 +73,12 @@ class SkillContent:
     mime_type: str = "text/plain"
     truncated: bool = False
     modified: float | None = None
-    """When the file was changed last, in seconds since the epoch; None where nobody knows."""
 
 
 def read_file(skill: AgentSkill, path: str, rules: ReadingRules) -> SkillContent:
-    """Read a file of a skill; `SkillPathError` or `SkillLimitError` say what is wrong, never where
-    the host has it.
+    """Read a file of a skill.
+
+    Raises `SkillPathError` or `SkillLimitError`, whose messages never contain a path of the host.
     """
     relative = clean_path(path, internal_dotdot=rules.allow_internal_dotdot)
     file = find_file(skill, relative)
@@ -84,34 +87,27 @@ def read_file(skill: AgentSkill, path: str, rules: ReadingRules) -> SkillContent
     ):
         raise SkillPathError("only files in references/ and assets/ can be read", "out_of_scope")
     size = len(file.content)
-    kind, soft = (
-        ("SKILL.md", rules.max_skill_md_bytes)
-        if relative == "SKILL.md"
-        else ("resource", rules.max_resource_bytes)
-    )
-    hard = (
-        rules.hard_resource_bytes
-        if rules.overflow == "truncate"
-        else min(soft, rules.hard_resource_bytes)
-    )
+    kind, soft = "resource", rules.max_resource_bytes
+    if relative == "SKILL.md":
+        kind, soft = "SKILL.md", rules.max_skill_md_bytes
+    hard = rules.hard_resource_bytes
+    if rules.overflow == "error":
+        hard = min(soft, hard)
     if size > hard:
         raise _too_large(relative, size, hard)
     text = as_text(file.content)
     if text is None:
         return _bytes_of(skill.name, relative, file.content, rules)
+    shown = truncate(text, soft, kind)
     return SkillContent(
-        skill.name,
-        relative,
-        truncate(text, soft, kind),
-        size,
-        truncated=size > soft,
-        modified=file.modified,
+        skill.name, relative, shown, size, truncated=size > soft, modified=file.modified
     )
 
 
 def read_instructions(skill: AgentSkill, rules: ReadingRules, *, full: bool = False) -> str:
-    """A skill's instructions, or its whole SKILL.md, cut off past the soft size; `SkillLimitError`
-    where the rules say so.
+    """Return a skill's instructions, or its `full` SKILL.md, truncated to the soft size.
+
+    Raises `SkillLimitError` beyond the soft size if the rules say so.
     """
     text = (skill.metadata.raw_content if full else skill.metadata.instructions) or ""
     size = len(encode(text))
@@ -121,7 +117,7 @@ def read_instructions(skill: AgentSkill, rules: ReadingRules, *, full: bool = Fa
 
 
 def _bytes_of(skill: str, path: str, data: bytes, rules: ReadingRules) -> SkillContent:
-    """What is no text, as the rules show it."""
+    """Return the content of a binary file as the rules say."""
     kind = mimetypes.guess_type(path)[0] or "application/octet-stream"
     if rules.binary == "error":
         raise SkillPathError(f"{path} is not text", "invalid")
@@ -139,9 +135,14 @@ def _too_large(name: str, size: int, limit: int) -> SkillLimitError:
 
 
 def find_file(skill: AgentSkill, path: str) -> SkillFile:
-    """The file that a path, clean or not, names; links are followed inside the skill."""
+    """Return the file at a path; links are followed as long as they stay in the skill.
+
+    Raises `SkillPathError` for a path that leads nowhere, out of the skill or to a directory.
+    """
     files = {file.relative_path: file for file in skill.files}
-    directories = {parent for name in files for parent in _parents(name)}
+    directories = {
+        name[:at] for name in files for at, character in enumerate(name) if character == "/"
+    }
     todo = clean_path(path).split("/")[::-1]
     done: list[str] = []
     hops = 0
@@ -170,15 +171,8 @@ def find_file(skill: AgentSkill, path: str) -> SkillFile:
     raise SkillPathError(f"{path!r} is a directory", "is_directory")
 
 
-def _parents(path: str) -> list[str]:
-    found = []
-    while path := posixpath.dirname(path):
-        found.append(path)
-    return found
-
-
 def as_text(data: bytes) -> str | None:
-    """The bytes as text; None for what is not UTF-8, or has a NUL."""
+    """Return the bytes as text; None for bytes that are not UTF-8 or have a NUL."""
     if b"\0" in data:
         return None
     try:
@@ -188,7 +182,7 @@ def as_text(data: bytes) -> str | None:
 
 
 def truncate(text: str, limit: int, kind: str) -> str:
-    """At most `limit` bytes of the text; a last line says how many are missing."""
+    """Return at most `limit` bytes of the text; a last line says how many were removed."""
     data = encode(text)
     if len(data) <= limit:
         return text
@@ -205,8 +199,10 @@ def page_lines(
     max_line: int = 1024,
     max_output: int = 16384,
 ) -> str:
-    """Numbered lines from `offset` (counted from 1), at most `limit`; `SkillLimitError` for more
-    than fits.
+    """Return numbered lines from line `offset` (1 is the first), at most `limit` of them.
+
+    Lines are cut to `max_line` bytes. Raises `SkillLimitError` for an offset or a limit that cannot
+    be used, and for more than `max_lines` lines or `max_output` bytes.
     """
     if offset is not None and offset < 1:
         raise SkillLimitError(f"Offset must be positive (got {offset})")
@@ -226,12 +222,9 @@ def page_lines(
     size = 0
     for number, line in enumerate(chosen, start + 1):
         data = encode(line)
-        cut = (
-            line
-            if len(data) <= max_line
-            else f"{str(data[:max_line], 'utf-8', 'ignore')}... [truncated]"
-        )
-        shown.append(f"{number}\t{cut}")
+        if len(data) > max_line:
+            line = f"{str(data[:max_line], 'utf-8', 'ignore')}... [truncated]"
+        shown.append(f"{number}\t{line}")
         size += len(encode(shown[-1])) + 1
         if size > max_output:
             raise SkillLimitError(f"Output would exceed {max_output} bytes. {advice}")

@@ -1,5 +1,8 @@
-"""Filling in a skill's instructions before a model reads them: arguments, places, and, where
-allowed, commands' output.
+"""Placeholders in a skill's instructions: arguments, directories, and the output of commands.
+
+Commands are run only where the host allows it, and before anything else is filled in, so that no
+argument is ever executed. Their output is kept aside until the end, so that nothing in it is taken
+for a placeholder.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["render_body"]
+__all__ = ["render_body", "split_words"]
 
 _PLACE = re.compile(
     r"""
@@ -38,17 +41,16 @@ def render_body(
     run: Callable[[str], str] | None = None,
     variables: Mapping[str, str] | None = None,
 ) -> str:
-    """The body with its places filled in.
+    """Return the body with its placeholders filled in.
 
-    arguments   what stood after the skill's name: `$ARGUMENTS`, `$ARGUMENTS[N]`, `$N` from 0;
-                appended if nothing asks for them
+    arguments   the text after the skill's name, for `$ARGUMENTS`, and its words, for
+                `$ARGUMENTS[N]` and `$N`, N from 0; appended if the body has none of these
     names       of the arguments, for `$name`
     directory   for `${CLAUDE_SKILL_DIR}`, `${SKILL_DIR}`, `${SKILL_ROOT}` and `{baseDir}`
     session_id  for `${CLAUDE_SESSION_ID}`
-    run         runs a command in the sandbox and returns its output, for !`command` and ```!
-                blocks; without it they stay
-
-    Commands are run before anything is filled in: what an argument says is never executed.
+    run         runs a command and returns its output, for !`command` and ```! blocks; without it
+                they are left as they are
+    variables   name → value, for `${name}`
     """
     places = dict.fromkeys(("CLAUDE_SKILL_DIR", "SKILL_DIR", "SKILL_ROOT"), directory)
     values = {**places, "CLAUDE_SESSION_ID": session_id, **(variables or {})}
@@ -59,15 +61,21 @@ def render_body(
     filled = _PLACE.sub(filling, body)
     if arguments and not filling.asked:
         filled = f"{filled}\n\nARGUMENTS: {arguments}"
-    return (
-        re.sub("\ue000(\\d+)\ue001", lambda match: outputs[int(match.group(1))], filled)
-        if outputs
-        else filled
-    )
+    if not outputs:
+        return filled
+    return re.sub("\ue000(\\d+)\ue001", lambda match: outputs[int(match.group(1))], filled)
+
+
+def split_words(text: str) -> list[str]:
+    """Split a text into words as a shell does; at blanks if its quotes are not closed."""
+    try:
+        return shlex.split(text)
+    except ValueError:
+        return text.split()
 
 
 class _Filling:
-    """What stands in each place."""
+    """Returns the text for each placeholder."""
 
     def __init__(
         self, arguments: str, names: tuple[str, ...], directory: str, values: Mapping[str, str]
@@ -77,11 +85,8 @@ class _Filling:
         self.directory = directory
         self.values = values
         self.asked = False
-        """Whether any place was one for the arguments."""
-        try:
-            self.words = shlex.split(arguments)
-        except ValueError:
-            self.words = arguments.split()
+        """Whether any placeholder was one for the arguments."""
+        self.words = split_words(arguments)
 
     def __call__(self, match: re.Match[str]) -> str:
         if match["escaped"]:
@@ -95,7 +100,7 @@ class _Filling:
         return match.group() if argument is None else argument
 
     def _argument(self, match: re.Match[str]) -> str | None:
-        """What stands for an argument; None where none is meant."""
+        """Return the text for an argument; None if the placeholder is not one for an argument."""
         number = match["index"] or match["number"]
         if number is not None:
             return self.words[int(number)] if int(number) < len(self.words) else match.group()
@@ -108,9 +113,7 @@ class _Filling:
 
 
 def _run_commands(body: str, run: Callable[[str], str], outputs: list[str]) -> str:
-    """The body with a mark in place of every command; what they print goes to `outputs`, where
-    nothing is filled in.
-    """
+    """Replace every command in the body by a mark and append its output to `outputs`."""
 
     def mark(command: str) -> str:
         outputs.append(run(command).rstrip("\n"))

@@ -1,8 +1,8 @@
-"""Running a skill's script inside the sandbox, and never anywhere else.
+"""Running a skill's script in the sandbox, and never anywhere else.
 
-How a script runs is decided by its first line, then by its extension: shells run in the sandbox's
-own; for any other interpreter the host says which of the sandbox's commands it is. What has none
-ends with status 126.
+The interpreter of a script is given by its "#!" line, else by its extension. Shell scripts run with
+the sandbox's `sh`. For any other interpreter the host names a command of the sandbox
+(`interpreters`); a script without one ends with status 126.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Policy = Callable[[Any], bool | str | None]
 
     class Workplace(Protocol):
-        """What a session needs of a sandbox."""
+        """The part of a sandbox that a session uses."""
 
         @property
         def fs(self) -> MemoryFileSystem: ...
@@ -96,23 +96,25 @@ INTERPRETERS: Mapping[str, str] = {
     "zsh": "sh",
     "ksh": "sh",
 }
-"""Extension, or name on the "#!" line → the sandbox's command. `sh FILE` stops at the first
-error."""
+"""Extension, or name on the "#!" line → command of the sandbox. `sh FILE` stops at an error."""
 
 STEERING = frozenset(
-    "BASHOPTS BASH_ENV BASH_XTRACEFD CDPATH ENV GLOBIGNORE HOME IFS LD_PRELOAD LD_LIBRARY_PATH PATH PROMPT_COMMAND PS4 SHELLOPTS".split()
+    """
+    BASHOPTS BASH_ENV BASH_XTRACEFD CDPATH ENV GLOBIGNORE HOME IFS LD_PRELOAD LD_LIBRARY_PATH PATH
+    PROMPT_COMMAND PS4 SHELLOPTS
+    """.split()
 )
-"""Variables that say which programs a script starts, or what it runs before its own lines."""
+"""Variables that decide which programs a script starts, or what runs before its own lines."""
 MAX_ARGUMENTS = 1000
 MAX_DIFF = 256 * 1024
-"""Bytes of a file that `ScriptChange.diff` compares: the comparison of many equal lines takes
-quadratic time."""
+"""The largest file, in bytes, that `ScriptChange.diff` compares: many equal lines take quadratic
+time."""
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 @dataclass(frozen=True, slots=True)
 class ScriptChange:
-    """A file that a script "added", "modified" or "deleted"."""
+    """A file that a script changed; `kind` is "added", "modified" or "deleted"."""
 
     path: str
     kind: str
@@ -121,11 +123,11 @@ class ScriptChange:
 
     @property
     def size(self) -> int:
-        """Its bytes afterwards; 0 for a directory and for what is gone."""
+        """The bytes of the file after the script; 0 for a directory and a deleted file."""
         return self._new.stat(self.path).size if self._new.is_file(self.path) else 0
 
     def diff(self) -> str:
-        """A unified diff, or one line for what is no text or too large to compare."""
+        """Return a unified diff, or one line if a file is not text or is too large to compare."""
         if self._old.is_dir(self.path) or self._new.is_dir(self.path):
             return f"Directory {self.path} {self.kind}\n"
         before, after = (
@@ -152,8 +154,12 @@ class ScriptChange:
 
 @dataclass(frozen=True, slots=True)
 class ScriptResult:
-    """What a script did. `path` is absolute, in the sandbox; `changes` are the files it made,
-    changed and removed.
+    """The result of a script.
+
+    path      the script's absolute path in the sandbox
+    limit     the limit that ended it, or None
+    changes   the files that it added, modified and deleted
+    rollback  undoes everything that changed in the sandbox since the script began
     """
 
     path: str
@@ -163,17 +169,16 @@ class ScriptResult:
     limit: LimitName | None = None
     changes: tuple[ScriptChange, ...] = ()
     rollback: Callable[[], None] = field(default=lambda: None, repr=False)
-    """Undo all that the script changed in the sandbox, and what came after it."""
 
     @property
     def truncated(self) -> bool:
-        """Whether the output was cut off."""
+        """Whether the output was truncated."""
         return self.limit == "output_bytes"
 
 
 @dataclass(frozen=True, slots=True)
 class ScriptRun:
-    """A script about to run: what `Workplace.execute` is given, and what is made of its result."""
+    """A script that is ready to run: the arguments of `execute`, and the state before it."""
 
     place: Workplace
     path: str
@@ -184,40 +189,35 @@ class ScriptRun:
     old: MemoryFileSystem
     policy: Policy | None = None
     fresh: bool = False
-    """Whether it runs in a new shell: what else ran in the sandbox has no part in it."""
+    """Whether it runs in a new shell, without functions, aliases or traps of earlier scripts."""
 
     def execute(self, timeout: float | None) -> ScriptResult:
-        """Run it."""
-        return self.finish(self.place.execute(SCRIPT, timeout=timeout, **self.options()))
+        """Run the script."""
+        return self._finish(self.place.execute(SCRIPT, timeout=timeout, **self._options()))
 
     async def aexecute(self, timeout: float | None) -> ScriptResult:
-        """Run it beside the other tasks of the event loop."""
-        return self.finish(await self.place.aexecute(SCRIPT, timeout=timeout, **self.options()))
+        """Run the script in the running event loop."""
+        return self._finish(await self.place.aexecute(SCRIPT, timeout=timeout, **self._options()))
 
-    def options(self) -> dict[str, Any]:
-        """What the execution is told beside its script."""
-        state = "new" if self.fresh else "discard"
+    def _options(self) -> dict[str, Any]:
         return {
             "args": self.words,
             "env": self.env,
             "cwd": self.cwd,
-            "state": state,
+            "state": "new" if self.fresh else "discard",
             "on_command": self.policy,
         }
 
-    def finish(self, result: ExecutionResult) -> ScriptResult:
-        """What the execution means for the script."""
+    def _finish(self, result: ExecutionResult) -> ScriptResult:
         now = self.place.fs.fork()
+        changes = self.place.diff(self.before)
         return ScriptResult(
             self.path,
             result.exit_code,
             str(result.stdout_bytes, "utf-8", "replace"),
             str(result.stderr_bytes, "utf-8", "replace"),
             result.limit,
-            tuple(
-                ScriptChange(change.path, change.kind, self.old, now)
-                for change in self.place.diff(self.before)
-            ),
+            tuple(ScriptChange(each.path, each.kind, self.old, now) for each in changes),
             lambda: self.place.restore(self.before),
         )
 
@@ -236,12 +236,13 @@ def plan_script(
     interpreters: Mapping[str, str] = INTERPRETERS,
     policy: Policy | None = None,
 ) -> ScriptRun | ScriptResult:
-    """A run of a script of the skill mounted at `root`, or at once the result that nothing can run
-    it.
+    """Prepare a script of the skill mounted at `root`; return its result if nothing can run it.
 
-    `workdir` is below the sandbox's directory, or below the skill's. With `secrets` the script runs
-    in a new shell, and `env` must not steer what it starts. Raises `SkillPathError` and
-    `SkillPolicyError`.
+    workdir  relative to the sandbox's working directory, or with `from_skill` to the skill's
+    secrets  further variables; with them the script runs in a new shell, and `env` must not have
+             any variable of `STEERING`
+
+    Raises `SkillPathError` and `SkillPolicyError`.
     """
     file = find_file(skill, path)
     absolute = posixpath.join(root, clean_path(path))
@@ -271,9 +272,7 @@ def plan_script(
 def _environment(
     name: str, root: str, env: Mapping[str, str], secrets: Mapping[str, str]
 ) -> dict[str, str]:
-    """The variables that a script is given; `SkillPolicyError` for those that `env` must not
-    set.
-    """
+    """Return the variables of a script; `SkillPolicyError` for those that `env` must not set."""
     places = {"SKILL_ROOT": root, "SKILL_NAME": name, "CLAUDE_SKILL_DIR": root}
     for variable, value in env.items():
         if not _NAME.fullmatch(variable) or "\0" in value:
@@ -284,7 +283,7 @@ def _environment(
 
 
 def check_files(place: Workplace, skill: AgentSkill, root: str) -> None:
-    """Raise `SkillPolicyError` unless the sandbox has the skill's files as they were loaded."""
+    """Raise `SkillPolicyError` unless the skill's files in the sandbox are as they were loaded."""
     for file in skill.files:
         path = posixpath.join(root, file.relative_path)
         try:
@@ -302,7 +301,7 @@ def check_files(place: Workplace, skill: AgentSkill, root: str) -> None:
 
 
 def interpreter_of(path: str, content: bytes, interpreters: Mapping[str, str]) -> str | None:
-    """The command that runs a script, None when there is none."""
+    """Return the command that runs a script, None if there is none."""
     first = str(content[:256].split(b"\n", 1)[0], "utf-8", "replace")
     if first.startswith("#!"):
         words = first[2:].split()

@@ -1,7 +1,7 @@
-"""One conversation's skills: which are active, in which order, what may be read and run.
+"""The skills of one conversation: which are active, in which order, what may be read and run.
 
-Several sessions share one catalog and nothing else. What is kept of a session is names, and digests
-on request: never the skills' texts.
+Several sessions share one catalog and nothing else. The saved state of a session (`to_dict`) holds
+names, and digests on request, but never the skills' texts.
 """
 
 from __future__ import annotations
@@ -57,38 +57,41 @@ __all__ = ["SkillSession"]
 MAX_ACTIVE = 8
 MAX_WARNINGS = 100
 COMMAND_SECONDS = 10.0
-"""What the commands of one skill's instructions may take, all together."""
+"""The time for all commands in one skill's instructions together."""
 MAX_COMMAND_OUTPUT = 50_000
-"""Bytes that they may print, all together."""
+"""The bytes that all these commands together may print."""
 
 
 class SkillSession:
-    """The active skills of one conversation, in the order of loading: a later one takes precedence.
+    """The active skills of one conversation, in the order of loading; later ones take precedence.
 
     catalog         where skills are found
-    place           the sandbox in which they are mounted and their scripts run; None to read only
-    max_active      how many may be active at a time
-    require_active  whether a skill must be active before its files are read and its scripts run
-    scripts         how scripts run: by the "tool" `run_script`, in the "shell" that tools offer, by
+    place           the sandbox in which skills are mounted and scripts run; None to only read
+    id              the name of the session in events and `${CLAUDE_SESSION_ID}`; random by default
+    mount_path      the directory of the sandbox in which skills are mounted
+    max_active      the most skills that are active at a time
+    require_active  a skill must be active before its files are read and its scripts run
+    rules           how files are read
+    scripts         scripts run by the "tool" `run_script`, in the "shell" that tools offer, by
                     "both", or not at all: "off"
-    script_workdir  what `workdir` is relative to: the sandbox's working directory, or the skill's
-                    own
-    interpreters    extension or "#!" name → a command of the sandbox
-    allowed_tools   whether the skills' `allowed-tools` are ignored, or asked for every command of
-                    their scripts: what they do not allow is noted in `warnings`, or refused
-    script_allowlist  names of skills that are not asked
-    secrets         skill → variables for the environment of its scripts, and of no other's: such a
-                    script runs only as it was loaded, in a new shell
-    run_commands    whether !`command` and ```! blocks in instructions are run, in the sandbox, when
-                    they are shown
-    requires        skills that a skill requires: a "hint" to the model, loaded "auto"matically
+    script_workdir  `workdir` is relative to the working directory of the "sandbox", or to the
+                    directory of the "skill"
+    interpreters    extension or "#!" name → command of the sandbox
+    allowed_tools   "ignore" the skills' `allowed-tools`; or check every command of their scripts,
+                    and "warn" in `warnings` or "enforce" them
+    script_allowlist  names of skills whose `allowed-tools` are not checked
+    secrets         skill → variables for the environment of its scripts only; such a script runs in
+                    a new shell, and only if its files are as they were loaded
+    run_commands    run !`command` and ```! blocks of instructions in the sandbox when the
+                    instructions are shown
+    requires        skills that a skill requires are a "hint" to the model, loaded "auto"matically
                     before it, or "ignore"d
-    delivery        where tools that load put the instructions: in the answer, in `system_prompt`,
-                    in both; None as each profile does
-    index           what `search` asks; without one it looks for the query in names and tags
-    uses            counts every activation by name, for ranking; sessions may share one
-    proposals       where `propose_update` writes; None when agents may not propose
-    on_event        told of every activation, read, run and proposal, of those that fail as well
+    delivery        tools that load put the instructions into their answer ("tool_result"), into
+                    `system_prompt` ("instructions") or "both"; None for each profile's own way
+    index           the index of `search`; without one, names and tags are searched
+    uses            name → number of activations, for ranking; sessions may share it
+    proposals       where `propose_update` writes; None if agents may not propose changes
+    on_event        called for every activation, read, run and proposal, also for failed ones
     """
 
     def __init__(
@@ -144,7 +147,7 @@ class SkillSession:
         self._active: dict[str, AgentSkill] = {}
         self._stamps: dict[str, object] = {}
         self._shown: dict[str, str] = {}
-        """The active skills' instructions as they were shown first: their commands run once."""
+        """Name → instructions as they were first shown, so that their commands run only once."""
 
     # state
 
@@ -155,14 +158,17 @@ class SkillSession:
 
     @property
     def active_skill_name(self) -> str | None:
-        """The most recently loaded skill."""
+        """The name of the most recently loaded skill, or None."""
         return next(reversed(self._active), None)
 
     def load(
         self, names: Iterable[str], mode: Literal["replace", "add"] = "replace"
     ) -> list[AgentSkill]:
-        """Make skills active, all or none: in place of the active ones, or after them. Those
-        already active stay where they are.
+        """Activate skills, all or none, and return them.
+
+        They "replace" the active skills, or are added after them; a skill that is already active
+        keeps its place. Raises `SkillLimitError` for more than `max_active`, and what
+        `SkillRecord.load` raises.
         """
         if mode not in ("replace", "add"):
             raise SkillStateError(f'the mode is "replace" or "add", not {str(mode)[:100]!r}')
@@ -172,10 +178,12 @@ class SkillSession:
         kept = list(self._active) if mode == "add" else []
         order = list(dict.fromkeys([*kept, *wanted]))
         if len(order) > self.max_active:
-            raise SkillLimitError(
-                f"Too many skills: requested {len(order)}, maximum {self.max_active}. Load fewer skills."
-            )
-        loaded = {name: self._active[name] if name in kept else self._load(name) for name in order}
+            numbers = f"requested {len(order)}, maximum {self.max_active}"
+            raise SkillLimitError(f"Too many skills: {numbers}. Load fewer skills.")
+        loaded = {
+            name: self._active[name] if name in kept else self.catalog[name].load()
+            for name in order
+        }
         for skill in loaded.values():
             self._mount(skill)
         self._active = loaded
@@ -190,15 +198,13 @@ class SkillSession:
         return [loaded[name] for name in wanted]
 
     def activate(self, name: str) -> list[AgentSkill]:
-        """Make one skill active as well: the skill, after those that it requires and that were not
-        active before.
-        """
+        """Add one skill to the active ones; return the newly active skills it requires, then it."""
         before = set(self._active)
         *required, skill = self.load([name], "add")
         return [each for each in required if each.name not in before] + [skill]
 
     def unload(self, names: Iterable[str] = (), *, all: bool = False) -> None:
-        """Make skills inactive; names that are not active are no mistake."""
+        """Deactivate skills; names that are not active are ignored."""
         gone = set(self._active) if all else {name.casefold() for name in names}
         for name in [name for name in self._active if name in gone or name.casefold() in gone]:
             del self._active[name]
@@ -206,45 +212,46 @@ class SkillSession:
             self._tell(name, "unload")
 
     def stale(self, name: str) -> bool:
-        """Whether an active skill changed in its source, or went away, since it was loaded."""
+        """Whether an active skill was changed in its source, or removed, since it was loaded."""
         record = self.catalog.get(name)
         if record is None:
             return True
         return record.stamp != self._stamps[name] and record.digest != self._active[name].digest
 
     def receipt(self) -> dict[str, Any]:
-        """What is active, for a model: names, places, digests, properties; no instructions."""
+        """Return the active skills for a model: names, paths, digests, properties."""
         return {"active_skills": [self._receipt(skill) for skill in self._active.values()]}
 
     def to_dict(self, *, include_digests: bool = False) -> dict[str, Any]:
-        """The session as JSON-able values: names, never texts."""
+        """Return the session's state as JSON-able values: names, never texts."""
         state: dict[str, Any] = {"session_id": self.id, "active_skills": list(self._active)}
         if include_digests:
-            state["active_skill_digests"] = {
-                name: skill.digest for name, skill in self._active.items()
-            }
+            digests = {name: skill.digest for name, skill in self._active.items()}
+            state["active_skill_digests"] = digests
         return state
 
     def restore(self, state: Mapping[str, Any]) -> tuple[str, ...]:
-        """Load again what `to_dict` kept; the names of skills that are gone or changed (by their
-        digests) are returned.
+        """Load the skills of `to_dict`; return the names of those that are missing or changed.
+
+        Changes are noticed only if the state has digests.
         """
+        names = state["active_skills"]
         digests = state.get("active_skill_digests", {})
-        there: list[str] = []
-        missing: list[str] = []
-        for name in state["active_skills"]:
-            (there if name in self.catalog else missing).append(name)
-        self.load(there)
+        self.load([name for name in names if name in self.catalog])
+        missing = [name for name in names if name not in self.catalog]
         changed = [
-            name for name in there if name in digests and self._active[name].digest != digests[name]
+            name
+            for name, skill in self._active.items()
+            if digests.get(name, skill.digest) != skill.digest
         ]
         return (*missing, *changed)
 
     # reading and running
 
     def search(self, query: str = "") -> list[SkillRecord]:
-        """The skills that a model may see: all, or those that fit `query`, by the index the best
-        first.
+        """Return the skills that a model may see, or those that fit `query`.
+
+        With an index the best come first. Without one, the query must occur in a name or a tag.
         """
         shown = [record for record in self.catalog.values() if record.metadata.model_invocable]
         wanted = query.strip().casefold()
@@ -261,17 +268,19 @@ class SkillSession:
         ]
 
     def files(self, skill: str | None = None, directory: str = "") -> list[str]:
-        """The paths of a skill's files, below one of its directories."""
+        """Return the paths of a skill's files, sorted, or of those below one of its directories."""
         chosen = self.skill(skill)
-        prefix = (
-            f"{self._clean(directory.rstrip('/'))}/" if directory not in ("", ".", "./") else ""
-        )
-        return sorted(
-            file.relative_path for file in chosen.files if file.relative_path.startswith(prefix)
-        )
+        prefix = ""
+        if directory not in ("", ".", "./"):
+            prefix = f"{self._clean(directory.rstrip('/'))}/"
+        paths = [file.relative_path for file in chosen.files]
+        return sorted(path for path in paths if path.startswith(prefix))
 
     def skill(self, name: str | None = None) -> AgentSkill:
-        """The skill that an operation is about: the one named, else the most recently loaded."""
+        """Return the skill of that name, or the most recently loaded one.
+
+        Raises `SkillStateError` if none is loaded, or with `require_active` if that one is not.
+        """
         if name is None:
             if not self._active:
                 raise SkillStateError("No skill is loaded. Load one first.")
@@ -284,10 +293,13 @@ class SkillSession:
             raise SkillStateError(
                 f"The skill {name[:100]!r} is not loaded. Loaded skills: {shown}."
             )
-        return self._load(self.catalog.find(name).name)
+        return self.catalog.find(name).load()
 
     def read(self, path: str, skill: str | None = None) -> SkillContent:
-        """A file of a skill, by its path below the skill's root."""
+        """Read a file of a skill, by its path below the skill's root.
+
+        Raises `SkillPathError`, `SkillLimitError` and what `skill` raises.
+        """
         chosen = self.skill(skill)
         with self._telling(chosen.name, "read", path):
             content = read_file(chosen, path, self.rules)
@@ -299,12 +311,10 @@ class SkillSession:
     def propose_update(
         self, skill: str, diff: str, justification: str, evidence: str = ""
     ) -> Proposal:
-        """Write a proposal to change a skill; nothing changes until somebody at the host approves
-        it.
-        """
+        """Write a proposal to change a skill; nothing changes until the host approves it."""
         if self.proposals is None:
             raise SkillPolicyError("Skills cannot be changed here.")
-        chosen = self._load(self.catalog.find(skill).name)
+        chosen = self.catalog.find(skill).load()
         with self._telling(chosen.name, "propose"):
             proposal = self.proposals.propose(chosen, diff, justification, evidence)
         self._tell(chosen.name, "propose", proposal.id)
@@ -320,7 +330,10 @@ class SkillSession:
         workdir: str = ".",
         timeout: float | None = None,
     ) -> ScriptResult:
-        """Run a script of a skill in the sandbox, by its path below the skill's root."""
+        """Run a script of a skill in the sandbox, by its path below the skill's root.
+
+        `timeout` is in seconds. Raises `SkillPathError` and `SkillPolicyError`.
+        """
         run, ended = self._begin(path, args, skill, env, workdir)
         return ended(run.execute(timeout) if isinstance(run, ScriptRun) else run)
 
@@ -346,61 +359,41 @@ class SkillSession:
         env: Mapping[str, str] | None,
         workdir: str,
     ) -> tuple[ScriptRun | ScriptResult, Callable[[ScriptResult], ScriptResult]]:
-        """A script about to run (or the result that nothing can run it), and what tells of its
-        end.
-        """
+        """Prepare a script; return it, or its result, and a function to report the result."""
         started = time.monotonic()
         with self._telling(skill or self.active_skill_name or "", "run", path):
             if self.place is None or not self.has_scripts:
                 raise SkillPolicyError("Scripts cannot be run here.")
             chosen = self.skill(skill)
-            plan = self._plan(self.place, chosen, path, args, env, workdir)
+            root = self._mount(chosen)
+            secrets = self._secrets.get(chosen.name)
+            if secrets is not None:
+                check_files(self.place, chosen, root)
+            plan = plan_script(
+                self.place,
+                chosen,
+                root,
+                self._clean(path),
+                args=args,
+                env=env,
+                secrets=secrets,
+                workdir=workdir,
+                from_skill=self.script_workdir == "skill",
+                interpreters=self.interpreters,
+                policy=self._policy(chosen),
+            )
 
         def ended(result: ScriptResult) -> ScriptResult:
-            self._tell(
-                chosen.name,
-                "run",
-                path,
-                duration=time.monotonic() - started,
-                success=result.exit_code == 0,
-            )
+            seconds = time.monotonic() - started
+            success = result.exit_code == 0
+            self._tell(chosen.name, "run", path, duration=seconds, success=success)
             return result
 
         return plan, ended
 
-    def _plan(
-        self,
-        place: Workplace,
-        skill: AgentSkill,
-        path: str,
-        args: Sequence[str],
-        env: Mapping[str, str] | None,
-        workdir: str,
-    ) -> ScriptRun | ScriptResult:
-        root = self._mount(skill)
-        if skill.name in self._secrets:
-            check_files(place, skill, root)
-        return plan_script(
-            place,
-            skill,
-            root,
-            self._clean(path),
-            args=args,
-            env=env,
-            secrets=self._secrets.get(skill.name),
-            workdir=workdir,
-            from_skill=self.script_workdir == "skill",
-            interpreters=self.interpreters,
-            policy=self._policy(skill),
-        )
-
     def _policy(self, skill: AgentSkill) -> Rule | None:
-        """What is asked before each command of a script: the skill's `allowed-tools`, as the
-        session takes them.
-        """
-        if self.allowed_tools == "ignore" or (
-            self.script_allowlist is not None and skill.name in self.script_allowlist
-        ):
+        """Return the policy for a skill's scripts, by its `allowed-tools`; None without one."""
+        if self.allowed_tools == "ignore" or skill.name in (self.script_allowlist or ()):
             return None
         note = self._warn if self.allowed_tools == "warn" else None
         return AllowedTools(skill.metadata.allowed_tools).rule(
@@ -416,53 +409,46 @@ class SkillSession:
         read: str | None = "skills_read",
         run: str | None = "skills_run_script",
     ) -> str:
-        """The skills' part of the instructions for the next model call: rules, catalog, active
-        skills.
+        """Return the instructions about skills for the next model call; "" without skills.
+
+        They are the rules, the catalog and the active skills. The arguments are names of tools.
         """
         catalog = render_catalog(self.search(), "xml", places=self.places())
         if catalog is None:
             return ""
-        parts = [
-            base_rules(load, read, run if self.has_scripts else None),
-            catalog,
-            self.render_active(),
-        ]
-        return "\n\n".join(part for part in parts if part)
+        rules = base_rules(load, read, run if self.has_scripts else None)
+        return "\n\n".join(filter(None, (rules, catalog, self.render_active())))
 
     def render_active(self) -> str | None:
-        """The active skills' instructions, None when there are none."""
+        """Return the active skills' instructions, None if no skill is active."""
         for name in self._active:
             if name not in self._shown:
                 self._shown[name] = self.body(name)
         return render_active((name, self._shown[name]) for name in self._active)
 
     def content(self, name: str, arguments: str = "") -> str:
-        """A skill's instructions in the wrapping of the client guide, with its directory and files,
-        its places filled in.
+        """Return a skill's instructions for `arguments` in a block with its directory and files.
+
+        The form is that of the guide for clients of the Agent Skills specification.
         """
         skill = self.skill(name)
         root = self.root_of(skill.name)
-        files = [
-            posixpath.join(root, file.relative_path)
-            for file in skill.files
-            if file.relative_path != "SKILL.md"
-        ]
-        text = "\n\n".join(
-            part for part in (self.body(name, arguments), self.required(skill)) if part
-        )
+        paths = [file.relative_path for file in skill.files if file.relative_path != "SKILL.md"]
+        files = [posixpath.join(root, path) for path in paths]
+        text = "\n\n".join(filter(None, (self.body(name, arguments), self.required(skill))))
         return render_skill_content(skill.name, text, root, files, digest=skill.digest)
 
     def required(self, skill: AgentSkill) -> str | None:
-        """What a model is told about the skills that a skill requires; None where there is nothing
-        to be told.
-        """
+        """Return a hint to the skills that a skill requires, None if there is nothing to say."""
         if not skill.metadata.requires or self.requires != "hint":
             return None
-        return f"This skill requires: {', '.join(map(one_line, skill.metadata.requires))}. Load it first if you haven't already."
+        names = ", ".join(map(one_line, skill.metadata.requires))
+        return f"This skill requires: {names}. Load it first if you haven't already."
 
     def instructions(self, skill: AgentSkill, *, full: bool = False) -> str:
-        """A skill's instructions as its author wrote them, or its whole SKILL.md; cut off past the
-        soft size, which is noted.
+        """Return a skill's instructions as written, or its whole SKILL.md.
+
+        Beyond the soft size they are truncated, with a warning in `warnings`.
         """
         text = read_instructions(skill, self.rules, full=full)
         if text != ((skill.metadata.raw_content if full else skill.metadata.instructions) or ""):
@@ -470,24 +456,25 @@ class SkillSession:
         return text
 
     def body(self, name: str, arguments: str = "") -> str:
-        """A skill's instructions for `arguments`; commands in them are run only where the session
-        says `run_commands`.
+        """Return a skill's instructions with its placeholders filled in for `arguments`.
+
+        Commands in them are run only with the session's `run_commands`.
         """
         skill = self.skill(name)
+        runs = self.run_commands and self.place is not None
         return render_body(
             self.instructions(skill),
             arguments=arguments,
             names=skill.metadata.arguments,
             directory=self.root_of(skill.name),
             session_id=self.id,
-            run=self._command_runner(skill)
-            if self.run_commands and self.place is not None
-            else None,
+            run=self._command_runner(skill) if runs else None,
         )
 
     def invoke(self, message: str) -> str | None:
-        """Load the skill that a message of the form "/skill arguments" names; its content, None for
-        any other message.
+        """Load the skill of a message "/skill arguments" and return its content.
+
+        Return None for any other message.
         """
         names = {record.name for record in self.catalog.values() if record.metadata.user_invocable}
         found = parse_invocation(message, names)
@@ -497,8 +484,9 @@ class SkillSession:
         return self.content(*found)
 
     def _command_runner(self, skill: AgentSkill) -> Callable[[str], str]:
-        """What runs the commands in a skill's instructions and gives their output, as long as there
-        is time and room.
+        """Return a function that runs a command of a skill's instructions and returns its output.
+
+        All commands share `COMMAND_SECONDS` and `MAX_COMMAND_OUTPUT`.
         """
         assert self.place is not None
         place, root = self.place, self._mount(skill)
@@ -525,33 +513,25 @@ class SkillSession:
         return run
 
     def root_of(self, name: str) -> str:
-        """Where the sandbox has the skill's directory, once it is loaded."""
+        """Return the path of the skill's directory in the sandbox, where loading mounts it."""
         record = self.catalog.get(name)
         return (record.mount_path if record else None) or posixpath.join(self._mount_path, name)
 
     def places(self) -> dict[str, str]:
-        """The directories of the skills that the sandbox has, by name."""
-        mounted = (
-            {info.mount_path for info in self.place.get_mounted_skills()}
-            if self.place is not None
-            else ()
-        )
-        return (
-            {name: path for name in self.catalog if (path := self.root_of(name)) in mounted}
-            if mounted
-            else {}
-        )
+        """Return name → directory for the skills that are mounted in the sandbox."""
+        infos = self.place.get_mounted_skills() if self.place is not None else ()
+        mounted = {info.mount_path for info in infos}
+        if not mounted:
+            return {}
+        return {name: path for name in self.catalog if (path := self.root_of(name)) in mounted}
 
     # the parts
 
     def _clean(self, path: str) -> str:
         return clean_path(path, internal_dotdot=self.rules.allow_internal_dotdot)
 
-    def _load(self, name: str) -> AgentSkill:
-        return self.catalog[name].load()
-
     def _with_required(self, names: Iterable[str]) -> list[str]:
-        """The skills, each after those that it requires; what is not there is noted."""
+        """Return the skills, each after those that it requires; warn of missing ones."""
         order: list[str] = []
         begun: set[str] = set()
         todo = [(name, False) for name in names][::-1]
@@ -562,18 +542,16 @@ class SkillSession:
             elif name not in begun:
                 begun.add(name)
                 todo.append((name, True))
-                requires = self.catalog[name].metadata.requires
-                todo += [
-                    (required, False) for required in reversed(requires) if required in self.catalog
-                ]
-                for missing in (required for required in requires if required not in self.catalog):
-                    self._warn(f"{name} requires {one_line(missing, 100)}, which is not there")
+                for required in reversed(self.catalog[name].metadata.requires):
+                    if required in self.catalog:
+                        todo.append((required, False))
+                    else:
+                        self._warn(f"{name} requires {one_line(required, 100)}, which is not there")
         return order
 
     def _warn_of_cut(self, skill: str, path: str) -> None:
-        limit = (
-            self.rules.max_skill_md_bytes if path == "SKILL.md" else self.rules.max_resource_bytes
-        )
+        rules = self.rules
+        limit = rules.max_skill_md_bytes if path == "SKILL.md" else rules.max_resource_bytes
         self._warn(f"{skill}: {path} is longer than {limit} bytes and was cut off")
 
     def _warn(self, warning: str) -> None:
@@ -582,14 +560,13 @@ class SkillSession:
             del self.warnings[:-MAX_WARNINGS]
 
     def _mount(self, skill: AgentSkill) -> str:
-        """Have the skill in the sandbox, if there is one; where it is."""
+        """Mount the skill in the sandbox, if there is one, and return the path of its directory."""
         path = self.root_of(skill.name)
         if self.place is None:
             return path
         record = self.catalog.get(skill.name)
-        return self.place.mount_skill(
-            skill, path, written=record is not None and record.mount_path is not None
-        )
+        written = record is not None and record.mount_path is not None
+        return self.place.mount_skill(skill, path, written=written)
 
     def _receipt(self, skill: AgentSkill) -> dict[str, Any]:
         root = self.root_of(skill.name)
@@ -606,7 +583,7 @@ class SkillSession:
 
     @contextmanager
     def _telling(self, skill: str, action: Action, path: str | None = None) -> Iterator[None]:
-        """An operation that is told of when it is refused."""
+        """Report an operation to the observer if it is refused."""
         try:
             yield
         except SkillError:

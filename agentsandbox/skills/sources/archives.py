@@ -1,7 +1,7 @@
-"""Skills out of archives: zip and tar, read in memory, bounded before anything is unpacked.
+"""Skills in zip and tar archives, which are read in memory and limited before they are unpacked.
 
-Nothing is written to a disk and nothing is run. What an archive claims is checked against what it
-holds.
+Nothing is written to disk and nothing is run. Sizes that an archive declares are checked against
+its content.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from agentsandbox.skills.sources.files import MAX_BYTES, MAX_FILES, SKIPPED_DIRE
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
-__all__ = ["DAMAGE", "check_methods", "lists_too_much", "skills_in", "unpack"]
+__all__ = ["DAMAGE", "check_methods", "file_of", "lists_too_much", "skills_in", "unpack"]
 
 DAMAGE = (
     zipfile.BadZipFile,
@@ -42,19 +42,20 @@ DAMAGE = (
 """What the standard library raises for archives that are damaged, encrypted or nested too deep."""
 
 MAX_DIRECTORY = 4 * 1024 * 1024
-"""Bytes of a zip archive's list of members."""
+"""The most bytes of a zip archive's list of members."""
 TAR_OVERHEAD = 1024 * (MAX_FILES + 1)
 TAR_BLOCK = 512
 MAX_HEADER = 8 * 1024
-"""Bytes of an extended header of tar, which `tarfile` reads in quadratic time."""
+"""The most bytes of an extended header of tar, which `tarfile` reads in quadratic time."""
 MAX_HEADERS = 1024 * 1024
 EXTENDED = frozenset(b"xgXLK")
 _END = struct.Struct("<4s4H2LH")
 
 
 def unpack(data: bytes) -> list[SkillFile]:
-    """The files in a zip or tar archive (plain, gzip, bzip2, xz). `InvalidSkillError` for what is
-    none, `SkillLimitError` for too much.
+    """Return the files of a zip or tar archive (plain, gzip, bzip2, xz).
+
+    Raises `InvalidSkillError` for anything else and `SkillLimitError` for too much.
     """
     try:
         if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
@@ -67,11 +68,10 @@ def unpack(data: bytes) -> list[SkillFile]:
 def skills_in(
     files: Iterable[SkillFile], name: str | None = None, below: str = ""
 ) -> list[AgentSkill]:
-    """The skills among files: one at the top, or one in each directory with a SKILL.md, at most two
-    levels down.
+    """Return the skill at the top, or one for each directory with a SKILL.md, two levels deep.
 
-    `name` is the directory's of a skill at the top, `below` the directory to look in. Each is
-    checked; one that is invalid makes all of them so.
+    `name` is the name of the directory of a skill at the top, `below` the directory to look in.
+    Raises `InvalidSkillError` if one of them is invalid, or if there is none.
     """
     prefix = f"{below.strip('/')}/" if below.strip("/") else ""
     named = [(_clean(file), file) for file in files]
@@ -105,7 +105,7 @@ def _clean(file: SkillFile) -> str:
 def _divided(
     files: Mapping[str, SkillFile], roots: Collection[str]
 ) -> dict[str, dict[str, SkillFile]]:
-    """The files below each root, by their paths from there."""
+    """Return root → {path below that root: file}."""
     divided: dict[str, dict[str, SkillFile]] = {root: {} for root in roots}
     for path, file in files.items():
         first, _, rest = path.partition("/")
@@ -123,19 +123,17 @@ def _skill(files: Mapping[str, SkillFile], root: str, name: str | None) -> Agent
         if SKIPPED_DIRECTORIES.isdisjoint(path.split("/")[:-1])
     ]
     leaving = [
-        f"{file.relative_path}: the link leaves the skill" for file in chosen if not _stays(file)
+        f"{file.relative_path}: the link leaves the skill"
+        for file in chosen
+        if file.link is not None and not contained(file.relative_path, file.link)
     ]
     if leaving:
         raise InvalidSkillError("; ".join(leaving), leaving)
     return AgentSkill(chosen, directory=posixpath.basename(root) or name)
 
 
-def _stays(file: SkillFile) -> bool:
-    return file.link is None or contained(file.relative_path, file.link)
-
-
 class _Room:
-    """How much more may be unpacked."""
+    """The number of files and bytes that may still be unpacked."""
 
     def __init__(self) -> None:
         self.files = MAX_FILES
@@ -151,7 +149,7 @@ class _Room:
 
 
 def lists_too_much(tail: bytes) -> bool:
-    """Whether the list of members of the zip archive that ends so is too large to be read."""
+    """Whether the list of members of a zip archive with this end is too large, or missing."""
     end = tail.rfind(b"PK\x05\x06")
     return (
         end < 0
@@ -161,14 +159,24 @@ def lists_too_much(tail: bytes) -> bool:
 
 
 def check_methods(archive: zipfile.ZipFile) -> None:
-    """Refuse bzip2 and LZMA: `zipfile` unpacks a whole block of them, however little is asked
-    for.
-    """
+    """Raise for bzip2 and LZMA, of which `zipfile` always unpacks a whole block."""
     for member in archive.infolist():
         if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise zipfile.BadZipFile(
-                f"{member.filename[:200]!r} is compressed by a method other than deflate"
-            )
+            name = f"{member.filename[:200]!r}"
+            raise zipfile.BadZipFile(f"{name} is compressed by a method other than deflate")
+
+
+def file_of(member: zipfile.ZipInfo, path: str, data: bytes) -> SkillFile:
+    """Return the file of a zip archive's member, at a path below the skill's root.
+
+    Raises `InvalidSkillError` for a device or another special file.
+    """
+    mode = member.external_attr >> 16
+    if stat.S_ISLNK(mode):
+        return SkillFile(path, b"", link=str(data[:4096], "utf-8", "replace"))
+    if stat.S_IFMT(mode) and not stat.S_ISREG(mode):
+        raise InvalidSkillError(f"{path[:200]!r}: not a regular file")
+    return SkillFile(path, data, bool(mode & 0o100) or data.startswith(b"#!"))
 
 
 def _from_zip(data: bytes) -> Iterator[SkillFile]:
@@ -185,14 +193,7 @@ def _from_zip(data: bytes) -> Iterator[SkillFile]:
                 content = file.read(member.file_size + 1)
             if len(content) > member.file_size:
                 raise SkillLimitError(f"{member.filename[:200]!r} is larger than the archive says")
-            mode = member.external_attr >> 16
-            path = member.filename.removeprefix("./")
-            if stat.S_ISLNK(mode):
-                yield SkillFile(path, b"", link=str(content[:4096], "utf-8", "replace"))
-            elif mode and stat.S_IFMT(mode) and not stat.S_ISREG(mode):
-                raise InvalidSkillError(f"{path[:200]!r}: not a regular file")
-            else:
-                yield SkillFile(path, content, bool(mode & 0o100) or content.startswith(b"#!"))
+            yield file_of(member, member.filename.removeprefix("./"), content)
 
 
 def _from_tar(data: bytes) -> Iterator[SkillFile]:
@@ -215,24 +216,25 @@ def _from_tar(data: bytes) -> Iterator[SkillFile]:
 
 
 def _check_headers(data: bytes) -> None:
-    """Raise for extended headers that are too large, wherever `tarfile` might come upon one."""
+    """Raise for extended headers that are too large, at every place where `tarfile` could look."""
     total = 0
     for at in range(0, len(data) - TAR_BLOCK + 1, TAR_BLOCK):
         if data[at + 156] not in EXTENDED:
             continue
         block = data[at : at + TAR_BLOCK]
         try:
-            is_header = tarfile.nti(block[148:156]) in tarfile.calc_chksums(block)  # type: ignore[attr-defined]  # not in the stubs
-            size = tarfile.nti(block[124:136]) if is_header else 0  # type: ignore[attr-defined]  # the same
+            # neither function is in the stubs
+            sum_says_so = tarfile.nti(block[148:156]) in tarfile.calc_chksums(block)  # type: ignore[attr-defined]
+            size = tarfile.nti(block[124:136]) if sum_says_so else 0  # type: ignore[attr-defined]
         except tarfile.TarError:
             continue
         total += size
         if not 0 <= size <= MAX_HEADER or total > MAX_HEADERS:
-            raise SkillLimitError("the archive has too much to say about its files")
+            raise SkillLimitError("the archive has headers that are too large")
 
 
 def _decompressed(data: bytes) -> bytes:
-    """The data without its compression, never more than an archive may hold."""
+    """Return the data without its compression, never more than an archive may hold."""
     most = MAX_BYTES + TAR_OVERHEAD
     if data.startswith(b"\x1f\x8b"):
         engine = zlib.decompressobj(31)

@@ -1,13 +1,17 @@
-"""Where the files of a skill come from: a folder of the host, a package, memory.
+"""Sources of a skill's files: a folder of the host, a package, memory.
 
-A source is read once, when the skill is made. Nothing it yields can leave the skill: links that do,
-special files and names that are not names are refused, all of them listed in one error, or left out
-where the host says so; more than the caps allow is always refused.
+A source is read once, when the skill is made. Nothing that it yields leads out of the skill: links
+that leave it, special files and names that cannot be used are refused together in one error, or
+left out if the host asks for that. More files or bytes than the maximum are always refused.
+
+A folder of the host is walked by descriptors: each directory is opened relative to its parent and
+never through a link, so that a link that appears during the walk leads nowhere.
 """
 
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import stat
 from collections.abc import Mapping
@@ -42,19 +46,9 @@ __all__ = [
 MAX_FILES = 5000
 MAX_BYTES = 64 * 1024 * 1024
 SKIPPED_DIRECTORIES = frozenset(
-    (
-        ".git",
-        ".hg",
-        ".svn",
-        "node_modules",
-        "__pycache__",
-        ".venv",
-        ".mypy_cache",
-        ".pytest_cache",
-        ".ruff_cache",
-    )
+    (".git .hg .svn node_modules __pycache__ .venv .mypy_cache .pytest_cache .ruff_cache").split()
 )
-"""Never part of a skill, though often beside one."""
+"""Directories that are never part of a skill."""
 
 OPEN_FLAGS = os.O_RDONLY
 for _flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):  # each where the system has it
@@ -63,9 +57,13 @@ for _flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):  # each wher
 
 @dataclass(frozen=True, slots=True)
 class SkillFile:
-    """One file of a skill. `link` is set for a symbolic link, which has no content of its own.
+    """One file of a skill.
 
-    `modified` is when it was changed last, in seconds since the epoch; None where nobody knows.
+    relative_path  the path below the skill's root, with "/"
+    content        the bytes; b"" for a link
+    executable     whether the file may be executed
+    link           the text of a symbolic link, else None
+    modified       the time of the last change in seconds since the epoch, None if it is not known
     """
 
     relative_path: str
@@ -74,17 +72,22 @@ class SkillFile:
     link: str | None = None
     modified: float | None = field(default=None, compare=False)
 
+    def sha256(self) -> str:
+        """Return the hexadecimal sha256 of the content, for a link that of "-> " and its text."""
+        content = self.content if self.link is None else b"-> " + encode(self.link)
+        return hashlib.sha256(content).hexdigest()
+
 
 class SkillSource(Protocol):
-    """What gives the files of one skill."""
+    """A source of one skill's files."""
 
     def files(self) -> Iterator[SkillFile]:
-        """Every file, its path relative to the skill's root."""
+        """Yield every file; its path is relative to the skill's root."""
         ...
 
 
 class InMemorySkillSource:
-    """Files given as a mapping of paths to text or bytes; `add` gives more, one at a time."""
+    """Files as a mapping of paths to texts or bytes; `add` adds one more."""
 
     def __init__(self, files: Mapping[str, str | bytes] | None = None) -> None:
         self._files: dict[str, SkillFile] = {}
@@ -98,19 +101,20 @@ class InMemorySkillSource:
     def add(
         self, path: str, content: str | bytes, *, executable: bool | None = None
     ) -> InMemorySkillSource:
-        """One more file; its "#!" says whether it can be executed unless `executable` does. Returns
-        the source itself.
+        """Add a file and return the source itself.
+
+        By default a file that begins with "#!" is executable. Raises `TypeError` for a path that is
+        not a str and for content that is neither str nor bytes.
         """
-        if not isinstance(path, str) or not isinstance(
-            content, (str, bytes, bytearray, memoryview)
-        ):
+        kinds = (str, bytes, bytearray, memoryview)
+        if not isinstance(path, str) or not isinstance(content, kinds):
             raise TypeError(
-                f"a file of a skill has a str for its path and str or bytes in it, not {path!r}: {content!r}"
+                "a file of a skill has a str for its path and str or bytes in it, "
+                f"not {path!r}: {content!r}"
             )
         data = encode(content) if isinstance(content, str) else bytes(content)
-        self._files[path] = SkillFile(
-            path, data, data.startswith(b"#!") if executable is None else executable
-        )
+        runs = data.startswith(b"#!") if executable is None else executable
+        self._files[path] = SkillFile(path, data, runs)
         return self
 
     def files(self) -> Iterator[SkillFile]:
@@ -118,9 +122,10 @@ class InMemorySkillSource:
 
 
 class FileSystemSkillSource:
-    """A folder of the host, read once and byte for byte; links are kept when they stay inside.
+    """A folder of the host, read byte for byte. Links that stay inside are kept as links.
 
-    With `leave_out` what is refused does not refuse the rest: it is in `left_out` then.
+    With `leave_out` a file that is refused is left out and listed in `left_out`, and the others are
+    read.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, leave_out: bool = False) -> None:
@@ -143,9 +148,10 @@ class FileSystemSkillSource:
         try:
             with _opened(None, str(self.path), follow=True) as root:
                 reading.directory(root, str(self.path), "")
-        except OSError as error:  # it went away meanwhile, or is not ours to read
-            problem = f"the skill directory {self.directory!r} cannot be read: {os.strerror(error.errno or errno.EIO)}"
-            raise InvalidSkillError(problem, [problem]) from None
+        except OSError as error:  # it was removed meanwhile, or may not be read
+            reason = os.strerror(error.errno or errno.EIO)
+            problem = f"the skill directory {self.directory!r} cannot be read: {reason}"
+            raise InvalidSkillError(problem) from None
         if problems and (reading.full or not self.leave_out):
             raise InvalidSkillError("; ".join(problems), problems)
         self.left_out = problems
@@ -153,9 +159,7 @@ class FileSystemSkillSource:
 
 
 class PackageSkillSource:
-    """A directory inside an installed package, from its files or from the archive it was installed
-    as.
-    """
+    """A directory of an installed package, which may be in a zip archive."""
 
     def __init__(self, package: str, resource: str) -> None:
         self.package = package
@@ -193,9 +197,7 @@ def _resource_files(directory: Traversable, prefix: str) -> Iterator[SkillFile]:
 
 @contextmanager
 def _opened(parent: int | None, path: str, *, follow: bool = False) -> Iterator[int | str]:
-    """A directory to read from: a descriptor where the system can open relative to one, else its
-    path.
-    """
+    """Yield a descriptor of a directory, or its path where the system lacks openat."""
     if os.open not in os.supports_dir_fd or os.scandir not in os.supports_fd:
         yield path
         return
@@ -208,12 +210,12 @@ def _opened(parent: int | None, path: str, *, follow: bool = False) -> Iterator[
 
 
 def too_much() -> str:
-    """What is said of a skill that is larger than a skill may be."""
+    """Return the message for a skill that is larger than the maximum."""
     return f"the skill holds more than {MAX_FILES} files or {MAX_BYTES} bytes"
 
 
 class _Reading:
-    """One walk through a folder: what was found and what is wrong, until the caps are reached."""
+    """One walk through a folder: the files found and the problems, up to the maximum."""
 
     def __init__(self, problems: list[str], found: list[SkillFile]) -> None:
         self.problems = problems
@@ -237,10 +239,7 @@ class _Reading:
         name = entry.name if parent is not None else os.path.join(path, entry.name)
         try:
             if entry.is_symlink():
-                self.link(
-                    os.readlink(name, dir_fd=parent) if parent is not None else os.readlink(name),
-                    relative,
-                )
+                self.link(os.readlink(name, dir_fd=parent), relative)
             elif entry.is_dir(follow_symlinks=False):
                 if entry.name not in SKIPPED_DIRECTORIES:
                     with _opened(parent, name) as below:
@@ -266,14 +265,8 @@ class _Reading:
                 self.problems.append(f"{relative}: not a regular file")
                 return
             data = file.read(MAX_BYTES - self.size + 1)
-        self.add(
-            SkillFile(
-                relative,
-                data,
-                bool(info.st_mode & 0o100) or data.startswith(b"#!"),
-                modified=info.st_mtime,
-            )
-        )
+        runs = bool(info.st_mode & 0o100) or data.startswith(b"#!")
+        self.add(SkillFile(relative, data, runs, modified=info.st_mtime))
 
     def add(self, file: SkillFile) -> None:
         try:

@@ -1,8 +1,7 @@
-"""Places that hold several skills: a folder of the host, a package, an archive, a directory of the
-sandbox.
+"""Stores of several skills: a folder or a zip archive of the host, a package, a sandbox's folder.
 
-A store lists its skills without reading them: what a catalog needs is each one's directory, a stamp
-that changes when SKILL.md does, and the file itself to read the front matter from.
+A store lists its skills without reading them. For each it gives a catalog the directory, a stamp
+that changes when SKILL.md does, and a function that opens SKILL.md.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from agentsandbox.errors import InvalidSkillError
 from agentsandbox.skills.paths import clean_path
-from agentsandbox.skills.sources.archives import DAMAGE, check_methods, lists_too_much
+from agentsandbox.skills.sources.archives import DAMAGE, check_methods, file_of, lists_too_much
 from agentsandbox.skills.sources.files import (
     MAX_BYTES,
     OPEN_FLAGS,
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
     from agentsandbox.skills.sources.files import SkillSource
 
     class LineFile(Protocol):
-        """What a front matter is read from."""
+        """A file from which a front matter is read."""
 
         def readline(self, size: int = -1, /) -> bytes: ...
 
@@ -61,40 +60,47 @@ __all__ = [
 
 SKILL_FILE = "SKILL.md"
 ZIP_END = 1024 + 0xFFFF
-"""Where the end of a zip archive's list of members is: a comment may follow it."""
+"""The last bytes of a zip archive: the end of its list of members and a comment."""
 ZIP_HEAD = 1024 * 1024
 UNLISTED = re.compile(r"[\x00-\x1f\x7f]")
-"""Characters that no directory of a skill has in its name."""
+"""Characters that the name of a skill's directory never has."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A directory that may be a skill. `open` raises `OSError` when its SKILL.md cannot be read."""
+    """A directory that may be a skill.
+
+    directory   its name
+    stamp       a value that changes when SKILL.md does; None if that is not known
+    size        the bytes of SKILL.md
+    open        opens SKILL.md; raises `OSError`
+    source      the source of the skill's files
+    location    the path of SKILL.md on the host or in the sandbox
+    mount_path  the directory's path in the sandbox, if it is there already
+    """
 
     directory: str
     stamp: object
-    """Equal as long as SKILL.md was not changed; None where that cannot be told."""
     size: int
     open: Callable[[], LineFile]
     source: SkillSource
     location: str
-    """Where the host, or the sandbox, has its SKILL.md."""
     mount_path: str | None = None
-    """Where the sandbox has the directory already."""
 
 
 class SkillStore(Protocol):
     """A place that holds skills."""
 
     def candidates(self) -> Iterator[Candidate]:
-        """Its skills, sorted by directory; nothing when the place is not there. Raises `OSError`
-        when it cannot be read.
+        """Yield the skills, sorted by directory; none if the place does not exist.
+
+        Raises `OSError` if it cannot be read.
         """
         ...
 
 
 def is_listed(name: str) -> bool:
-    """Whether a directory of that name is looked into."""
+    """Whether a directory of that name may be a skill."""
     return (
         name != ""
         and not name.startswith(".")
@@ -104,9 +110,7 @@ def is_listed(name: str) -> bool:
 
 
 class HostSkills:
-    """The skills in a folder of the host: its immediate subdirectories, or the folder itself when
-    it is a skill.
-    """
+    """The skills in a folder of the host: its subdirectories, or the folder itself if it is one."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = os.path.abspath(os.path.expanduser(os.fspath(path)))
@@ -154,7 +158,7 @@ class HostSkills:
 
 
 def _state(file: str) -> os.stat_result | None:
-    """What the system says of a file, None when it is not there, or went away meanwhile."""
+    """Return the status of a file, None if it does not exist or cannot be looked at."""
     try:
         return os.lstat(file)
     except OSError:
@@ -162,22 +166,22 @@ def _state(file: str) -> os.stat_result | None:
 
 
 def _other_case(path: str) -> str:
-    """The directory's SKILL.md however it is spelt, "" without one."""
+    """Return the directory's SKILL.md in any case, "" without one."""
     try:
-        return next(
-            (
-                os.path.join(path, name)
-                for name in os.listdir(path)
-                if name.lower() == SKILL_FILE.lower()
-            ),
-            "",
-        )
+        names = os.listdir(path)
     except OSError:
         return ""
+    found = [name for name in names if is_skill_file(name)]
+    return os.path.join(path, found[0]) if found else ""
+
+
+def is_skill_file(name: str) -> bool:
+    """Whether a file's name is SKILL.md in any case."""
+    return name.lower() == SKILL_FILE.lower()
 
 
 def _open_inside(file: str, directory: str) -> BinaryIO:
-    """Open a regular file that is, links followed, inside the directory."""
+    """Open a regular file of a directory; links are followed as long as they stay in it."""
     if os.path.islink(file):
         file = os.path.realpath(file)
         if not file.startswith(os.path.realpath(directory) + os.sep):
@@ -186,7 +190,7 @@ def _open_inside(file: str, directory: str) -> BinaryIO:
 
 
 def _open_regular(file: str, flags: int) -> BinaryIO:
-    """Open a regular file; never waits for a pipe."""
+    """Open a regular file, without waiting for a pipe."""
     descriptor = os.open(file, flags)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
@@ -208,25 +212,14 @@ class PackageSkills:
             return
         place = root.joinpath(self.resource) if self.resource else root
         if isinstance(place, Path):
-            for found in HostSkills(place).candidates():
-                yield Candidate(
-                    found.directory,
-                    found.stamp,
-                    found.size,
-                    found.open,
-                    found.source,
-                    found.location,
-                )
+            yield from HostSkills(place).candidates()
         elif place.is_dir():
             for entry in sorted(place.iterdir(), key=lambda entry: entry.name):
                 if is_listed(entry.name) and entry.is_dir():
                     yield from self._candidate(entry)
 
     def _candidate(self, directory: Traversable) -> Iterator[Candidate]:
-        file = next(
-            (entry for entry in directory.iterdir() if entry.name.lower() == SKILL_FILE.lower()),
-            None,
-        )
+        file = next((entry for entry in directory.iterdir() if is_skill_file(entry.name)), None)
         if file is None or not file.is_file():
             return
         resource = posixpath.join(self.resource, directory.name)
@@ -238,9 +231,7 @@ class PackageSkills:
 
 
 class ZipSkills:
-    """The skills in a zip archive of the host: one directory each, at its top or inside its only
-    directory.
-    """
+    """The skills in a zip archive of the host, at most two directories deep."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = os.path.abspath(os.path.expanduser(os.fspath(path)))
@@ -255,27 +246,18 @@ class ZipSkills:
             for member in sorted(members, key=lambda member: member.filename):
                 prefix, _, name = member.filename.rpartition("/")
                 parts = prefix.split("/")
-                if (
-                    name.lower() == SKILL_FILE.lower()
-                    and len(parts) <= 2
-                    and all(map(is_listed, parts))
-                ):
+                if is_skill_file(name) and len(parts) <= 2 and all(map(is_listed, parts)):
                     stamp = (info.st_mtime_ns, info.st_size, member.CRC, member.filename)
                     source = ZipSkillSource(self.path, prefix)
                     opener = ZipMember(self.path, member.filename, archive)
-                    yield Candidate(
-                        source.directory,
-                        stamp,
-                        member.file_size,
-                        opener,
-                        source,
-                        f"{self.path}!/{member.filename}",
-                    )
+                    place = f"{self.path}!/{member.filename}"
+                    size = member.file_size
+                    yield Candidate(source.directory, stamp, size, opener, source, place)
 
 
 @contextmanager
 def _reading(path: str) -> Iterator[zipfile.ZipFile]:
-    """A zip archive to read from; `OSError` for one that is damaged, encrypted or none."""
+    """Open a zip archive; `OSError` for one that is damaged or encrypted, or for another file."""
     with _damage(path), _open_regular(path, OPEN_FLAGS & ~vars(os).get("O_NOFOLLOW", 0)) as file:
         file.seek(max(0, os.fstat(file.fileno()).st_size - ZIP_END))
         if lists_too_much(file.read(ZIP_END)):
@@ -287,7 +269,7 @@ def _reading(path: str) -> Iterator[zipfile.ZipFile]:
 
 @contextmanager
 def _damage(path: str) -> Iterator[None]:
-    """What is wrong with an archive is an `OSError`."""
+    """Raise what is wrong with an archive as an `OSError`."""
     try:
         yield
     except DAMAGE as error:
@@ -298,9 +280,7 @@ def _damage(path: str) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class ZipMember:
-    """Opens one file of an archive, as much of it as a front matter may have; without looking for
-    it again while the archive is open.
-    """
+    """Opens the head of one file of an archive, from the open `archive` or after it was closed."""
 
     path: str
     name: str
@@ -338,30 +318,18 @@ class ZipSkillSource:
                 with archive.open(member) as file:
                     data = file.read(member.file_size)
                 left -= len(data)
-                mode = member.external_attr >> 16
-                if stat.S_ISLNK(mode):
-                    yield SkillFile(
-                        member.filename[len(start) :], b"", link=str(data, "utf-8", "replace")
-                    )
-                else:
-                    yield SkillFile(
-                        member.filename[len(start) :],
-                        data,
-                        bool(mode & 0o100) or data.startswith(b"#!"),
-                    )
+                yield file_of(member, member.filename[len(start) :], data)
 
 
 class VirtualSkills:
-    """The skills in a directory of a sandbox's filesystem: what an agent writes there is found at
-    the next refresh.
-    """
+    """The skills in a directory of a sandbox; what an agent writes there is found at the next use."""
 
     def __init__(self, fs: FileSystem, path: str) -> None:
         self.fs = fs
         self.path = posixpath.normpath(path)
 
     def state(self) -> tuple[object, ...]:
-        """Another value whenever a SKILL.md came, changed or went."""
+        """Return a value that changes when a SKILL.md is added, changed or removed."""
         try:
             return tuple((found.location, found.stamp) for found in self.candidates())
         except OSError as error:
@@ -374,21 +342,16 @@ class VirtualSkills:
             if is_listed(name):
                 try:
                     yield from self._candidates(name, posixpath.join(self.path, name))
-                except OSError:  # it went away meanwhile, or nobody may look into it
+                except OSError:  # it was removed meanwhile, or may not be read
                     continue
 
     def _candidates(self, name: str, directory: str) -> Iterator[Candidate]:
         if not self.fs.stat(directory, follow=False).is_dir:
             return
-        found = [
-            entry for entry in self.fs.listdir(directory) if entry.lower() == SKILL_FILE.lower()
-        ]
+        found = [entry for entry in self.fs.listdir(directory) if is_skill_file(entry)]
         if found:
-            yield self._candidate(
-                name,
-                directory,
-                posixpath.join(directory, SKILL_FILE if SKILL_FILE in found else found[0]),
-            )
+            file = SKILL_FILE if SKILL_FILE in found else found[0]
+            yield self._candidate(name, directory, posixpath.join(directory, file))
 
     def _candidate(self, name: str, directory: str, file: str) -> Candidate:
         info = self.fs.stat(file, follow=False)
@@ -399,9 +362,8 @@ class VirtualSkills:
             return BytesIO(self.fs.read_bytes(file))
 
         source = VirtualSkillSource(self.fs, directory)
-        return Candidate(
-            name, (info.mtime, info.size, info.ino), info.size, opened, source, file, directory
-        )
+        stamp = (info.mtime, info.size, info.ino)
+        return Candidate(name, stamp, info.size, opened, source, file, directory)
 
 
 class VirtualSkillSource:
@@ -425,9 +387,6 @@ class VirtualSkillSource:
                 if info.is_link:
                     yield SkillFile(relative, b"", link=self.fs.readlink(path))
                 elif info.is_file:
-                    yield SkillFile(
-                        relative,
-                        self.fs.read_bytes(path),
-                        bool(info.mode & 0o100),
-                        modified=info.mtime,
-                    )
+                    data = self.fs.read_bytes(path)
+                    runs = bool(info.mode & 0o100)
+                    yield SkillFile(relative, data, runs, modified=info.mtime)

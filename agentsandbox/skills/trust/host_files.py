@@ -1,6 +1,4 @@
-"""Files of the host that several processes write: whole or not at all, and one process at a
-time.
-"""
+"""Files of the host that several processes write: each whole or not at all, one process at a time."""
 
 from __future__ import annotations
 
@@ -24,7 +22,7 @@ WAIT_SECONDS = 5.0
 
 
 def write_new(path: Path, content: bytes, mode: int = 0o644) -> None:
-    """Write a file that must not be there yet."""
+    """Write a new file; `FileExistsError` if there is one."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     with os.fdopen(descriptor, "wb") as file:
         file.write(content)
@@ -33,7 +31,7 @@ def write_new(path: Path, content: bytes, mode: int = 0o644) -> None:
 
 
 def replace_file(path: Path, content: bytes, mode: int = 0o644) -> None:
-    """Put a content in place of a file."""
+    """Write a file, new or not, so that nobody ever sees half of it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.urandom(6).hex()}.new")
     try:
@@ -45,7 +43,10 @@ def replace_file(path: Path, content: bytes, mode: int = 0o644) -> None:
 
 
 def put_file(root: Path, path: str, content: bytes | None) -> None:
-    """Write or remove a file of a skill, never through a link; an old one keeps its mode."""
+    """Write a file of a skill, or remove it for None, never through a link.
+
+    A file that exists keeps its permissions. Raises `SkillPolicyError` for a link on the way.
+    """
     target = root / clean_path(path)
     above = [parent for parent in target.parents if parent != root and root in parent.parents]
     if target.is_symlink() or any(parent.is_symlink() for parent in above):
@@ -62,8 +63,9 @@ def put_file(root: Path, path: str, content: bytes | None) -> None:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold a lock file, which the system lets go of when the process ends, however it ends.
-    `SkillStateError` after five seconds.
+    """Hold a lock file; the system releases it when the process ends.
+
+    Raises `SkillStateError` after five seconds.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
@@ -92,7 +94,7 @@ if sys.platform == "win32":
 else:
 
     def _lock(descriptor: int) -> bool:
-        """Whether the lock is ours now."""
+        """Whether this process has the lock now."""
         import fcntl
 
         try:
@@ -103,7 +105,7 @@ else:
 
 
 def _is_held(error: OSError) -> bool:
-    """False for a lock that another process holds; anything else is an error."""
+    """Return False for a lock that another process holds; raise any other error."""
     if error.errno not in (errno.EAGAIN, errno.EACCES):
         raise error
     return False

@@ -1,14 +1,13 @@
-"""`skills.lock`: which files the skills of a host are made of, so that a changed one is refused.
+"""`skills.lock`: the files of a host's skills, so that a changed one is refused.
 
-The sha256 of every file, the source and the version of every skill, as JSON that is easy to review
-in a diff.
+It has the sha256 of every file and the source and version of every skill, as JSON that is easy to
+review in a diff.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,7 +31,7 @@ FORMAT = 1
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """A difference between the lock and a skill; `path` is "" when the whole skill is meant."""
+    """A difference between the lock and a skill; `path` is "" for the whole skill."""
 
     skill: str
     path: str
@@ -44,7 +43,13 @@ class Drift:
 
 @dataclass(frozen=True, slots=True)
 class LockedSkill:
-    """What the lock says of one skill."""
+    """One skill in a lock.
+
+    digest   the skill's `package_digest`
+    files    path → sha256 of the content, "sha256:…"
+    source   where the skill came from, or ""
+    version  the version in its front matter, or None
+    """
 
     digest: str
     files: Mapping[str, str]
@@ -54,7 +59,7 @@ class LockedSkill:
 
 @dataclass(frozen=True, slots=True)
 class SkillLock:
-    """The locked skills by name. A catalog with a lock loads nothing else."""
+    """The locked skills by name. A catalog with a lock loads only these, exactly as locked."""
 
     skills: Mapping[str, LockedSkill] = field(default_factory=dict)
 
@@ -62,7 +67,7 @@ class SkillLock:
     def of(
         cls, skills: Iterable[AgentSkill], sources: Mapping[str, str] | None = None
     ) -> SkillLock:
-        """The lock of these skills as they are now; `sources` says where each came from."""
+        """Return the lock of these skills as they are now; `sources` is name → source."""
         locked = {}
         for skill in skills:
             version = skill.metadata.metadata.get("version") or skill.metadata.extra.get("version")
@@ -74,7 +79,7 @@ class SkillLock:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> SkillLock:
-        """The lock in a file; `InvalidSkillError` for what is none."""
+        """Read a lock file. Raises `OSError`, and `InvalidSkillError` if it is not a lock."""
         try:
             return cls.from_dict(json.loads(Path(path).read_bytes()))
         except (ValueError, RecursionError):
@@ -82,81 +87,60 @@ class SkillLock:
 
     @classmethod
     def from_dict(cls, value: Any) -> SkillLock:
-        """The lock that `to_dict` gave."""
-        if (
-            not isinstance(value, dict)
-            or value.get("version") != FORMAT
-            or not isinstance(value.get("skills"), dict)
-        ):
+        """Return the lock of the values that `to_dict` returned."""
+        entries = value.get("skills") if isinstance(value, dict) else None
+        if not isinstance(entries, dict) or value.get("version") != FORMAT:
             raise InvalidSkillError(f"not a lock of version {FORMAT}")
         skills = {}
-        for name, entry in value["skills"].items():
-            if (
-                not isinstance(entry, dict)
-                or not isinstance(entry.get("files"), dict)
-                or not isinstance(entry.get("digest"), str)
-            ):
+        for name, entry in entries.items():
+            fields = entry if isinstance(entry, dict) else {}
+            digest, files = fields.get("digest"), fields.get("files")
+            if not isinstance(digest, str) or not isinstance(files, dict):
                 raise InvalidSkillError(f"the lock says nothing sensible about {name!r}")
-            skills[name] = LockedSkill(
-                entry["digest"],
-                dict(entry["files"]),
-                str(entry.get("source", "")),
-                entry.get("version"),
-            )
+            source = str(fields.get("source", ""))
+            skills[name] = LockedSkill(digest, dict(files), source, fields.get("version"))
         return cls(skills)
 
     def to_dict(self) -> dict[str, Any]:
-        """The lock as JSON-able values."""
-        skills = {
-            name: {
-                "source": entry.source,
-                "version": entry.version,
-                "digest": entry.digest,
-                "files": dict(entry.files),
-            }
-            for name, entry in self.skills.items()
+        """Return the lock as JSON-able values."""
+        return {
+            "version": FORMAT,
+            "skills": {name: asdict(entry) for name, entry in self.skills.items()},
         }
-        return {"version": FORMAT, "skills": skills}
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Put the lock in a file."""
-        replace_file(
-            Path(path),
-            encode(json.dumps(self.to_dict(), indent=2, sort_keys=True, ensure_ascii=False) + "\n"),
-        )
+        """Write the lock to a file; an existing one is replaced."""
+        text = json.dumps(self.to_dict(), indent=2, sort_keys=True, ensure_ascii=False)
+        replace_file(Path(path), encode(text + "\n"))
 
     def drift(self, skill: AgentSkill) -> list[Drift]:
-        """How a skill differs from what is locked."""
+        """Return how a skill differs from its lock, sorted by path."""
         locked = self.skills.get(skill.name)
         if locked is None:
             return [Drift(skill.name, "", "not locked")]
         now = _digests(skill)
-        found = [
-            Drift(skill.name, path, "modified")
-            for path in now
-            if path in locked.files and locked.files[path] != now[path]
-        ]
-        found += [Drift(skill.name, path, "added") for path in now if path not in locked.files]
-        found += [Drift(skill.name, path, "removed") for path in locked.files if path not in now]
-        return sorted(found, key=lambda each: each.path)
+        found = []
+        for path in sorted({*now, *locked.files}):
+            if path not in now:
+                found.append(Drift(skill.name, path, "removed"))
+            elif path not in locked.files:
+                found.append(Drift(skill.name, path, "added"))
+            elif locked.files[path] != now[path]:
+                found.append(Drift(skill.name, path, "modified"))
+        return found
 
     def verify(self, skills: Iterable[AgentSkill]) -> list[Drift]:
-        """How all skills differ: changed, not locked, missing."""
+        """Return how all skills differ from the lock, and which are missing or not locked."""
         there = {skill.name: skill for skill in skills}
         found = [drift for skill in there.values() for drift in self.drift(skill)]
         return found + [Drift(name, "", "missing") for name in self.skills if name not in there]
 
     def check(self, skill: AgentSkill) -> None:
-        """Raise `SkillPolicyError` unless the skill is what is locked."""
+        """Raise `SkillPolicyError` if the skill differs from its lock."""
         if found := self.drift(skill):
             shown = ", ".join(str(drift) for drift in found[:5])
             raise SkillPolicyError(f"{skill.name} is not as it was locked: {shown}")
 
 
 def _digests(skill: AgentSkill) -> dict[str, str]:
-    files = sorted(skill.files, key=lambda file: file.relative_path)
-    contents = [
-        (file.relative_path, file.content if file.link is None else b"-> " + encode(file.link))
-        for file in files
-    ]
-    return {path: f"sha256:{hashlib.sha256(content).hexdigest()}" for path, content in contents}
+    return {file.relative_path: f"sha256:{file.sha256()}" for file in skill.files}

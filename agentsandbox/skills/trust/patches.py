@@ -1,7 +1,7 @@
-"""Unified diffs for the files of a skill: read, checked, applied exactly or not at all.
+"""Unified diffs for the files of a skill: read, checked, applied completely or not at all.
 
-A diff comes from a model. Its paths obey the rules of every skill path; its counts must be right;
-its context must be found where it says, or at exactly one other place.
+A diff comes from a model. Its paths obey the rules of every skill path, its counts of lines must be
+right, and its context must be at the line that it names or at exactly one other place.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _HUNK = re.compile(r"@@ -(\d{1,7})(?:,(\d{1,7}))? \+(\d{1,7})(?:,(\d{1,7}))? @@"
 
 @dataclass(slots=True)
 class Hunk:
-    """Lines to find from a place on, and lines to put there."""
+    """One change: the lines `old`, expected at line `start`, become the lines `new`."""
 
     start: int
     old: list[str] = field(default_factory=list)
@@ -42,7 +42,7 @@ class Hunk:
 
 @dataclass(slots=True)
 class FilePatch:
-    """What a diff does with one file: "added", "modified" or "deleted"."""
+    """The change of one file; `kind` is "added", "modified" or "deleted"."""
 
     path: str
     kind: str
@@ -50,8 +50,9 @@ class FilePatch:
 
 
 def parse_diff(text: str) -> list[FilePatch]:
-    """The files of a diff; hunks without a file are about SKILL.md. `InvalidSkillError` says which
-    line is wrong.
+    """Return the changed files of a diff; hunks before any file name are about SKILL.md.
+
+    Raises `InvalidSkillError`, which names the wrong line, or `SkillLimitError`.
     """
     if len(encode(text)) > MAX_DIFF_BYTES:
         raise SkillLimitError(f"the diff is larger than {MAX_DIFF_BYTES} bytes")
@@ -116,7 +117,7 @@ def _path(text: str, prefix: str) -> str:
 
 
 def _hunk(lines: Sequence[str], at: int) -> tuple[Hunk, int]:
-    """The hunk whose head is at a line, and the line after it."""
+    """Return the hunk that begins at line `at`, and the number of the line after it."""
     head = _HUNK.match(lines[at])
     if head is None:
         raise InvalidSkillError(f"line {at + 1}: not the head of a hunk: {lines[at][:80]!r}")
@@ -147,7 +148,7 @@ def _hunk(lines: Sequence[str], at: int) -> tuple[Hunk, int]:
 
 
 def _cut_newline(hunk: Hunk, sign: str) -> None:
-    """The last line has no newline."""
+    """Remove the newline of the last line on the sides that `sign` belongs to."""
     for side, lines in ((" -", hunk.old), (" +", hunk.new)):
         if (sign or " ") in side and lines:
             lines[-1] = lines[-1].removesuffix("\n")
@@ -156,8 +157,9 @@ def _cut_newline(hunk: Hunk, sign: str) -> None:
 def apply_patches(
     files: Mapping[str, SkillFile], patches: Sequence[FilePatch]
 ) -> dict[str, bytes | None]:
-    """The new content of every file that the patches change, None for one that goes;
-    `InvalidSkillError` if one does not apply.
+    """Return path → new content for every changed file, None for a deleted one.
+
+    Raises `InvalidSkillError` for a patch that does not apply, `SkillPathError` for a link.
     """
     changed: dict[str, bytes | None] = {}
     for patch in patches:
@@ -192,7 +194,7 @@ def _lines_of(patch: FilePatch, file: SkillFile | None) -> list[str]:
 
 
 def _applied(patch: FilePatch, lines: list[str]) -> list[str]:
-    """The lines with all hunks applied in order."""
+    """Return the lines with all hunks applied in order."""
     done: list[str] = []
     at = 0
     for number, hunk in enumerate(patch.hunks, 1):
@@ -206,21 +208,16 @@ def _applied(patch: FilePatch, lines: list[str]) -> list[str]:
     return done + lines[at:]
 
 
-def _place(lines: Sequence[str], old: Sequence[str], wanted: int, least: int) -> int | None:
-    """Where the old lines are: at the wanted place, or at the only one after `least`."""
-    size = len(old)
-    if (
-        wanted >= least
-        and wanted + size <= len(lines)
-        and list(lines[wanted : wanted + size]) == list(old)
-    ):
+def _place(lines: list[str], old: list[str], wanted: int, least: int) -> int | None:
+    """Return where the old lines are: at `wanted`, or at the only place from `least` on, or None.
+
+    The search takes time in proportion to the sizes of the diff and the file, which are bounded.
+    """
+    size, last = len(old), len(lines) - len(old)
+    if least <= wanted <= last and lines[wanted : wanted + size] == old:
         return wanted
     if not size:
         return None
-    first = old[0]
-    found = [
-        at
-        for at in range(least, len(lines) - size + 1)
-        if lines[at] == first and list(lines[at : at + size]) == list(old)
-    ]  # lines are bounded by the sizes of diff and file
+    starts = [at for at in range(least, last + 1) if lines[at] == old[0]]
+    found = [at for at in starts if lines[at : at + size] == old]
     return found[0] if len(found) == 1 else None

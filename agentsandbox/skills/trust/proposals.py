@@ -1,8 +1,12 @@
 """Changes of skills that agents propose and people decide on.
 
-An agent can only write a proposal: a text in a directory of the host. Approving, rejecting and
-reverting are the host's; no tool and no session does them. What is decided happens once, whole or
-not at all, and is kept with both states.
+An agent can only write a proposal: a text in a directory of the host. Only the host approves,
+rejects and reverts; no tool and no session does. A decision is made once. It takes effect
+completely or not at all, and the contents before and after it are kept.
+
+A change is written in this order: the contents before and after, by their digests, to `objects/`; a
+journal with what to restore; the files of the skill; a line of the history; then the journal is
+removed. A process that finds a journal undoes the change, unless the history already has it.
 """
 
 from __future__ import annotations
@@ -13,7 +17,7 @@ import os
 import re
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -55,8 +59,12 @@ _TICKS = re.compile("`{3,}")
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A change of a skill that somebody proposed. `base` is the digest of the skill that it was
-    made for.
+    """A proposed change of a skill.
+
+    id       "<skill>-<time>"
+    diff     a unified diff
+    base     the `package_digest` of the skill that the diff was made for
+    created  the time in UTC, "2026-01-31T12:00:00Z"
     """
 
     id: str
@@ -71,28 +79,31 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class SkillVersion:
-    """One change of a skill: what made it, who decided, and the digests of the skill before and
-    after it.
+    """One decided change of a skill.
+
+    version   counts from 1
+    time      in UTC, "2026-01-31T12:00:00Z"
+    cause     the proposal's id, or "revert of N"
+    reviewer  who decided
+    before    the skill's `package_digest` before the change, and `after` it
+    files     path → (sha256 before, sha256 after), None where there is no file
     """
 
     version: int
     skill: str
     time: str
     cause: str
-    """The proposal's id, or "revert of N"."""
     reviewer: str
     before: str
     after: str
     files: Mapping[str, tuple[str | None, str | None]]
-    """Path → sha256 before and after, None where there was no file."""
 
 
 class ProposalStore:
     """Proposals, decisions and versions in a directory of the host, which no sandbox may see.
 
-    `<skill>-<time>.md` are pending; the decided ones are in `approved/` and `rejected/`, the
-    versions in `history/`. `accept` is what the host takes for a skill, which a changed one must be
-    as well.
+    Pending proposals are `<skill>-<time>.md`; decided ones are in `approved/` and `rejected/`,
+    versions in `history/`. A changed skill must be valid under `accept`.
     """
 
     def __init__(self, path: str | os.PathLike[str], accept: Acceptance = USUAL) -> None:
@@ -102,17 +113,17 @@ class ProposalStore:
     def propose(
         self, skill: AgentSkill, diff: str, justification: str, evidence: str = ""
     ) -> Proposal:
-        """Write a proposal, after checking that the diff applies and leaves a valid skill of the
-        same name.
+        """Write a proposal. The diff must apply and leave a valid skill of the same name.
+
+        Raises `InvalidSkillError`, `SkillPathError` or `SkillLimitError`.
         """
-        for name, text in (
-            ("diff", diff),
-            ("justification", justification),
-            ("evidence", evidence),
-        ):
-            if not _is_text(text):
-                raise InvalidSkillError(f"the {name} is not a text")
-            if len(encode(text)) > MAX_TEXT_BYTES:
+        texts = {"diff": diff, "justification": justification, "evidence": evidence}
+        for name, text in texts.items():
+            try:
+                size = len(encode(text))
+            except UnicodeEncodeError:  # a lone surrogate
+                raise InvalidSkillError(f"the {name} is not a text") from None
+            if size > MAX_TEXT_BYTES:
                 raise SkillLimitError(f"the {name} is larger than {MAX_TEXT_BYTES} bytes")
         if not justification.strip():
             raise InvalidSkillError("a proposal needs a justification")
@@ -123,15 +134,11 @@ class ProposalStore:
                 f"there are {MAX_PENDING} undecided proposals; they have to be decided first"
             )
         now = time.time()
-        created = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now))
-        stamp = (
-            time.strftime("%Y%m%dT%H%M%S", time.gmtime(now)) + f"{int(now % 1 * 1_000_000):06d}Z"
-        )
+        created, digest = _utc(now), skill.package_digest
+        stamp = re.sub("[-:Z]", "", created) + f"{int(now % 1 * 1_000_000):06d}Z"
         for turn in range(1000):
             id = f"{skill.name}-{stamp}{f'-{turn}' if turn else ''}"
-            proposal = Proposal(
-                id, skill.name, diff, justification, evidence, skill.package_digest, created
-            )
+            proposal = Proposal(id, skill.name, diff, justification, evidence, digest, created)
             try:
                 write_new(self._file(proposal.id, "pending"), encode(_page(proposal)))
             except FileExistsError:
@@ -140,7 +147,7 @@ class ProposalStore:
         raise SkillStateError("no name is left for the proposal")
 
     def entries(self, status: Status | None = "pending") -> list[Proposal]:
-        """The proposals, the oldest first; all with None. A file that is none is left out."""
+        """Return proposals, oldest first. `None` returns all; other files are skipped."""
         found = []
         for each in STATUSES if status is None else (status,):
             for name in self._ids(each):
@@ -151,7 +158,7 @@ class ProposalStore:
         return sorted(found, key=lambda proposal: (proposal.created, proposal.id))
 
     def show(self, id: str) -> Proposal:
-        """One proposal; `SkillNotFoundError` without it."""
+        """Return one proposal. Raises `SkillNotFoundError`."""
         if _ID.fullmatch(id):
             for status in STATUSES:
                 try:
@@ -161,34 +168,35 @@ class ProposalStore:
         raise SkillNotFoundError(f"there is no proposal {id[:120]!r}")
 
     def approve(self, id: str, folder: str | os.PathLike[str], *, reviewer: str) -> SkillVersion:
-        """Apply a proposal to the skill in a folder of the host. `SkillStateError` when it is
-        decided, or the skill is another by now.
+        """Apply a proposal to the skill in a folder of the host.
+
+        Raises `SkillNotFoundError` for an unknown proposal, `SkillStateError` if it is already
+        decided or the skill is not the one that it was made for.
         """
         with self._alone():
             proposal = self._pending(id)
             skill = AgentSkill.from_path(folder, proposal.skill, accept=self.accept)
             if skill.package_digest != proposal.base:
+                problem = f"{skill.name} was changed since the proposal was made; propose it again"
                 found = {skill.metadata.title, Path(folder).resolve().name}
                 if proposal.skill not in found:
-                    raise SkillStateError(
-                        f"the folder holds the skill {min(found)!r}, the proposal is about {proposal.skill!r}"
-                    )
-                raise SkillStateError(
-                    f"{skill.name} was changed since the proposal was made; propose it again"
-                )
+                    problem = f"the folder holds the skill {min(found)!r}"
+                    problem += f", the proposal is about {proposal.skill!r}"
+                raise SkillStateError(problem)
             changed, after = self._patched(skill, proposal.diff)
             return self._change(skill, folder, changed, after, cause=proposal.id, reviewer=reviewer)
 
     def reject(self, id: str) -> Proposal:
-        """Put a proposal away."""
+        """Reject a proposal, which is kept as rejected. Raises what `approve` raises."""
         with self._alone():
             proposal = self._pending(id)
             self._decide(id, "rejected")
         return proposal
 
     def history(self, skill: str) -> list[SkillVersion]:
-        """All changes of a skill, the oldest first."""
-        _check_name(skill)
+        """Return all versions of a skill, oldest first."""
+        if not is_skill_name(skill, unicode=True):
+            raise SkillNotFoundError(f"unknown skill: {skill[:100]!r}")
         try:
             lines = (self.path / "history" / f"{skill}.jsonl").read_bytes().splitlines()
         except FileNotFoundError:
@@ -201,8 +209,10 @@ class ProposalStore:
     def revert(
         self, skill: str, version: int, folder: str | os.PathLike[str], *, reviewer: str
     ) -> SkillVersion:
-        """Undo a version and all after it; itself a new version. `SkillStateError` when the skill
-        is not what the last one left.
+        """Undo a version and all later ones; that is a new version.
+
+        Raises `SkillNotFoundError` for an unknown version, `SkillStateError` if the skill was
+        changed by other means.
         """
         with self._alone():
             history = self.history(skill)
@@ -215,30 +225,26 @@ class ProposalStore:
                 raise SkillStateError(
                     f"{skill} was changed by other means since version {len(history)}"
                 )
-            wanted: dict[str, str | None] = {}
+            changed: dict[str, bytes | None] = {}
             for entry in reversed(history[version - 1 :]):
-                wanted.update({path: before for path, (before, _) in entry.files.items()})
-            changed = {
-                path: None if digest is None else self._object(digest)
-                for path, digest in wanted.items()
-            }
+                for path, (before, _) in entry.files.items():
+                    changed[path] = self._object(before)
             after = self._with(now, changed)
-            return self._change(
-                now, folder, changed, after, cause=f"revert of {version}", reviewer=reviewer
-            )
+            cause = f"revert of {version}"
+            return self._change(now, folder, changed, after, cause=cause, reviewer=reviewer)
 
     # the parts
 
     def _patched(self, skill: AgentSkill, diff: str) -> tuple[dict[str, bytes | None], AgentSkill]:
-        """What a diff makes of a skill: the changed files, and the skill with them."""
-        changed = apply_patches(
-            {file.relative_path: file for file in skill.files}, parse_diff(diff)
-        )
+        """Apply a diff to a skill; return the changed files, and the changed skill."""
+        files = {file.relative_path: file for file in skill.files}
+        changed = apply_patches(files, parse_diff(diff))
         return changed, self._with(skill, changed)
 
     def _with(self, skill: AgentSkill, changed: Mapping[str, bytes | None]) -> AgentSkill:
-        """The skill with other contents; `InvalidSkillError` when that is no skill, or calls itself
-        otherwise.
+        """Return the skill with changed files.
+
+        Raises `InvalidSkillError` if it is not valid or its front matter has another name.
         """
         files = {file.relative_path: file for file in skill.files}
         for path, content in changed.items():
@@ -286,11 +292,7 @@ class ProposalStore:
         cause: str,
         reviewer: str,
     ) -> SkillVersion:
-        """Write files of a skill, and the version that they are, and decide on the proposal that
-        caused it.
-
-        A journal lets this process undo it when it fails, and the next one when this one dies.
-        """
+        """Write files of a skill and its new version, and mark the proposal as approved."""
         root = Path(folder).resolve()
         names = _names_on_disk(root)
         old = {file.relative_path: file for file in skill.files}
@@ -300,9 +302,15 @@ class ProposalStore:
             files[path] = (before, None if content is None else self._keep(content))
         history = self.history(skill.name)
         entry = SkillVersion(
-            len(history) + 1, skill.name, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), cause, reviewer,
-            skill.package_digest, after.package_digest, files,
-        )  # fmt: skip
+            len(history) + 1,
+            skill.name,
+            _utc(time.time()),
+            cause,
+            reviewer,
+            skill.package_digest,
+            after.package_digest,
+            files,
+        )
         undo = {names.get(path, path): before for path, (before, _) in files.items()}
         journal = {
             "folder": str(root),
@@ -315,42 +323,42 @@ class ProposalStore:
         try:
             for path, content in changed.items():
                 put_file(root, names.get(path, path), content)
-            lines = [encode(json.dumps(_plain(each))) for each in (*history, entry)]
+            lines = [encode(json.dumps(asdict(each))) for each in (*history, entry)]
             replace_file(self.path / "history" / f"{skill.name}.jsonl", b"\n".join(lines) + b"\n")
         finally:
             self._settle()
         return entry
 
     def _settle(self) -> None:
-        """End the change that was begun: as a version if it became one, else undone."""
+        """Finish the change in the journal: approve its proposal, or undo it without a version."""
         journal = self.path / JOURNAL
         try:
             begun = json.loads(journal.read_bytes())
         except FileNotFoundError:
             return
         except ValueError:
-            raise SkillStateError(
-                f"{JOURNAL} is damaged: a change was begun, and cannot be undone"
-            ) from None
+            damaged = f"{JOURNAL} is damaged: a change was begun, and cannot be undone"
+            raise SkillStateError(damaged) from None
         if len(self.history(begun["skill"])) >= begun["version"]:
             if self._file(begun["cause"], "pending").exists():
                 self._decide(begun["cause"], "approved")
         elif os.path.isdir(begun["folder"]):
             for path, digest in begun["files"].items():
-                put_file(
-                    Path(begun["folder"]), path, None if digest is None else self._object(digest)
-                )
+                put_file(Path(begun["folder"]), path, self._object(digest))
         journal.unlink()
 
     def _keep(self, content: bytes) -> str:
-        """Keep a content by its digest."""
+        """Store a content under its sha256 and return that."""
         digest = hashlib.sha256(content).hexdigest()
         target = self.path / "objects" / digest
         if not target.exists():
             replace_file(target, content)
         return digest
 
-    def _object(self, digest: str) -> bytes:
+    def _object(self, digest: str | None) -> bytes | None:
+        """Return the content with that sha256; None for None, where there was no file."""
+        if digest is None:
+            return None
         content = (self.path / "objects" / digest).read_bytes()
         if hashlib.sha256(content).hexdigest() != digest:
             raise SkillStateError("a kept version was changed")
@@ -358,7 +366,7 @@ class ProposalStore:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """No other process decides meanwhile; what one left half done is undone first."""
+        """Hold the lock of the store; first finish what another process left unfinished."""
         if not self.path.is_dir():
             raise SkillNotFoundError("there are no proposals")
         with locked(self.path / ".lock"):
@@ -366,22 +374,12 @@ class ProposalStore:
             yield
 
 
-def _is_text(text: str) -> bool:
-    """Whether it can be written: no halves of characters."""
-    try:
-        encode(text)
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _check_name(skill: str) -> None:
-    if not is_skill_name(skill, unicode=True):
-        raise SkillNotFoundError(f"unknown skill: {skill[:100]!r}")
+def _utc(seconds: float) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
 
 
 def _names_on_disk(root: Path) -> dict[str, str]:
-    """SKILL.md as the author spelt it."""
+    """Return the name of SKILL.md as the author wrote it, if it is another one."""
     spelt = [name for name in os.listdir(root) if name.lower() == "skill.md"]
     return {"SKILL.md": spelt[0]} if spelt else {}
 
@@ -399,9 +397,8 @@ def _page(proposal: Proposal) -> str:
     sections += [("Evidence", "text", proposal.evidence)] if proposal.evidence else []
     parts = ["\n".join([*head, f"# Proposal for {proposal.skill}"])]
     for title, kind, text in sections:
-        fence = "`" * (
-            max([2, *map(len, _TICKS.findall(text))]) + 1
-        )  # longer than any inside: nothing closes it early
+        longest = max([2, *map(len, _TICKS.findall(text))])
+        fence = "`" * (longest + 1)  # so that nothing in the text closes it
         parts.append(f"## {title}\n\n{fence}{kind}\n{text}\n{fence}")
     return "\n\n".join(parts) + "\n"
 
@@ -412,12 +409,8 @@ def _parse(id: str, data: bytes, status: Status) -> Proposal:
     fields = dict(line.split(": ", 1) for line in head.split("\n") if ": " in line)
     sections = _sections(rest)
     match = _ID.fullmatch(id)
-    if (
-        match is None
-        or fields.get("skill") != match[1]
-        or "Diff" not in sections
-        or "base" not in fields
-    ):
+    is_named = match is not None and fields.get("skill") == match[1]
+    if not is_named or "Diff" not in sections or "base" not in fields:
         raise InvalidSkillError(f"{id}.md is not a proposal")
     return Proposal(
         id,
@@ -432,7 +425,7 @@ def _parse(id: str, data: bytes, status: Status) -> Proposal:
 
 
 def _sections(text: str) -> dict[str, str]:
-    """Title → text, each found after the end of the one before."""
+    """Return title → text; each section is searched after the end of the one before."""
     found: dict[str, str] = {}
     at = 0
     while (match := _SECTION.search(text, at)) is not None:
@@ -442,23 +435,5 @@ def _sections(text: str) -> dict[str, str]:
 
 
 def _version(entry: Mapping[str, Any]) -> SkillVersion:
-    return SkillVersion(
-        **{**entry, "files": {path: (pair[0], pair[1]) for path, pair in entry["files"].items()}}
-    )
-
-
-def _plain(entry: SkillVersion) -> dict[str, Any]:
-    fields = ("version", "skill", "time", "cause", "reviewer", "before", "after")
-    values = (
-        entry.version,
-        entry.skill,
-        entry.time,
-        entry.cause,
-        entry.reviewer,
-        entry.before,
-        entry.after,
-    )
-    return {
-        **dict(zip(fields, values, strict=True)),
-        "files": {path: list(pair) for path, pair in entry.files.items()},
-    }
+    files = {path: (before, after) for path, (before, after) in entry["files"].items()}
+    return SkillVersion(**{**entry, "files": files})
