@@ -26,7 +26,7 @@ FAMILIES = {
     "bc": "bc dc",
     "checksums": "cksum shasum sum b2sum=digests md5sum=digests sha1sum=digests "
     "sha224sum=digests sha256sum=digests sha384sum=digests sha512sum=digests",
-    "columns": "column expand unexpand",
+    "columns": "colrm column expand unexpand",
     "compress": "bzip2 bunzip2=bzip2 bzcat=bzip2 gzip gunzip=gzip zcat=gzip zstd unzstd=zstd "
     "zstdcat=zstd xz lzma=xz lzcat=xz unlzma=xz unxz=xz xzcat=xz",
     "copy": "cp install link ln mv",

@@ -52,7 +52,6 @@ GROUPS = {
     "hexdump -C does the same": "hd",
     "uname -m does the same": "arch",
     "who does the same": "users",
-    "cut -c removes columns": "colrm",
     "base64 and base32 are there; xxd -p writes hexadecimal digits": "basenc",
     "there is no terminal to reset": "reset",
     "there is no mail, clipboard, browser or printer here; write a file": "mail mailx sendmail "

@@ -1,1 +1,1 @@
-"""Text in columns: column, expand, unexpand."""
+"""Text in columns: colrm, column, expand, unexpand."""
