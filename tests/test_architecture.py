@@ -343,10 +343,6 @@ def test_inheritance_is_shallow() -> None:
     assert not {name: depth for name in bases if (depth := ancestors(name)) > MOST_ANCESTORS}
 
 
-STILL_LONG = {"_execute"}
-"""Functions that are still to be divided."""
-
-
 def test_functions_are_short() -> None:
     long = []
     for path, tree in modules().items():
@@ -358,7 +354,7 @@ def test_functions_are_short() -> None:
                     "# long:" in line for line in lines[first - 1 : last]
                 ):
                     long.append(f"{path}:{first} {node.name}: {last - first + 1} lines")
-    assert {place.split(" ")[1].removesuffix(":") for place in long} <= STILL_LONG
+    assert not long
 
 
 TRICKS = {

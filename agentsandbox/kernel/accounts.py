@@ -86,7 +86,7 @@ class Scale:
 
 
 class Held:
-    """A number of bytes that count until this object is freed."""
+    """A number of bytes that count until `release`, or until this object is freed."""
 
     __slots__ = ("_accounts", "size")
 
@@ -100,12 +100,16 @@ class Held:
         self.size += size
         self._accounts.held += size
 
-    def __del__(self) -> None:
+    def release(self) -> None:
+        """Stop counting. Idempotent."""
         self._accounts.held -= self.size
+        self.size = 0
+
+    __del__ = release
 
 
 class Kept:
-    """The entry of a holder, which is removed when this object is freed."""
+    """The entry of a holder, which is removed by `release`, or when this object is freed."""
 
     __slots__ = ("_holders",)
 
@@ -113,8 +117,11 @@ class Kept:
         self._holders = accounts.holders
         self._holders[id(self)] = holder
 
-    def __del__(self) -> None:
+    def release(self) -> None:
+        """Remove the entry. Idempotent."""
         self._holders.pop(id(self), None)
+
+    __del__ = release
 
 
 class Accounts:

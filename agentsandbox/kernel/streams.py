@@ -419,7 +419,8 @@ class Pipe(Stream):
         if self._size >= PIPE_BYTES:
             held = self.scheduler.budget.hold(len(data)) if len(data) > PIPE_BYTES else None
             self.scheduler.block(self._has_room)
-            del held
+            if held is not None:
+                held.release()
             if not self.readers:
                 raise self._unread()
 
