@@ -175,7 +175,7 @@ def test_an_archive_is_fetched_once_and_pinned(server: Server, tmp_path: Path) -
     server.serve("/a.zip", zipped({"a/SKILL.md": head("a") + b"evil"}))
     for kept in (tmp_path / "cache").glob("sha256-*"):
         kept.write_bytes(b"changed on the disk")
-    with pytest.raises(SkillPolicyError, match="not what it was"):
+    with pytest.raises(SkillPolicyError, match="the content has changed"):
         source.archive(url)
     source.forget(url)
     assert "evil" in str(source.archive(url)[0].metadata.instructions)
@@ -215,7 +215,7 @@ def test_digests(server: Server, tmp_path: Path) -> None:
     data = zipped({"SKILL.md": head("a")})
     url = server.serve("/a.zip", data)
     source = remote(server, tmp_path)
-    with pytest.raises(SkillPolicyError, match="not what it was"):
+    with pytest.raises(SkillPolicyError, match="the content has changed"):
         source.archive(url, "sha256:" + "0" * 64)
     with pytest.raises(SkillPolicyError, match="64 digits"):
         source.archive(url, "md5:1")

@@ -274,7 +274,7 @@ def _member_of(entry: tarfile.TarInfo, path: str, data: bytes, intake: _Intake) 
     if entry.islnk():
         original = intake.file(intake.path_of(entry.linkname))
         if original is None:
-            raise ArchiveError(f"a hard link to what no member before it is: {path[:200]!r}")
+            raise ArchiveError(f"a hard link to a file that is not before it: {path[:200]!r}")
         intake.room.take(path, len(original.content))
         return Member(path, "file", mode=original.mode, mtime=mtime, content=original.content)
     if (
@@ -325,7 +325,7 @@ def _unpacked(
             blocks.append(block)
         data = engine.unused_data.lstrip(b"\0")
     if data:
-        raise ValueError("there is something behind the compressed data")
+        raise ValueError("there is other data after the compressed data")
     return b"".join(blocks)
 
 

@@ -349,7 +349,7 @@ class ZipSkillSource:
                 if member.is_dir() or not member.filename.startswith(start):
                     continue
                 if member.file_size > left:
-                    raise InvalidSkillError(too_much(), [too_much()])
+                    raise InvalidSkillError(too_much())
                 with archive.open(member) as file:
                     data = file.read(member.file_size)
                 left -= len(data)
