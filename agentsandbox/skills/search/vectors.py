@@ -62,7 +62,7 @@ class Directions:
         self._sketches.pop(name, None)
 
     def nearest(self, vector: Sequence[float], limit: int) -> list[str]:
-        """Return the names of the vectors at less than a right angle, nearest first, at most `limit`."""
+        """Return the names of vectors at less than a right angle, nearest first, up to `limit`."""
         wanted = _unit(vector)
         names = list(self._vectors)
         if names and len(wanted) != len(self._marks[0]):

@@ -357,7 +357,7 @@ class ZipSkillSource:
 
 
 class VirtualSkills:
-    """The skills in a directory of a sandbox; what an agent writes there is found at the next use."""
+    """The skills in a directory of a sandbox, also those that an agent writes there."""
 
     def __init__(self, fs: FileSystem, path: str) -> None:
         self.fs = fs

@@ -1,4 +1,4 @@
-"""Files of the host that several processes write: each whole or not at all, one process at a time."""
+"""Files of the host that several processes write: whole or not at all, one process at a time."""
 
 from __future__ import annotations
 
