@@ -28,9 +28,9 @@ LAYERS = {
     "result": 3, "events": 3, "network": 3, "host_input": 3,
     "contract": 4,
     "shell": 5, "commands": 5,
-    "policy": 6, "analysis": 6,
+    "policy": 6, "analysis": 6, "files": 6,
     "skills": 7,
-    "files": 8, "runtime": 8,
+    "runtime": 8,
     "options": 9,
     "sandbox": 10,
     "manager": 11, "profiles": 11,
@@ -130,8 +130,8 @@ OTHER_MEANINGS = {
         "GNU's syntaxes of regular expressions bear these names; a kind of node; a limit",
     ),
     "skills": (
-        "base64 diff false file more timeout true truncate watch which who",
-        "options, YAML's booleans, stop words of a search",
+        "base64 diff false file link more timeout true truncate watch which who",
+        "options, kinds of entries, YAML's booleans, stop words of a search",
     ),
     "skills/session/allowed_tools.py": (
         "",

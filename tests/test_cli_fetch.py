@@ -92,7 +92,7 @@ def test_another_content_is_accepted_only_when_asked(
         kept.unlink()
     status, _, err = fetch(url)
     assert status == 1
-    assert "the content is not what it was" in err
+    assert "the content has changed" in err
     status, out, _ = fetch(url, "--update")
     assert status == 0
     assert out.splitlines()[1].split()[:2] == ["a", "replaced"]

@@ -175,7 +175,7 @@ def test_an_archive_is_fetched_once_and_pinned(server: Server, tmp_path: Path) -
     server.serve("/a.zip", zipped({"a/SKILL.md": head("a") + b"evil"}))
     for kept in (tmp_path / "cache").glob("sha256-*"):
         kept.write_bytes(b"changed on the disk")
-    with pytest.raises(SkillPolicyError, match="not what it was"):
+    with pytest.raises(SkillPolicyError, match="the content has changed"):
         source.archive(url)
     source.forget(url)
     assert "evil" in str(source.archive(url)[0].metadata.instructions)
@@ -215,7 +215,7 @@ def test_digests(server: Server, tmp_path: Path) -> None:
     data = zipped({"SKILL.md": head("a")})
     url = server.serve("/a.zip", data)
     source = remote(server, tmp_path)
-    with pytest.raises(SkillPolicyError, match="not what it was"):
+    with pytest.raises(SkillPolicyError, match="the content has changed"):
         source.archive(url, "sha256:" + "0" * 64)
     with pytest.raises(SkillPolicyError, match="64 digits"):
         source.archive(url, "md5:1")
@@ -412,7 +412,6 @@ def extended(data: bytes, kind: bytes = b"x") -> bytes:
     [
         pytest.param(tarred({"SKILL.md": head("a"), "l": b""}, link), id="link out"),
         pytest.param(tarred({"SKILL.md": head("a"), "l": b""}, device), id="device"),
-        pytest.param(tarred({"SKILL.md": head("a"), "l": b""}, hard_link), id="hard link"),
         pytest.param(tarred({"SKILL.md": head("a"), "../x": b""}), id="traversal"),
         pytest.param(tarred({"SKILL.md": head("a"), "/etc/x": b""}), id="absolute"),
         pytest.param(zipped({"SKILL.md": head("a"), "C:\\x": b""}), id="drive"),
@@ -448,6 +447,11 @@ def test_archives_that_are_refused(data: bytes) -> None:
     with pytest.raises(SkillError):
         skills_in(unpack(data))
     assert time.monotonic() - began < 5
+
+
+def test_a_hard_link_is_a_copy() -> None:
+    (skill,) = skills_in(unpack(tarred({"SKILL.md": head("a"), "l": b""}, hard_link)))
+    assert {file.relative_path: file.content for file in skill.files}["l"] == head("a")
 
 
 def test_what_extended_headers_are_for() -> None:

@@ -225,9 +225,9 @@ def test_the_nearest_of_ten_thousand_vectors() -> None:
     assert directions.nearest(vectors["skill-7"], 1) == ["skill-7"]
     directions.remove("skill-7")
     assert directions.nearest(vectors["skill-7"], 1) != ["skill-7"]
-    with pytest.raises(SkillStateError, match="one length"):
+    with pytest.raises(SkillStateError, match="different lengths"):
         directions.nearest([1.0], 1)
-    with pytest.raises(SkillStateError, match="one length"):
+    with pytest.raises(SkillStateError, match="different lengths"):
         directions.put([("x", [1.0])])
 
 

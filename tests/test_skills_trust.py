@@ -57,7 +57,7 @@ def test_drift_is_named_and_refused(folder: Path) -> None:
     ):
         SkillSession(catalog).load(["a"])
     assert catalog.skills() == []
-    assert "not as it was locked" in catalog.diagnostics[-1].message
+    assert "differs from the lock" in catalog.diagnostics[-1].message
     assert [str(each) for each in SkillLock().verify([AgentSkill.from_path(folder)])] == [
         "a: not locked"
     ]

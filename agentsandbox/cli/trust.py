@@ -1,4 +1,4 @@
-"""`agentsandbox skills lock | verify | audit`: the files of skills, and what the skills would do."""
+"""`agentsandbox skills lock | verify | audit`: the files of skills, and what skills would do."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
         def decompress(self, data: bytes, max_length: int, /) -> bytes: ...
 
 
-__all__ = ["FORMATS", "most_bytes", "read_archive", "write_archive"]
+__all__ = ["DAMAGE", "FORMATS", "most_bytes", "read_archive", "write_archive"]
 
 FORMATS = ("tar", "tar.gz", "zip")
 """What `write_archive` makes."""
@@ -76,7 +76,7 @@ _WHOLE = "archive"
 """The file name in errors that concern a whole archive."""
 _XZ_MEMORY = 128 * 1024 * 1024
 _ZIP_ENTRY = b"PK\1\2"
-_DAMAGE = (
+DAMAGE = (
     zipfile.BadZipFile,
     tarfile.TarError,
     zlib.error,
@@ -105,8 +105,9 @@ def most_bytes(limits: Limits) -> int:
 class _Intake:
     """The members read so far, and the directories that their paths imply."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, any_links: bool) -> None:
         self.room = Room(limits)
+        self.any_links = any_links
         self._members: dict[str, Member] = {}
         self._implied: set[str] = set()
 
@@ -138,7 +139,8 @@ class _Intake:
             member.kind == known.kind == "directory" and path in self._implied
         ):
             raise ArchiveError(f"a name that occurs twice: {path[:200]!r}")
-        if member.kind == "link" and not stays_inside(path, member.text):
+        leads_out = member.kind == "link" and not stays_inside(path, member.text)
+        if leads_out and not self.any_links:
             raise ArchiveError(
                 f"a link that leads out of the archive: {path[:200]!r} -> {member.text[:200]!r}"
             )
@@ -155,19 +157,22 @@ class _Intake:
         return [self._members[path] for path in sorted(self._members)]
 
 
-def read_archive(data: bytes, limits: Limits, budget: Budget) -> list[Member]:
+def read_archive(
+    data: bytes, limits: Limits, budget: Budget, *, any_links: bool = False
+) -> list[Member]:
     """Return the members of a tar or zip archive, each directory before what is in it.
 
+    With `any_links` links may lead out of the archive; the caller must check them.
     Raises `ArchiveError` for an archive that is damaged or must not be unpacked, `OSError` (EFBIG,
     ENOSPC) for one that holds more than the limits allow.
     """
-    intake = _Intake(limits)
+    intake = _Intake(limits, any_links)
     try:
         if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
             _read_zip(data, intake, limits, budget)
         else:
             _read_tar(_decompressed(data, most_bytes(limits), budget), intake, budget)
-    except _DAMAGE as error:
+    except DAMAGE as error:
         raise ArchiveError(f"the archive cannot be read: {error}") from None
     except OSError as error:  # bzip2 reports damage as an OSError without a number
         if error.errno is not None:
@@ -269,7 +274,7 @@ def _member_of(entry: tarfile.TarInfo, path: str, data: bytes, intake: _Intake) 
     if entry.islnk():
         original = intake.file(intake.path_of(entry.linkname))
         if original is None:
-            raise ArchiveError(f"a hard link to what no member before it is: {path[:200]!r}")
+            raise ArchiveError(f"a hard link to a file that is not before it: {path[:200]!r}")
         intake.room.take(path, len(original.content))
         return Member(path, "file", mode=original.mode, mtime=mtime, content=original.content)
     if (
@@ -320,7 +325,7 @@ def _unpacked(
             blocks.append(block)
         data = engine.unused_data.lstrip(b"\0")
     if data:
-        raise ValueError("there is something behind the compressed data")
+        raise ValueError("there is other data after the compressed data")
     return b"".join(blocks)
 
 

@@ -115,7 +115,7 @@ class SkillsConfig(BaseModel):
         return values
 
     @classmethod
-    def preset(cls, name: str, **changes: Any) -> SkillsConfig:
+    def preset(cls, name: str, /, **changes: Any) -> SkillsConfig:
         """Return the settings of another system, with changes."""
         if name not in PRESETS:
             raise ValueError(f"unknown preset {name!r}; there are: {', '.join(PRESETS)}")

@@ -1,4 +1,4 @@
-"""Characters that a reader does not see, and that change what a reader or a terminal understands."""
+"""Characters that a reader does not see, but that change a text or confuse a terminal."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ __all__ = ["NO_SKILL_FILE", "SKILL_FILE", "AgentSkill"]
 
 SKILL_FILE = "SKILL.md"
 AGENT = 1000
-"""The owner of a skill's files in the sandbox: its user, who may change them in a writable mount."""
+"""The owner of a skill's files: the sandbox's user, who may change them in a writable mount."""
 MAX_PROBLEMS = 20
 NO_SKILL_FILE = "Skill must contain a SKILL.md file"
 

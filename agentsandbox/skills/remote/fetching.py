@@ -215,9 +215,7 @@ class RemoteSkills:
         content = self.get(url)
         found = f"sha256:{hashlib.sha256(content).hexdigest()}"
         if wanted is not None and found != wanted:
-            raise SkillPolicyError(
-                f"{url}: the content is not what it was: {found} instead of {wanted}"
-            )
+            raise SkillPolicyError(f"{url}: the content has changed: {found} instead of {wanted}")
         skills = make(content)
         self._keep(found.replace(":", "-"), content)
         if digest is None:
@@ -249,7 +247,7 @@ class RemoteSkills:
         with self._changing() as pins:
             pinned = pins.setdefault(key, digest)
             if pinned != digest:
-                changed = "the content is not what another process was given"
+                changed = "another process was given other content"
                 raise SkillPolicyError(f"{key}: {changed}: {digest} instead of {pinned}")
 
     @contextmanager

@@ -176,7 +176,9 @@ class Client:
     def _read(self, answer: httpcore.Response, url: str) -> bytes:
         encodings = [value for name, value in answer.headers if name.lower() == b"content-encoding"]
         if any(value.strip().lower() not in (b"identity", b"") for value in encodings):
-            raise SkillPolicyError(f"{url}: the answer is compressed without having been asked for")
+            raise SkillPolicyError(
+                f"{url}: the server sent a compressed answer, which was not requested"
+            )
         chunks, size = [], 0
         for chunk in answer.iter_stream():
             size += len(chunk)

@@ -48,7 +48,7 @@ class Directions:
         fresh = {name: _unit(vector) for name, vector in vectors}
         known = next(iter(self._vectors.values()), None)
         if len({len(vector) for vector in (*fresh.values(), *([known] if known else ()))}) > 1:
-            raise SkillStateError("the embedder's vectors are not of one length")
+            raise SkillStateError("the embedder's vectors have different lengths")
         self._vectors |= fresh
         if len(self._vectors) >= 2 * self._marked:  # the marks of many are good for some more
             self._marks = _marks(list(islice(self._vectors.values(), SAMPLE)))
@@ -62,11 +62,11 @@ class Directions:
         self._sketches.pop(name, None)
 
     def nearest(self, vector: Sequence[float], limit: int) -> list[str]:
-        """Return the names of the vectors at less than a right angle, nearest first, at most `limit`."""
+        """Return the names of vectors at less than a right angle, nearest first, up to `limit`."""
         wanted = _unit(vector)
         names = list(self._vectors)
         if names and len(wanted) != len(self._marks[0]):
-            raise SkillStateError("the embedder's vectors are not of one length")
+            raise SkillStateError("the embedder's vectors have different lengths")
         if len(names) * len(wanted) > EXACT:
             sketch = self._sketch(wanted)
             apart = [(sketch ^ other).bit_count() for other in self._sketches.values()]

@@ -1,55 +1,37 @@
-"""Skills in zip and tar archives, which are read in memory and limited before they are unpacked.
+"""Skills in zip and tar archives, which are read in memory and checked as a whole.
 
-Nothing is written to disk and nothing is run. Sizes that an archive declares are checked against
-its content.
+`agentsandbox.files.archives` reads the archives and says what it refuses. Nothing is written to
+disk and nothing is run.
 """
 
 from __future__ import annotations
 
-import bz2
-import io
-import lzma
 import posixpath
-import stat
-import struct
-import tarfile
-import zipfile
-import zlib
 from typing import TYPE_CHECKING
 
-from agentsandbox.errors import InvalidSkillError, SkillLimitError, SkillPathError
+from agentsandbox.errors import (
+    ArchiveError,
+    InvalidSkillError,
+    LimitReached,
+    SkillLimitError,
+    SkillPathError,
+)
+from agentsandbox.files.archives import read_archive
+from agentsandbox.kernel.budget import Budget
+from agentsandbox.limits import DEFAULT_LIMITS
 from agentsandbox.skills.paths import clean_path, contained
 from agentsandbox.skills.skill import SKILL_FILE, AgentSkill
 from agentsandbox.skills.sources.files import MAX_BYTES, MAX_FILES, SKIPPED_DIRECTORIES, SkillFile
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
-__all__ = ["DAMAGE", "check_methods", "file_of", "lists_too_much", "skills_in", "unpack"]
+__all__ = ["skills_in", "unpack"]
 
-DAMAGE = (
-    zipfile.BadZipFile,
-    tarfile.TarError,
-    zlib.error,
-    lzma.LZMAError,
-    struct.error,
-    EOFError,
-    ValueError,
-    LookupError,
-    ArithmeticError,
-    RuntimeError,
+_LIMITS = DEFAULT_LIMITS.replace(
+    total_bytes=MAX_BYTES, file_bytes=MAX_BYTES, files=2 * MAX_FILES, steps=1 << 60
 )
-"""What the standard library raises for archives that are damaged, encrypted or nested too deep."""
-
-MAX_DIRECTORY = 4 * 1024 * 1024
-"""The most bytes of a zip archive's list of members."""
-TAR_OVERHEAD = 1024 * (MAX_FILES + 1)
-TAR_BLOCK = 512
-MAX_HEADER = 8 * 1024
-"""The most bytes of an extended header of tar, which `tarfile` reads in quadratic time."""
-MAX_HEADERS = 1024 * 1024
-EXTENDED = frozenset(b"xgXLK")
-_END = struct.Struct("<4s4H2LH")
+"""Directories count as files here, so there may be twice as many names as files."""
 
 
 def unpack(data: bytes) -> list[SkillFile]:
@@ -58,11 +40,22 @@ def unpack(data: bytes) -> list[SkillFile]:
     Raises `InvalidSkillError` for anything else and `SkillLimitError` for too much.
     """
     try:
-        if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-            return list(_from_zip(data))
-        return list(_from_tar(_decompressed(data)))
-    except (*DAMAGE, OSError) as error:
-        raise InvalidSkillError(f"the archive cannot be read: {error}") from None
+        members = read_archive(data, _LIMITS, Budget(_LIMITS), any_links=True)
+    except ArchiveError as error:
+        raise InvalidSkillError(str(error)) from None
+    except (OSError, LimitReached):
+        held = f"more than {MAX_FILES} files or {MAX_BYTES} bytes"
+        raise SkillLimitError(f"the archive holds {held}, or takes too long to read") from None
+    files = []
+    for member in members:
+        if member.kind == "link":
+            files.append(SkillFile(member.path, b"", link=member.text))
+        elif member.kind == "file":
+            runs = bool(member.mode & 0o100) or member.content.startswith(b"#!")
+            files.append(SkillFile(member.path, member.content, runs))
+    if len(files) > MAX_FILES:
+        raise SkillLimitError(f"the archive holds more than {MAX_FILES} files")
+    return files
 
 
 def skills_in(
@@ -130,121 +123,3 @@ def _skill(files: Mapping[str, SkillFile], root: str, name: str | None) -> Agent
     if leaving:
         raise InvalidSkillError("; ".join(leaving), leaving)
     return AgentSkill(chosen, directory=posixpath.basename(root) or name)
-
-
-class _Room:
-    """The number of files and bytes that may still be unpacked."""
-
-    def __init__(self) -> None:
-        self.files = MAX_FILES
-        self.bytes = MAX_BYTES
-
-    def take(self, size: int) -> None:
-        self.files -= 1
-        self.bytes -= size
-        if self.files < 0 or self.bytes < 0:
-            raise SkillLimitError(
-                f"the archive holds more than {MAX_FILES} files or {MAX_BYTES} bytes"
-            )
-
-
-def lists_too_much(tail: bytes) -> bool:
-    """Whether the list of members of a zip archive with this end is too large, or missing."""
-    end = tail.rfind(b"PK\x05\x06")
-    return (
-        end < 0
-        or end + _END.size > len(tail)
-        or int(_END.unpack_from(tail, end)[5]) > MAX_DIRECTORY
-    )
-
-
-def check_methods(archive: zipfile.ZipFile) -> None:
-    """Raise for bzip2 and LZMA, of which `zipfile` always unpacks a whole block."""
-    for member in archive.infolist():
-        if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            name = f"{member.filename[:200]!r}"
-            raise zipfile.BadZipFile(f"{name} is compressed by a method other than deflate")
-
-
-def file_of(member: zipfile.ZipInfo, path: str, data: bytes) -> SkillFile:
-    """Return the file of a zip archive's member, at a path below the skill's root.
-
-    Raises `InvalidSkillError` for a device or another special file.
-    """
-    mode = member.external_attr >> 16
-    if stat.S_ISLNK(mode):
-        return SkillFile(path, b"", link=str(data[:4096], "utf-8", "replace"))
-    if stat.S_IFMT(mode) and not stat.S_ISREG(mode):
-        raise InvalidSkillError(f"{path[:200]!r}: not a regular file")
-    return SkillFile(path, data, bool(mode & 0o100) or data.startswith(b"#!"))
-
-
-def _from_zip(data: bytes) -> Iterator[SkillFile]:
-    if lists_too_much(data):
-        raise SkillLimitError("the archive lists too many files")
-    room = _Room()
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        check_methods(archive)
-        for member in archive.infolist():
-            if member.is_dir():
-                continue
-            room.take(member.file_size)
-            with archive.open(member) as file:
-                content = file.read(member.file_size + 1)
-            if len(content) > member.file_size:
-                raise SkillLimitError(f"{member.filename[:200]!r} is larger than the archive says")
-            yield file_of(member, member.filename.removeprefix("./"), content)
-
-
-def _from_tar(data: bytes) -> Iterator[SkillFile]:
-    _check_headers(data)
-    room = _Room()
-    with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as archive:
-        for member in archive:
-            path = member.name.removeprefix("./")
-            if member.isdir() or path == "pax_global_header":
-                continue
-            room.take(member.size)
-            if member.issym():
-                yield SkillFile(path, b"", link=member.linkname)
-                continue
-            file = archive.extractfile(member) if member.isreg() and not member.issparse() else None
-            if file is None:
-                raise InvalidSkillError(f"{path[:200]!r}: not a regular file")
-            content = file.read(member.size)
-            yield SkillFile(path, content, bool(member.mode & 0o100) or content.startswith(b"#!"))
-
-
-def _check_headers(data: bytes) -> None:
-    """Raise for extended headers that are too large, at every place where `tarfile` could look."""
-    total = 0
-    for at in range(0, len(data) - TAR_BLOCK + 1, TAR_BLOCK):
-        if data[at + 156] not in EXTENDED:
-            continue
-        block = data[at : at + TAR_BLOCK]
-        try:
-            # neither function is in the stubs
-            sum_says_so = tarfile.nti(block[148:156]) in tarfile.calc_chksums(block)  # type: ignore[attr-defined]
-            size = tarfile.nti(block[124:136]) if sum_says_so else 0  # type: ignore[attr-defined]
-        except tarfile.TarError:
-            continue
-        total += size
-        if not 0 <= size <= MAX_HEADER or total > MAX_HEADERS:
-            raise SkillLimitError("the archive has headers that are too large")
-
-
-def _decompressed(data: bytes) -> bytes:
-    """Return the data without its compression, never more than an archive may hold."""
-    most = MAX_BYTES + TAR_OVERHEAD
-    if data.startswith(b"\x1f\x8b"):
-        engine = zlib.decompressobj(31)
-        plain = engine.decompress(data, most + 1)
-    elif data.startswith(b"BZh"):
-        plain = bz2.BZ2Decompressor().decompress(data, most + 1)
-    elif data.startswith(b"\xfd7zXZ\x00"):
-        plain = lzma.LZMADecompressor(memlimit=128 * 1024 * 1024).decompress(data, most + 1)
-    else:
-        plain = data
-    if len(plain) > most:
-        raise SkillLimitError(f"the archive holds more than {MAX_BYTES} bytes")
-    return plain

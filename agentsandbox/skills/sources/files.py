@@ -142,9 +142,7 @@ class FileSystemSkillSource:
         if not self.path.is_dir():
             kind = "is not a directory" if self.path.exists() else "does not exist"
             raise SkillNotFoundError(f"the skill directory {self.directory!r} {kind}")
-        problems: list[str] = []
-        found: list[SkillFile] = []
-        reading = _Reading(problems, found)
+        reading = _Reading()
         try:
             with _opened(None, str(self.path), follow=True) as root:
                 reading.directory(root, str(self.path), "")
@@ -152,10 +150,11 @@ class FileSystemSkillSource:
             reason = os.strerror(error.errno or errno.EIO)
             problem = f"the skill directory {self.directory!r} cannot be read: {reason}"
             raise InvalidSkillError(problem) from None
+        problems = reading.problems
         if problems and (reading.full or not self.leave_out):
             raise InvalidSkillError("; ".join(problems), problems)
         self.left_out = problems
-        yield from found
+        yield from reading.found
 
 
 class PackageSkillSource:
@@ -217,9 +216,9 @@ def too_much() -> str:
 class _Reading:
     """One walk through a folder: the files found and the problems, up to the maximum."""
 
-    def __init__(self, problems: list[str], found: list[SkillFile]) -> None:
-        self.problems = problems
-        self.found = found
+    def __init__(self) -> None:
+        self.problems: list[str] = []
+        self.found: list[SkillFile] = []
         self.size = 0
         self.full = False
 

@@ -11,6 +11,7 @@ import os
 import posixpath
 import re
 import stat
+import struct
 import zipfile
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,8 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from agentsandbox.errors import InvalidSkillError
+from agentsandbox.files.archives import DAMAGE
 from agentsandbox.skills.paths import clean_path
-from agentsandbox.skills.sources.archives import DAMAGE, check_methods, file_of, lists_too_much
 from agentsandbox.skills.sources.files import (
     MAX_BYTES,
     OPEN_FLAGS,
@@ -62,6 +63,9 @@ SKILL_FILE = "SKILL.md"
 ZIP_END = 1024 + 0xFFFF
 """The last bytes of a zip archive: the end of its list of members and a comment."""
 ZIP_HEAD = 1024 * 1024
+MAX_DIRECTORY = 4 * 1024 * 1024
+"""The most bytes of a zip archive's list of members."""
+_END = struct.Struct("<4s4H2LH")
 UNLISTED = re.compile(r"[\x00-\x1f\x7f]")
 """Characters that the name of a skill's directory never has."""
 
@@ -255,15 +259,46 @@ class ZipSkills:
                     yield Candidate(source.directory, stamp, size, opener, source, place)
 
 
+def _lists_too_much(tail: bytes) -> bool:
+    """Whether the list of members of a zip archive with this end is too large, or missing."""
+    end = tail.rfind(b"PK\x05\x06")
+    return (
+        end < 0
+        or end + _END.size > len(tail)
+        or int(_END.unpack_from(tail, end)[5]) > MAX_DIRECTORY
+    )
+
+
+def _check_methods(archive: zipfile.ZipFile) -> None:
+    """Raise for bzip2 and LZMA, of which `zipfile` always unpacks a whole block."""
+    for member in archive.infolist():
+        if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            name = f"{member.filename[:200]!r}"
+            raise zipfile.BadZipFile(f"{name} is compressed by a method other than deflate")
+
+
+def _file_of(member: zipfile.ZipInfo, path: str, data: bytes) -> SkillFile:
+    """Return the file of a zip archive's member, at a path below the skill's root.
+
+    Raises `InvalidSkillError` for a device or another special file.
+    """
+    mode = member.external_attr >> 16
+    if stat.S_ISLNK(mode):
+        return SkillFile(path, b"", link=str(data[:4096], "utf-8", "replace"))
+    if stat.S_IFMT(mode) and not stat.S_ISREG(mode):
+        raise InvalidSkillError(f"{path[:200]!r}: not a regular file")
+    return SkillFile(path, data, bool(mode & 0o100) or data.startswith(b"#!"))
+
+
 @contextmanager
 def _reading(path: str) -> Iterator[zipfile.ZipFile]:
     """Open a zip archive; `OSError` for one that is damaged or encrypted, or for another file."""
     with _damage(path), _open_regular(path, OPEN_FLAGS & ~vars(os).get("O_NOFOLLOW", 0)) as file:
         file.seek(max(0, os.fstat(file.fileno()).st_size - ZIP_END))
-        if lists_too_much(file.read(ZIP_END)):
+        if _lists_too_much(file.read(ZIP_END)):
             raise zipfile.BadZipFile("it lists too many files, or none")
         with zipfile.ZipFile(file) as archive:
-            check_methods(archive)
+            _check_methods(archive)
             yield archive
 
 
@@ -314,15 +349,15 @@ class ZipSkillSource:
                 if member.is_dir() or not member.filename.startswith(start):
                     continue
                 if member.file_size > left:
-                    raise InvalidSkillError(too_much(), [too_much()])
+                    raise InvalidSkillError(too_much())
                 with archive.open(member) as file:
                     data = file.read(member.file_size)
                 left -= len(data)
-                yield file_of(member, member.filename[len(start) :], data)
+                yield _file_of(member, member.filename[len(start) :], data)
 
 
 class VirtualSkills:
-    """The skills in a directory of a sandbox; what an agent writes there is found at the next use."""
+    """The skills in a directory of a sandbox, also those that an agent writes there."""
 
     def __init__(self, fs: FileSystem, path: str) -> None:
         self.fs = fs

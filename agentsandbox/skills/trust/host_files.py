@@ -1,4 +1,4 @@
-"""Files of the host that several processes write: each whole or not at all, one process at a time."""
+"""Files of the host that several processes write: whole or not at all, one process at a time."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def put_file(root: Path, path: str, content: bytes | None) -> None:
     target = root / clean_path(path)
     above = [parent for parent in target.parents if parent != root and root in parent.parents]
     if target.is_symlink() or any(parent.is_symlink() for parent in above):
-        raise SkillPolicyError(f"{path}: there is a link in the way")
+        raise SkillPolicyError(f"{path}: a link is on the way")
     if content is None:
         target.unlink(missing_ok=True)
         return

@@ -96,7 +96,7 @@ class SkillLock:
             fields = entry if isinstance(entry, dict) else {}
             digest, files = fields.get("digest"), fields.get("files")
             if not isinstance(digest, str) or not isinstance(files, dict):
-                raise InvalidSkillError(f"the lock says nothing sensible about {name!r}")
+                raise InvalidSkillError(f"the lock has a malformed entry for {name!r}")
             source = str(fields.get("source", ""))
             skills[name] = LockedSkill(digest, dict(files), source, fields.get("version"))
         return cls(skills)
@@ -139,7 +139,7 @@ class SkillLock:
         """Raise `SkillPolicyError` if the skill differs from its lock."""
         if found := self.drift(skill):
             shown = ", ".join(str(drift) for drift in found[:5])
-            raise SkillPolicyError(f"{skill.name} is not as it was locked: {shown}")
+            raise SkillPolicyError(f"{skill.name} differs from the lock: {shown}")
 
 
 def _digests(skill: AgentSkill) -> dict[str, str]:

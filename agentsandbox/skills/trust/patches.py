@@ -168,13 +168,14 @@ def apply_patches(
             patch.path in files and files[patch.path].link is not None
         ):
             raise SkillPathError(
-                f"{patch.path}: a link cannot be patched, nor what is behind one", "symlink_escape"
+                f"{patch.path}: neither a link nor a file behind one can be patched",
+                "symlink_escape",
             )
         old = _lines_of(patch, files.get(patch.path))
         new = "".join(_applied(patch, old))
         if patch.kind == "deleted" and new:
             raise InvalidSkillError(
-                f"{patch.path}: the diff deletes the file and leaves some of it"
+                f"{patch.path}: the diff deletes the file but not all of its lines"
             )
         changed[patch.path] = None if patch.kind == "deleted" else encode(new)
     return changed
@@ -183,10 +184,10 @@ def apply_patches(
 def _lines_of(patch: FilePatch, file: SkillFile | None) -> list[str]:
     if patch.kind == "added":
         if file is not None:
-            raise InvalidSkillError(f"{patch.path}: the diff adds the file, which is there already")
+            raise InvalidSkillError(f"{patch.path}: the diff adds a file that already exists")
         return []
     if file is None:
-        raise InvalidSkillError(f"{patch.path}: the diff changes the file, which is not there")
+        raise InvalidSkillError(f"{patch.path}: the diff changes a file that does not exist")
     text = as_text(file.content)
     if text is None:
         raise InvalidSkillError(f"{patch.path}: not a text")

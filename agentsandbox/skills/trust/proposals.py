@@ -131,7 +131,7 @@ class ProposalStore:
         self.path.mkdir(parents=True, exist_ok=True)
         if len(self._ids("pending")) >= MAX_PENDING:
             raise SkillLimitError(
-                f"there are {MAX_PENDING} undecided proposals; they have to be decided first"
+                f"there are {MAX_PENDING} undecided proposals; decide on some of them first"
             )
         now = time.time()
         created, digest = _utc(now), skill.package_digest
@@ -361,7 +361,7 @@ class ProposalStore:
             return None
         content = (self.path / "objects" / digest).read_bytes()
         if hashlib.sha256(content).hexdigest() != digest:
-            raise SkillStateError("a kept version was changed")
+            raise SkillStateError("a stored version is damaged")
         return content
 
     @contextmanager

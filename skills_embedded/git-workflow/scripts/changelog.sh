@@ -4,11 +4,13 @@ set -euo pipefail
 
 if [[ ${1-} == --help ]]; then
     echo "Usage: changelog.sh [FILE]"
-    echo "Group subjects (one per line, a hash may stand before each) by type, as Markdown."
+    echo "Group subjects (one per line, each perhaps after a hash) by type, as Markdown."
     exit 0
 fi
 
-declare -A titles=([feat]="Added" [fix]="Fixed" [perf]="Faster" [docs]="Documentation" [revert]="Reverted")
+declare -A titles=(
+    [feat]="Added" [fix]="Fixed" [perf]="Faster" [docs]="Documentation" [revert]="Reverted"
+)
 declare -A entries=()
 breaking=""
 other=0

@@ -36,7 +36,8 @@ fi
 [[ -n ${lines[1]-} ]] && problems+=("there is no blank line after the subject")
 for ((i = 2; i < ${#lines[@]}; i++)); do
     [[ ${lines[i]} == *://* ]] && continue
-    ((${#lines[i]} > 72)) && problems+=("line $((i + 1)) has ${#lines[i]} characters, 72 are allowed")
+    ((${#lines[i]} > 72)) &&
+        problems+=("line $((i + 1)) has ${#lines[i]} characters, 72 are allowed")
     [[ ${lines[i]} == 'BREAKING CHANGE: '* ]] && breaking='!'
 done
 

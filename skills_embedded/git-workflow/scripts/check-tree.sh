@@ -5,7 +5,7 @@ set -u
 root=${1:-.}
 if [[ $root == --help ]]; then
     echo "Usage: check-tree.sh [DIRECTORY]"
-    echo "Find conflict markers, secrets and very large files below DIRECTORY; status 1 when there are any."
+    echo "Find conflict markers, secrets and very large files below DIRECTORY; status 1 if any."
     exit 0
 fi
 [[ -d $root ]] || { echo "check-tree.sh: $root: not a directory" >&2; exit 2; }
@@ -13,12 +13,15 @@ fi
 report=$(mktemp)
 trap 'rm -f "$report"' EXIT
 
+secret='AKIA[0-9A-Z]{16}|-----BEGIN [A-Z ]*PRIVATE KEY-----|gh[pousr]_[A-Za-z0-9]{36}'
+named="(password|passwd|secret|api_?key|token)[\"']?"
+password="${named}[[:space:]]*[:=][[:space:]]*[\"'][^\"']{8,}[\"']"
 {
     grep -rnIE --exclude-dir=.git '^(<{7}|>{7}|\|{7}) |^={7}$' "$root" |
         awk -F: '{ print $1 ":" $2 ": conflict marker" }'
-    grep -rnIoE --exclude-dir=.git 'AKIA[0-9A-Z]{16}|-----BEGIN [A-Z ]*PRIVATE KEY-----|gh[pousr]_[A-Za-z0-9]{36}' "$root" |
+    grep -rnIoE --exclude-dir=.git "$secret" "$root" |
         awk -F: '{ print $1 ":" $2 ": secret (" substr($3, 1, 8) "...)" }'
-    grep -rnIiE --exclude-dir=.git "(password|passwd|secret|api_?key|token)[\"']?[[:space:]]*[:=][[:space:]]*[\"'][^\"']{8,}[\"']" "$root" |
+    grep -rnIiE --exclude-dir=.git "$password" "$root" |
         awk -F: '{ print $1 ":" $2 ": looks like a password" }'
     find "$root" -name .git -prune -o -type f -size +1024k -print | sed 's/$/: larger than 1 MiB/'
 } >> "$report"

@@ -5,7 +5,7 @@ set -uo pipefail
 file=${1:-pyproject.toml}
 if [[ $file == --help ]]; then
     echo "Usage: check-pyproject.sh [FILE]"
-    echo "Report what is missing or malformed in a pyproject.toml; status 1 when something is."
+    echo "Report missing or malformed fields of a pyproject.toml; status 1 if any."
     exit 0
 fi
 if [[ ! -f $file ]]; then
@@ -19,7 +19,7 @@ report() {
     problems=$((problems + 1))
 }
 
-# value TABLE KEY: what stands after KEY = in [TABLE], without quotes
+# value TABLE KEY: print the value of KEY in [TABLE], without quotes
 value() {
     awk -v table="[$1]" -v key="$2" '
         /^\[/ { inside = ($0 == table) }

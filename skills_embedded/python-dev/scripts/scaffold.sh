@@ -25,7 +25,8 @@ if [[ -e $root ]]; then
 fi
 
 mkdir -p "$root/src/$package" "$root/tests"
-sed -e "s/@NAME@/$name/g" -e "s/@PACKAGE@/$package/g" "$skill/assets/pyproject-template.toml" > "$root/pyproject.toml"
+sed -e "s/@NAME@/$name/g" -e "s/@PACKAGE@/$package/g" \
+    "$skill/assets/pyproject-template.toml" > "$root/pyproject.toml"
 cp "$skill/assets/.gitignore" "$root/.gitignore"
 
 cat > "$root/src/$package/__init__.py" <<PYTHON

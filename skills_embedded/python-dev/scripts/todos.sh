@@ -10,11 +10,13 @@ if [[ $root == --help ]]; then
 fi
 [[ -d $root ]] || { echo "todos.sh: $root: not a directory" >&2; exit 2; }
 
-found=$(grep -rnEI --include='*.py' --include='*.md' --include='*.toml' '\b(TODO|FIXME|XXX)\b' "$root" | sort -t: -k1,1 -k2,2n) || true
+kinds='\b(TODO|FIXME|XXX)\b'
+found=$(grep -rnEI --include='*.py' --include='*.md' --include='*.toml' "$kinds" "$root" |
+    sort -t: -k1,1 -k2,2n) || true
 if [[ -z $found ]]; then
     echo "nothing left to do"
     exit 0
 fi
 printf '%s\n' "$found" | sed "s|^$root/||"
 echo
-printf '%s\n' "$found" | grep -oE '\b(TODO|FIXME|XXX)\b' | sort | uniq -c | sort -k1,1nr -k2
+printf '%s\n' "$found" | grep -oE "$kinds" | sort | uniq -c | sort -k1,1nr -k2
