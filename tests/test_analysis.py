@@ -64,7 +64,7 @@ def test_what_is_opaque(script: str) -> None:
     assert analyze(script).opaque
 
 
-def test_nothing_runs_and_syntax_errors_are_told() -> None:
+def test_nothing_runs_and_syntax_errors_are_reported() -> None:
     assert analyze("").commands == []
     with pytest.raises(ShellSyntaxError, match="unexpected end of file"):
         analyze("if x; then")

@@ -240,7 +240,7 @@ def test_headers_that_take_long_end_with_the_timeout() -> None:
             assert len(sandbox.files.list()) == 150
 
 
-def test_a_time_that_cannot_be_is_none(sandbox: Sandbox) -> None:
+def test_an_impossible_time_is_ignored(sandbox: Sandbox) -> None:
     for value in (b"nan", b"inf", b"-1", b"1e300"):
         sandbox.files.import_archive(pax(record(b"mtime", value)) + raw_header(b"a", b"0") + END)
         assert sandbox.files.stat("a").mtime == 0.0

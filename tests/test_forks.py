@@ -200,7 +200,7 @@ def test_pipes_and_coprocesses_are_closed_in_a_fork() -> None:
         assert sandbox.execute("read -u 3 x; echo $x").stdout == "x\n"
 
 
-def test_a_fork_in_the_middle_of_a_call_has_no_redirection_of_it() -> None:
+def test_a_fork_during_a_call_has_none_of_its_redirections() -> None:
     twins: list[Sandbox] = []
 
     @command("twin", usage="Usage: twin\nFork the sandbox in the middle of a script.")

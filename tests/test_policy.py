@@ -25,7 +25,7 @@ class Watch:
         return [request.argv for request in self.asked]
 
 
-def test_words_are_resolved_and_the_place_is_told() -> None:
+def test_words_are_resolved_and_the_place_is_given() -> None:
     watch = Watch()
     with Sandbox(on_command=watch) as sandbox:
         sandbox.execute('x="a b"; cd /tmp\necho $x "$x" $(echo in) *.none')
@@ -82,7 +82,7 @@ def test_a_policy_of_one_call_comes_after_the_sandboxes_own() -> None:
         assert sandbox.execute("touch f; ls").stdout == "f\n"
 
 
-def test_the_skill_of_a_script_is_told() -> None:
+def test_the_skill_of_a_script_is_given() -> None:
     watch = Watch()
     skill = AgentSkill.from_files(
         {"SKILL.md": "---\nname: s\ndescription: d\n---\n", "run.sh": "echo in\n"}

@@ -122,7 +122,7 @@ def test_an_archive_that_is_a_pipe(tmp_path: Path) -> None:
     ]
 
 
-def test_roots_that_are_none(tmp_path: Path) -> None:
+def test_invalid_roots(tmp_path: Path) -> None:
     good(tmp_path, "good")
     (tmp_path / "file").write_text("x")
     (tmp_path / "loop").symlink_to("loop")

@@ -119,7 +119,7 @@ def test_one_bad_skill_hides_no_other(tmp_path: Path) -> None:
 
 
 @pytest.mark.row("S0-45", "S4-1", "S4-2", "S4-31", "V0-26", "V4-6", "S0-94")
-def test_the_first_root_wins_and_collisions_are_told(tmp_path: Path) -> None:
+def test_the_first_root_wins_and_collisions_are_reported(tmp_path: Path) -> None:
     for root in ("project", "user"):
         write(tmp_path / root, "same", description=root)
         write(tmp_path / root, root)

@@ -270,7 +270,7 @@ def test_what_is_mended_is_an_error_only_to_the_strict() -> None:
         assert codes(text) == {code}
 
 
-def test_a_code_block_around_a_skill_is_none_of_its_instructions() -> None:
+def test_a_code_block_around_a_skill_is_not_part_of_its_instructions() -> None:
     for text in (
         "```skill\n---\nname: x\ndescription: d\n---\n# Body\n```sh\nls\n```\n```\n",
         "```yaml\n---\nname: x\ndescription: d\n---\n```\n# Body\n```sh\nls\n```\n",
@@ -286,7 +286,7 @@ def test_a_code_block_around_a_skill_is_none_of_its_instructions() -> None:
         "<!-- a --> b\n---\nname: x\ndescription: d\n---\n",
     ],
 )
-def test_text_before_the_front_matter_is_none_of_it(text: str) -> None:
+def test_text_before_the_front_matter_is_ignored(text: str) -> None:
     assert codes(text, strict=False) == {"no-frontmatter"}
 
 

@@ -92,7 +92,7 @@ def test_five_steps(tmp_path: Path) -> None:
 
 
 @pytest.mark.row("S0-16", "S0-77", "V0-16")
-def test_a_user_interface_is_told_what_to_show(tmp_path: Path) -> None:
+def test_a_user_interface_learns_what_to_show(tmp_path: Path) -> None:
     write(tmp_path, "a", references__r_md="x")
     cards: list[tuple[str, str, str | None]] = []
     session = SkillSession(

@@ -208,7 +208,7 @@ def test_a_census_ends_on_every_input() -> None:
 
 
 @pytest.mark.row("S0-77")
-def test_activation_reads_and_runs_are_told_and_so_are_refusals(folder: Path) -> None:
+def test_activation_reads_runs_and_refusals_are_reported(folder: Path) -> None:
     events = []
     session = SkillSession(SkillCatalog.discover(folder.parent), Sandbox(), on_event=events.append)
     session.load(["a"])

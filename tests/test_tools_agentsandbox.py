@@ -87,7 +87,7 @@ def test_a_closed_sandbox_is_an_answer_too(sandbox: Sandbox) -> None:
     assert json.loads(tool.call({"command": "echo hi"}))["error"]
 
 
-def test_long_output_and_limits_are_told(sandbox: Sandbox) -> None:
+def test_long_output_and_limits_are_reported(sandbox: Sandbox) -> None:
     tool = sandbox_tool(sandbox, max_output=100)
     answer = json.loads(tool.call({"command": "seq 1000; printf '\\xff'"}))
     assert "[truncated: output; " in answer["output"]
