@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.streams import ByteReader
 
 _SIZE = re.compile(
-    r"(?:[ \t-\r]*([+-]?(?:0[xX][0-9a-fA-F]{1,40}|0[0-7]{0,40}|[1-9][0-9]{0,40})))?([kKMGTPEZY](?:B|iB)?)?\Z"
+    r"(?:[ \t-\r]*([+-]?(?:0[xX][0-9a-fA-F]{1,40}|0[0-7]{0,40}|[1-9][0-9]{0,40})))?"
+    r"([kKMGTPEZY](?:B|iB)?)?\Z"
 )
 _POWERS = {letter: power for power, letter in enumerate("KMGTPEZY", 1)}
 _LARGEST = (1 << 63) - 1
@@ -256,8 +257,8 @@ def _skips(args: Arguments) -> tuple[int, int]:
     Usage: cmp [OPTION]... FILE1 [FILE2 [SKIP1 [SKIP2]]]
     Compare two files byte by byte.
 
-    With no FILE2, or when a FILE is -, read standard input. SKIP1 and SKIP2 are the bytes to skip at
-    the beginning.
+    With no FILE2, or when a FILE is -, read standard input. SKIP1 and SKIP2 are the bytes to
+    skip at the beginning.
 
       -b, -c, --print-bytes          print the bytes that differ
       -i, --ignore-initial=SKIP  skip the first SKIP bytes of both files, or SKIP1:SKIP2

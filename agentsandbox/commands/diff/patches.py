@@ -1,7 +1,7 @@
 """The parser of patches: unified, context and normal differences, with git's headers.
 
-`_Reader` goes through the text line by line. Lines before a hunk may name the file (`_note`), and are
-otherwise skipped: a patch may come in a mail. A line that begins a hunk selects the kind of the
+`_Reader` goes through the text line by line. Lines before a hunk may name the file (`_note`), and
+are otherwise skipped: a patch may come in a mail. A line that begins a hunk selects the kind of the
 difference, and the hunks that follow belong to the same `FilePatch`. All kinds end as `Hunk`: lines
 with the marks " ", "-" and "+", as the unified format has them.
 
@@ -24,9 +24,7 @@ _CONTEXT_OLD = re.compile(rb"\*\*\* ([0-9]+)(?:,([0-9]+))?(?: \*\*\*\*)?\s*$")
 _CONTEXT_NEW = re.compile(rb"--- ([0-9]+)(?:,([0-9]+))?(?: ----)?\s*$")
 _NORMAL = re.compile(rb"([0-9]+)(?:,([0-9]+))?([acd])([0-9]+)(?:,([0-9]+))?$")
 _INDEX = re.compile(rb"Index:[ \t]*(\S+)")
-_GIT = re.compile(
-    rb"(new file mode|deleted file mode|rename from|rename to|copy from|copy to|old mode|new mode) (.*)"
-)
+_GIT = re.compile(rb"(new file mode|deleted file mode|old mode|new mode) (.*)")
 _LARGEST = 1 << 40
 _BLANKS_CUT_OFF = 3
 """The number of lines that may be missing at the end of the last hunk."""
@@ -224,6 +222,8 @@ class _Reader:
                 header.git = {}
             header.old_header = header.new_header = b""
             header.git[b"diff"] = line
+        elif header.git and line.startswith((b"rename from ", b"copy from ")):
+            raise PatchError("renames and copies of git are not available here")
         elif header.git and (git := _GIT.match(line)):
             header.git[git[1]] = git[2]
 
