@@ -390,15 +390,15 @@ class _Reader:
         news = 0 if match[3] == b"d" else self._number(match[5], new_start) - new_start + 1
         self.at += 1
         lines: list[tuple[bytes, bytes]] = []
-        for sign, mark, count in (("<", b"-", olds), (">", b"+", news)):
-            if sign == ">" and match[3] == b"c" and not self._normal_line().startswith(b"-"):
+        for sign, mark, count in ((b"<", b"-", olds), (b">", b"+", news)):
+            if sign == b">" and match[3] == b"c" and not self._normal_line().startswith(b"-"):
                 raise PatchError(f"'---' expected at line {self.at - self.uncounted} of patch")
             for _ in range(count):
                 self.budget.step()
                 line = self._normal_line()
-                if line[:1] != sign.encode() or line[1:2] not in (b" ", b"\t"):
+                if line[:1] != sign or line[1:2] not in (b" ", b"\t"):
                     place = f"at line {self.at - self.uncounted} of patch"
-                    raise PatchError(f"'{sign}' followed by space or tab expected {place}")
+                    raise PatchError(f"'{decode(sign)}' followed by space or tab expected {place}")
                 lines.append((mark, line[2:]))
                 self._no_newline(lines)
         if match[3] == b"a":

@@ -60,8 +60,8 @@ def compile_glob(
     period    a leading "." must be matched by a "."
     extglob   bash's `@(…)` and the like are operators; for `fnmatch(3)` they are not
     """
-    compile = _cached_glob if len(pattern) <= SHORT else _compile_glob
-    return compile(pattern, ignore_case, pathname, period, extglob)
+    make = _cached_glob if len(pattern) <= SHORT else _compile_glob
+    return make(pattern, ignore_case, pathname, period, extglob)
 
 
 def _compile_glob(

@@ -358,8 +358,8 @@ def compile_shell_pattern(
     pattern: str, ignore_case: bool = False, extglob: bool = True
 ) -> ShellPattern:
     """Return a pattern of `case`, [[ == ]] or ${x#…}."""
-    compile = _cached_pattern if len(pattern) <= SHORT else _compile_pattern
-    return compile(pattern, ignore_case, extglob)
+    make = _cached_pattern if len(pattern) <= SHORT else _compile_pattern
+    return make(pattern, ignore_case, extglob)
 
 
 def _compile_pattern(pattern: str, ignore_case: bool, extglob: bool) -> ShellPattern:
