@@ -378,7 +378,7 @@ class Comparer:
         return status
 
     def _compare_entry(self, old: _Side, new: _Side, name: str, there: tuple[bool, bool]) -> int:
-        """Compare the files of one name; `there` tells which of the directories has one."""
+        """Compare the files of one name; `there` has a flag for each directory."""
         for present, other in ((there[0], new), (there[1], old)):
             if not present and not self.rules.new_file:
                 self.ctx.print(f"Only in {other.name}: {name}")

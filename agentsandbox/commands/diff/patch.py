@@ -291,13 +291,13 @@ class _Job:
     # whether the file should be there
 
     def _absent(self, *, old: bool) -> bool:
-        """Whether the header tells that there is no such file before the patch, or after it."""
+        """Whether the header means that the file does not exist before the patch, or after it."""
         header = self.patch.old_header if old != self.reverse else self.patch.new_header
         git = b"new file mode" if old != self.reverse else b"deleted file mode"
         return is_nothing(header) or git in self.patch.git
 
     def _compare_existence(self, name: str, original: bytes, exists: bool) -> None:
-        """Ask about a file that is to be created but exists, or is to be removed but is empty."""
+        """Ask about a file to create that exists, or a file to remove that is empty."""
         if not self.patch.hunks:
             return
         first = self.patch.hunks[0].reversed() if self.reverse else self.patch.hunks[0]

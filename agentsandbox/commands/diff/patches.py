@@ -141,7 +141,7 @@ class _Reader:
         self.binary = binary
         self.at = 0
         self.uncounted = 0
-        """Lines that the numbers in messages do not count: those that begin with a backslash."""
+        """The number of lines with a backslash, which line numbers in messages do not count."""
         self.found: list[FilePatch] = []
 
     def peek(self, ahead: int = 0) -> bytes:
@@ -256,7 +256,7 @@ class _Reader:
             raise PatchError("unexpected end of file in patch")
 
     def _no_newline(self, lines: list[tuple[bytes, bytes]]) -> None:
-        """A line that begins with a backslash: the line before it has no newline."""
+        """Read a line that begins with a backslash: the line before it has no newline."""
         if not self.peek().startswith(b"\\"):
             return
         if lines:

@@ -54,7 +54,7 @@ class FileBatch:
         """Whether an empty line may separate files: an empty line is never selected."""
         self.names: list[str] = []
         self.prefixes: list[tuple[int, str]] = []
-        """(index of a name, the directory of this name and of those that follow)"""
+        """(index of a name, directory of the names from there on)"""
         self.contents: list[bytes] = []
         self.weight = 0
         self.found = False

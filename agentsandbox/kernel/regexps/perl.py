@@ -475,7 +475,7 @@ class _Translator:
         return f"(?P={next(name for name in names if name)})"
 
     def _set(self) -> None:
-        """A character class; the position is at its "["."""
+        """Translate a character class; the position is at its "["."""
         pattern = self.pattern
         _refuse_posix(pattern, self.position, named=False)
         position = self.position + 1
