@@ -41,10 +41,11 @@ def _size(text: str, option: str) -> int:
 
 def _read(source: ByteReader, size: int) -> bytes:
     """Read `size` bytes, fewer only at the end."""
-    block = source.read(size)
-    while block and len(block) < size and (more := source.read(size - len(block))):
-        block += more
-    return block
+    parts: list[bytes] = []
+    while size and (block := source.read(size)):
+        parts.append(block)
+        size -= len(block)
+    return b"".join(parts)
 
 
 class _Comparison:
