@@ -13,6 +13,7 @@ import re
 from agentsandbox.kernel.regexps.analysis import analyze
 from agentsandbox.kernel.regexps.translate import set_source, top_parts
 from agentsandbox.kernel.regexps.tree import (
+    CLASS_NAMES,
     Alternation,
     Assertion,
     CharSet,
@@ -28,16 +29,6 @@ _SHORTHANDS: dict[str, tuple[tuple[int, int], ...]] = {
     "d": ((48, 57),),
     "w": ((48, 57), (65, 90), (95, 95), (97, 122)),
     "s": ((9, 9), (11, 13), (32, 32)),
-}
-_POSIX: dict[str, tuple[tuple[int, int], ...]] = {
-    "alpha": ((65, 90), (97, 122)),
-    "digit": ((48, 57),),
-    "alnum": ((48, 57), (65, 90), (97, 122)),
-    "upper": ((65, 90),),
-    "lower": ((97, 122),),
-    "space": ((9, 9), (11, 13), (32, 32)),
-    "xdigit": ((48, 57), (65, 70), (97, 102)),
-    "punct": ((33, 47), (58, 64), (91, 96), (123, 126)),
 }
 _CONTROLS = {"t": 9, "f": 12, "r": 13, "e": 27, "a": 7}
 _COUNT = re.compile(r"\{([0-9]{1,5})(,?)([0-9]{0,5})\}")
@@ -239,6 +230,7 @@ class _Reader:
         negated = pattern.startswith("^", self.position)
         self.position += negated
         ranges: list[tuple[int, int]] = []
+        classes: list[str] = []
         first = True
         while first or not pattern.startswith("]", self.position):
             if self.position >= len(pattern):
@@ -246,9 +238,9 @@ class _Reader:
             first = False
             found = _CLASS.match(pattern, self.position)
             if found is not None:
-                if found[1] not in _POSIX:
+                if found[1] not in CLASS_NAMES:
                     raise _Unknown
-                ranges += _POSIX[found[1]]
+                classes.append(found[1])
                 self.position = found.end()
                 continue
             if pattern.startswith(("[:", "[.", "[="), self.position):
@@ -269,7 +261,9 @@ class _Reader:
                 raise _Unknown
             ranges.append((low, high))
         self.position += 1
-        return CharSet(ranges, negated=negated, newline=False, ignore_case=self.ignore_case)
+        return CharSet(
+            ranges, classes, negated=negated, newline=False, ignore_case=self.ignore_case
+        )
 
     def _member(self) -> tuple[tuple[int, int], ...] | None:
         """Read a shorthand in a set and return its ranges, or None if there is none."""
