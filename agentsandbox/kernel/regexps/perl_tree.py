@@ -22,6 +22,7 @@ from agentsandbox.kernel.regexps.tree import (
     LookAround,
     Node,
     Repeat,
+    class_mask,
 )
 
 _MAX_NESTING = 50
@@ -230,7 +231,6 @@ class _Reader:
         negated = pattern.startswith("^", self.position)
         self.position += negated
         ranges: list[tuple[int, int]] = []
-        classes: list[str] = []
         first = True
         while first or not pattern.startswith("]", self.position):
             if self.position >= len(pattern):
@@ -240,7 +240,8 @@ class _Reader:
             if found is not None:
                 if found[1] not in CLASS_NAMES:
                     raise _Unknown
-                classes.append(found[1])
+                mask = class_mask(found[1])  # in ASCII only, as in PCRE without UCP
+                ranges += [(code, code) for code in range(128) if mask >> code & 1]
                 self.position = found.end()
                 continue
             if pattern.startswith(("[:", "[.", "[="), self.position):
@@ -261,9 +262,7 @@ class _Reader:
                 raise _Unknown
             ranges.append((low, high))
         self.position += 1
-        return CharSet(
-            ranges, classes, negated=negated, newline=False, ignore_case=self.ignore_case
-        )
+        return CharSet(ranges, negated=negated, newline=False, ignore_case=self.ignore_case)
 
     def _member(self) -> tuple[tuple[int, int], ...] | None:
         """Read a shorthand in a set and return its ranges, or None if there is none."""
