@@ -1,5 +1,9 @@
-"""Applying hunks to lines: where a hunk fits, with an offset or with less context, and what comes
-out.
+"""The application of hunks to lines: the search for the place of a hunk, and the new lines.
+
+The place of a hunk is where its old lines are. The search begins where the hunk should be, moved by
+the offset of the hunks before it, and goes away from there in both directions. With *fuzz*, some
+lines of context at the ends need not match. A hunk with less context at one end than at the other
+was at the beginning or end of its file, and must be there again.
 """
 
 from __future__ import annotations
@@ -30,21 +34,20 @@ class Application:
         self.budget = budget
         self.ignore_blanks = ignore_blanks
         self.symbol = symbol
-        """What the C preprocessor is to know for the changed lines; None for a mere change."""
+        """The macro that selects the new lines (-D), or None."""
         self.compared = [squeezed(line) for line in lines] if ignore_blanks else lines
         self.output: list[bytes] = []
         self.taken = 0
-        """Lines of the input that are copied or replaced already."""
+        """The number of input lines that were copied or replaced."""
         self.offset = 0
-        """How far hunks so far stood from where they should."""
+        """The distance of the last hunk from where it should be."""
         self.growth = 0
-        """How many lines the output has more than the input."""
+        """The number of lines that the output has more than the input."""
         self.creates = False
-        """Whether the patch is for a file that is not there, though this one is: what has no old
-        lines fits nowhere."""
+        """Whether the patch creates a file that exists: a hunk without old lines fits nowhere."""
 
     def _fits(self, pattern: list[bytes], where: int, prefix: int, suffix: int) -> bool:
-        """Whether the pattern stands at `where`, but for lines of context at its ends."""
+        """Whether the pattern is at `where`, except for lines of context at its ends."""
         wanted = pattern[prefix : len(pattern) - suffix if suffix > 0 else None]
         start = where - 1 + prefix
         if start < 0 or start + len(wanted) > len(self.compared):
@@ -53,7 +56,7 @@ class Application:
         return self.compared[start : start + len(wanted)] == wanted
 
     def locate(self, hunk: Hunk, fuzz: int) -> int:
-        """Where the hunk fits nearest to where it should, 0 if nowhere; remembers the offset."""
+        """Return the nearest place where the hunk fits, or 0; note the offset."""
         pattern = hunk.old_lines()
         guess = hunk.old_start + self.offset
         if not pattern:
@@ -69,11 +72,9 @@ class Application:
         if prefix < 0 and hunk.old_start <= 1:
             if suffix < 0 and (len(pattern) != len(self.lines) or leading < self.taken):
                 return 0
-            return (
-                self._try(pattern, guess, 1, 0, max(suffix, 0))
-                if self.taken <= leading and 1 - guess <= most_after
-                else 0
-            )
+            if self.taken > leading or 1 - guess > most_after:
+                return 0
+            return self._try(pattern, guess, 1, 0, max(suffix, 0))
         prefix = max(prefix, 0)
         if suffix < 0:
             end = len(self.lines) - len(pattern) + 1
@@ -97,9 +98,7 @@ class Application:
         return where
 
     def apply(self, hunk: Hunk, where: int) -> None:
-        """Replace what the hunk changes; its context is copied from the file, not from the
-        patch.
-        """
+        """Replace the lines that the hunk changes. The context comes from the file."""
         if self.symbol is not None:
             self._apply_conditionally(hunk, where, self.symbol)
             return
@@ -118,7 +117,7 @@ class Application:
                 self.growth += 1
 
     def _apply_conditionally(self, hunk: Hunk, where: int, symbol: bytes) -> None:
-        """Keep the old lines for when the symbol is not defined."""
+        """Keep the old lines in `#ifndef`."""
         at = where - 1
         removed: list[bytes] = []
         added: list[bytes] = []
@@ -152,7 +151,7 @@ class Application:
             self.taken = end
 
     def result(self) -> bytes:
-        """The whole output; a line in the middle always ends."""
+        """Return the whole output; only the last line may lack its newline."""
         lines = self.output + self.lines[self.taken :]
         for at in range(len(lines) - 1):
             if not lines[at].endswith(b"\n"):
@@ -161,12 +160,12 @@ class Application:
 
 
 def squeezed(line: bytes) -> bytes:
-    """The line with what counts where amounts of blanks do not."""
+    """Return the line with each run of blanks as one."""
     return _BLANKS.sub(b" ", line.rstrip(b" \t\r\n"))
 
 
 def print_reject(hunk: Hunk, kind: str, growth: int) -> bytes:
-    """A hunk that did not fit, for the file of rejects."""
+    """Return a hunk that did not fit, for the file of rejects."""
     if kind == "unified":
         return _unified_reject(hunk, growth)
     return _context_reject(hunk, kind, growth)
@@ -223,9 +222,7 @@ def _context_reject(hunk: Hunk, kind: str, growth: int) -> bytes:
 
 
 def _context_marks(hunk: Hunk, changed: dict[bytes, bytes]) -> list[bytes]:
-    """For each line, the mark of a context difference: "! " where a run both deletes and
-    inserts.
-    """
+    """Return the mark of each line in a context difference: "! " if a run deletes and inserts."""
     marks: list[bytes] = []
     at = 0
     while at < len(hunk.lines):

@@ -18,63 +18,40 @@ if TYPE_CHECKING:
 
     from agentsandbox.kernel.streams import ByteReader
 
-_SIZE = re.compile(
-    r"(?:[ \t-\r]*([+-]?(?:0[xX][0-9a-fA-F]{1,40}|0[0-7]{0,40}|[1-9][0-9]{0,40})))?([kKMGTPEZY](?:B|iB)?)?\Z"
-)
+_SIZE = re.compile(r"([0-9]{1,40})?([kKMGTPEZY](?:B|iB)?)?")
 _POWERS = {letter: power for power, letter in enumerate("KMGTPEZY", 1)}
 _LARGEST = (1 << 63) - 1
 _EQUAL = 4096
+_OCTAL = [f" {byte:3o}" for byte in range(256)]
 
 
 def _size(text: str, option: str) -> int:
-    found = _SIZE.match(text)
-    digits, suffix = found.groups() if found else (None, None)
-    value = _integer(digits or "1")
-    if suffix:
-        value *= (1000 if suffix[1:] == "B" else 1024) ** _POWERS[suffix[0].upper()]
-    if not (digits or suffix) or not 0 <= value <= _LARGEST:
+    """Return a number of bytes with its suffix: 1K, 2MB."""
+    found = _SIZE.fullmatch(text) if text else None
+    value = -1
+    if found is not None:
+        digits, suffix = found.groups()
+        value = int(digits or "1")
+        if suffix:
+            value *= (1000 if suffix[1:] == "B" else 1024) ** _POWERS[suffix[0].upper()]
+    if not 0 <= value <= _LARGEST:
         raise UsageError(f"invalid {option} value '{text}'", 2)
     return value
 
 
-def _integer(digits: str) -> int:
-    """Return a number in C's notation: hexadecimal after 0x, octal after 0."""
-    plain = digits.lstrip("+-")
-    value = int(plain, 16 if plain[:2] in ("0x", "0X") else 8 if plain.startswith("0") else 10)
-    return -value if digits.startswith("-") else value
-
-
-def _visible(byte: int) -> str:
-    """Return a byte as `cat -v` shows it."""
-    prefix = "M-" if byte >= 128 else ""
-    byte &= 127
-    return prefix + (f"^{chr(byte ^ 64)}" if byte < 32 or byte == 127 else chr(byte))
-
-
-def _columns(*, show_bytes: bool) -> tuple[list[str], list[str]]:
-    """Return the two columns of `-l` behind the offset, for each byte."""
-    octal = [f" {byte:3o}" for byte in range(256)]
-    if not show_bytes:
-        return octal, [f"{text}\n" for text in octal]
-    visible = [_visible(byte) for byte in range(256)]
-    return (
-        [f"{text} {shown:<4}" for text, shown in zip(octal, visible, strict=True)],
-        [f"{text} {shown}\n" for text, shown in zip(octal, visible, strict=True)],
-    )
-
-
 def _read(source: ByteReader, size: int) -> bytes:
     """Read `size` bytes, fewer only at the end."""
-    block = source.read(size)
-    while block and len(block) < size and (more := source.read(size - len(block))):
-        block += more
-    return block
+    parts: list[bytes] = []
+    while size and (block := source.read(size)):
+        parts.append(block)
+        size -= len(block)
+    return b"".join(parts)
 
 
 class _Comparison:
     """Two files, read up to the place where the comparison begins."""
 
-    __slots__ = ("ctx", "limit", "names", "show_bytes", "sources")
+    __slots__ = ("ctx", "limit", "names", "sources")
 
     def __init__(
         self,
@@ -83,13 +60,11 @@ class _Comparison:
         skips: tuple[int, int],
         limit: int | None,
         *,
-        show_bytes: bool,
         quiet: bool,
     ) -> None:
         self.ctx = ctx
         self.names = names
         self.limit = limit
-        self.show_bytes = show_bytes
         sources = []
         for name in names:
             try:
@@ -118,18 +93,20 @@ class _Comparison:
                 left -= size
 
     def quiet(self) -> int:
-        """`-s`."""
+        """Return 0 if the files are equal, else 1 (`-s`)."""
         return int(any(first != second for first, second in self.blocks()))
 
     def first_difference(self) -> int:
-        """Without options: report where the files first differ."""
+        """Print where the files first differ; return the exit status."""
         position, newlines, last = 0, 0, 10
         for first, second in self.blocks():
             common = min(len(first), len(second))
             if first[:common] != second[:common]:
                 at = _first_difference(first, second, common)
                 newlines += first.count(b"\n", 0, at)
-                self._report(position + at + 1, newlines + 1, first[at], second[at])
+                unit = "char" if self.ctx.is_bytewise("LC_MESSAGES") else "byte"
+                place = f"{unit} {position + at + 1}, line {newlines + 1}"
+                self.ctx.print(f"{self.names[0]} {self.names[1]} differ: {place}")
                 return 1
             newlines += first.count(b"\n", 0, common)
             if common:
@@ -139,13 +116,6 @@ class _Comparison:
                 self._report_end(0 if len(first) < len(second) else 1, position, newlines, last)
                 return 1
         return 0
-
-    def _report(self, byte: int, line: int, first: int, second: int) -> None:
-        unit = "char" if self.ctx.is_bytewise("LC_MESSAGES") and not self.show_bytes else "byte"
-        text = f"{self.names[0]} {self.names[1]} differ: {unit} {byte}, line {line}"
-        if self.show_bytes:
-            text += f" is {first:3o} {_visible(first)} {second:3o} {_visible(second)}"
-        self.ctx.print(text)
 
     def _report_end(self, shorter: int, position: int, newlines: int | None, last: int) -> None:
         name = self.names[shorter]
@@ -159,9 +129,8 @@ class _Comparison:
             self.ctx.warn(f"EOF on {name} after byte {position}, in line {newlines + 1}")
 
     def all_differences(self) -> int:
-        """`-l`."""
+        """Print every difference (`-l`); return the exit status."""
         width = self._offset_width()
-        columns = _columns(show_bytes=self.show_bytes)
         position, status = 0, 0
         for first, second in self.blocks():
             common = min(len(first), len(second))
@@ -172,20 +141,17 @@ class _Comparison:
                     continue
                 status = 1
                 self.ctx.budget.step(stop - start)
-                self._write_differences(position + start + 1, width, one, other, columns)
+                self._write_differences(position + start + 1, width, one, other)
             position += common
             if len(first) != len(second):
                 self._report_end(0 if len(first) < len(second) else 1, position, None, 0)
                 return 1
         return status
 
-    def _write_differences(
-        self, start: int, width: int, one: bytes, other: bytes, columns: tuple[list[str], list[str]]
-    ) -> None:
+    def _write_differences(self, start: int, width: int, one: bytes, other: bytes) -> None:
         """Write a line for each byte that differs; both blocks begin at `start`."""
-        ones, others = columns
         lines = [
-            f"{at:{width}d}{ones[a]}{others[b]}"
+            f"{at:{width}d}{_OCTAL[a]}{_OCTAL[b]}\n"
             for at, a, b in zip(count(start), one, other)
             if a != b
         ]
@@ -214,27 +180,18 @@ def _first_difference(first: bytes, second: bytes, size: int) -> int:
     return low
 
 
-def _ignored(text: str) -> list[int]:
+def _ignored(text: str) -> tuple[int, int]:
+    """Return the bytes to skip in both files: SKIP or SKIP1:SKIP2."""
     first, colon, second = text.partition(":")
     try:
         skip = _size(first, "--ignore-initial")
     except UsageError:
         raise UsageError(f"invalid --ignore-initial value '{text}'", 2) from None
-    return [skip, _size(second, "--ignore-initial") if colon else skip]
+    return skip, _size(second, "--ignore-initial") if colon else skip
 
 
 def _limit(text: str) -> int:
     return _size(text, "--bytes")
-
-
-def _skips(args: Arguments) -> tuple[int, int]:
-    found = [0, 0]
-    text = args.value("ignore-initial")
-    if text is not None:
-        found = _ignored(text)
-    for at, word in enumerate(args.operands[2:4]):
-        found[at] = _size(word, "--ignore-initial")
-    return found[0], found[1]
 
 
 @command(
@@ -242,8 +199,7 @@ def _skips(args: Arguments) -> tuple[int, int]:
     manners=Manners(
         Release("NAME (GNU diffutils) 3.8", "-v, --version"),
         long_options="""
-            print-bytes print-chars ignore-initial verbose bytes silent quiet version
-            help
+            ignore-initial verbose bytes silent quiet version help
         """,
         read_error=("NAME: -: REASON", 2),
         write_error=("NAME: standard output: REASON", 2),
@@ -253,13 +209,11 @@ def _skips(args: Arguments) -> tuple[int, int]:
     values={"ignore-initial": _ignored, "bytes": _limit},
     raw=True,
     usage="""
-    Usage: cmp [OPTION]... FILE1 [FILE2 [SKIP1 [SKIP2]]]
+    Usage: cmp [OPTION]... FILE1 [FILE2]
     Compare two files byte by byte.
 
-    With no FILE2, or when a FILE is -, read standard input. SKIP1 and SKIP2 are the bytes to skip at
-    the beginning.
+    With no FILE2, or when a FILE is -, read standard input.
 
-      -b, -c, --print-bytes          print the bytes that differ
       -i, --ignore-initial=SKIP  skip the first SKIP bytes of both files, or SKIP1:SKIP2
       -l, --verbose              print number and values of all bytes that differ
       -n, --bytes=LIMIT          compare at most LIMIT bytes
@@ -281,12 +235,13 @@ def _cmp(ctx: CommandContext, args: Arguments) -> int:
     verbose, quiet = args.flag("verbose"), args.flag("quiet")
     if verbose and quiet:
         raise UsageError("options -l and -s are incompatible", 2)
-    skips = _skips(args)
+    text = args.value("ignore-initial")
+    skips = (0, 0) if text is None else _ignored(text)
     words = args.operands
     if not words:
         raise UsageError(f"missing operand after '{ctx.words[-1] if ctx.words else 'cmp'}'", 2)
-    if len(words) > 4:
-        raise UsageError(f"extra operand '{words[4]}'", 2)
+    if len(words) > 2:
+        raise UsageError(f"extra operand '{words[2]}'", 2)
     names = (words[0], words[1] if len(words) > 1 else "-")
     if names == ("-", "-") and skips[0] == skips[1]:
         return 0  # the same file
@@ -295,7 +250,6 @@ def _cmp(ctx: CommandContext, args: Arguments) -> int:
         names,
         skips,
         min(limits) if limits else None,
-        show_bytes=args.flag("print-bytes"),
         quiet=quiet,
     )
     if quiet:

@@ -1,8 +1,19 @@
 """The edit script between two sequences, the same that GNU diff finds.
 
-Myers' linear-space algorithm ("An O(ND) Difference Algorithm and Its Variations", 1986) with GNU's
-additions, which decide between scripts of equal worth: lines that cannot match are set aside first,
-and at the end runs of changes are moved as far down as they go, or to a change in the other file.
+Many edit scripts are equally short; users compare the one they see with GNU's. So the three steps
+are those of GNU diff, with its constants:
+
+1. `_set_aside`: lines without a match in the other file are changes anyway, and lines with very
+many matches confuse the comparison. They are left out, unless they are near the lines that are
+kept. 2. `_compare_ranges`: Myers' linear-space algorithm ("An O(ND) Difference Algorithm and Its
+Variations", 1986). A point of the grid is a pair of places, a diagonal the difference of both.
+`_middle` searches from both corners at once, one more edit step in each round, until the paths
+meet; then the two halves are compared on their own. After many steps (`_PATIENCE`) the farthest
+point so far must do. 3. `_settle`: a run of changes between equal lines can be moved up or down. It
+is joined with its neighbors, moved to a change of the other file if there is one, else as far down
+as possible.
+
+Lines are compared as numbers (`_numbered`), equal for equal lines.
 """
 
 from __future__ import annotations
@@ -19,17 +30,15 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.budget import Budget
 
 _PATIENCE = 4096
-"""Edit steps after which a middle is taken that may not be the best."""
+"""The edit steps after which a middle may be one that is not the best."""
 _NOWHERE = 1 << 60
 _PROVISIONAL = 2
 _BLOCK = 16384
-"""Lines between two looks at the clock where a line takes no more than a microsecond."""
+"""The number of lines between two checks of the time, at about a microsecond each."""
 
 
 class Change:
-    """Lines `old`…`old + deleted` of the first file become `new`…`new + inserted` of the second;
-    all count from 0.
-    """
+    """Lines `old`…`old + deleted` become `new`…`new + inserted`, counted from 0."""
 
     __slots__ = ("deleted", "ignored", "inserted", "new", "old")
 
@@ -50,11 +59,11 @@ def compare(
     horizon: int = 0,
     files: tuple[Sequence[object], Sequence[object]] | None = None,
 ) -> list[Change]:
-    """The changes from `left` to `right`, in order. Equal items compare equal and hash alike.
+    """Return the changes from `left` to `right`, in order.
 
-    horizon  how many of the common lines at both ends take part in the analysis.
-    files    the lines themselves, where they are compared by something else: what both have at
-             their ends is the same byte by byte.
+    horizon  the number of common lines at both ends that take part in the analysis
+    files    the lines themselves, if `left` and `right` are the keys to compare them by: common
+             lines at the ends are equal byte by byte
     """
     old, new = files or (left, right)
     start = max(_common_start(old, new, budget) - horizon, 0)
@@ -69,7 +78,7 @@ def compare(
 def _numbered(
     items: Sequence[object], start: int, end: int, numbers: defaultdict[object, int], budget: Budget
 ) -> list[int]:
-    """The items as numbers, the same for the same item."""
+    """Return the items as numbers, equal for equal items."""
     found: list[int] = []
     for at in range(start, end, _BLOCK):
         found += map(numbers.__getitem__, items[at : min(at + _BLOCK, end)])
@@ -103,7 +112,7 @@ def _common_end(left: Sequence[object], right: Sequence[object], start: int, bud
 
 
 def _same_ahead(x: list[int], at: int, end: int, y: list[int], other: int, other_end: int) -> int:
-    """How many lines are the same from two places on: compared in pieces that grow."""
+    """Return how many lines are equal from two places on; the compared pieces grow."""
     most = min(end - at, other_end - other)
     done, step = 0, 1
     while done < most:
@@ -118,7 +127,7 @@ def _same_ahead(x: list[int], at: int, end: int, y: list[int], other: int, other
 
 
 def _next_mark(marks: list[bool], start: int) -> int:
-    """Where the next mark is; the last place, which is never marked, if there is none."""
+    """Return the place of the next mark, or the last place, which is never marked."""
     try:
         return marks.index(True, start)
     except ValueError:
@@ -126,9 +135,7 @@ def _next_mark(marks: list[bool], start: int) -> int:
 
 
 class _Analysis:
-    """Marks the lines of both files that are deleted or inserted. Marks have a false one more at
-    either end.
-    """
+    """The marks of the changed lines of both files, with one more False at either end."""
 
     def __init__(
         self, olds: list[int], news: list[int], classes: int, budget: Budget, minimal: bool
@@ -162,7 +169,7 @@ class _Analysis:
         budget.breathe()
 
     def script(self, start: int) -> list[Change]:
-        """The marks as changes; `start` lines come before."""
+        """Return the marks as changes; `start` lines precede."""
         old_marks, new_marks = self.changed
         changes: list[Change] = []
         old = new = 0
@@ -191,7 +198,7 @@ class _Analysis:
     # lines that cannot match, or match far too often
 
     def _set_aside(self, classes: int) -> tuple[list[int], list[int]]:
-        """The lines worth comparing; the others are marked as changed."""
+        """Return the places of the lines to compare; mark the others as changed."""
         counts = ([0] * classes, [0] * classes)
         for side in (0, 1):
             self.budget.step(len(self.lines[side]) // 16)
@@ -214,9 +221,7 @@ class _Analysis:
         return kept[0], kept[1]
 
     def _doubts(self, lines: list[int], others: list[int]) -> list[int]:
-        """0 for a line to keep, 1 for one without a match, 2 for one with so many that it only
-        confuses.
-        """
+        """Return for each line 0 to keep it, 1 without a match, 2 with too many matches."""
         many = 5
         scale = len(lines) // 64
         while (scale := scale >> 2) > 0:
@@ -236,9 +241,7 @@ class _Analysis:
         return marks
 
     def _judge_run(self, marks: list[int], start: int) -> int:
-        """Decide about the doubtful lines in a run that begins with a matchless one; gives the
-        run's last line.
-        """
+        """Decide about the doubtful lines in a run behind one without a match; return its end."""
         end = start
         while end < len(marks) and marks[end]:
             end += 1
@@ -261,9 +264,7 @@ class _Analysis:
         return end - 1
 
     def _keep_long_doubts(self, marks: list[int], start: int, length: int) -> None:
-        """Keep doubtful lines that stand in a row of about the square root of a quarter of the run,
-        or more.
-        """
+        """Keep doubtful lines in rows of at least about the square root of a quarter of the run."""
         least = 1
         quarter = length >> 2
         while (quarter := quarter >> 2) > 0:
@@ -287,9 +288,7 @@ class _Analysis:
             at += 1
 
     def _keep_edge(self, marks: list[int], edge: int, length: int, direction: int) -> None:
-        """Keep doubtful lines near the edge of a run: before three sure ones in a row, or the first
-        sure one after eight.
-        """
+        """Keep doubtful lines near an edge: up to three sure ones in a row, or one after eight."""
         row = 0
         for distance in range(length):
             at = edge + distance * direction
@@ -333,9 +332,8 @@ class _Analysis:
     def _middle(
         self, x_low: int, x_high: int, y_low: int, y_high: int, exact: bool
     ) -> tuple[int, int, bool, bool]:
-        """A point that a shortest edit path goes through, and whether the halves must be compared
-        exactly.
-        """
+        """Return a point on a shortest edit path, and whether the halves must be exact."""
+        # long: the two searches share all of their state, and their inner loops are the hot ones
         x, y, budget = self.x, self.y, self.budget
         ahead, back, shift = self.forward, self.backward, self.shift
         lowest, highest = x_low - y_high, x_high - y_low
@@ -400,7 +398,7 @@ class _Analysis:
     def _best_so_far(
         self, bounds: tuple[int, int, int, int], ahead: tuple[int, int], back: tuple[int, int]
     ) -> tuple[int, int, bool, bool]:
-        """The point farthest along, forwards or backwards."""
+        """Return the farthest point so far, forwards or backwards."""
         x_low, x_high, y_low, y_high = bounds
         shift = self.shift
         best, best_x = -1, x_low
@@ -426,9 +424,8 @@ class _Analysis:
     # where to put runs of changes
 
     def _settle(self, side: int) -> None:
-        """Move each run of changes of one file: together with its neighbours, to a change of the
-        other file, or down.
-        """
+        """Move each run of changes of one file: to a change of the other file, or down."""
+        # long: one walk over two lists of marks with four indices
         changed, others, lines = self.changed[side], self.changed[1 - side], self.lines[side]
         size = len(lines)
         at = other = 0  # lines of the two files; their marks stand one further

@@ -299,8 +299,8 @@ _OLD_CONTEXT = re.compile(r"(-[abBcdeEfHilNpqrstuvwyZ]*[cu][abBcdeEfHilNpqrstuvw
       -v, --version                 display the version and exit
           --help                    display this help and exit
 
-    GFMT has %< %> %= for lines and %% for a percent sign. LFMT has %L for a line, %l for one without
-    its newline, %dn for its number, also as %5dn, and %%.
+    GFMT has %< %> %= for lines and %% for a percent sign. LFMT has %L for a line, %l for one
+    without its newline, %dn for its number, also as %5dn, and %%.
     Status is 0 if the files are the same, 1 if they differ, 2 if there was trouble.
     """,
 )

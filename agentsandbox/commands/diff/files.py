@@ -1,7 +1,7 @@
 """The walk of `diff` over files and directories.
 
-Two files are compared by the cheapest means that decides: their kinds, their inode numbers and sizes,
-their bytes, and only then their lines (`comparison.compare`).
+Two files are compared by the cheapest means that decides: their kinds, their inode numbers and
+sizes, their bytes, and only then their lines (`comparison.compare`).
 """
 
 from __future__ import annotations
@@ -346,9 +346,8 @@ class Comparer:
             return encode(self.rules.labels[at])
         seconds = side.info.mtime if side.info is not None else 0.0
         nanoseconds = round(seconds % 1 * 1e9) + int(seconds // 1) * 1_000_000_000
-        return encode(
-            f"{escape_name(side.name)}\t{format_date(nanoseconds, _TIME, self.ctx.env.get('TZ', ''))}"
-        )
+        time = format_date(nanoseconds, _TIME, self.ctx.env.get("TZ", ""))
+        return encode(f"{escape_name(side.name)}\t{time}")
 
     # two directories
 
@@ -379,7 +378,7 @@ class Comparer:
         return status
 
     def _compare_entry(self, old: _Side, new: _Side, name: str, there: tuple[bool, bool]) -> int:
-        """Compare the files of one name; `there` tells which of the directories has one."""
+        """Compare the files of one name; `there` has a flag for each directory."""
         for present, other in ((there[0], new), (there[1], old)):
             if not present and not self.rules.new_file:
                 self.ctx.print(f"Only in {other.name}: {name}")

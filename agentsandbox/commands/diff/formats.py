@@ -192,7 +192,7 @@ def print_context(pair: Pair, changes: list[Change], style: Style, budget: Budge
 
 
 def print_ed(pair: Pair, changes: list[Change], style: Style) -> None:
-    """A script for `ed`, from the last change to the first."""
+    """Print a script for `ed`, from the last change to the first (`diff -e`)."""
     for change in reversed(changes):
         if change.ignored:
             continue
@@ -202,7 +202,7 @@ def print_ed(pair: Pair, changes: list[Change], style: Style) -> None:
 
 
 def _print_ed_text(lines: list[bytes], style: Style) -> None:
-    """Lines as input of an `ed` command; a lone dot needs a command of its own."""
+    """Write lines as input of an `ed` command; a lone dot needs a command of its own."""
     inserting = True
     for line in lines:
         if not inserting:

@@ -1,8 +1,8 @@
 """`patch` (POSIX 1003.1-2017, GNU patch): apply a difference to files.
 
 `read_patches` parses the text, `choose_name` finds the file of each part, `Application` places the
-hunks. `_Job` does the rest for one file: it asks the questions of GNU patch (and takes the answer of
-somebody who is not there), keeps the original and writes the rejects.
+hunks. `_Job` does the rest for one file: it asks the questions of GNU patch (and takes the answer
+of somebody who is not there), keeps the original and writes the rejects.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from agentsandbox.commands._text.quoting import quote_as
 from agentsandbox.commands.diff.applying import Application, print_reject
 from agentsandbox.commands.diff.lines import split_lines
 from agentsandbox.commands.diff.patch_names import choose_name, header_name, is_nothing
-from agentsandbox.commands.diff.patches import FilePatch, Hunk, read_patches
+from agentsandbox.commands.diff.patches import FilePatch, Hunk, PatchError, read_patches
 from agentsandbox.commands.diff.usage import with_hint
 from agentsandbox.contract.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.contract.manners import SILENT, Manners
@@ -96,7 +96,10 @@ def _patch(ctx: CommandContext, args: Arguments) -> int:
     operands = args.operands
     source = operands[1] if len(operands) > 1 else args.value("input")
     data = _read_patch(ctx, source)
-    patches, is_cut = read_patches(data, ctx.budget, options.kind, binary=args.flag("binary"))
+    try:
+        patches, is_cut = read_patches(data, ctx.budget, options.kind, binary=args.flag("binary"))
+    except PatchError as error:
+        raise CommandError(f"**** {error}", _TROUBLE) from None
     status = 0
     for file_patch in patches:
         job = _Job(ctx, options, file_patch, operands[0] if operands else None)
@@ -170,7 +173,7 @@ def _number(args: Arguments, key: str, default: int, what: str) -> int:
 
 
 class _Job:
-    """The patch for one file."""
+    """The application of the patch for one file."""
 
     def __init__(
         self, ctx: CommandContext, options: _Options, file_patch: FilePatch, given: str | None
@@ -225,10 +228,7 @@ class _Job:
             return self._git_only()
         if name is None:
             return self._not_found()
-        moved = self._moved() if self.given is None and not self.options.output else None
         target = self.options.output or name
-        if moved is not None:
-            name, target = moved[1:]
         path = self.ctx.path(name)
         exists = self.ctx.fs.exists(path)
         if exists and self.ctx.fs.is_dir(path):
@@ -246,9 +246,8 @@ class _Job:
         options = self.options
         if self.patch.stripped:
             self.say("(Stripping trailing CRs from patch; use --binary to disable.)\n")
-        how = "read" if options.output else moved[0] if moved else ""
-        suffix = f" ({how} from {name})" if how else ""
-        self.say(f"{self.verb} file {self.shown(target)}{suffix}\n")
+        source = f" (read from {name})" if options.output else ""
+        self.say(f"{self.verb} file {self.shown(target)}{source}\n")
         lines = split_lines(original, self.ctx.budget)
         application = Application(
             lines, self.ctx.budget, ignore_blanks=options.ignore_blanks, symbol=options.symbol
@@ -292,13 +291,13 @@ class _Job:
     # whether the file should be there
 
     def _absent(self, *, old: bool) -> bool:
-        """Whether the header says that there is no such file before, or after."""
+        """Whether the header means that the file does not exist before the patch, or after it."""
         header = self.patch.old_header if old != self.reverse else self.patch.new_header
         git = b"new file mode" if old != self.reverse else b"deleted file mode"
         return is_nothing(header) or git in self.patch.git
 
     def _compare_existence(self, name: str, original: bytes, exists: bool) -> None:
-        """Ask about a file that is to be created but exists, or is to be removed but is empty."""
+        """Ask about a file to create that exists, or a file to remove that is empty."""
         if not self.patch.hunks:
             return
         first = self.patch.hunks[0].reversed() if self.reverse else self.patch.hunks[0]
@@ -470,26 +469,9 @@ class _Job:
             message = f"**** File {target} is not a regular file -- refusing to patch"
             raise CommandError(message, _TROUBLE)
         if exists and not permissions & 0o200 and fs.exists(path):
-            fs.unlink(path)  # a new file takes its place
+            fs.unlink(path)  # a new file replaces it
         fs.write_bytes(path, result, permissions=permissions)
         fs.chmod(path, permissions)
-        if b"rename from" in self.patch.git and name != target and not self.options.output:
-            fs.unlink(self.ctx.path(name))
-            self._remove_empty_parents(name)
-
-    def _moved(self) -> tuple[str, str, str] | None:
-        """Return "renamed" or "copied", and both names, if git's headers say so."""
-        for what, done in ((b"rename", "renamed"), (b"copy", "copied")):
-            old, new = self.patch.git.get(what + b" from"), self.patch.git.get(what + b" to")
-            if old is None or new is None:
-                continue
-            strip = max(self.options.strip - 1, 0)
-            source, target = header_name(b"--- " + old, strip), header_name(b"+++ " + new, strip)
-            if self.reverse:
-                source, target = target, source
-            if source and target and self.ctx.fs.exists(self.ctx.path(source)):
-                return done, source, target
-        return None
 
     def _remove_empty_parents(self, target: str) -> None:
         parent = posixpath.dirname(target)
@@ -514,23 +496,10 @@ class _Job:
     # other kinds
 
     def _git_only(self) -> int:
-        """A part without hunks: a rename, a copy, a new empty file, a deletion."""
+        """Create or delete an empty file: a part of a patch of git without hunks."""
         git, fs = self.patch.git, self.ctx.fs
-        strip = max(self.options.strip, 0)
         fields = git.get(b"diff", b"").split(b" ")
-        old, new = (
-            header_name(b"--- " + git.get(key, b""), max(strip - 1, 0))
-            for key in (b"rename from", b"rename to")
-        )
-        if old and new:
-            if self.reverse:
-                old, new = new, old
-            self.say(f"{self.verb} file {new} (renamed from {old})\n")
-            if not self.options.dry_run:
-                fs.makedirs(posixpath.dirname(self.ctx.path(new)))
-                fs.rename(self.ctx.path(old), self.ctx.path(new))
-            return 0
-        name = header_name(b"+++ " + fields[-1], strip)
+        name = header_name(b"+++ " + fields[-1], max(self.options.strip, 0))
         if name is None:
             return 0
         created = (b"new file mode" in git) != self.reverse

@@ -1,4 +1,4 @@
-"""Which file a patch is for."""
+"""The file that a patch is for: the names in its headers, and the choice between them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LETTERS = {
 
 
 def is_nothing(header: bytes) -> bool:
-    """Whether a header line says that there is no such file: /dev/null, or a file of the epoch."""
+    """Whether a header line means "no such file": /dev/null, or a time at the epoch."""
     name = header[4:].split(b"\t")[0].rstrip()
     return name == b"/dev/null" or (_EPOCH.search(header) is not None and b" 00:00:00" in header)
 
@@ -48,9 +48,7 @@ def _raw_name(header: bytes) -> bytes:
 
 
 def header_name(header: bytes, strip: int) -> str | None:
-    """The file name in a header line without `strip` leading components (-1: without any); None if
-    nothing is left.
-    """
+    """Return the file name in a header line, without `strip` leading components (-1: all)."""
     name = _raw_name(header)
     if not name or name == b"/dev/null":
         return None
@@ -68,8 +66,9 @@ def _is_dangerous(name: str) -> bool:
 
 
 def choose_name(ctx: CommandContext, patch: FilePatch, strip: int, *, reverse: bool) -> str | None:
-    """The best of the names in the headers: one that exists, with few components, short. None if
-    there is none.
+    """Return the best of the names in the headers, or None.
+
+    A file that exists is best; then the one with the fewest components, and the shortest.
     """
     headers = [patch.old_header, patch.new_header]
     if patch.index:
@@ -91,9 +90,8 @@ def choose_name(ctx: CommandContext, patch: FilePatch, strip: int, *, reverse: b
         or b"new file mode" in patch.git
     )
     hunks = [hunk.reversed() if reverse else hunk for hunk in patch.hunks[:1]]
-    if not names or not (
-        creates or any(not hunk.old_lines() or hunk.leaves_nothing() for hunk in hunks)
-    ):
+    changes = any(not hunk.old_lines() or hunk.leaves_nothing() for hunk in hunks)
+    if not names or not (creates or changes):
         return None
     if creates or not hunks[0].old_lines():
         return min(names, key=_rank)

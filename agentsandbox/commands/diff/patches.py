@@ -1,7 +1,7 @@
 """The parser of patches: unified, context and normal differences, with git's headers.
 
-`_Reader` goes through the text line by line. Lines before a hunk may name the file (`_note`), and are
-otherwise skipped: a patch may come in a mail. A line that begins a hunk selects the kind of the
+`_Reader` goes through the text line by line. Lines before a hunk may name the file (`_note`), and
+are otherwise skipped: a patch may come in a mail. A line that begins a hunk selects the kind of the
 difference, and the hunks that follow belong to the same `FilePatch`. All kinds end as `Hunk`: lines
 with the marks " ", "-" and "+", as the unified format has them.
 
@@ -24,9 +24,7 @@ _CONTEXT_OLD = re.compile(rb"\*\*\* ([0-9]+)(?:,([0-9]+))?(?: \*\*\*\*)?\s*$")
 _CONTEXT_NEW = re.compile(rb"--- ([0-9]+)(?:,([0-9]+))?(?: ----)?\s*$")
 _NORMAL = re.compile(rb"([0-9]+)(?:,([0-9]+))?([acd])([0-9]+)(?:,([0-9]+))?$")
 _INDEX = re.compile(rb"Index:[ \t]*(\S+)")
-_GIT = re.compile(
-    rb"(new file mode|deleted file mode|rename from|rename to|copy from|copy to|old mode|new mode) (.*)"
-)
+_GIT = re.compile(rb"(new file mode|deleted file mode|old mode|new mode) (.*)")
 _LARGEST = 1 << 40
 _BLANKS_CUT_OFF = 3
 """The number of lines that may be missing at the end of the last hunk."""
@@ -143,7 +141,7 @@ class _Reader:
         self.binary = binary
         self.at = 0
         self.uncounted = 0
-        """Lines that the numbers in messages do not count: those that begin with a backslash."""
+        """The number of lines with a backslash, which line numbers in messages do not count."""
         self.found: list[FilePatch] = []
 
     def peek(self, ahead: int = 0) -> bytes:
@@ -224,6 +222,8 @@ class _Reader:
                 header.git = {}
             header.old_header = header.new_header = b""
             header.git[b"diff"] = line
+        elif header.git and line.startswith((b"rename from ", b"copy from ")):
+            raise PatchError("renames and copies of git are not available here")
         elif header.git and (git := _GIT.match(line)):
             header.git[git[1]] = git[2]
 
@@ -256,7 +256,7 @@ class _Reader:
             raise PatchError("unexpected end of file in patch")
 
     def _no_newline(self, lines: list[tuple[bytes, bytes]]) -> None:
-        """A line that begins with a backslash: the line before it has no newline."""
+        """Read a line that begins with a backslash: the line before it has no newline."""
         if not self.peek().startswith(b"\\"):
             return
         if lines:
@@ -390,15 +390,15 @@ class _Reader:
         news = 0 if match[3] == b"d" else self._number(match[5], new_start) - new_start + 1
         self.at += 1
         lines: list[tuple[bytes, bytes]] = []
-        for sign, mark, count in (("<", b"-", olds), (">", b"+", news)):
-            if sign == ">" and match[3] == b"c" and not self._normal_line().startswith(b"-"):
+        for sign, mark, count in ((b"<", b"-", olds), (b">", b"+", news)):
+            if sign == b">" and match[3] == b"c" and not self._normal_line().startswith(b"-"):
                 raise PatchError(f"'---' expected at line {self.at - self.uncounted} of patch")
             for _ in range(count):
                 self.budget.step()
                 line = self._normal_line()
-                if line[:1] != sign.encode() or line[1:2] not in (b" ", b"\t"):
+                if line[:1] != sign or line[1:2] not in (b" ", b"\t"):
                     place = f"at line {self.at - self.uncounted} of patch"
-                    raise PatchError(f"'{sign}' followed by space or tab expected {place}")
+                    raise PatchError(f"'{decode(sign)}' followed by space or tab expected {place}")
                 lines.append((mark, line[2:]))
                 self._no_newline(lines)
         if match[3] == b"a":

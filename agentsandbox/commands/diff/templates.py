@@ -1,4 +1,4 @@
-"""The output that `diff --changed-group-format` and its like describe.
+"""The output of `diff --changed-group-format` and the like.
 
 A template for groups names lines by %< (of the first file), %> (of the second) and %= (common
 ones); a template for lines has %L and %l for the line with and without its newline and %dn for its
@@ -25,9 +25,7 @@ _LINE = re.compile(rb"%(?:([lL%])|([-0]?[0-9]{0,4})dn)|[^%]+|%")
 
 
 class Templates:
-    """`groups` has templates for old, new, unchanged and changed; `lines` for old, new and
-    unchanged.
-    """
+    """The templates for groups (old, new, unchanged, changed) and for lines (all but changed)."""
 
     def __init__(
         self,
@@ -40,14 +38,14 @@ class Templates:
         self.budget = budget
         self.lines = {kind: lines.get(kind, b"%l\n") for kind in ("old", "new", "unchanged")}
         changed = groups.get("changed")
+        old = groups.get("old", b"%<" if changed is None else changed)
+        new = groups.get("new", b"%>" if changed is None else changed)
         self.groups = {
-            "old": groups.get("old", b"%<" if changed is None else changed),
-            "new": groups.get("new", b"%>" if changed is None else changed),
+            "old": old,
+            "new": new,
             "unchanged": groups.get("unchanged", b"%="),
+            "changed": old + new if changed is None else changed,
         }
-        self.groups["changed"] = (
-            self.groups["old"] + self.groups["new"] if changed is None else changed
-        )
         _check(_GROUP, self.groups.values())
         _check(_LINE, self.lines.values())
 
@@ -58,13 +56,9 @@ class Templates:
             if change.old > old:
                 self._print_group("unchanged", pair, (old, change.old), (new, change.new))
             old, new = change.old + change.deleted, change.new + change.inserted
-            kind = (
-                "changed"
-                if change.deleted and change.inserted
-                else "old"
-                if change.deleted
-                else "new"
-            )
+            kind = "old" if change.deleted else "new"
+            if change.deleted and change.inserted:
+                kind = "changed"
             self._print_group(kind, pair, (change.old, old), (change.new, new))
         if old < len(pair.old):
             self._print_group("unchanged", pair, (old, len(pair.old)), (new, len(pair.new)))
@@ -88,7 +82,7 @@ class Templates:
 
 
 def _check(syntax: re.Pattern[bytes], templates: Iterable[bytes]) -> None:
-    """Refuse what GNU's templates have besides: conditions, counts of lines, characters."""
+    """Refuse GNU's other directives: conditions, counts of lines, characters."""
     for template in templates:
         if any(found[0] == b"%" for found in syntax.finditer(template)):
             raise CommandError(f"{decode(template)}: this format is not available here", 2)

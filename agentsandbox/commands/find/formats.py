@@ -236,7 +236,7 @@ def _directive(
 
 
 def _listed(name: str) -> str:
-    """The name as `-ls` shows it, in printing ASCII."""
+    """Return a name as `-ls` shows it, in printable ASCII."""
     shown = quote_as(name, "escape").replace('"', '\\"')
     return re.sub(
         r"[^\0-\x7f]", lambda found: "".join([f"\\{byte:03o}" for byte in encode(found[0])]), shown

@@ -55,7 +55,7 @@ class Visit:
         """Its last component."""
         self.absolute = ""
         self.top = ""
-        """The starting point below which it was found."""
+        """The starting point above it."""
         self.directory = ""
         """The absolute path of its directory."""
         self.depth = 0

@@ -54,7 +54,7 @@ class FileBatch:
         """Whether an empty line may separate files: an empty line is never selected."""
         self.names: list[str] = []
         self.prefixes: list[tuple[int, str]] = []
-        """(index of a name, the directory of this name and of those that follow)"""
+        """(index of a name, directory of the names from there on)"""
         self.contents: list[bytes] = []
         self.weight = 0
         self.found = False
@@ -65,19 +65,18 @@ class FileBatch:
 
     def extend(self, prefix: str, names: list[str], contents: Sequence[bytes | None]) -> bool:
         """Add the files of a directory; return False if one is large or its contents unknown."""
-        try:
-            size = sum(map(len, contents))  # type: ignore[arg-type]
-        except TypeError:
+        if None in contents:
             return False
-        if size <= _FULL:
-            self._append(prefix, names, contents, size)  # type: ignore[arg-type]
+        known: Sequence[bytes] = contents  # type: ignore[assignment]
+        sizes = list(map(len, known))
+        if sum(sizes) <= _FULL:
+            self._append(prefix, names, known, sum(sizes))
             return True
-        sizes = list(map(len, contents))  # type: ignore[arg-type]
         if max(sizes) > SMALL:
             return False
         for start in range(0, len(names), _GROUP):
             part = slice(start, start + _GROUP)
-            self._append(prefix, names[part], contents[part], sum(sizes[part]))  # type: ignore[arg-type]
+            self._append(prefix, names[part], known[part], sum(sizes[part]))
         return True
 
     def _append(self, prefix: str, names: list[str], contents: Sequence[bytes], size: int) -> None:

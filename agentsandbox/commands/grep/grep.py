@@ -472,7 +472,7 @@ class _Grep:
             source.release()
 
     def _needle(self) -> bytes:
-        """Return a text without which nothing is printed about a file; empty if there is none."""
+        """Return bytes without which nothing is printed about a file, or b""."""
         report, search = self.report, self.search
         if search is None or report.invert or report.count or report.list_files is False:
             return b""

@@ -231,7 +231,7 @@ class FileSearch:
         return blocks if self.report.max_count is None else growing_blocks(blocks)
 
     def _context_after(self, block: bytes) -> bool:
-        """Write trailing context behind the last line that -m allows; tell whether more is due."""
+        """Write trailing context behind the last line of -m; return whether more is due."""
         text, _ = self._decode(memoryview(block.removesuffix(encode(self.end))))
         out: list[str] = []
         self._trailing(text, 0, len(text) + 1, self.lines_before + 1, out)

@@ -105,8 +105,7 @@ def _check_names(words: Sequence[str]) -> Sequence[str]:
       --context-separator=SEP     print SEP between groups of lines
       --no-context-separator      print nothing between groups of lines
       -m, --max-count=NUM         stop after NUM matching lines of each file
-      --heading                   print each file's name above its matches
-      --no-heading                print names before each line (the default)
+      --no-heading                print names before each line (always so here)
       -M, --max-columns=NUM       do not print lines longer than NUM bytes
       --line-buffered             write each line at once (always so here)
       -0, --null                  print a 0 byte after file names
@@ -143,8 +142,6 @@ class _Rg:
         self.found = False
         self.walk = Walk(ctx, self._complain)
         self.report = RgReport()
-        self.heading = args.last("heading", "no-heading") == "heading"
-        self.first_heading = True
         self.backwards = False
 
     def run(self) -> int:
@@ -276,9 +273,6 @@ class _Rg:
         shown = self.args.last("with-filename", "no-filename")
         several = len(paths) > 1 or paths[0] == "" or self._is_directory(paths[0])
         self.report.with_filename = several if shown is None else shown == "with-filename"
-        if self.heading:
-            self.heading = self.report.with_filename
-            self.report.with_filename = False
 
     def _is_directory(self, operand: str) -> bool:
         return operand != "-" and (operand == "" or self.ctx.fs.is_dir(self.ctx.path(operand)))
@@ -339,8 +333,6 @@ class _Rg:
     def _stream(self, source: ByteReader, name: str, search: LineSearch, *, explicit: bool) -> bool:
         report = self.report
         report.binary = "binary" if explicit and self.binary == "without-match" else self.binary
-        if self.heading and not (report.only_first or report.count or report.count_matches):
-            return self._stream_under_heading(source, name, search)
         run = self._search_of(search, name)
         single = 0
         if report.count_matches:
@@ -363,25 +355,6 @@ class _Rg:
     def _search_of(self, search: LineSearch, name: str) -> RgSearch:
         kind = MultilineSearch if self.report.multiline else RgSearch
         return kind(self.ctx, search, self.report, name)
-
-    def _stream_under_heading(self, source: ByteReader, name: str, search: LineSearch) -> bool:
-        """Print the matches of one file below its name, with an empty line between files."""
-        from agentsandbox.kernel.streams import Buffer
-
-        out = self.ctx.stdout
-        held = Buffer(self.ctx.budget.value_bytes)
-        self.report.something_written = False
-        try:
-            self.ctx.stdout = held
-            selected = self._search_of(search, name).run(source)
-        finally:
-            self.ctx.stdout = out
-        text = held.getvalue()
-        if text:
-            out.write((b"" if self.first_heading else b"\n") + encode(f"{name}\n") + text)
-            self.first_heading = False
-        self.found = self.found or selected > 0
-        return selected > 0
 
 
 def _is_piped(source: ByteReader) -> bool:

@@ -9,14 +9,13 @@ from itertools import islice
 from operator import itemgetter, lt
 
 from agentsandbox.commands._suites import COREUTILS
-from agentsandbox.commands._text.choices import choose
 from agentsandbox.commands._text.lines import is_regular, line_blocks, shown_name, split_lines
 from agentsandbox.commands._text.quoting import quote, quote_always
 from agentsandbox.commands.sort.keys import SortKey, parse_key
 from agentsandbox.commands.sort.runs import KeySorter, LineSorter, run_size
 from agentsandbox.contract.command import Arguments, CommandContext, command
 from agentsandbox.contract.manners import Manners
-from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.errors import CommandError
 from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
@@ -39,14 +38,6 @@ _LONG_ORDERINGS = {
     "reverse": "r",
     "version-sort": "V",
 }
-_SORT_WORDS = {
-    "general-numeric": "g",
-    "human-numeric": "h",
-    "month": "M",
-    "numeric": "n",
-    "random": "R",
-    "version": "V",
-}
 _WRITE_LINES = 1 << 13
 _MERGE_LINES = 1 << 9
 _INPUT_SHARE = 6
@@ -68,8 +59,6 @@ class _Order:
         for name, value in args.given:
             if name in _LONG_ORDERINGS:
                 general.set_letter(_LONG_ORDERINGS[name], start=True, end=True)
-            elif name == "sort":
-                general.set_letter(_sort_word(value or ""), start=True, end=True)
             elif name == "key":
                 self.keys.append(parse_key(value or ""))
         self.tab = _tab(args.values("field-separator"))
@@ -110,17 +99,6 @@ class _Order:
         return lambda found: list(zip(values(found), found, strict=True))
 
 
-def _sort_word(value: str) -> str:
-    return _SORT_WORDS[_choose(value, "--sort", [(word,) for word in _SORT_WORDS])]
-
-
-def _choose(value: str, option: str, choices: Sequence[Sequence[str]]) -> str:
-    try:
-        return choose(value, option, choices)
-    except UsageError as error:
-        raise UsageError(error.message, 1) from None
-
-
 def _tab(given: list[str]) -> bytes | None:
     tab: bytes | None = None
     for text in given:
@@ -139,13 +117,6 @@ def _check_size(text: str) -> None:
     """Check the value of -S, which has no effect on a sort in memory."""
     if not re.fullmatch("[0-9]+[%bkKmMgGtTPEZY]?", text):
         raise CommandError(f"invalid -S argument '{text}'", 2)
-
-
-def _check_parallel(text: str) -> None:
-    if not re.fullmatch("[0-9]+", text):
-        raise CommandError(f"invalid --parallel argument '{text}'", 2)
-    if not text.strip("0"):
-        raise CommandError("number in parallel must be nonzero", 2)
 
 
 def _open(ctx: CommandContext, name: str, problem: str = "cannot read") -> ByteReader:
@@ -281,19 +252,10 @@ def _check_output(ctx: CommandContext, name: str) -> None:
         raise CommandError(f"open failed: {shown_name(name)}: {error.strerror}", 2) from None
 
 
-def _check_word(text: str) -> str:
-    return _choose(text, "--check", [("quiet", "silent"), ("diagnose-first",)])
-
-
 def _check_mode(args: Arguments) -> str | None:
     """Return "c", "C", or None for a sort."""
-    modes = []
-    for name, value in args.given:
-        if name in ("c", "C"):
-            modes.append(name)
-        elif name == "check":
-            value = value and _check_word(value)
-            modes.append("c" if value in (None, "diagnose-first") else "C")
+    names = [name for name, _ in args.given if name in ("c", "check", "C")]
+    modes = ["c" if name == "check" else name for name in names]
     if "c" in modes and "C" in modes:
         raise CommandError("options '-cC' are incompatible", 2)
     if modes and args.flag("output"):
@@ -321,10 +283,7 @@ def _check_mode(args: Arguments) -> str | None:
     values={
         "key": parse_key,
         "field-separator": lambda text: _tab([text]),
-        "sort": _sort_word,
-        "check": _check_word,
         "buffer-size": _check_size,
-        "parallel": _check_parallel,
     },
     usage_status=2,
     usage="""
@@ -344,14 +303,11 @@ def _check_mode(args: Arguments) -> str | None:
       -n, --numeric-sort           compare by number
       -R, --random-sort            shuffle, but keep equal keys together
       -r, --reverse                reverse the result of comparisons
-          --sort=WORD              general-numeric -g, human-numeric -h, month -M, numeric -n,
-                                   random -R, version -V
       -V, --version-sort           compare version numbers in the text
 
     Other options:
-      -c                           check whether the input is sorted
+      -c, --check                  check whether the input is sorted
       -C                           like -c, but do not show the first line out of order
-          --check[=WHEN]           diagnose-first (-c) or quiet (-C)
       -k, --key=KEYDEF             sort by a key: F[.C][OPTS][,F[.C][OPTS]], counted from 1
       -m, --merge                  merge files that are sorted already
       -o, --output=FILE            write to FILE, which may be one of the input files
@@ -359,7 +315,6 @@ def _check_mode(args: Arguments) -> str | None:
       -S, --buffer-size=SIZE       memory to use (changes nothing here)
       -t, --field-separator=SEP    SEP separates fields, not the change from non-blank to blank
       -T, --temporary-directory=D  for temporary files (none are used here)
-          --parallel=N             sorts to run at a time (changes nothing here)
       -u, --unique                 print only the first of lines with equal keys
       -z, --zero-terminated        lines end with NUL, not newline
           --help                   display this help and exit

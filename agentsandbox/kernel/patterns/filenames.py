@@ -1,4 +1,4 @@
-"""Shell patterns for names of files: compiled expressions for tools and pathname expansion."""
+"""Shell patterns for file names: regular expressions for tools and pathname expansion."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     class GlobMatcher(Protocol):
-        """What `compile_glob` gives."""
+        """The interface of what `compile_glob` returns."""
 
         def fullmatch(self, text: str, /) -> object: ...
         def match(self, text: str, /) -> object: ...
@@ -40,7 +40,7 @@ class ExtendedGlob:
         self.machine = machine
 
     def fullmatch(self, text: str) -> str | None:
-        """The text if the pattern matches all of it."""
+        """Return the text if the pattern matches all of it."""
         return text if len(text) in self.machine.ends(text, 0, Patience()) else None
 
     match = fullmatch
@@ -54,15 +54,14 @@ def compile_glob(
     period: bool = False,
     extglob: bool = True,
 ) -> re.Pattern[str] | ExtendedGlob:
-    """A compiled expression that matches, with `fullmatch` or `match`, whole strings by a shell
-    pattern.
+    """Return a matcher of whole strings (`fullmatch` or `match`) for a shell pattern.
 
-    pathname  `*`, `?` and […] do not match "/"      period  a leading "." must be matched by a "."
-    extglob   bash's `@(…)` and its like are operators; for `fnmatch(3)` they are not
+    pathname  `*`, `?` and […] do not match "/"
+    period    a leading "." must be matched by a "."
+    extglob   bash's `@(…)` and the like are operators; for `fnmatch(3)` they are not
     """
-    return (_cached_glob if len(pattern) <= SHORT else _compile_glob)(
-        pattern, ignore_case, pathname, period, extglob
-    )
+    make = _cached_glob if len(pattern) <= SHORT else _compile_glob
+    return make(pattern, ignore_case, pathname, period, extglob)
 
 
 def _compile_glob(
@@ -72,9 +71,8 @@ def _compile_glob(
     if extglob and not pathname and not period and EXTENDED.search(pattern):
         return ExtendedGlob(ExtendedPattern.of(pattern, flags))
     try:
-        return compile_pattern(
-            translate(pattern, pathname=pathname, period=period, extglob=extglob) + r"\Z", flags
-        )
+        source = translate(pattern, pathname=pathname, period=period, extglob=extglob)
+        return compile_pattern(source + r"\Z", flags)
     except (re.error, RecursionError, OverflowError):
         raise LimitReached("value_bytes", "the pattern is too complex") from None
 
@@ -85,9 +83,7 @@ _cached_glob = functools.lru_cache(maxsize=2048)(_compile_glob)
 def glob_matcher(
     pattern: str, *, ignore_case: bool = False, extglob: bool = True
 ) -> Callable[[str], object]:
-    """A function that tells whether a shell pattern matches a whole string; the usual patterns need
-    no regular expression.
-    """
+    """Return a test of whole strings for a shell pattern; the common ones need no `re`."""
     body, open_end = pattern.strip("*"), pattern.endswith("*")
     if ignore_case or not _PLAIN.fullmatch(body):
         return compile_glob(pattern, ignore_case=ignore_case, extglob=extglob).match

@@ -1,7 +1,17 @@
 """Shell patterns (POSIX 2.13, bash's extglob) as compiled matchers.
 
-What may take long draws on `step`, a budget's method; without one it ends with a limit of its own.
-In a pattern a backslash quotes the next character; what a script quoted arrives here so quoted.
+In a pattern a backslash quotes the next character; text that a script quoted arrives here quoted
+so. There are four kinds, each with its own means (`ShellPattern`):
+
+* no wildcards: a comparison of texts (`literal`);
+* a short pattern: a Python regular expression (`translate`). Each star but the last is atomic and
+  lazy, so that nothing backtracks: the first place of a piece is as good as any other;
+* a long pattern: its pieces between the stars, found one after the other (`wildcards.Stars`);
+* an extended pattern, with ?( *( +( @( !( : a machine over sets of positions (`ExtendedPattern`).
+  A position is a place in the text that the elements so far can reach; since a set holds each place
+  once, the time is bounded by the length of the text times that of the pattern.
+
+Functions take `step`, the method of a budget; without it, `Patience` sets a limit.
 """
 
 from __future__ import annotations
@@ -33,28 +43,23 @@ CLASSES = {
 WIDE_CLASSES = {
     "alnum": r"[^\W_]",
     "alpha": r"[^\W\d_]",
-    "lower": "(?-i:[a-zß-öø-ÿ])",  # even where case does not count
+    "lower": "(?-i:[a-zß-öø-ÿ])",  # also if case is ignored
     "upper": "(?-i:[A-ZÀ-ÖØ-Þ])",
 }
-"""Classes that only an expression of their own can name."""
+"""Classes that need a regular expression of their own."""
 _SPECIAL = frozenset("*?[\\")
 _NO_MAGIC = re.compile(r"(?:[^\\*?\[]|\\.)*+", re.DOTALL)
 _QUOTED = re.compile(r"\\(.)", re.DOTALL)
 MAX_PATTERN = 16384
-"""Characters of a pattern with operators."""
+"""The largest length of a pattern with operators."""
 SHORT = 512
-"""Characters of a pattern that is worth remembering: what is kept between two uses belongs to no
-sandbox and must stay small."""
-
-
+"""The largest length of a pattern in a cache: the caches belong to no sandbox and stay small."""
 _MISCOUNTED = re.compile(r"(?<!\\)\[(?:[!^]\]|\[:[^]]*\Z)")
 EXTENDED = re.compile(r"[?*+@!]\(")
 
 
 class ShellPattern:
-    """A compiled pattern: `match(text)` for the whole text; `prefix_end` and `suffix_start` for
-    what ${x#…} and ${x%…} cut off.
-    """
+    """A compiled pattern, for `case`, ${x#…} (`prefix_end`), ${x%…} (`suffix_start`) and ${x/…}."""
 
     __slots__ = ("_regex", "_stars", "extended", "flags", "literal", "source")
 
@@ -70,7 +75,7 @@ class ShellPattern:
 
     @property
     def stars(self) -> Stars:
-        """The pattern as what stands between its stars."""
+        """The pattern as pieces between stars."""
         if self._stars is None:
             self._stars = Stars(_Translator(self.source, False, False).pieces(), self.flags)
         return self._stars
@@ -83,30 +88,23 @@ class ShellPattern:
             return self._regex.fullmatch(text) is not None
         self._draw(step)
         if self.extended:
-            return len(text) in ExtendedPattern.of(self.source, self.flags).ends(
-                text, 0, step or Patience()
-            )
+            machine = ExtendedPattern.of(self.source, self.flags)
+            return len(text) in machine.ends(text, 0, step or Patience())
         return self.stars.match(text)
 
     def _draw(self, step: Step | None) -> None:
-        """Count a long pattern, which is made anew for each use."""
+        """Count the steps of a long pattern, which is compiled for each use."""
         if step is not None and len(self.source) > SHORT:
             step(len(self.source) >> 2)
 
     def is_miscounted(self) -> bool:
-        """Whether ${x/…} never finds it, because bash takes a bracket expression in it for longer
-        than a character.
-        """
-        return (
-            not self.extended
-            and "*" not in self.source
-            and _MISCOUNTED.search(self.source) is not None
-        )
+        """Whether ${x/…} never matches, because bash miscounts a bracket expression."""
+        if self.extended or "*" in self.source:
+            return False
+        return _MISCOUNTED.search(self.source) is not None
 
     def spans(self, text: str, step: Step | None = None) -> Iterator[tuple[int, int]]:
-        """Each longest match from left to right, as (start, end). Only extended patterns match
-        nothing at all: in front of a character.
-        """
+        """Yield each longest match from left to right; only extended patterns match empty text."""
         self._draw(step)
         if not self.extended:
             yield from self.stars.spans(text)
@@ -122,7 +120,7 @@ class ShellPattern:
             start = max(end, start + 1)
 
     def prefix_end(self, text: str, *, longest: bool, step: Step | None = None) -> int:
-        """Where the shortest or longest beginning of `text` that matches ends; -1 for none."""
+        """Return the end of the shortest or longest prefix that matches, or -1."""
         if self.literal is not None:
             return len(self.literal) if text.startswith(self.literal) else -1
         self._draw(step)
@@ -134,7 +132,7 @@ class ShellPattern:
         return self.stars.prefix_end(text, longest=longest)
 
     def suffix_start(self, text: str, *, longest: bool, step: Step | None = None) -> int:
-        """Where the shortest or longest end of `text` that matches starts; -1 for none."""
+        """Return the start of the shortest or longest suffix that matches, or -1."""
         if self.literal is not None:
             return len(text) - len(self.literal) if text.endswith(self.literal) else -1
         self._draw(step)
@@ -148,16 +146,15 @@ class ShellPattern:
 
 
 MAX_STEPS = 500_000
-"""What one use of an extended pattern may cost where nobody counts."""
+"""The steps that one use of an extended pattern may take without a budget."""
 
 
 MAX_TEXT = 1 << 20
-"""Characters that a pattern with several extended operators is tried on: it keeps a set of
-places."""
+"""The longest text for a pattern with several extended operators, which keeps sets of positions."""
 
 
 class Patience:
-    """Counts where no budget does, and ends the script."""
+    """A `step` without a budget: it ends the script after `MAX_STEPS`."""
 
     __slots__ = ("left",)
 
@@ -171,12 +168,11 @@ class Patience:
 
 
 class ExtendedPattern:
-    """A pattern with ?( *( +( @( !( as a machine over sets of positions: it cannot explode, and
-    !(…) means what it says.
+    """A pattern with ?( *( +( @( !( as a machine over sets of positions.
 
-    An element is a regular expression for one character, None for `*`, or (operator, alternatives);
-    where all alternatives of `*(` and `+(` are single characters, they are one expression for a run
-    of them.
+    An element is a regular expression for one character, None for `*`, or (operator, alternatives).
+    If all alternatives of `*(` or `+(` are single characters, they are one regular expression for a
+    run of them.
     """
 
     __slots__ = ("sequence",)
@@ -186,11 +182,11 @@ class ExtendedPattern:
 
     @staticmethod
     def of(source: str, flags: int) -> ExtendedPattern:
-        """The machine of a pattern."""
+        """Return the machine of a pattern."""
         return (_cached_machine if len(source) <= SHORT else _make_machine)(source, flags)
 
     def ends(self, text: str, start: int, step: Step) -> set[int] | range:
-        """Where a match that begins at `start` can end."""
+        """Return all ends of matches that begin at `start`."""
         if len(self.sequence) == 1 and isinstance(self.sequence[0], tuple):
             operator, run = self.sequence[0]
             if not isinstance(run, list):
@@ -243,7 +239,7 @@ def _run_on(
     result: set[int] = set()
     end = -1
     for position in sorted(positions):
-        if position > end:  # else it is within the run of the one before
+        if position > end:  # otherwise the run before covers it
             match = run.match(text, position)
             assert match is not None
             end = match.end()
@@ -287,7 +283,7 @@ def _either(
 
 
 class _ElementReader:
-    """Splits an extended pattern into elements."""
+    """A reader that splits an extended pattern into elements."""
 
     def __init__(self, pattern: str, flags: int) -> None:
         self.translator = _Translator(pattern, False, False)
@@ -297,7 +293,7 @@ class _ElementReader:
         self.depth = 0
 
     def sequence(self, stop: str) -> list[Element]:
-        """Elements up to a character of `stop`."""
+        """Read elements up to a character of `stop`."""
         elements: list[Element] = []
         reader = self.translator
         pattern = self.pattern
@@ -306,11 +302,8 @@ class _ElementReader:
             char = pattern[reader.position]
             if char in stop and not nested:
                 break
-            if (
-                char in "?*+@!"
-                and pattern[reader.position + 1 : reader.position + 2] == "("
-                and self.closes(reader.position + 1)
-            ):
+            group = char in "?*+@!" and pattern.startswith("(", reader.position + 1)
+            if group and self.closes(reader.position + 1):
                 reader.position += 2
                 elements.append((char, self._simple_run(char, self._alternatives())))
                 continue
@@ -364,10 +357,9 @@ class _ElementReader:
 def compile_shell_pattern(
     pattern: str, ignore_case: bool = False, extglob: bool = True
 ) -> ShellPattern:
-    """A pattern of `case`, [[ == ]] or ${x#…}."""
-    return (_cached_pattern if len(pattern) <= SHORT else _compile_pattern)(
-        pattern, ignore_case, extglob
-    )
+    """Return a pattern of `case`, [[ == ]] or ${x#…}."""
+    make = _cached_pattern if len(pattern) <= SHORT else _compile_pattern
+    return make(pattern, ignore_case, extglob)
 
 
 def _compile_pattern(pattern: str, ignore_case: bool, extglob: bool) -> ShellPattern:
@@ -387,14 +379,14 @@ _cached_pattern = functools.lru_cache(maxsize=2048)(_compile_pattern)
 def translate(
     pattern: str, *, pathname: bool = False, period: bool = False, extglob: bool = True
 ) -> str:
-    """The pattern as a Python regular expression without anchors."""
+    """Return the pattern as a Python regular expression without anchors."""
     if len(pattern) > (MAX_PATTERN // 4 if extglob and EXTENDED.search(pattern) else MAX_PATTERN):
         raise LimitReached("value_bytes", "the pattern is too long")
     return _Translator(pattern, pathname, extglob).translate(period)
 
 
 _UNCLOSED = 100
-"""Brackets that are looked at to their end in vain; the others are taken for plain at once."""
+"""The number of unclosed brackets that are searched to the end; all others are plain text."""
 
 
 class _Translator:
@@ -413,14 +405,12 @@ class _Translator:
         return prefix + self._sequence("")
 
     def _sequence(self, stop: str) -> str:
-        """Up to an unquoted character of `stop`. Stars are collected so that each but the last can
-        be atomic.
-        """
+        """Translate up to an unquoted character of `stop`."""
         pieces, simple = self._pieces(stop)
         return self._join(["".join(piece) for piece in pieces], simple and not stop)
 
     def pieces(self) -> list[list[str]]:
-        """What stands between the stars, each an expression for every character."""
+        """Return the pieces between the stars, with a regular expression for each character."""
         return self._pieces("")[0]
 
     def _pieces(self, stop: str) -> tuple[list[list[str]], bool]:
@@ -434,12 +424,8 @@ class _Translator:
             if char in stop and not nested:
                 break
             following = pattern[self.position + 1 : self.position + 2]
-            if (
-                self.extglob
-                and following == "("
-                and char in "?*+@!"
-                and self._closes(self.position + 1)
-            ):
+            group = self.extglob and following == "(" and char in "?*+@!"
+            if group and self._closes(self.position + 1):
                 fixed.append(self._extended(char))
                 simple = False
                 continue
@@ -469,9 +455,8 @@ class _Translator:
         if not atomic:
             return first + "".join(star + piece for piece in rest if piece or piece is rest[-1])
         *middle, last = rest
-        return (
-            first + "".join(f"(?>{self.any}*?{piece})" for piece in middle if piece) + star + last
-        )
+        found = "".join(f"(?>{self.any}*?{piece})" for piece in middle if piece)
+        return f"{first}{found}{star}{last}"
 
     def _closes(self, start: int) -> bool:
         """Whether the parenthesis at `start` is closed."""
@@ -512,9 +497,7 @@ class _Translator:
         return f"(?:{body})" + {"@": "", "?": "?", "*": "*", "+": "+"}[operator]
 
     def _peek_rest(self) -> str:
-        """What follows a !(…), which must not match behind it together with one of its
-        alternatives.
-        """
+        """Return what follows a !(…): the alternatives must not match with it behind them."""
         inner = _Translator(self.pattern, self.pathname, self.extglob)
         inner.position = self.position
         inner.depth = self.depth + 1
@@ -524,7 +507,7 @@ class _Translator:
         return rest + (r"\Z" if not self.depth else "")
 
     def _bracket(self) -> str:
-        """A bracket expression; the position is behind "["."""
+        """Translate a bracket expression; the position is behind "["."""
         pattern = self.pattern
         if self.position > self.last_close or self.unclosed > _UNCLOSED:
             return re.escape("[")
@@ -541,7 +524,7 @@ class _Translator:
             char = pattern[position : position + 1]
             if not char or (char == "/" and self.pathname):
                 self.unclosed += 1
-                return re.escape("[")  # not closed: a bracket is a bracket
+                return re.escape("[")  # an unclosed bracket is plain text
             if char == "]" and not first:
                 position += 1
                 break
@@ -565,9 +548,8 @@ class _Translator:
                 position += 1
                 char = pattern[position]
             position += 1
-            if pattern[position : position + 1] == "-" and pattern[
-                position + 1 : position + 2
-            ] not in ("]", ""):
+            following = pattern[position + 1 : position + 2]
+            if pattern.startswith("-", position) and following not in ("]", ""):
                 high, position = _range_end(pattern, position + 1)
                 if char <= high:
                     items.append(f"{_escape_item(char)}-{_escape_item(high)}")
@@ -586,7 +568,7 @@ class _Translator:
 
 
 def _range_end(pattern: str, position: int) -> tuple[str, int]:
-    """Return the last character of a range, which is at `position`, and where it ends."""
+    """Return the last character of a range, which is at `position`, and the position behind it."""
     high = pattern[position]
     if high == "\\" and position + 1 < len(pattern):
         position += 1
@@ -600,8 +582,6 @@ def _range_end(pattern: str, position: int) -> tuple[str, int]:
 
 
 def _escape_item(char: str) -> str:
-    return (
-        "\\" + char
-        if len(char) == 1 and char in r"\]^-[&~|"
-        else (re.escape(char) if len(char) == 1 else char[:1])
-    )
+    if len(char) != 1:
+        return char[:1]
+    return "\\" + char if char in r"\]^-[&~|" else re.escape(char)

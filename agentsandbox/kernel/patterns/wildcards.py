@@ -1,7 +1,9 @@
-"""Where a shell pattern with stars matches, in linear time.
+"""Shell patterns with stars, matched in linear time.
 
-What stands between two stars has a fixed length, so the first place of each piece, or the last, is
-all that matters.
+The pieces between two stars have fixed lengths. If the first piece is at the beginning, each
+further piece may be taken at its first place behind the one before: any later place leaves less
+room for the rest. So no search goes back. From the end, the last place of each piece is the best
+one.
 """
 
 from __future__ import annotations
@@ -14,9 +16,7 @@ if TYPE_CHECKING:
 
 
 class Stars:
-    """A pattern without extended operators as the pieces of fixed length between its stars: no
-    search in it goes back.
-    """
+    """A pattern without extended operators, as the pieces between its stars."""
 
     __slots__ = ("_made", "flags", "lengths", "pieces", "texts")
 
@@ -26,10 +26,10 @@ class Stars:
         self.lengths = [len(piece) for piece in pieces]
         self.pieces = ["".join(piece) for piece in pieces]
         self.texts = [None if flags & re.IGNORECASE else _plain_text(piece) for piece in pieces]
-        """The pieces that are nothing but text: those are found without an expression."""
+        """The pieces that are plain text: `str.find` finds these; None for others."""
 
     def _find(self, index: int, text: str, start: int, limit: int) -> int:
-        """Where a piece between `start` and `limit` begins first; -1 for nowhere."""
+        """Return the first place of a piece between `start` and `limit`, or -1."""
         plain = self.texts[index]
         if plain is not None:
             return text.find(plain, start, limit)
@@ -37,7 +37,7 @@ class Stars:
         return match.start() if match is not None else -1
 
     def _last(self, index: int, text: str, limit: int) -> int:
-        """Where a piece that ends at `limit` or before begins at the latest; -1 for nowhere."""
+        """Return the last place of a piece that ends by `limit`, or -1."""
         plain = self.texts[index]
         if plain is not None:
             return text.rfind(plain, 0, limit)
@@ -45,23 +45,21 @@ class Stars:
         return match.end() - self.lengths[index] if match is not None else -1
 
     def compiled(self, piece: str) -> re.Pattern[str]:
-        """A piece as an expression, made once."""
+        """Return a piece as a regular expression, compiled once."""
         found = self._made.get(piece)
         if found is None:
             found = self._made[piece] = re.compile(piece, self.flags)
         return found
 
-    def _stands_at(self, index: int, text: str, start: int) -> bool:
-        """Whether a piece stands there."""
+    def _matches_at(self, index: int, text: str, start: int) -> bool:
+        """Whether a piece matches at `start`."""
         plain = self.texts[index]
         if plain is not None:
             return text.startswith(plain, start)
         return self.compiled(self.pieces[index]).match(text, start) is not None
 
     def _behind(self, text: str, *, at_end: bool) -> tuple[int, int] | None:
-        """Where the pieces behind the first star begin at the latest, and where a match ends at the
-        latest.
-        """
+        """Return the last place where the pieces behind the first star fit, and their end."""
         limit = end = len(text)
         last = len(self.pieces) - 1
         for index in range(last, 0, -1):
@@ -78,9 +76,7 @@ class Stars:
         return limit, end
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """Each longest match that is not empty. With a star there is one at most: it reaches to the
-        last possible end.
-        """
+        """Yield each longest match that is not empty; with a star there is at most one."""
         if len(self.pieces) > 1:
             found = self._behind(text, at_end=False)
             start = -1 if found is None else self._find(0, text, 0, found[0])
@@ -93,20 +89,18 @@ class Stars:
     def match(self, text: str) -> bool:
         """Whether the pattern matches all of `text`."""
         if len(self.pieces) == 1:
-            return len(text) == self.lengths[0] and self._stands_at(0, text, 0)
+            return len(text) == self.lengths[0] and self._matches_at(0, text, 0)
         end = len(text) - self.lengths[-1]
         if (
             end < self.lengths[0]
-            or not self._stands_at(0, text, 0)
-            or not self._stands_at(len(self.pieces) - 1, text, end)
+            or not self._matches_at(0, text, 0)
+            or not self._matches_at(len(self.pieces) - 1, text, end)
         ):
             return False
         return self._forward(text, end, range(1, len(self.pieces) - 1)) >= 0
 
     def _forward(self, text: str, limit: int, indices: range) -> int:
-        """Where these pieces, one behind the other from the first on, end at the earliest; -1 if
-        they do not fit.
-        """
+        """Return the earliest end of these pieces behind the first one, or -1."""
         position = self.lengths[0]
         for index in indices:
             start = self._find(index, text, position, limit)
@@ -116,8 +110,8 @@ class Stars:
         return position
 
     def prefix_end(self, text: str, *, longest: bool) -> int:
-        """Where the shortest or longest beginning of `text` that matches ends; -1 for none."""
-        if not self._stands_at(0, text, 0):
+        """Return the end of the shortest or longest prefix that matches, or -1."""
+        if not self._matches_at(0, text, 0):
             return -1
         if not longest:
             return self._forward(text, len(text), range(1, len(self.pieces)))
@@ -127,10 +121,10 @@ class Stars:
         return found[1] if found is not None and self.lengths[0] <= found[0] else -1
 
     def suffix_start(self, text: str, *, longest: bool) -> int:
-        """Where the shortest or longest end of `text` that matches starts; -1 for none."""
+        """Return the start of the shortest or longest suffix that matches, or -1."""
         if len(self.pieces) == 1:
             start = len(text) - self.lengths[0]
-            return start if start >= 0 and self._stands_at(0, text, start) else -1
+            return start if start >= 0 and self._matches_at(0, text, start) else -1
         found = self._behind(text, at_end=True)
         if found is None:
             return -1
@@ -138,7 +132,7 @@ class Stars:
 
 
 def _plain_text(piece: list[str]) -> str | None:
-    """The text that a piece without wildcards and brackets stands for."""
+    """Return the text of a piece without wildcards and brackets, or None."""
     if all(
         (len(char) == 1 and char != ".") or (len(char) == 2 and char[0] == "\\") for char in piece
     ):

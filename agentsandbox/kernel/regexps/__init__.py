@@ -1,5 +1,4 @@
-"""Regular expressions of POSIX and Perl: compiled once, safe against explosions, with GNU's
-messages.
+"""Regular expressions of POSIX and Perl: compiled once, safe against explosions.
 
 A script may search any text with any pattern, and a backtracking matcher takes exponential time for
 some. So a POSIX pattern is parsed (`parser`, `tree`), and its tree tells what Python's `re` would

@@ -160,7 +160,7 @@ class _Machine:
         return found
 
     def follow(self, state: _State, character: str) -> _State:
-        """The state after one more character; "" is the end of the text."""
+        """Return the state after one more character; "" is the end of the text."""
         member = self.members.get(character)
         if member is None:
             member = self.members[character] = self._classify(character)

@@ -22,26 +22,12 @@ from agentsandbox.kernel.regexps.lookbehind import is_fixed
 from agentsandbox.kernel.regexps.matcher import PerlRegex
 from agentsandbox.kernel.regexps.parser import RegexError
 from agentsandbox.kernel.regexps.perl_tree import read_perl
+from agentsandbox.kernel.regexps.translate import ASCII_CLASSES
 
 _MAX_LENGTH = 50_000
 _SAFE_LENGTH = 100_000
 """The longest line that may be searched in a block: the time limit is one for the block."""
-_POSIX_CLASSES = {
-    "alpha": "A-Za-z",
-    "digit": "0-9",
-    "alnum": "0-9A-Za-z",
-    "upper": "A-Z",
-    "lower": "a-z",
-    "space": "\\t-\\r\\x20",
-    "blank": "\\t\\x20",
-    "punct": "!-/:-@\\[-`\\{-\\~",
-    "print": "\\x20-\\~",
-    "graph": "!-\\~",
-    "cntrl": "\\x00-\\x1f\\x7f",
-    "xdigit": "0-9A-Fa-f",
-    "word": "0-9A-Za-z_",
-    "ascii": "\\x00-\\x7f",
-}
+_POSIX_CLASSES = {**ASCII_CLASSES, "ascii": "\\x00-\\x7f"}
 _HORIZONTAL = "\\t\\x20\\xa0\\u1680\\u180e\\u2000-\\u200a\\u202f\\u205f\\u3000"
 _VERTICAL = "\\n\\x0b\\x0c\\r\\x85\\u2028\\u2029"
 _SHORTHANDS = {"d": "0-9", "w": "0-9A-Za-z_", "s": "\\t-\\r\\x20", "h": _HORIZONTAL, "v": _VERTICAL}
@@ -475,7 +461,7 @@ class _Translator:
         return f"(?P={next(name for name in names if name)})"
 
     def _set(self) -> None:
-        """A character class; the position is at its "["."""
+        """Translate a character class; the position is at its "["."""
         pattern = self.pattern
         _refuse_posix(pattern, self.position, named=False)
         position = self.position + 1

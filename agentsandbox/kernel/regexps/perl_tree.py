@@ -13,6 +13,7 @@ import re
 from agentsandbox.kernel.regexps.analysis import analyze
 from agentsandbox.kernel.regexps.translate import set_source, top_parts
 from agentsandbox.kernel.regexps.tree import (
+    CLASS_NAMES,
     Alternation,
     Assertion,
     CharSet,
@@ -21,6 +22,7 @@ from agentsandbox.kernel.regexps.tree import (
     LookAround,
     Node,
     Repeat,
+    class_mask,
 )
 
 _MAX_NESTING = 50
@@ -28,16 +30,6 @@ _SHORTHANDS: dict[str, tuple[tuple[int, int], ...]] = {
     "d": ((48, 57),),
     "w": ((48, 57), (65, 90), (95, 95), (97, 122)),
     "s": ((9, 9), (11, 13), (32, 32)),
-}
-_POSIX: dict[str, tuple[tuple[int, int], ...]] = {
-    "alpha": ((65, 90), (97, 122)),
-    "digit": ((48, 57),),
-    "alnum": ((48, 57), (65, 90), (97, 122)),
-    "upper": ((65, 90),),
-    "lower": ((97, 122),),
-    "space": ((9, 9), (11, 13), (32, 32)),
-    "xdigit": ((48, 57), (65, 70), (97, 102)),
-    "punct": ((33, 47), (58, 64), (91, 96), (123, 126)),
 }
 _CONTROLS = {"t": 9, "f": 12, "r": 13, "e": 27, "a": 7}
 _COUNT = re.compile(r"\{([0-9]{1,5})(,?)([0-9]{0,5})\}")
@@ -246,9 +238,10 @@ class _Reader:
             first = False
             found = _CLASS.match(pattern, self.position)
             if found is not None:
-                if found[1] not in _POSIX:
+                if found[1] not in CLASS_NAMES:
                     raise _Unknown
-                ranges += _POSIX[found[1]]
+                mask = class_mask(found[1])  # in ASCII only, as in PCRE without UCP
+                ranges += [(code, code) for code in range(128) if mask >> code & 1]
                 self.position = found.end()
                 continue
             if pattern.startswith(("[:", "[.", "[="), self.position):

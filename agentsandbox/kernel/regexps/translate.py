@@ -31,7 +31,7 @@ INVALID = "\udc80-\udcff"
 
 _SPACE = "\t-\r \u1680\u2000-\u2006\u2008-\u200a\u2028\u2029\u205f\u3000"
 
-_ASCII_CLASSES = {
+ASCII_CLASSES = {
     "alpha": "A-Za-z",
     "digit": "0-9",
     "alnum": "0-9A-Za-z",
@@ -112,7 +112,7 @@ def set_source(node: CharSet, *, ascii_only: bool) -> str:
         if not node.newline and name in _WITH_NEWLINE:
             pieces.append(_WITH_NEWLINE[name][0 if ascii_only else 1])
         elif ascii_only:
-            pieces.append(_ASCII_CLASSES[name])
+            pieces.append(ASCII_CLASSES[name])
         elif name in ("upper", "lower"):
             pieces.append(_ranges_of(name))
         else:
