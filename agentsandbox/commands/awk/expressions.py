@@ -63,7 +63,6 @@ class Expressions:
         self.sources = sources
         self.budget = scopes.budget
         self.general = scopes.changes_fields
-        self.counts = False
         self.needs_count = False
         self.function = ""
         self.line = 0
@@ -862,9 +861,9 @@ def _substituted(compiler: Expressions, call: nodes.Call, text: str) -> str:
     sought, replacement = call.arguments[:2]
     every = call.name == "gsub"
     pattern = compiler.pattern(sought)
-    constant = isinstance(sought, nodes.Regex) and isinstance(replacement, nodes.Text)
-    if constant and not compiler.ignore_case:
-        key = (sought.source, replacement.value, every)  # type: ignore[union-attr]
+    fixed = not compiler.ignore_case
+    if fixed and isinstance(sought, nodes.Regex) and isinstance(replacement, nodes.Text):
+        key = (sought.source, replacement.value, every)
         number = compiler.substitutions.setdefault(key, len(compiler.substitutions))
         return f"c{number}({text})"
     return f"rt.substitute({pattern}, {compiler.text(replacement)}, {text}, {every})"
