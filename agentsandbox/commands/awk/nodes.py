@@ -55,7 +55,7 @@ class Number(Node):
 
 
 class Text(Node):
-    """A string constant, its escapes done."""
+    """A string constant without its escapes."""
 
     value: str
 
@@ -284,7 +284,7 @@ class Function(Node):
 
 
 class Program(Node):
-    """All rules in order, and the functions by name."""
+    """All rules in order, the functions by name, and the pieces of the source."""
 
     rules: list[Rule]
     functions: dict[str, Function]
