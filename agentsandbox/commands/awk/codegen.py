@@ -179,7 +179,7 @@ class _Generator(Expressions):
         self.emit(f"rt.keeps_types = {self.reads_types}")
         for source, number in self.regexes.items():
             self.emit(f"p{number} = rt.constant_pattern({source!r}); s{number} = p{number}.test")
-        for name in sorted(self.split_targets):
+        for name in sorted(self.filled):
             self.emit(f"y_{name} = {self.is_typed(name)}")
         for (source, replacement, every), number in self.substitutions.items():
             self.emit(

@@ -232,8 +232,9 @@ class Fields(Meter):
     def put_field(self, value: Any, position: int) -> Any:
         """`$position = value`, for a position of at least 1."""
         fields = self._fields
-        if fields is None:
-            fields = self.fields()
+        if fields is None:  # as `fields` does, without a call
+            quick = self.q and self._record
+            fields = self._fields = self._record.split(self.sep) if quick else self.fields()
         if position > len(fields):
             self._extend(fields, position)
         fields[position - 1] = value if type(value) is str else self.text(value)
@@ -244,7 +245,10 @@ class Fields(Meter):
 
     def rebuild(self, position: int) -> None:
         """`$position = $position`: the field is there, and the record is put together again."""
-        fields = self.fields()
+        fields = self._fields
+        if fields is None:
+            quick = self.q and self._record
+            fields = self._fields = self._record.split(self.sep) if quick else self.fields()
         if position > len(fields):
             self._extend(fields, position)
         self._stale = True

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         ctx: CommandContext
         functions: dict[str, tuple[Callable[..., Any], str]]
         got: str
+        line: int
         out: list[str]
         text: Callable[[object], str]
         told_of_bytes: bool

@@ -103,6 +103,19 @@ def to_number(value: object) -> float:
     return number
 
 
+def text_number(text: str) -> float:
+    """Return the number of a field's text: as `to_number`, faster."""
+    if text[-1:] not in _DIGITS:
+        return parse_number(text) if text else 0.0
+    try:
+        number = float(text)
+    except ValueError:
+        return parse_number(text)
+    if number - number != 0.0 or "_" in text or not text.isascii():
+        return parse_number(text)
+    return number
+
+
 def array_as_scalar(value: object) -> AwkFatal:
     """Return the error for an array used as a scalar; gawk takes an empty one for a scalar."""
     if not value:
