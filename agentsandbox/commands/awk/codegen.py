@@ -517,7 +517,7 @@ class _Generator(Expressions):
         self.loop(node.body, lambda: self.emit("continue"), lambda: None)
 
     def switch_statement(self, node: nodes.Switch) -> None:
-        """Find the number of the case, then run a loop once: `break` leaves it, cases fall through."""
+        """Find the number of the case, then run a loop once, which `break` leaves."""
         subject, matched, again = self.temporary(), self.temporary(), self.temporary()
         self.emit(f"{subject} = {self.value(node.subject)}")
         default = len(node.cases)

@@ -86,7 +86,8 @@ def counts_silently(scopes: Scopes, start: nodes.Node, name: str) -> bool:
             return False
         if isinstance(node, nodes.Field) and _is(node.number, name):
             continue
-        pending.extend([node.base] if _is_element(node, name) else children(node))  # type: ignore[attr-defined]
+        is_element = isinstance(node, nodes.Index) and _is_element(node, name)
+        pending.extend([node.base] if is_element else children(node))  # type: ignore[attr-defined]
     return True
 
 

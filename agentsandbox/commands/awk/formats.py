@@ -56,7 +56,7 @@ def _size(text: str | None) -> int | str | None:
 
 @cache_short(256)
 def parse_format(template: str) -> tuple[str | Directive, ...]:
-    """Return literal text and directives in turn; what is no directive stays literal, as in gawk."""
+    """Return literal text and directives in turn; other `%` stay literal, as in gawk."""
     parts: list[str | Directive] = []
     position = 0
     pending = ""

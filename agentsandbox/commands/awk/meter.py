@@ -106,7 +106,7 @@ class Meter:
             self.audit(measure=True)
 
     def audit(self, measure: bool = False) -> None:
-        """Refuse arrays that hold too many elements or too much text, which is measured or judged."""
+        """Refuse arrays that hold too many elements or too much text."""
         elements, characters = self._count(measure)
         self.budget.charge(elements * ARRAY_SHARE)
         if characters // AUDIT_LIMITS > self.budget.value_bytes:
@@ -116,7 +116,7 @@ class Meter:
                 self.audit(measure=True)
 
     def _count(self, measure: bool) -> tuple[int, int]:
-        """Return the elements of all arrays, and the characters in them and in running functions."""
+        """Return the number of elements of all arrays, and of characters held."""
         elements = 0
         pending, characters = self._held()
         while pending:

@@ -49,7 +49,9 @@ class _FailedError(Exception):
         super().__init__(lines[0] if lines else "")
 
 
-class _Task(tuple["tuple[tuple[str, str], ...]", "frozenset[str]", "frozenset[str]"]):  # noqa: SLOT001 - it has an attribute
+class _Task(  # noqa: SLOT001 - it has an attribute
+    tuple["tuple[tuple[str, str], ...]", "frozenset[str]", "frozenset[str]"]
+):
     """What is to be compiled: the sources, the names assigned, and those assigned by operands.
 
     Equal tasks give equal programs, whatever `budget` compiling them draws on.

@@ -100,9 +100,8 @@ class Scopes:
         """Functions that use the fields or the record, also through others."""
         self._calls: list[tuple[str, str, list[Expression]]] = []
         self._callees: dict[str, set[str]] = {}
-        self._typed: list[tuple[str, Expression, tuple[str, ...]]] = []
-        """What is assigned: the function, the value, and the key, with "[" before it for the
-        elements of an array."""
+        self._typed: list[tuple[str, Expression, Key, bool]] = []
+        """What is assigned: the function, the value, the target, whether to an element of it."""
         self._returns: list[tuple[str, Expression]] = []
         for rule in program.rules:
             self._walk(rule, "", rule.kind == "BEGIN")
@@ -247,15 +246,15 @@ class Scopes:
             if value is None:
                 self.texts.add(key)
             else:
-                self._typed.append((function, value, key))
+                self._typed.append((function, value, key, False))
         elif isinstance(target, nodes.Index):
             if isinstance(target.base, nodes.Name) and target.base.name == "ARGV":
                 self.changes_operands = True
             if value is None or not isinstance(target.base, nodes.Name):
                 self._mix(function, target)
             else:
-                elements = ("[", *self.key(function, target.base.name))
-                self._typed.append((function, value, elements))
+                key = self.key(function, target.base.name)
+                self._typed.append((function, value, key, True))
         elif isinstance(target, nodes.Field):
             if isinstance(target.number, nodes.Number) and target.number.value == 0:
                 self.changes_record = True
@@ -339,12 +338,9 @@ class Scopes:
             for caller, name, arguments in self._calls:
                 self.budget.step(len(arguments) + 1)
                 self._settle_call(caller, name, arguments)
-            for scope, value, key in self._typed:
+            for scope, value, key, is_element in self._typed:
                 if not self.is_numeric(scope, value):
-                    if key[0] == "[":
-                        self.mixed_elements.add(key[1:])  # type: ignore[arg-type]
-                    else:
-                        self.texts.add(key)
+                    (self.mixed_elements if is_element else self.texts).add(key)
             for returning, result in self._returns:
                 if not self.is_numeric(returning, result):
                     self.text_functions.add(returning)
@@ -356,8 +352,8 @@ class Scopes:
 
     def _size(self) -> int:
         """Return how much is known; the fixed point only ever adds."""
-        found = (self.arrays, self.mixed_elements, self.texts, self.text_functions)
-        return sum(map(len, found)) + len(self.field_functions)
+        keys = len(self.arrays) + len(self.mixed_elements) + len(self.texts)
+        return keys + len(self.text_functions) + len(self.field_functions)
 
     def _settle_call(self, caller: str, name: str, arguments: list[Expression]) -> None:
         function = self.functions.get(name)

@@ -34,7 +34,8 @@ _ASSIGNMENTS = frozenset(("=", "+=", "-=", "*=", "/=", "%=", "^="))
 _TERNARY, _OR, _AND, _IN, _MATCH, _COMPARE, CONCAT, _ADD, _MULTIPLY, _UNARY, _POWER = range(1, 12)
 _BINARY = {
     "||": _OR, "&&": _AND, "<": _COMPARE, "<=": _COMPARE, "==": _COMPARE, "!=": _COMPARE,
-    ">": _COMPARE, ">=": _COMPARE, "+": _ADD, "-": _ADD, "*": _MULTIPLY, "/": _MULTIPLY, "%": _MULTIPLY, "^": _POWER,
+    ">": _COMPARE, ">=": _COMPARE, "+": _ADD, "-": _ADD, "*": _MULTIPLY,
+    "/": _MULTIPLY, "%": _MULTIPLY, "^": _POWER,
 }  # fmt: skip
 _OPERAND_STARTS = frozenset(
     ("NUMBER", "STRING", "ERE", "NAME", "CALL", "BUILTIN", "$", "!", "(", "-", "+", "++", "--")
