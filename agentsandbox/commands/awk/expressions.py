@@ -49,7 +49,7 @@ _ONE = nodes.Number(0, 1.0)
 
 
 def _constant(node: object, least: int = 1, below: int = _MOST_FIELDS) -> int | None:
-    """Return the whole number that stands in the program, None if there is none in that range."""
+    """Return the number of a constant, None if it is not a whole number in that range."""
     if isinstance(node, nodes.Number) and least <= node.value < below and node.value.is_integer():
         return int(node.value)
     return None

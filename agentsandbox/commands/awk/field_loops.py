@@ -101,5 +101,5 @@ def _is_element(node: nodes.Node, name: str) -> bool:
 
 
 def uses_subscript(scopes: Scopes, start: nodes.Node, name: str) -> bool:
-    """Whether `a[name]` is somewhere below."""
+    """Whether `a[name]` is used below a node."""
     return any(_is_element(node, name) for node in _below(scopes, start))

@@ -214,7 +214,7 @@ class Fields(Meter):
         return record
 
     def other_value(self, number: float, record: str) -> Value:
-        """The same as a value."""
+        """As `other_field`, as a value."""
         return from_input(self.other_field(number, record))
 
     def value_of(self, position: int) -> Value:

@@ -175,7 +175,7 @@ def same_number(value: object, number: float) -> bool:
 
 
 def same_text(value: object, other: str) -> bool:
-    """The same for a string."""
+    """Whether a string of a `case` is the value of the `switch`."""
     return type(value) is str and value == other
 
 

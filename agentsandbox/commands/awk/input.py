@@ -34,7 +34,7 @@ class Input(Fields):
         super().__init__(ctx, bytewise=bytewise)
         self.warn_with_place = warn
         self.line = 0
-        """The line of the statement at work, set before those that may warn."""
+        """The line of the running statement; statements that may warn set it."""
         self.told: set[str] = set()
         """Warnings that were given once."""
         self.NR: Any = 0.0

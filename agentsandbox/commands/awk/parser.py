@@ -39,7 +39,7 @@ class _Parser(Terms):
         self.in_function = False
         self.rule_kind = ""
         self.complaints: list[str] = []
-        """Errors after which reading goes on."""
+        """Errors after which parsing continues."""
 
     # rules
 

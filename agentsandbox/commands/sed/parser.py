@@ -62,7 +62,7 @@ class Parser(Reader):
             pass
 
     def finish(self) -> Script:
-        """The whole script. Raises `SedError`."""
+        """Return the whole script; raises `SedError`."""
         self.pending = None
         if self.blocks:
             self.where = self.blocks[-1][1]
@@ -403,7 +403,7 @@ class Parser(Reader):
             if character == "\n":
                 break
             if character == "\\":
-                if position >= len(text):  # the text goes on in the next piece
+                if position >= len(text):  # the text continues in the next piece
                     self.pending = command
                     break
                 if text[position] == "\n":
