@@ -276,10 +276,6 @@ def _hold(editor: Editor) -> None:
     editor.hold, editor.hold_complete = editor.space, editor.complete
 
 
-def _hold_append(editor: Editor) -> None:
-    editor.append_to_hold()
-
-
 def _exchange(editor: Editor) -> None:
     editor.space, editor.hold = editor.hold, editor.space
     editor.complete, editor.hold_complete = editor.hold_complete, editor.complete
@@ -310,10 +306,6 @@ def _append_next(editor: Editor) -> int | None:
     editor.append_line()
     editor.substituted = False
     return None
-
-
-def _print(editor: Editor) -> None:
-    editor.output.line(editor.space, complete=editor.complete)
 
 
 def _print_line(editor: Editor) -> None:
@@ -476,8 +468,8 @@ _PLAIN: dict[str, Operation] = {
     "G": _get_append,
     "h": _hold,
     "N": _append_next,
-    "H": _hold_append,
-    "p": _print,
+    "H": Editor.append_to_hold,
+    "p": Editor.print_space,
     "P": _print_line,
     "x": _exchange,
     "z": _clear,
