@@ -78,7 +78,6 @@ ROWS: tuple[tuple[str, Switch, str], ...] = (
     ("awk: arrays by number", give("commands.awk.expressions", "numbered_arrays", frozenset()), "awk '{a[NR] = $0} END {for (i = NR; i > 0; i--) print a[i]}' log.txt"),
     ("sed: blocks of lines", give("commands.sed.sed", "compile_blocks", None), "sed 's/ERROR/error/' log.txt"),
     ("sed: groups as columns", give("commands.sed.blocks", "column_replacer", None), "sed -E 's/([0-9]+)-([0-9]+)-([0-9]+)/\\3.\\2.\\1/' log.txt"),
-    ("sed: few lines match", partial(put, "commands.sed.blocks", "_RARE", 10**9), "sed 's/ERROR/error/' log.txt"),
     ("sed: idle lines", give("commands.sed.compiler", "_busy_lines", (None, False)), "sed -n '50000,50010p' log.txt"),
     ("sed: all lines into one", gather_lines, "sed ':a;N;$!ba;s/\\n/,/g' n.txt"),
     ("jq: updates along a path", give("commands.jq.expressions.assignments", "change_of", None), "jq 'map(.a += 1)' small.json"),

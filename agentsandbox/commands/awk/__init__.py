@@ -1,3 +1,1 @@
-"""The awk language: a lexer, a parser, a compiler to Python functions, and the runtime those
-call.
-"""
+"""The awk language: a lexer, a parser, a compiler to one Python function, and its runtime."""

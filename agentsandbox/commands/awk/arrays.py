@@ -1,8 +1,8 @@
 """Awk arrays: dictionaries with string keys, and the order in which gawk walks them.
 
-Scripts see that order, so it is reproduced: natural numbers ascend as long as they lie densely,
-other integers and strings come in the order of gawk's hash tables, which depends on the key's hash
-and on the order of insertion.
+Scripts see that order, so it is reproduced. gawk has three kinds of tables, chosen by the first
+key: for natural numbers trees, walked upwards as long as the numbers are dense; for other integers
+and for strings hash tables, whose order depends on the keys' hashes and on the order of insertion.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from agentsandbox.commands.awk.values import Value
 
 ORDERED_UP_TO = 100_000
-"""Elements beyond which the order of insertion is good enough."""
+"""Elements above which an array is walked in the order of insertion."""
 
 _SIZES = (13, 127, 1021, 8191, 16381, 32749, 65497, 131101)
 _CHAIN = 2
@@ -29,7 +29,7 @@ _PIECE = 512  # keys between two looks at the meter
 
 
 class Array(dict[str, "Value | Array"]):
-    """An array; looking up what is not there creates it, as awk does."""
+    """An array; looking up a key that is not there creates it, as in awk."""
 
     __slots__ = ("__weakref__", "first", "where")
 
@@ -37,15 +37,14 @@ class Array(dict[str, "Value | Array"]):
         super().__init__()
         self.where = where
         self.first: str | None = None
-        """The key that was there first, if others were deleted since: it tells what kind of table
-        gawk has."""
+        """The first key, if elements were deleted since: it decides on gawk's kind of table."""
 
     def __missing__(self, key: str) -> Value:
         self[key] = UNSET
         return UNSET
 
     def sub(self, key: str) -> Array:
-        """The array that is this element, made when there is nothing."""
+        """Return the array that is this element; it is made if there is nothing."""
         found = self.get(key)
         if isinstance(found, Array):
             return found
@@ -68,16 +67,16 @@ class Array(dict[str, "Value | Array"]):
         self.clear()
 
     def names(self) -> Iterable[str]:
-        """The keys that are kept as texts."""
+        """Return the keys that are kept as texts."""
         return self.keys()
 
     def walk(self, step: Callable[[int], None]) -> Iterable[str]:
-        """The keys for `for (key in array)`."""
+        """Return the keys for `for (key in array)`."""
         return walk_order(self, step)
 
 
 def walk_order(array: Array, step: Callable[[int], None]) -> list[str]:
-    """The keys in the order of gawk's `for (key in array)`."""
+    """Return the keys in the order of gawk's `for (key in array)`."""
     keys = list(array)
     if len(keys) < 2 or len(keys) > ORDERED_UP_TO:
         return keys
@@ -90,7 +89,7 @@ def walk_order(array: Array, step: Callable[[int], None]) -> list[str]:
 
 
 def _integer(key: str) -> int | None:
-    """The number a key stands for if gawk keeps it as one: canonical decimal within 32 bits."""
+    """Return the number of a key that gawk keeps as one: canonical decimal within 32 bits."""
     if not key or not (key.isascii() and key.lstrip("-").isdecimal()) or len(key) > 11:
         return None
     number = int(key) if key[0] != "-" or key[1:].isdecimal() else None
@@ -143,7 +142,7 @@ def _mix(number: int) -> int:
 
 
 def _integer_order(keys: Iterable[str], breathe: Callable[[int], None]) -> list[str]:
-    """Strings first, then integers by hash: a chain's links hold two numbers each."""
+    """Return strings first, then integers by hash; a chain's links hold two numbers each."""
     strings: list[str] = []
     step, count = 0, 0
     table: list[list[list[int]]] = [[] for _ in range(_SIZES[0])]
@@ -175,7 +174,7 @@ def _integer_order(keys: Iterable[str], breathe: Callable[[int], None]) -> list[
 
 
 def _tree_order(keys: list[str], breathe: Callable[[int], None]) -> list[str]:
-    """What does not fit a dense tree of natural numbers first, then the tree in ascending order."""
+    """Return keys that do not fit a dense tree of natural numbers, then the tree upwards."""
     capacity = 0
     leaves: set[tuple[int, int]] = set()
     inside: list[int] = []
@@ -199,13 +198,13 @@ def _tree_order(keys: list[str], breathe: Callable[[int], None]) -> list[str]:
             capacity += size
         inside.append(number)
     inside.sort()
-    # the first of the others tells what table they are in
+    # the first of the others decides on their table
     order = _integer_order if outside and _integer(outside[0]) is not None else _string_order
     return order(outside, breathe) + [str(number) for number in inside]
 
 
 def _leaf(number: int, bits: int) -> tuple[int, int]:
-    """Where the leaf that holds `number` begins, and how many places it has."""
+    """Return where the leaf that holds `number` begins, and how many places it has."""
     base = 1 << bits if number >= 1 << _DENSE_BITS else 0
     while True:
         half = (bits + 1) // 2

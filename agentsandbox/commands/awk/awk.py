@@ -54,9 +54,12 @@ def _read_options(words: Sequence[str]) -> Arguments:
     try:
         return _PARSER.parse(words)
     except UsageError as error:
-        for at in range(1, len(words)):
+        for at in range(len(words)):
             try:
                 args = _PARSER.parse(words[:at])
+            except UsageError:  # the argument of an option is missing
+                continue
+            try:
                 _PARSER.parse(words[: at + 1])
             except UsageError as wrong:
                 if wrong.message != error.message or not _is_unknown(wrong.message):

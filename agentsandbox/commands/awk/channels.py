@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.streams import ByteReader, ByteWriter
 
 HELD = 16384
-"""Characters that an output file keeps before they are written."""
+"""Characters that are collected for a file before they are written."""
 PIPE_HELD = 32768
-"""Bytes for a command that are kept until it is closed; with more it is started."""
+"""Characters that are collected for a command before it is started."""
 
 
 _STDOUT = frozenset(("/dev/stdout", "/dev/fd/1", "-"))
 _STDERR = frozenset(("/dev/stderr", "/dev/fd/2"))
-"""What is printed to them comes first where both are one: the standard output is held back."""
+"""What is printed to these is written at once; standard output is held back."""
 
 
 class _Output:
@@ -63,7 +63,7 @@ class _Input:
 
 
 class Channels:
-    """What `getline`, `print >`, `|`, `close`, `fflush` and `system` work on."""
+    """The files and pipes of `getline`, `print >`, `|`, `close`, `fflush` and `system`."""
 
     def __init__(self, rt: Run) -> None:
         self.rt = rt
@@ -71,7 +71,7 @@ class Channels:
         self.outputs: dict[str, _Output] = {}
         self.inputs: dict[tuple[str, bool], _Input] = {}
         self._latest: dict[str, _Input | _Output] = {}
-        """What was opened last by each name."""
+        """The channel that was opened last by each name."""
 
     # processes
 
@@ -94,7 +94,7 @@ class Channels:
         return ctx.host.scheduler.start(run, "sh", give_up=finish)
 
     def wait(self, process: Process) -> int:
-        """The status of a process that ends."""
+        """Wait for a process to end; return its status."""
         return self.ctx.host.scheduler.wait(process) or 0
 
     # reading
@@ -174,7 +174,7 @@ class Channels:
         return _Output(name, stream)
 
     def _write_out(self, output: _Output) -> None:
-        """Pass on what is held."""
+        """Write what is held."""
         if output.command and output.pipe is None and output.size <= PIPE_HELD:
             return
         if not output.held:
@@ -194,24 +194,24 @@ class Channels:
             ) from None
 
     def _feed(self, output: _Output, data: bytes) -> None:
-        """Write to a command's input, starting it when it does not run yet."""
+        """Write to a command's input; the command is started if it does not run."""
         if output.pipe is None:
             pipe = output.pipe = Pipe(self.ctx.host.scheduler)
             output.process = self.start(output.name, pipe, None, pipe.close_reader)
         try:
             output.pipe.write(data)
         except PipeClosed:
-            output.held.clear()  # the command has ended: what it would not read is lost, as with SIGPIPE ignored
+            output.held.clear()  # the command has ended: as with SIGPIPE ignored, the rest is lost
 
     # closing
 
     def flush_files(self) -> None:
-        """Write out what files hold."""
+        """Write what is held for files and commands."""
         for output in self.outputs.values():
             self._write_out(output)
 
     def flush_everything(self) -> None:
-        """The same, standard output first: another command is to run."""
+        """Write everything that is held, standard output first."""
         self.rt.flush_output()
         self.flush_files()
 
@@ -237,7 +237,7 @@ class Channels:
         return float(status if status < 128 else 256 + status - 128)
 
     def close(self, name: str) -> float:
-        """`close`: the status of a command, 0 for a file, -1 for what is not open."""
+        """`close`: return the status of a command, 0 for a file, -1 if nothing is open."""
         if not isinstance(self._latest.pop(name, None), _Input):
             output = self.outputs.pop(name, None)
             if output is not None:
@@ -282,9 +282,7 @@ class Channels:
         return self.wait(channel.process)
 
     def close_all(self) -> None:
-        """The program ends: commands finish before standard output is written, as gawk's exit has
-        it.
-        """
+        """Close all: as in gawk, commands finish before standard output is written."""
         for output in list(self.outputs.values()):
             self._close_output(output)
         self.outputs.clear()
@@ -293,7 +291,7 @@ class Channels:
         self.inputs.clear()
 
     def abandon(self) -> None:
-        """The program was stopped: let its commands notice."""
+        """Close the pipes of a program that was stopped, so that its commands end."""
         for output in self.outputs.values():
             if output.pipe is not None:
                 output.pipe.release()

@@ -13,19 +13,19 @@ never meet: a test walks through all of them. Globals are locals of `run`, share
 functions; the current record is `r`, its fields `f`, their number `nf`, unless the program changes
 fields: then the runtime keeps them. CPython's compiler has limits of its own, so deep expressions
 become functions.
+
+A rule becomes an `if` in the loop over the records, `next` a `continue` or, inside a function, an
+exception. Each line of the source remembers the line of the program that it came from, so that the
+traceback of an error leads to the place that its message names.
 """
 
 from __future__ import annotations
 
 from agentsandbox.commands.awk import nodes
 from agentsandbox.commands.awk.expressions import Expressions, assignment, printed
+from agentsandbox.commands.awk.field_loops import counts_silently, field_loop, uses_subscript
 from agentsandbox.commands.awk.lexer import AwkSyntaxError, Source
 from agentsandbox.commands.awk.scopes import SPECIAL_ARRAYS, SPECIAL_NAMES, Scopes
-from agentsandbox.commands.awk.shortcuts import (
-    counts_silently,
-    field_loop,
-    uses_subscript,
-)
 from agentsandbox.commands.awk.values import FILE
 from agentsandbox.errors import LimitReached
 
@@ -45,7 +45,7 @@ MAX_LENGTH = 1 << 19
 """Characters of Python for one program: compiling them is a single call that nothing can
 interrupt."""
 _SECONDS = 1e-6
-"""What compiling takes for each of them, generously."""
+"""Seconds that compiling takes for each of them, at most."""
 
 
 class Compiled:
@@ -76,7 +76,7 @@ class Compiled:
             [_end_line(rule) for rule in rules if rule.kind in ("always", "pattern", "range")],
             default=0,
         )
-        """The lines that are last at work when BEGIN, or a record, is done; 0 for none."""
+        """The last lines of BEGIN, of BEGINFILE and of the rules; 0 for none."""
         if len(source) * _SECONDS > budget.remaining():
             raise LimitReached("timeout")
         self.source = source
@@ -84,7 +84,7 @@ class Compiled:
         self.sources = [
             Source(source.name, "", number) for number, source in enumerate(program.sources)
         ]
-        """The names of the pieces of the program."""
+        """The pieces of the program, without their text."""
         self.warnings = warnings
         try:
             self.code: CodeType = compile(source, FILE, "exec", dont_inherit=True)
@@ -99,8 +99,10 @@ def _end_line(rule: nodes.Rule) -> int:
 def compile_program(
     program: Program, assigned: frozenset[str], operands: frozenset[str], budget: Budget
 ) -> Compiled:
-    """Compile; `assigned` are the names given by `-v` or by operands, `operands` those given by
-    operands alone.
+    """Compile a program.
+
+    assigned  the names given by `-v` or by operands
+    operands  the names given by operands
     """
     try:
         return _Generator(program, assigned, operands, budget).generate()
@@ -141,7 +143,7 @@ class _Generator(Expressions):
         self.indent -= 1
 
     def captured(self, emit: Callable[[], None]) -> list[tuple[int, str, int]]:
-        """What `emit` writes, kept apart."""
+        """Return what `emit` writes."""
         saved, self.output = self.output, []
         emit()
         result, self.output = self.output, saved
@@ -177,7 +179,7 @@ class _Generator(Expressions):
         self.emit(f"rt.keeps_types = {self.reads_types}")
         for source, number in self.regexes.items():
             self.emit(f"p{number} = rt.constant_pattern({source!r}); s{number} = p{number}.test")
-        for name in sorted(self.split_targets):
+        for name in sorted(self.filled):
             self.emit(f"y_{name} = {self.is_typed(name)}")
         for (source, replacement, every), number in self.substitutions.items():
             self.emit(
@@ -232,9 +234,8 @@ class _Generator(Expressions):
         self.emit(self.nonlocals([text for _, text, _ in [*body, *hoisted]], inside=False))
         self.emit("b.left -= 1; b.depth += 1; k = 250")
         arguments = "".join([f", l_{name}" for name in function.parameters])
-        self.emit(
-            f"if (b.left < 0 or b.depth > b.stack_end) and rt.enter(): return rt.go_on(f_{function.name}{arguments})"
-        )
+        self.emit("if (b.left < 0 or b.depth > b.stack_end) and rt.enter():")
+        self.emit(f" return rt.go_on(f_{function.name}{arguments})")
         for name in arrays:
             self.emit(f"if l_{name} is None or l_{name} is UNSET: l_{name} = rt.local({name!r})")
         for indent, text, line in hoisted:
@@ -325,20 +326,11 @@ class _Generator(Expressions):
     def _record_start(self, extra: int) -> None:
         self.indent += extra
         scopes = self.scopes
-        if "NR" in scopes.names:
-            self.emit(
-                "rt.NR += 1.0"
-                if "NR" not in scopes.special_assigned
-                else "rt.NR = num(rt.NR) + 1.0"
-            )
-        else:
-            self.emit("rt.NR += 1.0") if self.counts else None
-        if "FNR" in scopes.names:
-            self.emit(
-                "rt.FNR += 1.0"
-                if "FNR" not in scopes.special_assigned
-                else "rt.FNR = num(rt.FNR) + 1.0"
-            )
+        for name in ("NR", "FNR"):
+            if name in scopes.special_assigned:
+                self.emit(f"rt.{name} = num(rt.{name}) + 1.0")
+            elif name in scopes.names:
+                self.emit(f"rt.{name} += 1.0")
         if self.general:
             self.emit("rt._record = r; rt._fields = None; rt._stale = False")
             self.emit("if rt._typed: rt._typed.clear()")
@@ -346,9 +338,8 @@ class _Generator(Expressions):
             limit = "" if scopes.all_fields else f", {scopes.highest_field}"
             counts = self.needs_count or scopes.all_fields
             only_first = scopes.highest_field == 1 and not counts
-            self.emit(
-                f"f = {'(' if only_first else ''}r.split(sep{limit}) if q else split_fields(r){') or pad' if only_first else ''}"
-            )
+            split = f"r.split(sep{limit}) if q else split_fields(r)"
+            self.emit(f"f = ({split}) or pad" if only_first else f"f = {split}")
             if counts:
                 self.emit("nf = len(f) if r else 0")
             if scopes.highest_field and not only_first:
@@ -394,7 +385,7 @@ class _Generator(Expressions):
         self.warns = with_line
 
     def body(self, statement: Statement) -> None:
-        """An indented block."""
+        """Emit an indented block."""
         self.deeper()
         self.statement(statement)
         self.emit("pass")
@@ -497,7 +488,7 @@ class _Generator(Expressions):
         step: Callable[[], None],
         on_continue: Callable[[], None],
     ) -> None:
-        """A loop over fields; the variable counts along."""
+        """Emit a loop over fields, in which the variable counts along."""
         field, subscript = self.temporary(), ""
         fields = f"f[{first - 1}:nf]" if first > 1 else "f[:nf]"
         if uses_subscript(self.scopes, body, variable.name):
@@ -526,9 +517,7 @@ class _Generator(Expressions):
         self.loop(node.body, lambda: self.emit("continue"), lambda: None)
 
     def switch_statement(self, node: nodes.Switch) -> None:
-        """The index of the matching case first, then a loop that runs once: `break` leaves it,
-        cases fall through.
-        """
+        """Find the number of the case, then run a loop once, which `break` leaves."""
         subject, matched, again = self.temporary(), self.temporary(), self.temporary()
         self.emit(f"{subject} = {self.value(node.subject)}")
         default = len(node.cases)

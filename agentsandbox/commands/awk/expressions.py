@@ -49,7 +49,7 @@ _ONE = nodes.Number(0, 1.0)
 
 
 def _constant(node: object, least: int = 1, below: int = _MOST_FIELDS) -> int | None:
-    """Return the whole number that stands in the program, None if there is none in that range."""
+    """Return the number of a constant, None if it is not a whole number in that range."""
     if isinstance(node, nodes.Number) and least <= node.value < below and node.value.is_integer():
         return int(node.value)
     return None
@@ -63,7 +63,6 @@ class Expressions:
         self.sources = sources
         self.budget = scopes.budget
         self.general = scopes.changes_fields
-        self.counts = False
         self.needs_count = False
         self.function = ""
         self.line = 0
@@ -71,7 +70,8 @@ class Expressions:
         self.depth = 0
         self.regexes: dict[str, int] = {}
         self.substitutions: dict[tuple[str, str, bool], int] = {}
-        self.split_targets: set[str] = set()
+        self.filled: set[str] = set()
+        """Global arrays whose elements are fields or what `split` makes."""
         self.numbered = numbered_arrays(scopes)
         self.typed: set[str] = set()
         """Global arrays of which it matters whether an element is a number or its text."""
@@ -228,6 +228,15 @@ class Expressions:
             and not self.is_array(node)
         )
 
+    def is_own_array(self, node: object) -> bool:
+        """Whether it is a global array of the program's own."""
+        return (
+            isinstance(node, nodes.Name)
+            and self.is_array(node)
+            and self.is_global(node.name)
+            and node.name not in SPECIAL_ARRAYS
+        )
+
     def mark_typed(self, array: object) -> None:
         """Note that it matters what type the elements of an array have."""
         if isinstance(array, nodes.Name):
@@ -363,7 +372,7 @@ class Expressions:
         if self.numeric(expression):
             return self._value(expression)
         if isinstance(expression, nodes.Field) or self.textual(expression):
-            return f"num({self.text(expression)})"
+            return f"field_number({self.text(expression)})"
         return f"num({self.untyped(expression)})"
 
     def _refuse_zero(self, node: nodes.Binary) -> None:
@@ -610,8 +619,14 @@ def assign_statement(compiler: Expressions, node: nodes.Assign) -> None:
         source = _constant(value.number) if isinstance(value, nodes.Field) else None
         if position is not None and position == source:
             compiler.emit(f"rt.rebuild({position})")
-        else:
-            compiler.emit(assignment(compiler, target, compiler.value(value)))
+            return
+        code = compiler.value(value)
+        own = isinstance(target, nodes.Index) and compiler.is_own_array(target.base)
+        if own and isinstance(value, nodes.Field) and not compiler.general:
+            text, name = compiler.field_text(value), target.base.name  # type: ignore[union-attr]
+            compiler.filled.add(name)
+            code = f"from_input({text}) if y_{name} else {text}"
+        compiler.emit(assignment(compiler, target, code))
         return
     plain = isinstance(target, nodes.Name) and compiler.is_plain(target)
     direct = operator in ("+=", "-=", "*=") and compiler.numeric(target)
@@ -834,25 +849,22 @@ def _index(compiler: Expressions, call: nodes.Call) -> str:
 
 
 def _split(compiler: Expressions, call: nodes.Call) -> str:
-    compiler.warns = True
     text, target, *separators = call.arguments
     by = "None"
     if separators:
-        is_regex = isinstance(separators[0], nodes.Regex)
-        by = (compiler.pattern if is_regex else compiler.text)(separators[0])
+        separator = separators[0]
+        is_regex = isinstance(separator, nodes.Regex)
+        if not isinstance(separator, nodes.Text) or "\\" in separator.value:
+            compiler.warns = True
+        by = (compiler.pattern if is_regex else compiler.text)(separator)
     array, typed = _array_to_fill(compiler, call, target)
     return f"rt.split_into({compiler.text(text)}, {array}, {by}, {typed})"
 
 
 def _array_to_fill(compiler: Expressions, call: nodes.Call, target: Expression) -> tuple[str, str]:
     """Return the array that `split` fills, and whether the types of its elements matter."""
-    if (
-        isinstance(target, nodes.Name)
-        and compiler.is_array(target)
-        and compiler.is_global(target.name)
-        and target.name not in SPECIAL_ARRAYS
-    ):
-        compiler.split_targets.add(target.name)
+    if isinstance(target, nodes.Name) and compiler.is_own_array(target):
+        compiler.filled.add(target.name)
         return f"v_{target.name}", f"y_{target.name}"
     return _array(compiler, call, 1), "True"
 
@@ -862,9 +874,9 @@ def _substituted(compiler: Expressions, call: nodes.Call, text: str) -> str:
     sought, replacement = call.arguments[:2]
     every = call.name == "gsub"
     pattern = compiler.pattern(sought)
-    constant = isinstance(sought, nodes.Regex) and isinstance(replacement, nodes.Text)
-    if constant and not compiler.ignore_case:
-        key = (sought.source, replacement.value, every)  # type: ignore[union-attr]
+    fixed = not compiler.ignore_case
+    if fixed and isinstance(sought, nodes.Regex) and isinstance(replacement, nodes.Text):
+        key = (sought.source, replacement.value, every)
         number = compiler.substitutions.setdefault(key, len(compiler.substitutions))
         return f"c{number}({text})"
     return f"rt.substitute({pattern}, {compiler.text(replacement)}, {text}, {every})"
@@ -937,10 +949,14 @@ def _bits(compiler: Expressions, call: nodes.Call) -> str:
     return f"bitwise({call.name!r}, ({numbers}))"
 
 
+def _case(compiler: Expressions, call: nodes.Call) -> str:
+    name = "lower" if call.name == "tolower" else "upper"
+    return f"{name}({compiler.text(call.arguments[0])}, {call.line})"
+
+
 def _texts(compiler: Expressions, call: nodes.Call) -> str:
     compiler.warns = True
-    name = {"tolower": "lower", "toupper": "upper"}.get(call.name, f"rt.{call.name}")
-    return f"{name}({', '.join(map(compiler.text, call.arguments))})"
+    return f"rt.{call.name}({', '.join(map(compiler.text, call.arguments))})"
 
 
 def _strftime(compiler: Expressions, call: nodes.Call) -> str:
@@ -991,6 +1007,7 @@ _CALLS: dict[str, Callable[[Expressions, nodes.Call], str]] = {
     "gsub": _substitute, "gensub": _gensub, "match": _matched, "sprintf": _sprintf,
     "strftime": _strftime, "mktime": _mktime, "asort": _sort, "asorti": _sort, "and": _bits,
     "or": _bits, "xor": _bits, "strtonum": _strtonum, "typeof": _kind, "isarray": _kind,
-    **dict.fromkeys(("tolower", "toupper", "system", "close", "fflush"), _texts),
+    "tolower": _case, "toupper": _case,
+    **dict.fromkeys(("system", "close", "fflush"), _texts),
     **dict.fromkeys(("rand", "srand", "systime", *_ARITHMETIC), _numbers),
 }  # fmt: skip

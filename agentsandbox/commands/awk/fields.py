@@ -1,5 +1,7 @@
-"""The record of a running awk program and its fields: how they are split, changed and put
-together.
+"""The record of a running awk program and its fields.
+
+A record is split when a field is first needed, and put together again when a field was changed and
+`$0` is needed. `_stale` says that the fields are newer than the record.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ MAX_FIELDS = 1_000_000
 
 
 class Fields(Meter):
-    """The record, and the variables that say how it is split."""
+    """The record, and the variables that determine how it is split."""
 
     text: Callable[[object], str]
     key: Callable[[object], str]
@@ -57,7 +59,7 @@ class Fields(Meter):
         self._subscripts: list[str] = []
 
     def warn_once(self, message: str) -> None:
-        """A warning that is not repeated."""
+        """Warn, but only once in a run."""
         raise NotImplementedError
 
     # patterns
@@ -68,11 +70,11 @@ class Fields(Meter):
         return Pattern(source, bool(self.IGNORECASE), self.budget, bytewise=self.bytewise)
 
     def constant_pattern(self, source: str) -> Pattern:
-        """The pattern of a regular expression constant."""
+        """Return the pattern of a regular expression constant."""
         return self.dynamic_pattern(source)
 
     def dynamic_pattern(self, source: str) -> Pattern:
-        """The pattern that a string is."""
+        """Return the pattern that a string is."""
         found = self._patterns.get(source)
         if found is None:
             if len(self._patterns) > PATTERNS:
@@ -96,7 +98,7 @@ class Fields(Meter):
             self.sep = self._plain_separator(self.text(self.FS))
 
     def _plain_separator(self, separator: str) -> str | None:
-        """What `str.split` takes when it can do the job."""
+        """Return the separator for `str.split`, None if fields take more."""
         paragraphs = self.RS == ""
         if len(separator) == 1 and separator != " ":
             self.q = not paragraphs and separator != "\\"
@@ -106,8 +108,9 @@ class Fields(Meter):
     def _splitter_of(
         self, separator: str, *, paragraphs: bool = False
     ) -> Callable[[str], list[str]]:
-        """The function that splits by FS or by split's third argument; newlines separate the fields
-        of paragraphs, too.
+        """Return the function that splits by FS or by the third argument of `split`.
+
+        In paragraphs newlines separate fields, too.
         """
         if separator == " ":
             return split_words
@@ -127,13 +130,11 @@ class Fields(Meter):
         return lambda text: split_by_pattern(pattern, text, self.budget.step)
 
     def split_fields(self, text: str) -> list[str]:
-        """The fields of a record."""
+        """Return the fields of a record."""
         return self.splitter(text)
 
     def split(self, text: str) -> list[str]:
-        """The fields of a new `$0`, filled up for the generated code; their number is in
-        `count`.
-        """
+        """Return the fields of a new `$0`, padded for generated code; `count` is their number."""
         fields = self.splitter(text)
         self.count = len(fields)
         missing = len(self.pad) - len(fields)
@@ -142,7 +143,7 @@ class Fields(Meter):
         return fields
 
     def subscripts(self, first: int, last: int) -> list[str]:
-        """The numbers of fields as subscripts."""
+        """Return the numbers of fields as subscripts."""
         numbers = self._subscripts
         if last > len(numbers):
             self.budget.charge(last * 16)
@@ -213,7 +214,7 @@ class Fields(Meter):
         return record
 
     def other_value(self, number: float, record: str) -> Value:
-        """The same as a value."""
+        """As `other_field`, as a value."""
         return from_input(self.other_field(number, record))
 
     def value_of(self, position: int) -> Value:
@@ -232,8 +233,9 @@ class Fields(Meter):
     def put_field(self, value: Any, position: int) -> Any:
         """`$position = value`, for a position of at least 1."""
         fields = self._fields
-        if fields is None:
-            fields = self.fields()
+        if fields is None:  # as `fields` does, without a call
+            quick = self.q and self._record
+            fields = self._fields = self._record.split(self.sep) if quick else self.fields()
         if position > len(fields):
             self._extend(fields, position)
         fields[position - 1] = value if type(value) is str else self.text(value)
@@ -244,7 +246,10 @@ class Fields(Meter):
 
     def rebuild(self, position: int) -> None:
         """`$position = $position`: the field is there, and the record is put together again."""
-        fields = self.fields()
+        fields = self._fields
+        if fields is None:
+            quick = self.q and self._record
+            fields = self._fields = self._record.split(self.sep) if quick else self.fields()
         if position > len(fields):
             self._extend(fields, position)
         self._stale = True

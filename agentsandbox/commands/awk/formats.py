@@ -56,7 +56,7 @@ def _size(text: str | None) -> int | str | None:
 
 @cache_short(256)
 def parse_format(template: str) -> tuple[str | Directive, ...]:
-    """Return literal text and directives in turn; what is no directive stays literal, as in gawk."""
+    """Return literal text and directives in turn; other `%` stay literal, as in gawk."""
     parts: list[str | Directive] = []
     position = 0
     pending = ""
@@ -200,7 +200,7 @@ def _integer(flags: str, width: int, precision: int | None, number: int) -> str:
 
 
 def _natural(letter: str, flags: str, width: int, precision: int | None, number: float) -> str:
-    """By %o, %u, %x and %X; numbers beyond 64 bits by %g."""
+    """Return a number by %o, %u, %x or %X; beyond 64 bits by %g."""
     whole = int(number)
     if not -(1 << 63) <= whole < 1 << 64:
         return _real("g", flags, width, precision, number)

@@ -25,6 +25,7 @@ from agentsandbox.commands.awk.values import (
     integral_text,
     numeric_input,
     parse_number,
+    text_number,
     to_number,
 )
 
@@ -174,7 +175,7 @@ def same_number(value: object, number: float) -> bool:
 
 
 def same_text(value: object, other: str) -> bool:
-    """The same for a string."""
+    """Whether a string of a `case` is the value of the `switch`."""
     return type(value) is str and value == other
 
 
@@ -243,27 +244,32 @@ def _texts(rt: Run, text: Callable[[object], str]) -> dict[str, Callable[..., An
         first = int(start) - 1 if start >= 1.0 else 0
         return checked(subject[first : first + int(count)] if count < _BIGGEST else subject[first:])
 
-    def characters(subject: str) -> str:
+    def characters(subject: str, line: int) -> str:
         """Return the text with the replacement character for bytes that are no characters."""
         if rt.bytewise or _NO_CHARACTER.search(subject) is None:
             return subject
         if not rt.told_of_bytes:
             rt.told_of_bytes = True
+            rt.line = line
             rt.warn(
                 "Invalid multibyte data detected."
                 " There may be a mismatch between your data and your locale"
             )
         return _NO_CHARACTER.sub("\ufffd", subject)
 
-    def upper(subject: str) -> str:
-        if checked(subject).isascii():
+    def upper(subject: str, line: int) -> str:
+        if len(subject) > _ACCOUNTED:
+            rt.account(len(subject))
+        if subject.isascii():
             return subject.upper()
-        return "".join([_single(letter, letter.upper()) for letter in characters(subject)])
+        return "".join([_single(letter, letter.upper()) for letter in characters(subject, line)])
 
-    def lower(subject: str) -> str:
-        if checked(subject).isascii():
+    def lower(subject: str, line: int) -> str:
+        if len(subject) > _ACCOUNTED:
+            rt.account(len(subject))
+        if subject.isascii():
             return subject.lower()
-        return "".join([_single(letter, letter.lower()) for letter in characters(subject)])
+        return "".join([_single(letter, letter.lower()) for letter in characters(subject, line)])
 
     def integer_text(template: str, number: float, flags: str, width: int) -> str:
         if number - number != 0.0:
@@ -502,7 +508,8 @@ def _warning_functions(rt: Run) -> dict[str, Callable[..., Any]]:
 
 _FIXED: dict[str, Any] = {
     "__builtins__": {}, "float": float, "int": int, "str": str, "list": list, "len": len,
-    "zip": zip, "ValueError": ValueError, "num": to_number, "from_input": from_input,
+    "zip": zip, "ValueError": ValueError, "num": to_number,
+    "field_number": text_number, "from_input": from_input,
     "UNSET": UNSET, "INF": math.inf, "NAN": math.nan, "Array": Array, "AwkExit": AwkExit,
     "AwkNext": AwkNext, "AwkNextFile": AwkNextFile, "atan2": math.atan2,
     **_by_name((

@@ -10,12 +10,8 @@ from agentsandbox.commands.awk.fields import Fields
 from agentsandbox.commands.awk.meter import ACCOUNTED, FLUSH_CHARACTERS
 from agentsandbox.commands.awk.numbered import Numbered
 from agentsandbox.commands.awk.records import RecordReader, Separator, is_plain
-from agentsandbox.commands.awk.values import (
-    AwkFatal,
-    AwkNextFile,
-    from_input,
-    to_number,
-)
+from agentsandbox.commands.awk.scopes import SPECIAL_NAMES
+from agentsandbox.commands.awk.values import AwkFatal, AwkNextFile, from_input, to_number
 from agentsandbox.kernel.streams import InputError
 
 TYPE_CHECKING = False
@@ -27,14 +23,10 @@ if TYPE_CHECKING:
     from agentsandbox.contract.command import CommandContext
 
 _SPLITTING = frozenset(("FS", "FPAT", "FIELDWIDTHS", "IGNORECASE"))
-_SPECIAL = frozenset(
-    "NR FNR NF FS OFS ORS RS RT RSTART RLENGTH SUBSEP CONVFMT OFMT FILENAME IGNORECASE FPAT FIELDWIDTHS ERRNO BINMODE ARGC "
-    "ARGIND LINT".split()
-)
 
 
 class Input(Fields):
-    """The files of one run, and the variables that say where in them the program is."""
+    """The files of one run, and the variables that tell the position in them."""
 
     def __init__(
         self, ctx: CommandContext, warn: Callable[[str, int], None], *, bytewise: bool
@@ -42,9 +34,9 @@ class Input(Fields):
         super().__init__(ctx, bytewise=bytewise)
         self.warn_with_place = warn
         self.line = 0
-        """The line of the statement at work, set before those that may warn."""
+        """The line of the running statement; statements that may warn set it."""
         self.told: set[str] = set()
-        """Warnings that are not repeated."""
+        """Warnings that were given once."""
         self.NR: Any = 0.0
         self.FNR: Any = 0.0
         self.RT: Any = ""
@@ -55,7 +47,7 @@ class Input(Fields):
         self.variables: dict[str, Value] = {}
         self.setters: dict[str, Callable[[Value], None]] = {}
         self.has_read = False
-        """Whether there was a record."""
+        """Whether a record was read."""
         self.got = ""
         self.begin_file: Callable[[], None] | None = None
         self.end_file: Callable[[], None] | None = None
@@ -71,14 +63,14 @@ class Input(Fields):
         self._block_size = 0
 
     def array(self, name: str) -> Array:
-        """A global array, made when first asked for."""
+        """Return a global array; it is made when first needed."""
         found = self.arrays.get(name)
         if found is None:
             found = self.arrays[name] = Array(name)
         return found
 
     def numbered(self, name: str) -> Array:
-        """A global array whose subscripts are numbers."""
+        """Return a new global array whose subscripts are numbers."""
         made = self.arrays[name] = Numbered(name, self.key, self.budget.step)
         return made
 
@@ -88,22 +80,22 @@ class Input(Fields):
             self.warn(message)
 
     def warn(self, message: str) -> None:
-        """A warning with its place."""
+        """Write a warning with its place."""
         self.warn_with_place(message, self.line)
 
     def place(self) -> str:
-        """Where in the input the program is, for messages; "" before the first record."""
+        """Return the position in the input for messages; "" before the first record."""
         number = self.current_number()
         return f"(FILENAME={self.text(self.FILENAME)} FNR={number}) " if number > 0 else ""
 
     def current_number(self) -> int:
-        """FNR, whether the program counts or not."""
+        """Return FNR, also if the program does not use it."""
         return int(self._block_start) + self._block_size - length_hint(self.records)
 
     # special variables
 
     def assign(self, name: str, value: Any) -> Any:
-        """Assign a special variable, with what follows from it."""
+        """Assign a special variable, and do what depends on it."""
         if name in ("OFS", "ORS", "SUBSEP", "CONVFMT", "OFMT"):
             if name == "OFS" and self._stale:
                 self.record()
@@ -132,7 +124,7 @@ class Input(Fields):
     def assign_operand(self, name: str, text: str) -> None:
         """`name=text` as an operand or by `-v`."""
         value = from_input(text)
-        if name in _SPECIAL:
+        if name in SPECIAL_NAMES:
             self.assign(name, value)
         elif name in self.setters:
             self.setters[name](value)
@@ -140,7 +132,7 @@ class Input(Fields):
             self.variables[name] = value
 
     def _change_separator(self) -> None:
-        """RS was assigned: what was read ahead is cut anew."""
+        """Split what was read ahead again: RS was assigned."""
         rest = list(self.records)
         self._block_size -= len(rest)
         self.records = iter(())
@@ -151,9 +143,10 @@ class Input(Fields):
             self._choose_splitter()
 
     def next_block(self) -> bool:
-        """Have more records in `records`; false at the end of the input."""
+        """Put more records into `records`; false at the end of the input."""
         if self.out and (not self.channels.outputs or sum(map(len, self.out)) > FLUSH_CHARACTERS):
-            self.flush_output()  # while commands are written to, gawk keeps its own output until they have ended
+            # while commands are written to, gawk keeps its own output until they have ended
+            self.flush_output()
         if length_hint(self.records):
             return True  # BEGIN has read a part of them
         while True:
@@ -258,7 +251,7 @@ class Input(Fields):
         return True
 
     def _call_hook(self, hook: Callable[[], None]) -> None:
-        """BEGINFILE: `nextfile` may skip the file."""
+        """Run BEGINFILE, in which `nextfile` may skip the file."""
         try:
             hook()
         except AwkNextFile:
@@ -280,7 +273,7 @@ class Input(Fields):
         self._skipping = True
 
     def getline_main(self) -> float:
-        """The next record of the main input into `got`."""
+        """Put the next record of the main input into `got`."""
         while True:
             for record in self.records:
                 self.got = record
@@ -298,15 +291,15 @@ class Input(Fields):
                 return -1.0
 
     def getline_file(self, name: str) -> float:
-        """The next record of a file."""
+        """Put the next record of a file into `got`."""
         return self.channels.read_file(name)
 
     def getline_command(self, command: str) -> float:
-        """The next record of a command's output."""
+        """Put the next record of a command's output into `got`."""
         return self.channels.read_command(command)
 
     def read_record(self, reader: RecordReader) -> float:
-        """One record by RS into `got`: 1, or 0 at the end."""
+        """Put a record into `got`; return 1, or 0 at the end."""
         self.budget.step()
         record = reader.record(self._separator)
         self.RT = reader.terminator

@@ -197,7 +197,7 @@ def _string_end(text: str, position: int) -> int:
 
 
 def _regex_end(text: str, position: int) -> int:
-    """Return the position of the slash that ends the expression opened at `position`; -1 for none."""
+    """Return the position of the slash that ends a regular expression; -1 for none on the line."""
     in_brackets = False
     while True:
         position += 1
@@ -294,7 +294,8 @@ class _Lexer:
         elif value in ("/", "/=") and not self._after_operand():
             return self._regex(start)
         elif value == "@" or (value == "|" and self.text.startswith("&", self.position)):
-            shown = "|&" if value == "|" else _DIRECTIVE.match(self.text, start)[0]  # type: ignore[index]
+            found = _DIRECTIVE.match(self.text, start)
+            shown = "|&" if found is None else found[0]
             message = f"error: gawk's `{shown}' is not available here"
             return self._fail(start, AwkSyntaxError(f"{self.source.place(self.line)}: {message}"))
         else:

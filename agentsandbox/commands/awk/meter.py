@@ -1,5 +1,9 @@
-"""What loops of a running awk program draw on: the budget, the weight of what is kept, and the
-output they collect.
+"""The limits of a running awk program: steps, the memory of its arrays and texts, its output.
+
+Steps are drawn in loops and functions (`tick`, `enter`). Memory is estimated: now and then an
+*audit* counts the elements of all arrays and judges the size of their texts by the newest ones; a
+text above `ACCOUNTED` characters is charged when it is made. When much fresh text has been made, an
+audit measures everything.
 """
 
 from __future__ import annotations
@@ -30,15 +34,15 @@ ACCOUNTED = 4096
 _ELEMENT = 50
 """Bytes of an element of an array without its texts."""
 ARRAY_SHARE = 16
-"""What an element of an array is taken to cost, in bytes of `value_bytes`."""
+"""What an element of an array costs of `value_bytes`."""
 AUDIT_CHARACTERS = 8 * 1024 * 1024
-"""Fresh text after which everything that arrays hold is measured."""
+"""Characters of fresh text after which an audit measures everything."""
 AUDIT_SAMPLE = 64
-"""Elements by which the size of the others is judged."""
+"""Elements of an array by which an audit judges the size of the others."""
 AUDIT_LIMITS = 4
-"""Arrays may hold this many times `value_bytes` of text."""
+"""Arrays may hold `value_bytes` of text this many times."""
 _FEW = 3
-"""Texts of its largest size that a call of a function is taken to hold."""
+"""The number of texts that a call of a function is taken to hold."""
 _TEXTS = frozenset((str, Strnum))
 _NUMBERS = frozenset((float, Unset))
 
@@ -58,17 +62,15 @@ class Meter:
         self._ticks = 0
         self._local = 0
         self._locals: WeakValueDictionary[int, Array] = WeakValueDictionary()
-        """Arrays of functions at work, numbered."""
+        """The arrays of functions that are running, numbered."""
         self._nested: list[tuple[int, int, int]] = []
-        """Of each call at work that made large texts: its depth, the bytes that count for it, its
-        largest text."""
+        """For each running call that made large texts: its depth, the bytes that count for it, and
+        the size of its largest text."""
         self._waiting = 0
-        """Bytes that count for all of them."""
+        """The bytes that count for all of them."""
 
     def enter(self) -> bool:
-        """Look at the meter, as a function call that began must now and then; whether it is to
-        `go_on` elsewhere.
-        """
+        """Check the limits at the start of a function; whether it must `go_on` on a new stack."""
         budget = self.budget
         if budget.depth > budget.max_depth:
             budget.depth -= 1
@@ -79,12 +81,12 @@ class Meter:
         return budget.depth > budget.stack_end
 
     def go_on(self, function: Callable[..., T], *arguments: object) -> T:
-        """Begin a call again on a fresh stack."""
+        """Begin a call again on a new stack."""
         self.budget.depth -= 1
         return self.budget.enter(lambda: function(*arguments))
 
     def tick(self) -> int:
-        """A loop has gone round 250 times."""
+        """Account for 250 rounds of a loop; return the number of rounds until the next call."""
         self.budget.step(250)
         self._ticks += 1
         if self.out_size > FLUSH_CHARACTERS or len(self.out) > 2000:
@@ -94,7 +96,7 @@ class Meter:
         return 250
 
     def account(self, size: int) -> None:
-        """A large text was made."""
+        """Account for a large text that was made."""
         self.budget.charge(size)
         self._nest(size)
         self.budget.step(size // 4096)
@@ -104,9 +106,7 @@ class Meter:
             self.audit(measure=True)
 
     def audit(self, measure: bool = False) -> None:
-        """Refuse arrays that hold too many elements or too much text: measured, or else told from
-        their newest elements.
-        """
+        """Refuse arrays that hold too many elements or too much text."""
         elements, characters = self._count(measure)
         self.budget.charge(elements * ARRAY_SHARE)
         if characters // AUDIT_LIMITS > self.budget.value_bytes:
@@ -116,9 +116,7 @@ class Meter:
                 self.audit(measure=True)
 
     def _count(self, measure: bool) -> tuple[int, int]:
-        """Return how many elements all arrays have, and the characters in them and in the variables
-        of functions.
-        """
+        """Return the number of elements of all arrays, and of characters held."""
         elements = 0
         pending, characters = self._held()
         while pending:
@@ -143,24 +141,18 @@ class Meter:
         return elements, characters
 
     def local(self, name: str) -> Array:
-        """Return a new array that belongs to a function call; it counts until the call has
-        forgotten it.
-        """
+        """Return a new array of a function call; it counts until the call ends."""
         array = self._locals[self._local] = Array(name)
         self._local += 1
         return array
 
     def _held(self) -> tuple[list[Array], int]:
-        """All arrays, those of the functions at work too, and the characters of the texts that
-        these may hold.
-        """
+        """Return all arrays, and the characters that running functions may hold."""
         found = {id(array): array for array in (*self.arrays.values(), *self._locals.values())}
         return list(found.values()), self._waiting
 
     def _nest(self, size: int) -> None:
-        """Count a large text for the call that made it, until a call further out makes one: a call
-        holds a few of them.
-        """
+        """Count a large text for the call that made it, until a call further out makes one."""
         nested, depth = self._nested, self.budget.depth
         while nested and nested[-1][0] > depth:
             self._waiting -= nested.pop()[1]
@@ -175,7 +167,7 @@ class Meter:
             raise LimitReached("value_bytes")
 
     def weigh(self, scale: Scale) -> None:
-        """Put on the scale what the program and its input hold."""
+        """Add what the program and its input hold to the scale."""
         elements, characters = self._count(measure=True)
         scale.total += characters + _ELEMENT * elements
         for value in list(self.__dict__.values()):
@@ -183,7 +175,7 @@ class Meter:
                 scale.add(value)
 
     def read_ahead(self, size: int) -> None:
-        """So many characters of input were read."""
+        """Account for characters of input that were read."""
         self._fresh += size
         if self._fresh > AUDIT_CHARACTERS:
             self._fresh = 0
@@ -192,7 +184,7 @@ class Meter:
     # output
 
     def write(self, text: str) -> None:
-        """To standard output, some time."""
+        """Write to standard output, when enough is collected."""
         self.out.append(text)
         self.out_size += len(text)
         if self.out_size > FLUSH_CHARACTERS:
@@ -207,5 +199,5 @@ class Meter:
             self.ctx.stdout.write(data)
 
     def redirect(self, kind: str, name: str, text: str) -> None:
-        """`print … > name` and its kin."""
+        """`print … > name`, `>> name` and `| name`."""
         self.channels.write(kind, name, text)

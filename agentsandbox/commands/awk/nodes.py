@@ -9,10 +9,13 @@ if TYPE_CHECKING:
     from agentsandbox.commands.awk.lexer import Source
 
     Expression: TypeAlias = (
-        "Number | Text | Regex | Name | Index | Field | Assign | Ternary | Binary | Unary | Step | Concat | Match | Membership | Call"
-        " | UserCall | Getline | Grouping"
+        "Number | Text | Regex | Name | Index | Field | Assign | Ternary | Binary | Unary | Step"
+        " | Concat | Match | Membership | Call | UserCall | Getline | Grouping | Parenthesized"
     )
-    Statement: TypeAlias = "Print | ExpressionStatement | If | While | DoWhile | For | ForIn | Switch | Block | Delete | Jump | Return | Exit"
+    Statement: TypeAlias = (
+        "Print | ExpressionStatement | If | While | DoWhile | For | ForIn | Switch | Block"
+        " | Delete | Jump | Return | Exit"
+    )
 
 
 class Node:
@@ -52,7 +55,7 @@ class Number(Node):
 
 
 class Text(Node):
-    """A string constant, its escapes done."""
+    """A string constant without its escapes."""
 
     value: str
 
@@ -157,7 +160,7 @@ class UserCall(Node):
 
 
 class Getline(Node):
-    """`getline`: `kind` is "", "<", "|" or "|&"; the target is None for `$0`."""
+    """`getline`: `kind` is "", "<" or "|"; the target is None for `$0`."""
 
     kind: str
     target: Name | Index | Field | None
@@ -171,7 +174,7 @@ class Grouping(Node):
 
 
 class Print(Node):
-    """`print` and `printf`; `redirection` is "", ">", ">>", "|" or "|&"."""
+    """`print` and `printf`; `redirection` is "", ">", ">>" or "|"."""
 
     formatted: bool
     arguments: list[Expression]
@@ -281,7 +284,7 @@ class Function(Node):
 
 
 class Program(Node):
-    """All rules in order, and the functions by name."""
+    """All rules in order, the functions by name, and the pieces of the source."""
 
     rules: list[Rule]
     functions: dict[str, Function]

@@ -1,7 +1,7 @@
-"""Arrays that records are kept in, one after the other: their elements are in a list.
+"""Arrays that are filled one number after the other, as by `a[NR] = $0`: a list holds the elements.
 
-A dictionary takes some 90 bytes for a key and its place; and making the key's text takes longer
-than all else.
+In a dictionary each element takes some 90 bytes more, and making the text of its key takes longer
+than everything else. `numbered_arrays` finds the arrays of a program that gain by it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from itertools import chain
 from agentsandbox.commands.awk import nodes
 from agentsandbox.commands.awk.arrays import Array
 from agentsandbox.commands.awk.scopes import SPECIAL_ARRAYS, children
-from agentsandbox.commands.awk.shortcuts import target_of
 from agentsandbox.commands.awk.values import UNSET
 
 TYPE_CHECKING = False
@@ -29,11 +28,10 @@ _PIECE = 4096
 
 
 class Numbered(Array):
-    """An array that takes floats as subscripts, too. Its row comes first, then what is in the
-    dictionary.
+    """An array that takes floats as subscripts, too: a row of elements, then a dictionary.
 
-    Once there is a number behind the row, nothing more is appended to it: the order in which gawk
-    walks an array depends on that in which elements were made.
+    Once the dictionary holds a number, nothing more is appended to the row: the order in which gawk
+    walks an array depends on the order in which elements were made.
     """
 
     __slots__ = ("_first", "_key_of", "_next", "_row", "_step")
@@ -47,7 +45,7 @@ class Numbered(Array):
         self._row: list[Any] = []
         self._first = 0.0
         self._next = math.nan
-        """The number that the row can be continued with."""
+        """The number that continues the row; NaN for none."""
 
     # elements
 
@@ -78,7 +76,7 @@ class Numbered(Array):
         return found
 
     def _place(self, key: Any) -> int:
-        """Where in the row an element is; -1 for elsewhere."""
+        """Return the place of an element in the row; -1 for none."""
         if key.__class__ is not float:
             key = str(key)
             if (
@@ -127,7 +125,7 @@ class Numbered(Array):
         return super().pop(self._key_of(key))
 
     def _dissolve(self) -> None:
-        """Have all in the dictionary: the row got a gap."""
+        """Move all into the dictionary: the row got a gap."""
         others, row, numbers = dict(super().items()), self._row, self._numbers()
         self.clear()
         for start in range(0, len(row), _PIECE):
@@ -149,7 +147,7 @@ class Numbered(Array):
     def __contains__(self, key: object) -> bool:
         return self._place(key) >= 0 or super().__contains__(self._key_of(key))
 
-    # all of them
+    # all elements
 
     def __len__(self) -> int:
         return len(self._row) + super().__len__()
@@ -188,14 +186,22 @@ def numbered_arrays(scopes: Scopes) -> frozenset[str]:
     for function in scopes.functions.values():
         for statement in function.body:
             found += [(node, function.name) for node in _descend(scopes, statement)]
-    search = _Search(scopes, {node.variable.name for node, _ in found if _is_loop(node)})  # type: ignore[attr-defined]
+    loops = [node.variable for node, _ in found if isinstance(node, nodes.ForIn)]
+    search = _Search(scopes, {key.name for key in loops if isinstance(key, nodes.Name)})
     for node, name in found:
         search.look_at(node, name)
     return frozenset(search.appended - search.barred)
 
 
-def _is_loop(node: Node) -> bool:
-    return isinstance(node, nodes.ForIn) and isinstance(node.variable, nodes.Name)
+def _target_of(node: Node) -> object:
+    """Return what a node changes, if it is one thing."""
+    if isinstance(node, (nodes.Assign, nodes.Step, nodes.Getline)):
+        return node.target
+    if isinstance(node, nodes.ForIn):
+        return node.variable
+    if isinstance(node, nodes.Call) and node.name in ("sub", "gsub") and len(node.arguments) > 2:
+        return node.arguments[2]
+    return None
 
 
 def _descend(scopes: Scopes, start: Node) -> Iterator[Node]:
@@ -237,8 +243,8 @@ class _Search:
             self._element(node.base, node.subscripts, function)
         elif isinstance(node, nodes.Membership):
             self._element(node.array, node.subscripts, function)
-        elif not isinstance(node, nodes.Delete):
-            target = target_of(node)
+        else:
+            target = _target_of(node)
             if isinstance(target, nodes.Index) and isinstance(target.base, nodes.Name):
                 self._change(node, target.base, target.subscripts[0], function)
 

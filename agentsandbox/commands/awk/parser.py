@@ -2,27 +2,8 @@
 
 from __future__ import annotations
 
+from agentsandbox.commands.awk import nodes
 from agentsandbox.commands.awk.lexer import AwkSyntaxError, Source, point_at
-from agentsandbox.commands.awk.nodes import (
-    Block,
-    Delete,
-    DoWhile,
-    Exit,
-    ExpressionStatement,
-    For,
-    ForIn,
-    Function,
-    Grouping,
-    If,
-    Jump,
-    Print,
-    Program,
-    Return,
-    Rule,
-    Switch,
-    Unary,
-    While,
-)
 from agentsandbox.commands.awk.scopes import SPECIAL_ARRAYS, SPECIAL_NAMES
 from agentsandbox.commands.awk.terms import CONCAT, Terms
 
@@ -34,9 +15,9 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.budget import Budget
 
 
-def parse(sources: Sequence[Source], warn: Callable[[str], None], budget: Budget) -> Program:
+def parse(sources: Sequence[Source], warn: Callable[[str], None], budget: Budget) -> nodes.Program:
     """Return the program that the pieces form together. Raises `AwkSyntaxError`."""
-    program = Program(1, [], {}, [])
+    program = nodes.Program(1, [], {}, [])
     for number, source in enumerate(sources):
         numbered = Source(source.name, source.text, number)
         program.sources.append(numbered)
@@ -49,7 +30,7 @@ def parse(sources: Sequence[Source], warn: Callable[[str], None], budget: Budget
 
 class _Parser(Terms):
     def __init__(
-        self, source: Source, warn: Callable[[str], None], program: Program, budget: Budget
+        self, source: Source, warn: Callable[[str], None], program: nodes.Program, budget: Budget
     ) -> None:
         super().__init__(source, warn, program.functions, budget)
         self.rules = program.rules
@@ -58,7 +39,7 @@ class _Parser(Terms):
         self.in_function = False
         self.rule_kind = ""
         self.complaints: list[str] = []
-        """Errors that do not keep the rest from being read."""
+        """Errors after which parsing continues."""
 
     # rules
 
@@ -77,9 +58,8 @@ class _Parser(Terms):
                     line = self.token.line + (
                         self.peek().kind == "NEWLINE" and self.peek(2).kind != "EOF"
                     )
-                    self.complaints.append(
-                        f"{self.source.place(line)}: each rule must have a pattern or an action part"
-                    )
+                    message = "each rule must have a pattern or an action part"
+                    self.complaints.append(f"{self.source.place(line)}: {message}")
                 self.advance()
             if self.token.kind == "EOF":
                 return
@@ -90,7 +70,7 @@ class _Parser(Terms):
             self.rule_end()
 
     def rule_end(self) -> None:
-        """A semicolon may follow a rule, and newlines before it where the rule has braces."""
+        """Skip a semicolon after a rule, and newlines before it if the rule has braces."""
         if self.tokens[self.position - 1].kind == "}":
             self.newlines()
         if self.token.kind == ";":
@@ -111,11 +91,11 @@ class _Parser(Terms):
                     )
                 raise self.unexpected()
             self.rule_kind = kind
-            self.rules.append(Rule(line, kind, None, None, self.action()))
+            self.rules.append(nodes.Rule(line, kind, None, None, self.action()))
             return
         self.rule_kind = "pattern"
         if kind == "{":
-            self.rules.append(Rule(line, "always", None, None, self.action()))
+            self.rules.append(nodes.Rule(line, "always", None, None, self.action()))
             return
         first = self.expression()
         last = None
@@ -127,7 +107,7 @@ class _Parser(Terms):
         if action is None and self.token.kind not in ("NEWLINE", ";", "EOF"):
             raise self.unexpected()
         self.rules.append(
-            Rule(line, "range" if last is not None else "pattern", first, last, action)
+            nodes.Rule(line, "range" if last is not None else "pattern", first, last, action)
         )
 
     def action(self) -> list[Statement]:
@@ -149,48 +129,48 @@ class _Parser(Terms):
             raise self.unexpected()
         self.advance()
         self.expect("(")
+        parameters = self.read_parameters(name)
+        self.newlines()
+        known = (self.functions, self.variables, SPECIAL_NAMES, SPECIAL_ARRAYS)
+        if any(name in names for names in known):
+            raise self.error(f"error: function name `{name}' previously defined", name_line)
+        self.in_function = True
+        self.rule_kind = "function"
+        self.parameters, self.defining = parameters, name
+        self.functions[name] = nodes.Function(line, name, list(parameters), self.action())
+        self.parameters, self.defining = {}, ""
+        self.in_function = False
+
+    def read_parameters(self, function: str) -> dict[str, int]:
+        """Read the parameters up to their closing parenthesis; return the place of each."""
         parameters: dict[str, int] = {}
         while self.token.kind != ")":
-            parameter = self.expect("NAME").value
-            if parameter == name:
-                raise self.error(
-                    f"error: function `{name}': cannot use function name as parameter name"
+            name = self.expect("NAME").value
+            problem = ""
+            if name == function:
+                problem = "cannot use function name as parameter name"
+            elif name in parameters:
+                problem = (
+                    f"parameter #{len(parameters) + 1}, `{name}', duplicates parameter"
+                    f" #{parameters[name]}"
                 )
-            if parameter in parameters:
-                raise self.error(
-                    f"error: function `{name}': parameter #{len(parameters) + 1}, `{parameter}', duplicates parameter "
-                    f"#{parameters[parameter]}"
-                )
-            if parameter in SPECIAL_NAMES or parameter in SPECIAL_ARRAYS:
-                raise self.error(
-                    f"error: function `{name}': cannot use special variable `{parameter}' as a function parameter"
-                )
-            parameters[parameter] = len(parameters) + 1
+            elif name in SPECIAL_NAMES or name in SPECIAL_ARRAYS:
+                problem = f"cannot use special variable `{name}' as a function parameter"
+            if problem:
+                raise self.error(f"error: function `{function}': {problem}")
+            parameters[name] = len(parameters) + 1
             if self.token.kind == ",":
                 self.advance()
                 self.newlines()
             elif self.token.kind != ")":
                 raise self.unexpected()
         self.advance()
-        self.newlines()
-        if (
-            name in self.functions
-            or name in self.variables
-            or name in SPECIAL_NAMES
-            or name in SPECIAL_ARRAYS
-        ):
-            raise self.error(f"error: function name `{name}' previously defined", name_line)
-        self.in_function = True
-        self.rule_kind = "function"
-        self.parameters, self.defining = parameters, name
-        self.functions[name] = Function(line, name, list(parameters), self.action())
-        self.parameters, self.defining = {}, ""
-        self.in_function = False
+        return parameters
 
     # statements
 
     def statements(self) -> list[Statement]:
-        """Up to a closing brace, `case` or `default`, which stay."""
+        """Read up to a closing brace, `case` or `default`, which is not taken."""
         found: list[Statement] = []
         while True:
             while self.token.kind in ("NEWLINE", ";"):
@@ -213,24 +193,24 @@ class _Parser(Terms):
         return result
 
     def terminate(self) -> None:
-        """The end of a simple statement."""
+        """Skip the end of a simple statement."""
         if self.token.kind in (";", "NEWLINE"):
             self.advance()
         elif self.token.kind not in ("}", "EOF"):
             raise self.unexpected()
 
     def body(self) -> Statement:
-        """The statement a condition governs, perhaps on the next line, perhaps empty."""
+        """Read the statement behind a condition, which may be on the next line, or empty."""
         self.newlines()
         if self.token.kind == ";":
-            return Block(self.advance().line, [])
+            return nodes.Block(self.advance().line, [])
         if self.token.kind in ("}", "EOF"):
             raise self.unexpected()
         return self.statement()
 
     def block(self) -> Statement:
         line = self.token.line
-        return Block(line, self.action())
+        return nodes.Block(line, self.action())
 
     def if_statement(self) -> Statement:
         line = self.advance().line
@@ -242,18 +222,18 @@ class _Parser(Terms):
         while self.peek(ahead).kind in ("NEWLINE", ";"):
             ahead += 1
         if self.peek(ahead).kind != "else":
-            return If(line, condition, yes, None)
+            return nodes.If(line, condition, yes, None)
         while self.token.kind != "else":
             self.advance()
         self.advance()
-        return If(line, condition, yes, self.body())
+        return nodes.If(line, condition, yes, self.body())
 
     def while_statement(self) -> Statement:
         line = self.advance().line
         self.expect("(")
         condition = self.expression()
         self.expect(")")
-        return While(line, condition, self.loop_body())
+        return nodes.While(line, condition, self.loop_body())
 
     def loop_body(self) -> Statement:
         self.in_loop += 1
@@ -271,7 +251,7 @@ class _Parser(Terms):
         condition = self.expression()
         self.expect(")")
         self.terminate()
-        return DoWhile(line, body, condition)
+        return nodes.DoWhile(line, body, condition)
 
     def for_statement(self) -> Statement:
         line = self.advance().line
@@ -283,7 +263,7 @@ class _Parser(Terms):
             array = self.name_or_index()
             if self.token.kind == ")":
                 self.advance()
-                return ForIn(line, variable, array, self.loop_body())
+                return nodes.ForIn(line, variable, array, self.loop_body())
             self.position = saved
             self.token = self.tokens[saved]
         start = None if self.token.kind == ";" else self.simple()
@@ -294,7 +274,7 @@ class _Parser(Terms):
         self.newlines()
         step = None if self.token.kind == ")" else self.simple()
         self.expect(")")
-        return For(line, start, condition, step, self.loop_body())
+        return nodes.For(line, start, condition, step, self.loop_body())
 
     def switch_statement(self) -> Statement:
         line = self.advance().line
@@ -320,13 +300,13 @@ class _Parser(Terms):
             cases.append((value, self.statements()))
         self.in_switch -= 1
         self.advance()
-        return Switch(line, subject, cases)
+        return nodes.Switch(line, subject, cases)
 
     def case_value(self) -> Expression:
         token = self.token
         if token.kind in ("-", "+") and self.peek().kind == "NUMBER":
             self.advance()
-            return Unary(token.line, token.kind, self.operand())
+            return nodes.Unary(token.line, token.kind, self.operand())
         if token.kind not in ("NUMBER", "STRING", "ERE"):
             raise self.unexpected()
         return self.operand()
@@ -347,7 +327,7 @@ class _Parser(Terms):
             if not (kind == "nextfile" and self.rule_kind == "BEGINFILE"):
                 raise self.error(f"error: `{kind}' used in {self.rule_kind} action")
         self.terminate()
-        return Jump(token.line, kind)
+        return nodes.Jump(token.line, kind)
 
     def return_statement(self) -> Statement:
         token = self.token
@@ -356,19 +336,19 @@ class _Parser(Terms):
         self.advance()
         value = None if self.token.kind in (";", "NEWLINE", "}", "EOF") else self.expression()
         self.terminate()
-        return Return(token.line, value)
+        return nodes.Return(token.line, value)
 
     def exit_statement(self) -> Statement:
         line = self.advance().line
         value = None if self.token.kind in (";", "NEWLINE", "}", "EOF") else self.expression()
         self.terminate()
-        return Exit(line, value)
+        return nodes.Exit(line, value)
 
     def empty(self) -> Statement:
-        return Block(self.advance().line, [])
+        return nodes.Block(self.advance().line, [])
 
     def simple(self) -> Statement:
-        """A statement that may stand in the head of a `for`."""
+        """Read a statement that the head of a `for` may hold."""
         line = self.token.line
         if self.token.kind in ("print", "printf"):
             return self.print_statement()
@@ -380,8 +360,8 @@ class _Parser(Terms):
                 self.expect(")")
             else:
                 target = self.name_or_index()
-            return Delete(line, target)
-        return ExpressionStatement(line, self.expression())
+            return nodes.Delete(line, target)
+        return nodes.ExpressionStatement(line, self.expression())
 
     def print_statement(self) -> Statement:
         token = self.advance()
@@ -394,7 +374,7 @@ class _Parser(Terms):
                 self.advance()
                 self.newlines()
                 arguments.append(self.expression())
-            if len(arguments) == 1 and isinstance(arguments[0], Grouping):
+            if len(arguments) == 1 and isinstance(arguments[0], nodes.Grouping):
                 arguments = arguments[0].items
         redirection = ""
         destination = None
@@ -404,12 +384,12 @@ class _Parser(Terms):
         self.no_greater = saved
         for argument in arguments:
             self.refuse_grouping(argument)
-        return Print(token.line, formatted, arguments, redirection, destination)
+        return nodes.Print(token.line, formatted, arguments, redirection, destination)
 
 
 _COMPOUND: dict[str, Callable[[_Parser], Statement]] = {
-    "{": _Parser.block, "if": _Parser.if_statement, "while": _Parser.while_statement, "do": _Parser.do_statement,
-    "for": _Parser.for_statement, "switch": _Parser.switch_statement, "break": _Parser.jump, "continue": _Parser.jump,
-    "next": _Parser.jump, "nextfile": _Parser.jump, "return": _Parser.return_statement, "exit": _Parser.exit_statement,
-    ";": _Parser.empty,
+    "{": _Parser.block, "if": _Parser.if_statement, "while": _Parser.while_statement,
+    "do": _Parser.do_statement, "for": _Parser.for_statement, "switch": _Parser.switch_statement,
+    "return": _Parser.return_statement, "exit": _Parser.exit_statement, ";": _Parser.empty,
+    **dict.fromkeys(("break", "continue", "next", "nextfile"), _Parser.jump),
 }  # fmt: skip

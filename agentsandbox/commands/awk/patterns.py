@@ -1,4 +1,4 @@
-"""Regular expressions as awk uses them: compiled patterns bound to the budget of the run."""
+"""Regular expressions of awk: compiled patterns that draw on the budget of the run."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ _FEW_CHARACTERS = re.compile(r"\[[^]\\^[-]{2,4}\]")
 
 
 def written_plainly(source: str) -> str:
-    """A regular expression with ASCII characters in the place of their codes: gawk takes even
-    operators for such.
+    """Return a regular expression with ASCII characters for their codes.
+
+    gawk reads codes first: the code of an operator is that operator.
     """
 
     def replace(found: re.Match[str]) -> str:
@@ -32,8 +33,12 @@ def written_plainly(source: str) -> str:
 
 
 class Pattern:
-    """A pattern; `search(text, position)` gives the leftmost longest match, `test(text)` tells
-    whether there is one.
+    """A pattern.
+
+    `search(text, position)`  returns the leftmost longest match
+    `test(text)`              whether there is one
+    `split(text)`             returns what is between the matches in a text that is not empty; None
+                              where that takes one search after the other
     """
 
     __slots__ = ("literal", "never_empty", "search", "split", "test")
@@ -54,16 +59,14 @@ class Pattern:
             raise AwkFatal(f"invalid regexp: {error.message}: /{source}/") from None
         fast, fast_test = regex.fast, regex.fast_test
         self.literal = regex.literal
-        """The one text that it matches, if there is just one."""
+        """The only text that it matches, "" if there are several."""
         self.never_empty = (
             fast
             if fast is not None and fast.search("") is None and not _ASSERTIONS.search(source)
             else None
         )
-        """The `re.Pattern` to substitute by when no match can be empty."""
+        """The `re.Pattern` for substitutions if no match can be empty."""
         self.split = self._splitter(source, ignore_case=ignore_case)
-        """Cuts a text that is not empty into what is between the matches; None if that takes one
-        search after the other."""
         if fast is not None:
             self.search = fast.search
         else:

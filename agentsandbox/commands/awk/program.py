@@ -49,8 +49,10 @@ class _FailedError(Exception):
         super().__init__(lines[0] if lines else "")
 
 
-class _Task(tuple["tuple[tuple[str, str], ...]", "frozenset[str]", "frozenset[str]"]):  # noqa: SLOT001 - it has an attribute
-    """What is to be compiled: the sources, the names assigned, and those assigned by operands.
+class _Task(  # noqa: SLOT001 - it has an attribute
+    tuple["tuple[tuple[str, str], ...]", "frozenset[str]", "frozenset[str]"]
+):
+    """A program to compile: the sources, the names assigned, and the names assigned by operands.
 
     Equal tasks give equal programs, whatever `budget` compiling them draws on.
     """
@@ -162,7 +164,7 @@ def _split_assignment(word: str) -> tuple[str, str]:
 
 
 def _report(ctx: CommandContext, line: str, told: set[str]) -> None:
-    """Write a message; a warning about an escape is written once, wherever that stands."""
+    """Write a message; the same warning about an escape is written only once."""
     warning = line.partition("warning: ")[2]
     if "escape sequence" not in warning or warning not in told:
         ctx.stderr.write(encode(f"{ctx.name}: {line}\n"))

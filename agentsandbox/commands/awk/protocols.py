@@ -1,7 +1,6 @@
-"""What parts of the compiler need of the whole compiler, and parts of a run of the whole run.
+"""The run of a program as its channels and its built-in functions use it.
 
-`Expressions` is made of modules that call it back, as is `Runtime`: both are known to them only as
-far as these protocols say.
+`Runtime` is made of parts that call it back; they know it only by this protocol.
 """
 
 from __future__ import annotations
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
         ctx: CommandContext
         functions: dict[str, tuple[Callable[..., Any], str]]
         got: str
+        line: int
         out: list[str]
         text: Callable[[object], str]
         told_of_bytes: bool

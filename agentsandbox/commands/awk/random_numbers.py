@@ -1,4 +1,4 @@
-"""`rand`: the generator that gawk carries, so that a seed gives the numbers that it gives there."""
+"""`rand`: the generator of gawk, so that a seed gives the same numbers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _MASK = 0xFFFFFFFF
 _RANGE = float(1 << 31)
 
 
-class Chance:
+class RandomNumbers:
     """An additive feedback generator of degree 63, its output shuffled through a table of 512."""
 
     __slots__ = ("_front", "_last", "_rear", "_state", "_table")
@@ -40,7 +40,7 @@ class Chance:
         return self._last
 
     def next(self) -> float:
-        """A number from 0 to 1, 1 excluded."""
+        """Return a number from 0 to 1, without 1."""
         while True:
             low = self._shuffled()
             value = 0.5 + (low / _RANGE + self._shuffled()) / _RANGE - 0.5
@@ -49,7 +49,7 @@ class Chance:
 
 
 def _follow(value: int) -> int:
-    """The minimal standard generator: 16807 x mod 2^31 - 1, on signed 32-bit numbers."""
+    """Return the next number of the minimal standard generator: 16807 x mod 2^31 - 1, on signed 32-bit numbers."""
     if value == 0:
         value = 123459876
     number = value - (1 << 32) if value & 0x80000000 else value
@@ -61,6 +61,6 @@ def _follow(value: int) -> int:
 
 
 def _divide(number: int, by: int) -> tuple[int, int]:
-    """Quotient and remainder as C has them: towards zero."""
+    """Return quotient and remainder as C does: towards zero."""
     quotient = abs(number) // by * (1 if number >= 0 else -1)
     return quotient, number - quotient * by

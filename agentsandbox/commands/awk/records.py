@@ -1,5 +1,7 @@
-"""Input cut into records: by newline, one character, a regular expression, or blank lines; and
-records into fields.
+"""Input split into records, and records into fields.
+
+Records end by a character, a regular expression or blank lines. A newline is the usual case: then
+`block` returns all the records that were read in one call.
 """
 
 from __future__ import annotations
@@ -16,15 +18,16 @@ if TYPE_CHECKING:
 
 READ_BYTES = 4 * 65536
 _READ_LITTLE = 16384
-"""The same where an event loop waits."""
+"""Bytes that are read at once while an event loop waits."""
 _ODD_BLANKS = tuple("\r\v\f\x1c\x1d\x1e\x1f")
 _WIDE_BLANKS = tuple(
-    "\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
+    "\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028"
+    "\u2029\u202f\u205f\u3000"
 )
 
 
 def is_plain(text: str) -> bool:
-    """Whether `str.split` splits it as awk does: no blanks but space, tab and newline."""
+    """Whether `str.split` splits a text as awk does: its blanks are space, tab and newline."""
     for blank in _ODD_BLANKS:
         if blank in text:
             return False
@@ -36,7 +39,7 @@ def is_plain(text: str) -> bool:
 
 
 def split_words(text: str) -> list[str]:
-    """Fields between runs of spaces, tabs and newlines."""
+    """Return the fields between runs of spaces, tabs and newlines."""
     if is_plain(text):
         return text.split()
     return [word for word in text.replace("\t", " ").replace("\n", " ").split(" ") if word]
@@ -85,7 +88,7 @@ class Separator:
 
 
 class RecordReader:
-    """Records from one input. `terminator` is the text that ended the last one: RT."""
+    """The records of one input. `terminator` is the text that ended the last one: RT."""
 
     __slots__ = (
         "_budget",
@@ -133,9 +136,7 @@ class RecordReader:
         return bool(data) or not self._ended
 
     def block(self, separator: str) -> list[str] | None:
-        """Many records at once, ended by a character; None at the end. The last of the input may
-        lack its end.
-        """
+        """Return many records that end by a character; None at the end of the input."""
         while True:
             text, start = self._text, self._position
             last = text.rfind(separator, start)
@@ -153,13 +154,13 @@ class RecordReader:
                 return [rest] if rest else None
 
     def push_back(self, records: list[str], separator: str) -> None:
-        """Give back what was not used: RS has changed."""
+        """Take back records that were not used: RS has changed."""
         if records:
             self._text = separator.join(records) + self.terminator + self._text[self._position :]
             self._position = 0
 
     def record(self, separator: Separator) -> str | None:
-        """The next record; None at the end."""
+        """Return the next record; None at the end."""
         if separator.kind == "character":
             return self._by_character(separator.character)
         if separator.kind == "paragraph":
@@ -229,15 +230,11 @@ class RecordReader:
                     found = pattern.search(self._text, self._position)
                 if found is not None and found.end() > found.start():
                     return self._take(found.start(), found.end())
-                rest = self._rest()
-                if rest is not None and rest.endswith("\n"):  # gawk drops the file's last newline
-                    self.terminator = ""
-                    return rest
-                return rest
+                return self._rest()
 
 
 def _complete(data: bytes) -> int:
-    """How many bytes of `data` do not belong to a character that is cut off at the end."""
+    """Return the number of bytes before a character that is cut off at the end."""
     for back in range(1, min(4, len(data)) + 1):
         byte = data[-back]
         if byte < 0x80:

@@ -1,5 +1,5 @@
-"""What a running awk program stands on: its special variables, its record, and the functions that
-need either.
+"""The runtime of a compiled program: its special variables, and the built-in functions that need
+the state of the run.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from agentsandbox.commands.awk.codegen import Compiled
-    from agentsandbox.commands.awk.random_numbers import Chance
+    from agentsandbox.commands.awk.random_numbers import RandomNumbers
     from agentsandbox.commands.awk.values import Value
     from agentsandbox.contract.command import CommandContext
 
@@ -42,7 +42,7 @@ _NO_CHARACTER = re.compile("[\udc80-\udcff]")
 
 
 class Runtime(Input):
-    """One run of one program. Generated code reads and writes its attributes."""
+    """One run of one program. Generated code reads and writes the attributes."""
 
     def __init__(
         self, ctx: CommandContext, warn: Callable[[str, int], None], *, bytewise: bool
@@ -58,7 +58,7 @@ class Runtime(Input):
         self.LINT: Any = 0.0
         self.status = 0
         self.told_of_bytes = False
-        """Whether there was a warning of bytes that are no characters."""
+        """Whether a warning of bytes that are no characters was given."""
         self.functions: dict[str, tuple[Callable[..., Any], str]] = {}
         self.in_end = False
         self.channels = Channels(self)
@@ -66,24 +66,25 @@ class Runtime(Input):
         self.text = self.conversions["text"]
         self.key = self.conversions["key"]
         self._seed = 1.0
-        self._chance: Chance | None = None
+        self._random: RandomNumbers | None = None
         self._choose_splitter()
 
     # running
 
     def run(self, compiled: Compiled) -> None:
-        """Run the program to its end; output is written out by then."""
+        """Run the program to its end."""
         self.uses_terminator = "rt.RT" in compiled.source
         names = namespace(self)
-        exec(compiled.code, names)  # noqa: S102 - our own compiler's output, holding no text of the script but by repr()
+        # our own compiler's output: it holds text of the script only by repr()
+        exec(compiled.code, names)  # noqa: S102
         names["run"](self)
 
     def initial(self, name: str) -> Value:
-        """A variable's value before BEGIN: what `-v` gave."""
+        """Return a variable's value before BEGIN: what `-v` gave."""
         return self.variables.get(name, UNSET)
 
     def begin_end(self) -> None:
-        """END starts."""
+        """Note that END starts."""
         self.in_end = True
 
     def set_status(self, number: float) -> None:
@@ -91,11 +92,11 @@ class Runtime(Input):
         self.status = int(number) & 255 if number - number == 0.0 else 0
 
     def no_format(self, name: str) -> str:
-        """`printf` or `sprintf` without arguments."""
+        """Refuse `printf` or `sprintf` without arguments."""
         raise AwkFatal(f"{name}: no arguments")
 
     def too_few(self, name: str) -> float:
-        """`and`, `or`, `xor` with fewer than two arguments."""
+        """Refuse `and`, `or`, `xor` with fewer than two arguments."""
         raise AwkFatal(f"{name}: called with less than two arguments")
 
     def sprintf(self, template: str, values: Sequence[object]) -> str:
@@ -108,14 +109,14 @@ class Runtime(Input):
         return made
 
     def sound(self, text: str) -> str:
-        """The text up to a byte that is no character: what `printf` pads or cuts ends there."""
+        """Return the text up to a byte that is no character, where `printf` stops to pad or cut."""
         if self.bytewise or text.isascii():
             return text
         found = _NO_CHARACTER.search(text)
         return text if found is None else text[: found.start()]
 
     def index(self, text: str, sought: str) -> float:
-        """`index` of a program that knows IGNORECASE."""
+        """`index` in a program that uses IGNORECASE."""
         if self.IGNORECASE:
             text, sought = text.casefold(), sought.casefold()
         return float(text.find(sought) + 1)
@@ -125,12 +126,12 @@ class Runtime(Input):
         return "unassigned" if number > count else str(kind_of(value))
 
     def _order(self) -> str | None:
-        """PROCINFO["sorted_in"]."""
+        """Return PROCINFO["sorted_in"], None if it is not set."""
         how = self.arrays["PROCINFO"].get("sorted_in") if "PROCINFO" in self.arrays else None
         return None if how is None or isinstance(how, Unset) else self.text(how)
 
     def walk(self, array: Array) -> Iterable[str]:
-        """The keys for `for (key in array)`."""
+        """Return the keys for `for (key in array)`."""
         self.budget.step(len(array) // 8 + 1)
         how = self._order()
         return array.walk(self.budget.step) if how is None else sorted_keys(self, array, how)
@@ -175,7 +176,7 @@ class Runtime(Input):
         return float(len(pieces))
 
     def substitute(self, pattern: Pattern, replacement: str, text: str, every: bool) -> float:
-        """`sub` and `gsub`: the new text in `got`, the number of replacements back."""
+        """`sub` and `gsub`: put the new text in `got`, return the number of replacements."""
         self.got, count = substitute(pattern, replacement, text, every, self.budget)
         if count and len(self.got) > ACCOUNTED:
             self.account(len(self.got))
@@ -184,7 +185,7 @@ class Runtime(Input):
     def substituter(
         self, pattern: Pattern, replacement: str, every: bool
     ) -> Callable[[str], float]:
-        """`substitute` for what a program says once and for all."""
+        """Return `substitute` for a constant pattern and a constant replacement."""
         return substituter(self, pattern, replacement, every)
 
     def gensub(self, pattern: Pattern, replacement: str, how: Value, text: str) -> str:
@@ -202,7 +203,7 @@ class Runtime(Input):
         return result
 
     def match(self, text: str, pattern: Pattern, captures: Array | None) -> float:
-        """`match`: sets RSTART and RLENGTH, and the array of groups."""
+        """`match`: set RSTART, RLENGTH and the array of groups."""
         found = pattern.search(text)
         if captures is not None:
             captures.clear()
@@ -231,17 +232,17 @@ class Runtime(Input):
 
     def rand(self) -> float:
         """`rand`."""
-        if self._chance is None:
-            from agentsandbox.commands.awk.random_numbers import Chance  # few programs need it
+        if self._random is None:
+            from agentsandbox.commands.awk.random_numbers import RandomNumbers
 
-            self._chance = Chance(int(self._seed) if abs(self._seed) < 1e18 else 0)
-        return self._chance.next()
+            self._random = RandomNumbers(int(self._seed) if abs(self._seed) < 1e18 else 0)
+        return self._random.next()
 
     def srand(self, seed: float | None = None) -> float:
-        """`srand`: the previous seed."""
+        """`srand`: set a seed, return the previous one."""
         before = self._seed
         self._seed = float(int(self.ctx.host.clock())) if seed is None else seed + 0.0
-        self._chance = None
+        self._random = None
         return before
 
     def systime(self) -> float:

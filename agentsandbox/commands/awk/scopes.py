@@ -1,9 +1,10 @@
-"""What a program's names are: which are arrays, which only ever hold numbers, which fields it reads
-and changes.
+"""What the names of a program are: which are arrays, which only ever hold numbers, and which
+fields the program reads and changes.
 
-Awk declares nothing, so this is found from use: by walking the whole tree once and then iterating
-to a fixed point, because an untyped parameter is an array when a function it is passed to takes an
-array.
+Awk declares nothing, so this is found from use. One walk over the tree notes every use. Then the
+notes that depend on one another are applied again and again until nothing changes (a fixed point):
+a parameter is an array when a function that it is passed to takes an array, and a variable holds
+text when it is assigned a variable that does.
 """
 
 from __future__ import annotations
@@ -23,13 +24,23 @@ if TYPE_CHECKING:
 
 SPECIAL_NUMBERS = frozenset(("RSTART", "RLENGTH"))
 SPECIAL_NAMES = frozenset(
-    "NR FNR NF FS OFS ORS RS RT RSTART RLENGTH SUBSEP CONVFMT OFMT FILENAME IGNORECASE FPAT FIELDWIDTHS ERRNO BINMODE ARGC "
-    "ARGIND LINT".split()
+    "NR FNR NF FS OFS ORS RS RT RSTART RLENGTH SUBSEP CONVFMT OFMT FILENAME IGNORECASE FPAT"
+    " FIELDWIDTHS ERRNO BINMODE ARGC ARGIND LINT".split()
 )
 SPECIAL_ARRAYS = frozenset(("ENVIRON", "ARGV", "PROCINFO", "FUNCTAB"))
-NUMERIC_CALLS = frozenset(
-    "length index split sub gsub match sin cos atan2 exp log sqrt int rand srand system close fflush systime mktime asort asorti and or "
-    "xor lshift rshift compl strtonum isarray".split()
+_NUMERIC_CALLS = frozenset(
+    "length index split sub gsub match sin cos atan2 exp log sqrt int rand srand system close"
+    " fflush systime mktime asort asorti and or xor lshift rshift compl strtonum isarray".split()
+)
+_NUMERIC_NODES = (
+    nodes.Number,
+    nodes.Binary,
+    nodes.Unary,
+    nodes.Step,
+    nodes.Match,
+    nodes.Membership,
+    nodes.Getline,
+    nodes.Regex,
 )
 _ARRAY_ARGUMENTS = {
     "split": (1,),
@@ -41,7 +52,7 @@ _SPLITTERS = frozenset(("FS", "FPAT", "FIELDWIDTHS"))
 
 
 def children(node: object) -> Iterator[Node]:
-    """The nodes directly below a node, or below lists and tuples of them."""
+    """Yield the nodes directly below a node."""
     if isinstance(node, nodes.Node):
         for name in type(node).__annotations__:
             yield from _nodes_of(getattr(node, name))
@@ -65,7 +76,7 @@ class Scopes:
         self.arrays: set[Key] = set()
         self.scalars: set[Key] = set()
         self.texts: set[Key] = {("", name) for name in assigned_outside}
-        """Scalars that may hold something else than a number."""
+        """Scalars that may hold text."""
         self.mixed_elements: set[Key] = set()
         """Arrays whose elements may be something else than numbers."""
         self.text_functions: set[str] = set()
@@ -79,17 +90,18 @@ class Scopes:
         self.plain_getline = False
         self.uses_getline = False
         self.changes_record = False
-        """Whether `$0` is not always what was read."""
+        """Whether the program changes `$0`."""
         self.indirect = False
         self.changes_operands = False
-        """Whether operands may become assignments of any variable."""
+        """Whether the program changes ARGV: operands may then assign any variable."""
         self.nested = False
         """Whether an element may be an array."""
         self.field_functions: set[str] = set()
-        """Functions that look at the fields or the record, also through others."""
+        """Functions that use the fields or the record, also through others."""
         self._calls: list[tuple[str, str, list[Expression]]] = []
         self._callees: dict[str, set[str]] = {}
-        self._typed: list[tuple[str, Expression, Key]] = []
+        self._typed: list[tuple[str, Expression, Key, bool]] = []
+        """What is assigned: the function, the value, the target, whether to an element of it."""
         self._returns: list[tuple[str, Expression]] = []
         for rule in program.rules:
             self._walk(rule, "", rule.kind == "BEGIN")
@@ -100,9 +112,7 @@ class Scopes:
         self._refuse()
 
     def _refuse(self) -> None:
-        """The table of the variables is not there, and those of awk's own that are scalars are no
-        arrays.
-        """
+        """Refuse SYMTAB, and scalars of awk's own as arrays."""
         if "SYMTAB" in self.names:
             raise AwkSyntaxError("fatal: SYMTAB is not available here")
         for name in sorted(self.names & SPECIAL_NAMES):
@@ -112,7 +122,7 @@ class Scopes:
     # what a name means
 
     def key(self, function: str, name: str) -> Key:
-        """The scope in which a function's `name` lives."""
+        """Return the scope of a name used in a function, and the name."""
         if function and name in self.functions[function].parameters:
             return (function, name)
         return ("", name)
@@ -124,20 +134,7 @@ class Scopes:
 
     def is_numeric(self, function: str, expression: Expression) -> bool:
         """Whether the expression is a float whatever happens."""
-        if isinstance(
-            expression,
-            (
-                nodes.Number,
-                nodes.Binary,
-                nodes.Step,
-                nodes.Match,
-                nodes.Membership,
-                nodes.Getline,
-                nodes.Regex,
-            ),
-        ):
-            return True
-        if isinstance(expression, nodes.Unary):
+        if isinstance(expression, _NUMERIC_NODES):
             return True
         if isinstance(expression, nodes.Assign):
             return expression.operator != "=" or self.is_numeric(function, expression.value)
@@ -153,14 +150,12 @@ class Scopes:
                 and self.key(function, expression.name) not in self.texts
             )
         if isinstance(expression, nodes.Index):
-            base = expression.base
-            return (
-                isinstance(base, nodes.Name)
-                and self.key(function, base.name) not in self.mixed_elements
-                and (self.key(function, base.name) in self.arrays)
-            )
+            if not isinstance(expression.base, nodes.Name):
+                return False
+            key = self.key(function, expression.base.name)
+            return key in self.arrays and key not in self.mixed_elements
         if isinstance(expression, nodes.Call):
-            return expression.name in NUMERIC_CALLS
+            return expression.name in _NUMERIC_CALLS
         if isinstance(expression, nodes.UserCall):
             return expression.name in self.functions and expression.name not in self.text_functions
         return False
@@ -241,7 +236,7 @@ class Scopes:
     def _target(
         self, target: Node | None, function: str, in_begin: bool, value: Expression | None
     ) -> None:
-        """Something is assigned: `value`, or text when that is None."""
+        """Note that something is assigned: `value`, or text if that is None."""
         if isinstance(target, nodes.Name):
             key = self.key(function, target.name)
             if not key[0] and target.name in SPECIAL_NAMES:
@@ -251,14 +246,15 @@ class Scopes:
             if value is None:
                 self.texts.add(key)
             else:
-                self._typed.append((function, value, key))
+                self._typed.append((function, value, key, False))
         elif isinstance(target, nodes.Index):
             if isinstance(target.base, nodes.Name) and target.base.name == "ARGV":
                 self.changes_operands = True
             if value is None or not isinstance(target.base, nodes.Name):
                 self._mix(function, target)
             else:
-                self._typed.append((function, value, ("[", *self.key(function, target.base.name))))  # type: ignore[arg-type]
+                key = self.key(function, target.base.name)
+                self._typed.append((function, value, key, True))
         elif isinstance(target, nodes.Field):
             if isinstance(target.number, nodes.Number) and target.number.value == 0:
                 self.changes_record = True
@@ -337,43 +333,33 @@ class Scopes:
                 self.text_functions.add(function.name)
                 self.texts.update((function.name, parameter) for parameter in function.parameters)
         while True:
-            before = (
-                len(self.arrays),
-                len(self.mixed_elements),
-                len(self.texts),
-                len(self.text_functions),
-                len(self.field_functions),
-            )
+            before = self._size()
             self.budget.step(len(self._typed) + len(self._returns))
             for caller, name, arguments in self._calls:
                 self.budget.step(len(arguments) + 1)
                 self._settle_call(caller, name, arguments)
-            for scope, value, key in self._typed:
+            for scope, value, key, is_element in self._typed:
                 if not self.is_numeric(scope, value):
-                    if key[0] == "[":
-                        self.mixed_elements.add(key[1:])  # type: ignore[arg-type]
-                    else:
-                        self.texts.add(key)
+                    (self.mixed_elements if is_element else self.texts).add(key)
             for returning, result in self._returns:
                 if not self.is_numeric(returning, result):
                     self.text_functions.add(returning)
             for caller, callees in self._callees.items():
                 if caller and callees & self.field_functions:
                     self.field_functions.add(caller)
-            if before == (
-                len(self.arrays),
-                len(self.mixed_elements),
-                len(self.texts),
-                len(self.text_functions),
-                len(self.field_functions),
-            ):
+            if before == self._size():
                 return
+
+    def _size(self) -> int:
+        """Return how much is known; the fixed point only ever adds."""
+        keys = len(self.arrays) + len(self.mixed_elements) + len(self.texts)
+        return keys + len(self.text_functions) + len(self.field_functions)
 
     def _settle_call(self, caller: str, name: str, arguments: list[Expression]) -> None:
         function = self.functions.get(name)
         if function is None:
             return
-        for parameter, argument in zip(function.parameters, arguments):  # noqa: B905 - surplus arguments are refused later
+        for parameter, argument in zip(function.parameters, arguments, strict=False):
             target: Key = (name, parameter)
             if isinstance(argument, nodes.Name):
                 key = self.key(caller, argument.name)

@@ -26,9 +26,7 @@ _ORDERS = frozenset(
 
 
 def sorted_keys(rt: Run, array: Array, how: str) -> list[str]:
-    """The keys in the order that `how` names: one of gawk's `@…` orders, or a function of the
-    program.
-    """
+    """Return the keys in an order: one of gawk's `@…` orders, or a function of the program."""
     keys = walk_order(array, rt.budget.step)
     rt.budget.step(len(keys))
     if how in ("", "@unsorted"):
@@ -71,7 +69,7 @@ def _key(rt: Run, array: Array, by_index: bool, kind: str) -> Callable[[str], An
 
 
 def sort_elements(rt: Run, source: Array, how: str | None, by_index: bool) -> list[Any]:
-    """The values, or for `asorti` the keys, in order."""
+    """Return the values in order, or for `asorti` the keys."""
     if how is None:
         how = "@ind_str_asc" if by_index else "@val_type_asc"
     keys = sorted_keys(rt, source, how)

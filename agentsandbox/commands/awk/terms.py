@@ -1,9 +1,15 @@
-"""Awk tokens into expressions: precedence climbing."""
+"""Awk tokens into expressions, by precedence climbing.
+
+`binary(minimum)` reads an operand and then all operators that bind at least as tightly as
+`minimum`. Awk has three difficulties beyond that: concatenation has no operator, `>` redirects
+inside a print list, and `command | getline` binds more loosely than what is before it.
+"""
 
 from __future__ import annotations
 
 import re
 
+from agentsandbox.commands.awk import nodes
 from agentsandbox.commands.awk.lexer import (
     COMMENT,
     OPERAND_ENDS,
@@ -11,27 +17,6 @@ from agentsandbox.commands.awk.lexer import (
     doubtful_escapes,
     point_at,
     tokenize,
-)
-from agentsandbox.commands.awk.nodes import (
-    Assign,
-    Binary,
-    Call,
-    Concat,
-    Field,
-    Getline,
-    Grouping,
-    Index,
-    Match,
-    Membership,
-    Name,
-    Number,
-    Parenthesized,
-    Regex,
-    Step,
-    Ternary,
-    Text,
-    Unary,
-    UserCall,
 )
 
 TYPE_CHECKING = False
@@ -48,25 +33,29 @@ MAX_NESTING = 120
 _ASSIGNMENTS = frozenset(("=", "+=", "-=", "*=", "/=", "%=", "^="))
 _TERNARY, _OR, _AND, _IN, _MATCH, _COMPARE, CONCAT, _ADD, _MULTIPLY, _UNARY, _POWER = range(1, 12)
 _BINARY = {
-    "||": _OR, "&&": _AND, "<": _COMPARE, "<=": _COMPARE, "==": _COMPARE, "!=": _COMPARE, ">": _COMPARE, ">=": _COMPARE,
-    "+": _ADD, "-": _ADD, "*": _MULTIPLY, "/": _MULTIPLY, "%": _MULTIPLY, "^": _POWER,
+    "||": _OR, "&&": _AND, "<": _COMPARE, "<=": _COMPARE, "==": _COMPARE, "!=": _COMPARE,
+    ">": _COMPARE, ">=": _COMPARE, "+": _ADD, "-": _ADD, "*": _MULTIPLY,
+    "/": _MULTIPLY, "%": _MULTIPLY, "^": _POWER,
 }  # fmt: skip
 _OPERAND_STARTS = frozenset(
     ("NUMBER", "STRING", "ERE", "NAME", "CALL", "BUILTIN", "$", "!", "(", "-", "+", "++", "--")
 )
 _CONCAT_STARTS = _OPERAND_STARTS - {"-", "+", "ERE"} | {"getline"}
+_MANY = 10_000
 _ARGUMENT_COUNTS = {
-    "length": (0, 1), "substr": (2, 3), "index": (2, 2), "split": (2, 3), "sub": (2, 3), "gsub": (2, 3), "gensub": (3, 4),
-    "match": (2, 3), "sprintf": (0, 10000), "sin": (1, 1), "cos": (1, 1), "atan2": (2, 2), "exp": (1, 1), "log": (1, 1),
-    "sqrt": (1, 1), "int": (1, 1), "rand": (0, 0), "srand": (0, 1), "tolower": (1, 1), "toupper": (1, 1), "system": (1, 1),
-    "close": (1, 2), "fflush": (0, 1), "strftime": (0, 3), "systime": (0, 0), "mktime": (1, 2), "asort": (1, 3), "asorti": (1, 3),
-    "and": (0, 10000), "or": (0, 10000), "xor": (0, 10000), "lshift": (2, 2), "rshift": (2, 2), "compl": (1, 1), "strtonum": (1, 1),
-    "typeof": (1, 2), "isarray": (1, 1),
+    "length": (0, 1), "substr": (2, 3), "index": (2, 2), "split": (2, 3), "sub": (2, 3),
+    "gsub": (2, 3), "gensub": (3, 4), "match": (2, 3), "sprintf": (0, _MANY), "sin": (1, 1),
+    "cos": (1, 1), "atan2": (2, 2), "exp": (1, 1), "log": (1, 1), "sqrt": (1, 1), "int": (1, 1),
+    "rand": (0, 0), "srand": (0, 1), "tolower": (1, 1), "toupper": (1, 1), "system": (1, 1),
+    "close": (1, 2), "fflush": (0, 1), "strftime": (0, 3), "systime": (0, 0), "mktime": (1, 2),
+    "asort": (1, 3), "asorti": (1, 3), "and": (0, _MANY), "or": (0, _MANY), "xor": (0, _MANY),
+    "lshift": (2, 2), "rshift": (2, 2), "compl": (1, 1), "strtonum": (1, 1), "typeof": (1, 2),
+    "isarray": (1, 1),
 }  # fmt: skip
 
 
 class Terms:
-    """The grammar of expressions, and the tokens it stands on."""
+    """The grammar of expressions, and the tokens that it reads."""
 
     def __init__(
         self,
@@ -89,7 +78,7 @@ class Terms:
         self.parameters: dict[str, int] = {}
         self.defining = ""
         self.variables: set[str] = set()
-        """Global names used as those of variables."""
+        """The global names used as variables."""
 
     # tokens
 
@@ -129,19 +118,14 @@ class Terms:
                 message = "syntax error"
             return point_at(self.source, self.token.position, message, later=1)
         if self.token.kind == "EOF":
-            last = next(
-                (token for token in reversed(self.tokens) if token.kind not in ("NEWLINE", "EOF")),
-                self.token,
-            )
-            return (
-                self.ended(last.position, later=2)
-                if last.kind in ("&&", "||", "?", ":")
-                else self.unfinished()
-            )
+            last = [token for token in self.tokens if token.kind not in ("NEWLINE", "EOF")][-1:]
+            if last and last[0].kind in ("&&", "||", "?", ":"):
+                return self.ended(last[0].position, later=2)
+            return self.unfinished()
         return point_at(self.source, self.token.position, "syntax error")
 
     def ended(self, position: int, later: int = 0) -> AwkSyntaxError:
-        """The error of a program that ends too early; the caret is below `position`."""
+        """Return the error of a program that ends too early; the caret is below `position`."""
         message = "source files / command-line arguments must contain complete functions or rules"
         shown = point_at(self.source, position, message, later).lines
         return AwkSyntaxError(
@@ -149,7 +133,7 @@ class Terms:
         )
 
     def unfinished(self) -> AwkSyntaxError:
-        """The error of a program that ends where more must come, within braces for one."""
+        """Return the error of a program that ends inside a rule."""
         last = self.tokens[self.position - 1]
         if last.value == COMMENT:
             return self.ended(last.position)
@@ -163,7 +147,7 @@ class Terms:
         )
 
     def error(self, message: str, line: int | None = None) -> AwkSyntaxError:
-        """An error at the current token, or on a line."""
+        """Return an error at the current token, or on a line."""
         return AwkSyntaxError(
             f"{self.source.place(self.token.line if line is None else line)}: {message}"
         )
@@ -173,7 +157,7 @@ class Terms:
             self.advance()
 
     def twice(self, message: str) -> AwkSyntaxError:
-        """gawk says these two times."""
+        """Return an error that gawk words two times."""
         error = self.error(message)
         return AwkSyntaxError(error.lines[0], error.lines[0])
 
@@ -184,32 +168,33 @@ class Terms:
 
     # names
 
-    def variable(self, token: Token) -> Name:
-        """A name that is no call's."""
+    def variable(self, token: Token) -> nodes.Name:
+        """Return the variable or array that a name is."""
         name = token.value
         if name not in self.parameters:
             if name in self.functions or name == self.defining:
-                raise AwkSyntaxError(
-                    f"{self.source.place(token.line)}: error: function `{name}' called with space between name and `(',\n"
+                message = (
+                    f"function `{name}' called with space between name and `(',\n"
                     "or used as a variable or an array"
                 )
+                raise self.error(f"error: {message}", token.line)
             self.variables.add(name)
-        return Name(token.line, name)
+        return nodes.Name(token.line, name)
 
-    def name_or_index(self) -> Name | Index:
-        result: Name | Index = self.variable(self.expect("NAME"))
+    def name_or_index(self) -> nodes.Name | nodes.Index:
+        result: nodes.Name | nodes.Index = self.variable(self.expect("NAME"))
         while self.token.kind == "[":
             result = self.subscript(result)
         return result
 
-    def subscript(self, base: Name | Index) -> Index:
+    def subscript(self, base: nodes.Name | nodes.Index) -> nodes.Index:
         line = self.advance().line
         subscripts = self.list_until("]")
         self.advance()
-        return Index(line, base, subscripts)
+        return nodes.Index(line, base, subscripts)
 
     def list_until(self, closing: str) -> list[Expression]:
-        """At least one expression, separated by commas; the closing token stays."""
+        """Read one or more expressions with commas between; the closing token is not taken."""
         saved, self.no_greater = self.no_greater, False
         found = [self.expression()]
         while self.token.kind == ",":
@@ -222,7 +207,7 @@ class Terms:
         return found
 
     def refuse_grouping(self, expression: Expression) -> None:
-        if isinstance(expression, Grouping):
+        if isinstance(expression, nodes.Grouping):
             raise self.unexpected()
 
     # expressions
@@ -242,10 +227,10 @@ class Terms:
         yes = self.expression()
         self.expect(":")
         self.newlines()
-        return Ternary(line, condition, yes, self.expression())
+        return nodes.Ternary(line, condition, yes, self.expression())
 
     def binary(self, minimum: int, *, assignable: bool = True) -> Expression:
-        """Operators that bind at least as tightly as `minimum`."""
+        """Read operators that bind at least as tightly as `minimum`."""
         left = self.unary(assignable and minimum <= CONCAT)
         after_getline = False
         compared = False
@@ -260,7 +245,7 @@ class Terms:
             ):
                 self.advance()
                 self.advance()
-                left = Getline(token.line, kind, self.optional_variable(), left)
+                left = nodes.Getline(token.line, kind, self.optional_variable(), left)
                 after_getline = True
                 continue
             level = _BINARY.get(kind)
@@ -276,27 +261,29 @@ class Terms:
                 left = self.operator(left, level)
             elif kind in ("~", "!~") and minimum <= _MATCH:
                 self.advance()
-                if isinstance(left, Regex):
+                if isinstance(left, nodes.Regex):
                     self.warn("regular expression on left of `~' or `!~' operator", token.line)
-                left = Match(token.line, left, self.binary(_COMPARE), kind == "!~")
+                left = nodes.Match(token.line, left, self.binary(_COMPARE), kind == "!~")
                 compared = False
             elif kind == "in" and minimum <= _IN:
                 self.advance()
                 array = self.name_or_index()
-                left = Membership(
-                    token.line, left.items if isinstance(left, Grouping) else [left], array
+                left = nodes.Membership(
+                    token.line, left.items if isinstance(left, nodes.Grouping) else [left], array
                 )
             elif kind in _CONCAT_STARTS and minimum <= CONCAT and kind != "in":
                 right = self.binary(_ADD)
-                if isinstance(left, Concat):
-                    left.parts.append(right.inner if isinstance(right, Parenthesized) else right)
+                if isinstance(left, nodes.Concat):
+                    left.parts.append(
+                        right.inner if isinstance(right, nodes.Parenthesized) else right
+                    )
                 else:
-                    left = Concat(token.line, [left, right])
+                    left = nodes.Concat(token.line, [left, right])
             else:
                 return left
 
     def operator(self, left: Expression, level: int) -> Expression:
-        """The rest of a binary operation whose operator is the next token."""
+        """Read the rest of a binary operation whose operator is the next token."""
         token = self.advance()
         if level in (_OR, _AND):
             self.newlines()
@@ -306,35 +293,33 @@ class Terms:
             right = self.binary(CONCAT)
         else:
             right = self.binary(level + 1)
-        return Binary(token.line, token.kind, left, right)
+        return nodes.Binary(token.line, token.kind, left, right)
 
     def power_operand(self) -> Expression:
-        """The right side of `^`: a sign may stand there, and another `^`."""
+        """Read the right side of `^`: it may have a sign, and another `^`."""
         if self.token.kind in ("-", "+", "!"):
             self.deeper()
             token = self.advance()
             operand = self.power_operand()
             self.nesting -= 1
-            return Unary(token.line, token.kind, operand)
+            return nodes.Unary(token.line, token.kind, operand)
         left = self.postfix(False)
         if self.token.kind == "^":
             self.deeper()
             token = self.advance()
-            left = Binary(token.line, "^", left, self.power_operand())
+            left = nodes.Binary(token.line, "^", left, self.power_operand())
             self.nesting -= 1
         return left
 
     def unary(self, assignable: bool) -> Expression:
-        """An operand with its signs; only where a whole expression may stand, it can be an
-        assignment.
-        """
+        """Read an operand with its signs; it can be an assignment if `assignable`."""
         token = self.token
         if token.kind in ("!", "-", "+"):
             self.deeper()
             self.advance()
             operand = self.raise_power(self.unary(False))
             self.nesting -= 1
-            return Unary(token.line, token.kind, operand)
+            return nodes.Unary(token.line, token.kind, operand)
         return self.raise_power(self.postfix(assignable))
 
     def signed(self) -> Expression:
@@ -343,23 +328,23 @@ class Terms:
     def raise_power(self, operand: Expression) -> Expression:
         if self.token.kind == "^":
             token = self.advance()
-            return Binary(token.line, "^", operand, self.power_operand())
+            return nodes.Binary(token.line, "^", operand, self.power_operand())
         return operand
 
     def postfix(self, assignable: bool) -> Expression:
         operand = self.operand()
         token = self.token
-        if not isinstance(operand, (Name, Index, Field)):
+        if not isinstance(operand, (nodes.Name, nodes.Index, nodes.Field)):
             return operand
         if token.kind in ("++", "--"):
             self.advance()
-            return Step(token.line, operand, 1 if token.kind == "++" else -1, False)
+            return nodes.Step(token.line, operand, 1 if token.kind == "++" else -1, False)
         if token.kind in _ASSIGNMENTS and assignable:
             self.advance()
             self.deeper()
             value = self.ternary()
             self.nesting -= 1
-            return Assign(token.line, token.kind, operand, value)
+            return nodes.Assign(token.line, token.kind, operand, value)
         return operand
 
     def operand(self) -> Expression:
@@ -371,24 +356,25 @@ class Terms:
     def number(self) -> Expression:
         token = self.advance()
         text = token.value
-        if text[:2] in ("0x", "0X"):
-            return Number(token.line, float(int(text, 16)) if len(text) < 250 else float("inf"))
-        if len(text) > 1 and text[0] == "0" and text.isdigit() and set(text) <= set("01234567"):
-            return Number(token.line, float(int(text, 8)) if len(text) < 300 else float("inf"))
-        return Number(token.line, float(text))
+        base = 16 if text[:2] in ("0x", "0X") else 10
+        if text[0] == "0" and text.isdigit() and not set(text) & {"8", "9"}:
+            base = 8
+        if base == 10:
+            return nodes.Number(token.line, float(text))
+        return nodes.Number(token.line, float(int(text, base)) if len(text) < 250 else float("inf"))
 
     def text(self) -> Expression:
         token = self.advance()
-        return Text(token.line, token.value)
+        return nodes.Text(token.line, token.value)
 
     def regex(self) -> Expression:
         token = self.advance()
         for message in doubtful_escapes(token.value):
             self.warn(message, token.line)
-        return Regex(token.line, token.value)
+        return nodes.Regex(token.line, token.value)
 
     def name(self) -> Expression:
-        result: Name | Index = self.variable(self.advance())
+        result: nodes.Name | nodes.Index = self.variable(self.advance())
         while self.token.kind == "[":
             result = self.subscript(result)
         return result
@@ -401,20 +387,20 @@ class Terms:
             number = self.pre_step()
         elif self.token.kind in ("-", "+", "!"):
             sign = self.advance()
-            number = Unary(sign.line, sign.kind, self.operand())
+            number = nodes.Unary(sign.line, sign.kind, self.operand())
         else:
             number = self.operand()
         self.nesting -= 1
-        return Field(token.line, number)
+        return nodes.Field(token.line, number)
 
     def pre_step(self) -> Expression:
         token = self.advance()
         if self.token.kind not in ("NAME", "$", "NEWLINE", "EOF"):
             raise self.unexpected()
         target = self.operand()
-        if not isinstance(target, (Name, Index, Field)):
+        if not isinstance(target, (nodes.Name, nodes.Index, nodes.Field)):
             raise self.unexpected()
-        return Step(token.line, target, 1 if token.kind == "++" else -1, True)
+        return nodes.Step(token.line, target, 1 if token.kind == "++" else -1, True)
 
     def parenthesis(self) -> Expression:
         token = self.advance()
@@ -423,9 +409,9 @@ class Terms:
         if len(items) > 1:
             if self.token.kind not in ("in", ";", "NEWLINE", "}", ">", ">>", "|", "EOF"):
                 raise self.unexpected()
-            return Grouping(token.line, items)
+            return nodes.Grouping(token.line, items)
         self.refuse_grouping(items[0])
-        return Parenthesized(token.line, items[0])
+        return nodes.Parenthesized(token.line, items[0])
 
     def getline(self) -> Expression:
         token = self.advance()
@@ -433,13 +419,11 @@ class Terms:
         if self.token.kind == "<":
             self.advance()
             source = self.file_operand()
-            return Getline(token.line, "<", target, source)
-        return Getline(token.line, "", target, None)
+            return nodes.Getline(token.line, "<", target, source)
+        return nodes.Getline(token.line, "", target, None)
 
     def file_operand(self) -> Expression:
-        """What may follow `getline <`: sums and what binds more tightly, but nothing put
-        together.
-        """
+        """Read the file of `getline <`: sums, but no concatenation."""
         left = (
             self.pre_step()
             if self.token.kind in ("++", "--")
@@ -451,17 +435,20 @@ class Terms:
 
     def postfix_without_assignment(self) -> Expression:
         operand = self.operand()
-        if isinstance(operand, (Name, Index, Field)) and self.token.kind in ("++", "--"):
+        if isinstance(operand, (nodes.Name, nodes.Index, nodes.Field)) and self.token.kind in (
+            "++",
+            "--",
+        ):
             token = self.advance()
-            return Step(token.line, operand, 1 if token.kind == "++" else -1, False)
+            return nodes.Step(token.line, operand, 1 if token.kind == "++" else -1, False)
         return operand
 
-    def optional_variable(self) -> Name | Index | Field | None:
+    def optional_variable(self) -> nodes.Name | nodes.Index | nodes.Field | None:
         if self.token.kind == "NAME":
             return self.name_or_index()
         if self.token.kind == "$":
             result = self.field()
-            assert isinstance(result, Field)
+            assert isinstance(result, nodes.Field)
             return result
         return None
 
@@ -475,12 +462,12 @@ class Terms:
         token = self.advance()
         arguments = self.arguments()
         for number, argument in enumerate(arguments, 1):
-            if isinstance(argument, Regex):
+            if isinstance(argument, nodes.Regex):
                 self.warn(
                     f"regexp constant for parameter #{number} yields boolean value", self.token.line
                 )
         self.advance()
-        return UserCall(token.line, token.value, arguments)
+        return nodes.UserCall(token.line, token.value, arguments)
 
     def builtin(self) -> Expression:
         token = self.advance()
@@ -488,13 +475,13 @@ class Terms:
         if self.token.kind != "(":
             if name != "length":
                 raise self.unexpected()
-            return Call(token.line, name, [])
+            return nodes.Call(token.line, name, [])
         arguments = self.arguments()
         lowest, highest = _ARGUMENT_COUNTS[name]
         if not lowest <= len(arguments) <= highest:
             message = f"{len(arguments)} is invalid as number of arguments for {name}"
             raise point_at(self.source, self.token.position, message)
-        if name == "index" and isinstance(arguments[1], Regex):
+        if name == "index" and isinstance(arguments[1], nodes.Regex):
             raise self.error("fatal: index: regexp constant as second argument is not allowed")
         if name in ("sub", "gsub") and len(arguments) > 2 and not _is_changeable(arguments[2]):
             raise point_at(
@@ -503,21 +490,23 @@ class Terms:
                 f"{name} third parameter is not a changeable object",
             )
         self.advance()
-        return Call(token.line, name, arguments)
+        return nodes.Call(token.line, name, arguments)
 
 
 def _is_changeable(expression: Expression) -> bool:
-    """Whether it can be assigned, or is a constant, which gawk lets pass."""
-    if isinstance(expression, Binary):
-        return isinstance(expression.left, Number) and isinstance(expression.right, Number)
-    if isinstance(expression, Concat):
-        return all(isinstance(part, Text) for part in expression.parts)
-    return isinstance(expression, (Name, Index, Field, Number, Text))
+    """Whether it can be assigned to, or is a constant, which gawk accepts too."""
+    if isinstance(expression, nodes.Binary):
+        return isinstance(expression.left, nodes.Number) and isinstance(
+            expression.right, nodes.Number
+        )
+    if isinstance(expression, nodes.Concat):
+        return all(isinstance(part, nodes.Text) for part in expression.parts)
+    return isinstance(expression, (nodes.Name, nodes.Index, nodes.Field, nodes.Number, nodes.Text))
 
 
 _OPERAND: dict[str, Callable[[Terms], Expression]] = {
     "NUMBER": Terms.number, "STRING": Terms.text, "ERE": Terms.regex, "NAME": Terms.name,
-    "$": Terms.field, "++": Terms.pre_step, "--": Terms.pre_step, "(": Terms.parenthesis, "getline": Terms.getline,
-    "CALL": Terms.call, "BUILTIN": Terms.builtin, "-": Terms.signed, "+": Terms.signed,
-    "!": Terms.signed,
+    "$": Terms.field, "++": Terms.pre_step, "--": Terms.pre_step, "(": Terms.parenthesis,
+    "getline": Terms.getline, "CALL": Terms.call, "BUILTIN": Terms.builtin, "-": Terms.signed,
+    "+": Terms.signed, "!": Terms.signed,
 }  # fmt: skip

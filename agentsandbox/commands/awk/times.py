@@ -9,13 +9,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-_FARTHEST = 60_000_000_000  # seconds: beyond the year 3800 nobody looks
+_FARTHEST = 60_000_000_000  # seconds: about the year 3871
 
 
 def format_time(
     template: str, seconds: float, utc: bool, env: Mapping[str, str], charge: Callable[[int], None]
 ) -> str:
-    """A time by a format; times out of reach are cut to the farthest there is."""
+    """Return a time by a format; times out of reach become the farthest that is known."""
     charge(longest_width(template) + 64 * len(template))
     if seconds != seconds:
         seconds = 0.0
@@ -24,7 +24,7 @@ def format_time(
 
 
 def make_time(text: str, utc: bool, env: Mapping[str, str]) -> float:
-    """ "YYYY MM DD HH MM SS [DST]" as seconds since the epoch; -1 when it is no such thing."""
+    """Return "YYYY MM DD HH MM SS [DST]" as seconds since the epoch; -1 if it is no time."""
     words = text.split()
     numbers: list[int] = []
     for word in words[:7]:

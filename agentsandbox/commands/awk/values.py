@@ -1,5 +1,7 @@
-"""Awk values: float, str, and two in between: input that looks like a number, and a variable never
-set.
+"""Awk values: float, str, and two between them.
+
+Input that looks like a number is a `Strnum`: it compares as a number and prints as it was written.
+A variable that was never set is `UNSET`: 0 and "" at once.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
     Value: TypeAlias = "float | str"
 
 FILE = "<awk>"
-"""The name of generated code in frames."""
+"""The file name of generated code in tracebacks."""
 
 
 class Unset(float):
@@ -74,7 +76,7 @@ _DIGITS = frozenset("0123456789")
 
 
 def parse_number(text: str) -> float:
-    """The number a string begins with, 0 when it begins with none."""
+    """Return the number that a string begins with, 0 for none."""
     found = _PREFIX.match(text)
     if found is None:
         return _SPECIAL.get(text.strip(" \t\n").lower(), 0.0) if len(text) < 64 else 0.0
@@ -82,27 +84,40 @@ def parse_number(text: str) -> float:
 
 
 def to_number(value: object) -> float:
-    """Any value as a number."""
+    """Return any value as a number."""
     kind = value.__class__
     if kind is float or kind is Unset:
         return value  # type: ignore[return-value]
     if (kind is str or kind is Strnum) and value[-1:] not in _DIGITS:  # type: ignore[index]
-        return parse_number(value) if value else 0.0  # type: ignore[arg-type]  # `float` would refuse most of these
+        # `float` would refuse most of these
+        return parse_number(value) if value else 0.0  # type: ignore[arg-type]
     try:
         number = float(value)  # type: ignore[arg-type]
     except ValueError:
         return parse_number(str(value))
     except TypeError:
         raise array_as_scalar(value) from None
-    if number - number != 0.0 or "_" in value or not value.isascii():  # type: ignore[operator, attr-defined]
-        return parse_number(str(value))
+    text: str = value  # type: ignore[assignment]
+    if number - number != 0.0 or "_" in text or not text.isascii():
+        return parse_number(text)
+    return number
+
+
+def text_number(text: str) -> float:
+    """Return the number of a field's text: as `to_number`, faster."""
+    if text[-1:] not in _DIGITS:
+        return parse_number(text) if text else 0.0
+    try:
+        number = float(text)
+    except ValueError:
+        return parse_number(text)
+    if number - number != 0.0 or "_" in text or not text.isascii():
+        return parse_number(text)
     return number
 
 
 def array_as_scalar(value: object) -> AwkFatal:
-    """The error for an array where a scalar must be; one that is still empty was first a scalar,
-    for gawk.
-    """
+    """Return the error for an array used as a scalar; gawk takes an empty one for a scalar."""
     if not value:
         return AwkFatal(f"attempt to use scalar `{getattr(value, 'where', '')}' as an array")
     return AwkFatal(f"attempt to use array `{getattr(value, 'where', '')}' in a scalar context")
@@ -115,7 +130,7 @@ _NUMBER_ENDS = _SPECIAL_ENDS | frozenset("0123456789.")
 
 
 def from_input(text: str) -> Value:
-    """A field or other input as a value: `Strnum` when it looks like a number."""
+    """Return a field or other input as a value: `Strnum` if it looks like a number."""
     if text[:1] not in NUMBER_STARTS:
         return text
     if text.isdecimal() and text.isascii():
@@ -138,7 +153,7 @@ def from_input(text: str) -> Value:
 
 
 def numeric_input(text: str) -> float | None:
-    """The number that input looks like, None when it does not look like one."""
+    """Return the number that input looks like, None if it does not."""
     try:
         number = float(text)
     except ValueError:
@@ -149,7 +164,7 @@ def numeric_input(text: str) -> float | None:
 
 
 def integral_text(number: float) -> str | None:
-    """The text of a number that is integral or not finite; None for a fraction."""
+    """Return the text of a number that is integral or not finite; None for a fraction."""
     if number.is_integer():
         return str(int(number))
     if number - number != 0.0:

@@ -1,11 +1,5 @@
-"""The stream editor's language (POSIX 1003.1-2017, GNU sed 4.9): parsed to commands, compiled to
-closures.
+"""The stream editor's language (POSIX 1003.1-2017, GNU sed 4.9).
+
+A script is parsed to commands; they are compiled to closures that an editor calls line by line, or,
+if they look at one line only, to functions that change whole blocks of lines.
 """
-
-from __future__ import annotations
-
-from agentsandbox.commands.sed.nodes import Script, SedError
-from agentsandbox.commands.sed.parser import Parser
-from agentsandbox.commands.sed.runtime import Editor, Settings
-
-__all__ = ["Editor", "Parser", "Script", "SedError", "Settings"]

@@ -1,5 +1,9 @@
-"""Scripts whose commands look at one line only run on whole blocks: the usual `s`, `d`, `p` and `y`
-of a pipeline.
+"""Scripts whose commands look at one line only, run on whole blocks of lines.
+
+The usual `s`, `d`, `p` and `y` of a pipeline do not need an editor that goes line by line: `re` can
+replace all matches in a block, because the pattern in its form for blocks never matches across a
+newline. Each command becomes a step, a function from a block to a block (None for nothing); a
+command that cannot is `UnfitError`, and the whole script goes line by line.
 """
 
 from __future__ import annotations
@@ -24,12 +28,12 @@ if TYPE_CHECKING:
     Kernel = Callable[[bytes], tuple[str | None, bool]]
 
 _LONG = 1 << 20
-"""A block is longer only because of a line, which is then changed match by match."""
+"""A longer block holds one line, which is changed match by match."""
 _PIECES = 1 << 16
-"""Pieces of a long line that are kept before they are joined."""
+"""Pieces of a long line that are collected before they are joined."""
 _SAMPLE = 1000
 _GROWTH = 50
-"""A block may become so many times as long."""
+"""A block may grow to this many times its length."""
 
 
 class UnfitError(Exception):
@@ -37,8 +41,9 @@ class UnfitError(Exception):
 
 
 def compile_blocks(script: Script, settings: Settings, budget: Budget) -> Kernel | None:
-    """A function from a block of lines to (what is printed or None, whether it ends in a newline);
-    None if there is none.
+    """Return a function from a block to (its output or None, whether it ends in a newline).
+
+    None if the script needs the line-by-line editor.
     """
     if settings.null_lines or not script.commands or len(script.commands) > 20:
         return None
@@ -70,7 +75,7 @@ def _adds_newline(substitution: Substitution) -> bool:
 
 
 class _Compiler:
-    """Makes the steps; raises `UnfitError` at the first command that has none."""
+    """Compiles the steps; raises `UnfitError` for a command that has none."""
 
     def __init__(self, settings: Settings, budget: Budget) -> None:
         self.settings = settings
@@ -100,7 +105,7 @@ class _Compiler:
         return steps
 
     def _quiet(self, commands: list[Command]) -> list[Step]:
-        """For -n: `/…/p`, `s/…/…/p`, `/…/s/…/…/p` and `/…/{s/…/…/;p}`."""
+        """Return the steps with -n: of `/…/p`, `s/…/…/p`, `/…/s/…/…/p` and `/…/{s/…/…/;p}`."""
         if len(commands) == 1 and commands[0].name == "p" and commands[0].first is not None:
             return [self._select(commands[0], keep=not commands[0].negated)]
         steps: list[Step] = []
@@ -142,7 +147,7 @@ class _Compiler:
         return [*steps, *self._print_changed(last.substitution)]
 
     def _print_changed(self, substitution: Substitution) -> list[Step]:
-        """`s/…/…/p`: only the lines in which something was replaced."""
+        """Return the steps of `s/…/…/p`: only lines in which something was replaced."""
         silent = Substitution(substitution.regex, substitution.replacement)
         silent.number, silent.everywhere = substitution.number, substitution.everywhere
         silent.file = substitution.file
@@ -158,13 +163,13 @@ class _Compiler:
         return [kept, change]
 
     def _line_regex(self, regex: PosixRegex | None) -> PosixRegex:
-        """The pattern in its form for blocks."""
+        """Return the pattern in its form for blocks."""
         if regex is None:
             raise UnfitError
         return regex.for_blocks()
 
     def _select(self, command: Command, *, keep: bool) -> Step:
-        """Lines that match, or those that do not."""
+        """Return the step that keeps the lines that match, or the others."""
         search = self._search(command)
 
         def kept(block: str) -> str | None:
@@ -232,11 +237,11 @@ class _Compiler:
         return LineSearch([self._line_regex(address.regex)], [], self.budget)
 
     def _substitute_selected(self, command: Command) -> Step:
-        """A substitution in the lines that match an address."""
+        """Return a substitution in the lines that match an address."""
         return self._change_selected(self._search(command), self._substitute(command))
 
     def _change_selected(self, search: LineSearch, change: Step) -> Step:
-        """A change of the lines that match."""
+        """Return a change of the lines that match."""
 
         def step(block: str) -> str:
             pieces: list[str] = []
@@ -251,7 +256,7 @@ class _Compiler:
         return step
 
     def _strip(self, regex: PosixRegex, characters: str, anchor: str) -> Step:
-        """The run of characters at one end of each line goes."""
+        """Return the step that removes a run of characters at one end of each line."""
         budget = self.budget
 
         def step(block: str) -> str:
@@ -302,7 +307,7 @@ class _Compiler:
         return step
 
     def _add_text(self, text: str, *, before: bool) -> Step:
-        """The text before or after each line."""
+        """Return the step that adds a text before or after each line."""
         budget = self.budget
 
         def step(block: str) -> str:
@@ -359,7 +364,7 @@ def _replace_line(
     budget: Budget,
     count: int = 0,
 ) -> str:
-    """One line that is too long for `re` to be safe."""
+    """Change one line that is too long for `re` to be safe."""
     done: list[str] = []
     out: list[str] = []
     position = size = 0

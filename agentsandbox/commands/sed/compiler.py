@@ -1,4 +1,7 @@
-"""Makes a closure of each command, once; `Editor.run` calls them."""
+"""Compiles each command to a closure, which `Editor.run` calls.
+
+A closure returns None to go on with the next command, or the number of the command to go to.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ _NO_LINE = 1 << 60
 
 
 def compile_script(script: Script, settings: Settings) -> Program:
-    """The program of a script; each operation returns where to go on, None for the next one."""
+    """Return the program of a script."""
     ranges: list[Range] = []
     operations = [compile_command(command, settings, ranges) for command in script.commands]
     for at, command in enumerate(script.commands):
@@ -39,9 +42,7 @@ def compile_script(script: Script, settings: Settings) -> Program:
 
 
 def _repeats_to_end(commands: list[Command], at: int) -> bool:
-    """Whether the N at this place is all of a loop up to the last line: `:a;N;$!ba` or
-    `:a;$!{N;ba}`.
-    """
+    """Whether the N at this place is a loop up to the last line: `:a;N;$!ba` or `:a;$!{N;ba}`."""
     block = commands[at - 1] if at else None
     branch = commands[at + 1] if at + 1 < len(commands) else None
     if branch is None or branch.name != "b":
@@ -73,8 +74,9 @@ def _gather(editor: Editor) -> int | None:
 
 
 def _busy_lines(script: Script) -> tuple[list[tuple[int, int]] | None, bool]:
-    """The ranges of lines at which a command applies, None if they are not known by number; and
-    whether the last does.
+    """Return the ranges of lines at which a command applies, and whether one does at the last line.
+
+    The ranges are None if they are not known by number.
     """
     busy: list[tuple[int, int]] = []
     last = False
@@ -133,7 +135,7 @@ def compile_command(command: Command, settings: Settings, ranges: list[Range]) -
 
 
 def _address_test(address: Address | None) -> Test | None:
-    """Whether the current line is the one; None for all lines."""
+    """Return the test whether an address applies to the current line; None for all lines."""
     if address is None:
         return None
     number, step = address.number, address.step
@@ -169,7 +171,7 @@ class Range:
         self.reset()
 
     def reset(self) -> None:
-        """Begin anew, as at the first line."""
+        """Begin again, as at the first line."""
         self.active = self._first.kind == "zero"
         self._closed = False
 
@@ -227,7 +229,7 @@ def _append(command: Command, _: Settings) -> Operation:
 
 
 def _with_end(text: str, settings: Settings) -> str:
-    """The text of i or c, which ends as lines do."""
+    """Return the text of i or c with the end that lines have."""
     return f"{text[:-1]}\0" if settings.null_lines and text else text
 
 
@@ -274,10 +276,6 @@ def _hold(editor: Editor) -> None:
     editor.hold, editor.hold_complete = editor.space, editor.complete
 
 
-def _hold_append(editor: Editor) -> None:
-    editor.append_to_hold()
-
-
 def _exchange(editor: Editor) -> None:
     editor.space, editor.hold = editor.hold, editor.space
     editor.complete, editor.hold_complete = editor.hold_complete, editor.complete
@@ -310,10 +308,6 @@ def _append_next(editor: Editor) -> int | None:
     return None
 
 
-def _print(editor: Editor) -> None:
-    editor.output.line(editor.space, complete=editor.complete)
-
-
 def _print_line(editor: Editor) -> None:
     line, newline, _ = editor.space.partition(editor.output.end)
     editor.output.line(line, complete=bool(newline) or editor.complete)
@@ -321,20 +315,11 @@ def _print_line(editor: Editor) -> None:
 
 def _quit(command: Command, _: Settings) -> Operation:
     status = command.number or 0
+    outcome = QUIT if command.name == "q" else QUIT_SILENTLY
 
     def leave(editor: Editor) -> int:
         editor.status = status
-        return QUIT
-
-    return leave
-
-
-def _quit_silently(command: Command, _: Settings) -> Operation:
-    status = command.number or 0
-
-    def leave(editor: Editor) -> int:
-        editor.status = status
-        return QUIT_SILENTLY
+        return outcome
 
     return leave
 
@@ -387,25 +372,12 @@ def _branch(command: Command, _: Settings) -> Operation:
 
 
 def _branch_if(command: Command, _: Settings) -> Operation:
-    target = command.target
+    """`t` and `T`, which branches if nothing was substituted."""
+    target, wanted = command.target, command.name == "t"
 
     def branch(editor: Editor) -> int | None:
-        if editor.substituted:
-            editor.substituted = False
-            return target
-        return None
-
-    return branch
-
-
-def _branch_unless(command: Command, _: Settings) -> Operation:
-    target = command.target
-
-    def branch(editor: Editor) -> int | None:
-        if editor.substituted:
-            editor.substituted = False
-            return None
-        return target
+        changed, editor.substituted = editor.substituted, False
+        return target if changed == wanted else None
 
     return branch
 
@@ -496,8 +468,8 @@ _PLAIN: dict[str, Operation] = {
     "G": _get_append,
     "h": _hold,
     "N": _append_next,
-    "H": _hold_append,
-    "p": _print,
+    "H": Editor.append_to_hold,
+    "p": Editor.print_space,
     "P": _print_line,
     "x": _exchange,
     "z": _clear,
@@ -509,11 +481,11 @@ _MADE: dict[str, Callable[[Command, Settings], Operation]] = {
     "l": _list,
     "n": _next,
     "q": _quit,
-    "Q": _quit_silently,
+    "Q": _quit,
     "r": _read,
     "s": _substitute,
     "t": _branch_if,
-    "T": _branch_unless,
+    "T": _branch_if,
     "w": _write,
     "y": _transliterate,
 }

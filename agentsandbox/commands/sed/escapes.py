@@ -1,4 +1,4 @@
-"""Escapes for one character in sed's patterns, replacements, texts and `y`."""
+"""Escapes in sed's patterns, replacements, texts and `y`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _CODES = {
 
 
 def unescape(source: str, position: int) -> tuple[str, int]:
-    """What the escape whose letter is at `position` means, and the position after it."""
+    """Return what the escape whose letter is at `position` means, and the position after it."""
     letter = source[position]
     if letter in _ESCAPES:
         return _ESCAPES[letter], position + 1
@@ -41,9 +41,7 @@ def _control(source: str, position: int) -> tuple[str, int]:
 
 
 def with_characters(source: str) -> str:
-    """A pattern in which the characters stand that codes mean: as if written so, also where they
-    are special.
-    """
+    """Return a pattern with characters for their codes: also an operator's code is the operator."""
     if "\\" not in source:
         return source
     made: list[str] = []
@@ -66,7 +64,7 @@ def with_characters(source: str) -> str:
 
 
 def read_replacement(source: str, *, bytewise: bool = False) -> Replacement:
-    """The right side of `s`."""
+    """Return the right side of `s`."""
     pieces: list[tuple[str, str | int]] = []
     literal: list[str] = []
 
@@ -102,7 +100,7 @@ def read_replacement(source: str, *, bytewise: bool = False) -> Replacement:
 
 
 def read_characters(source: str) -> str:
-    """A string of `y` without its escapes."""
+    """Return a string of `y` without its escapes."""
     out: list[str] = []
     position = 0
     while position < len(source):

@@ -1,4 +1,4 @@
-"""The files of one sed: inputs, the files of r, R, w and W, and those edited in place."""
+"""The files of one sed: inputs, the files of r and w, and those edited in place."""
 
 from __future__ import annotations
 
@@ -25,9 +25,7 @@ _LETTERS = string.ascii_letters + string.digits
 
 
 class Original:
-    """A file that is edited in place, open for reading: its name and path, and what `stat` tells of
-    what is there.
-    """
+    """A file that is edited in place, open for reading. `info` is its `stat`, behind links."""
 
     __slots__ = ("info", "is_link", "name", "path", "reader")
 
@@ -40,9 +38,7 @@ class Original:
 
 
 class Files:
-    """Everything that one run has open. `status` is 2 after a missing input, 4 after one that
-    cannot be read.
-    """
+    """The files of one run. `status` is 2 after a missing input, 4 after one that is unreadable."""
 
     def __init__(self, ctx: CommandContext, settings: Settings, *, late: bool) -> None:
         self.ctx = ctx
@@ -56,12 +52,12 @@ class Files:
         self._result: Buffer | None = None
         self._result_output: Output | None = None
         self._writable = ""
-        """The directory of the file edited last."""
+        """The directory of the file that was edited last."""
 
     # outputs of w
 
     def open_outputs(self, script: Script) -> None:
-        """Open the files that w, W and s///w write: they are emptied even if nothing is written."""
+        """Open the files that w and s///w write: they are emptied even if nothing is written."""
         for command in script.commands:
             if command.name == "w":
                 self._open_output(command.text)
@@ -103,7 +99,7 @@ class Files:
     # inputs
 
     def sources(self, names: Sequence[str]) -> Iterator[tuple[str, ByteReader]]:
-        """Open each operand in turn; report the ones that fail and go on."""
+        """Open each operand in turn; report those that fail and continue."""
         ctx = self.ctx
         for name in names:
             if name == "-":
@@ -129,7 +125,7 @@ class Files:
         self.status = 2
 
     def editor(self, program: Program) -> Editor:
-        """An editor that uses these files; its input and output are still to be set."""
+        """Return an editor that uses these files; `Editor.begin` sets its input and output."""
         editor = Editor(program, self.settings, self.ctx.budget)
         editor.standard_output = self.standard_output
         editor.outputs = self.outputs
@@ -138,7 +134,7 @@ class Files:
         return editor
 
     def _read_file(self, name: str) -> bytes:
-        """What r adds: a file's content, nothing when it cannot be read."""
+        """Return what r adds: a file's content, nothing if it cannot be read."""
         output = self.outputs.get(name)
         if output is not None:
             output.flush()
@@ -158,7 +154,7 @@ class Files:
     # editing in place
 
     def open_for_editing(self, name: str) -> Original | None:
-        """A file that can be edited; None after a message about one that cannot."""
+        """Open a file for editing; return None after a message if it cannot be edited."""
         ctx = self.ctx
         try:
             path = ctx.path(name)
@@ -186,21 +182,19 @@ class Files:
         if above != self._writable and not ctx.fs.access(above, os.W_OK | os.X_OK):
             directory = posixpath.dirname(name) or "."
             letters = "".join(ctx.host.random.choices(_LETTERS, k=6))
-            raise SedError(
-                f"couldn't open temporary file {directory}/sed{letters}: {os.strerror(errno.EACCES)}",
-                4,
-            )
+            reason = os.strerror(errno.EACCES)
+            raise SedError(f"couldn't open temporary file {directory}/sed{letters}: {reason}", 4)
         self._writable = above
         return original
 
     def start_result(self) -> Output:
-        """Where the edited text of the next file goes."""
+        """Return the output for the edited text of the next file."""
         self._result = Buffer(self.ctx.budget.limits.file_bytes)
         self._result_output = Output(self._result, self.end)
         return self._result_output
 
     def finish_result(self) -> bytes:
-        """What went to where `start_result` said."""
+        """Return what was written to the output of `start_result`."""
         assert self._result is not None
         assert self._result_output is not None
         self._result_output.flush()

@@ -36,7 +36,7 @@ class Address:
 
 
 class Replacement:
-    r"""The right side of `s`: pieces of text, group numbers and the letters of \L \U \l \u \E, in order."""
+    r"""The right side of `s`: text, group numbers and the letters of \L \U \l \u \E, in order."""
 
     __slots__ = ("bytewise", "pieces")
 
@@ -44,18 +44,19 @@ class Replacement:
         self.pieces = pieces
         """("text", str), ("group", int) or ("case", letter)."""
         self.bytewise = bytewise
-        """Whether characters are bytes: then a NUL does not end a change of letter case."""
+        """Whether characters are bytes; otherwise a NUL ends a change of letter case."""
 
     @property
     def text(self) -> str | None:
-        """The replacement, when it is the same for each match."""
+        """The replacement if it is the same for each match, else None."""
         if any(kind != "text" for kind, _ in self.pieces):
             return None
         return "".join([str(value) for _, value in self.pieces])
 
     def growth(self, length: int, shortest: int) -> int:
-        """The most characters that a text of `length` can become when each match has at least
-        `shortest`.
+        """Return the most characters that a text of `length` can become.
+
+        shortest  the fewest characters of a match
         """
         fixed = sum(len(str(value)) for kind, value in self.pieces if kind == "text")
         copies = sum(kind == "group" for kind, _ in self.pieces)
@@ -63,7 +64,7 @@ class Replacement:
 
     @property
     def highest_group(self) -> int:
-        """The largest group number that is used."""
+        """The highest number of a group that is used."""
         return max((int(value) for kind, value in self.pieces if kind == "group"), default=0)
 
 
@@ -105,7 +106,7 @@ class Command:
         self.second = second
         self.negated = negated
         self.text = ""
-        """The text of a, i, c; the file of r, R, w, W; the command of e."""
+        """The text of a, i, c; the file of r and w."""
         self.number: int | None = None
         """The status of q and Q, the width of l."""
         self.label = ""
@@ -122,6 +123,6 @@ class Script:
     def __init__(self, commands: list[Command], where: str, *, quiet: bool) -> None:
         self.commands = commands
         self.where = where
-        """The place that errors of its run name: the end of its last piece."""
+        """The place that errors of the run name: the end of the last piece."""
         self.quiet = quiet
         """Whether the script began with "#n"."""

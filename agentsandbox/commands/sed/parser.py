@@ -1,4 +1,4 @@
-"""Reads sed scripts, in pieces as -e and -f give them, with GNU sed's rules and messages."""
+"""Parses sed scripts, in the pieces of -e and -f, with GNU sed's rules and messages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MISSING_FILE = "missing filename in r/R/w/W commands"
 
 
 class Parser(Reader):
-    """Reads one piece after the other with `feed`, then `finish`."""
+    """Parses one piece after the other with `feed`, then `finish`."""
 
     def __init__(
         self,
@@ -32,7 +32,7 @@ class Parser(Reader):
         super().__init__(bytewise=bytewise)
         self.extended = extended
         self.null_lines = null_lines
-        """Whether lines end in NUL, so that M finds no lines inside a text."""
+        """Whether lines end in NUL: then M finds no lines inside a text."""
         self.commands: list[Command] = []
         self.blocks: list[tuple[int, str]] = []
         """Open blocks: index of the command, where it was opened."""
@@ -62,7 +62,7 @@ class Parser(Reader):
             pass
 
     def finish(self) -> Script:
-        """The whole script. Raises `SedError`."""
+        """Return the whole script; raises `SedError`."""
         self.pending = None
         if self.blocks:
             self.where = self.blocks[-1][1]
@@ -115,10 +115,10 @@ class Parser(Reader):
         return True
 
     def _unknown(self, character: str) -> SedError:
-        """What is no command: its first byte."""
-        return SedError(
-            f"{self._place(further=1 - len(encode(character)))}: unknown command: `{decode(encode(character)[:1])}'"
-        )
+        """Return the error for a character that is no command: it names its first byte."""
+        data = encode(character)
+        place = self._place(further=1 - len(data))
+        return SedError(f"{place}: unknown command: `{decode(data[:1])}'")
 
     def _comment(self) -> None:
         end = self.text.find("\n", self.position)
@@ -191,7 +191,7 @@ class Parser(Reader):
         self._end_of_command()
 
     def _label(self) -> str:
-        """A label; another command may follow at once."""
+        """Read a label; another command may follow at once."""
         character = self._skip(BLANK)
         start = self.position - len(character)
         text = self.text
@@ -220,9 +220,7 @@ class Parser(Reader):
     # addresses
 
     def _address(self, character: str, *, second: bool) -> Address | None:
-        """The address that begins with `character`; None when there is none, and the character is
-        still to be used.
-        """
+        """Read the address that begins with `character`; None if it does not begin one."""
         if character and character in "0123456789":
             number = self._number(character)
             following = self._skip(BLANK)
@@ -276,7 +274,7 @@ class Parser(Reader):
         )
 
     def _compile(self, source: str, *, ignore_case: bool, multiline: bool) -> PosixRegex | None:
-        """The pattern; None for an empty one, which means the last one used."""
+        """Return the pattern; None for an empty one, which means the last one used."""
         if not source and (ignore_case or multiline):
             raise self._error("cannot specify modifiers on empty regexp")
         if not source:
@@ -374,7 +372,7 @@ class Parser(Reader):
     # text
 
     def _text_command(self, command: Command) -> None:
-        """What comes after a, i or c: text on this line, or after a backslash and a newline."""
+        """Read the text of a, i or c: on this line, or after a backslash and a newline."""
         character = self._skip(BLANK)
         if not character:
             raise self._error("expected \\ after `a', `c' or `i'")
@@ -396,7 +394,7 @@ class Parser(Reader):
         self._read_text(command)
 
     def _read_text(self, command: Command) -> None:
-        r"""Text up to a newline that no backslash precedes."""
+        r"""Read text up to a newline without a backslash before it."""
         text, position = self.text, self.position
         out: list[str] = []
         while position < len(text):
@@ -405,7 +403,7 @@ class Parser(Reader):
             if character == "\n":
                 break
             if character == "\\":
-                if position >= len(text):  # the text goes on in the next piece
+                if position >= len(text):  # the text continues in the next piece
                     self.pending = command
                     break
                 if text[position] == "\n":

@@ -1,6 +1,4 @@
-"""The text of a sed script: character by character, up to delimiters, and the places that messages
-name.
-"""
+"""Reads the text of a sed script: characters, delimited parts, and the places of messages."""
 
 from __future__ import annotations
 
@@ -8,7 +6,7 @@ from agentsandbox.commands.sed.nodes import SedError
 from agentsandbox.kernel.streams import encode
 
 BLANK = " \t"
-"""What may stand between the parts of a command."""
+"""The characters between the parts of a command."""
 _NEWLINE = "\n"
 
 
@@ -27,13 +25,15 @@ class Reader:
     def _place(self, *, position: int | None = None, further: int = 0) -> str:
         if self.file is not None:
             return f"file {self.file} line {self.text.count(_NEWLINE, 0, self.position) + 1}"
-        return f"-e expression #{self.pieces}, char {len(encode(self.text[: self.position])) + further if position is None else position}"
+        if position is None:
+            position = len(encode(self.text[: self.position])) + further
+        return f"-e expression #{self.pieces}, char {position}"
 
     def _error(self, message: str) -> SedError:
         return SedError(f"{self._place()}: {message}")
 
     def _next(self) -> str:
-        """The next character, "" at the end."""
+        """Take the next character, "" at the end."""
         character = self.text[self.position : self.position + 1]
         self.position += len(character)
         return character
@@ -42,7 +42,7 @@ class Reader:
         self.position -= len(character)
 
     def _skip(self, characters: str) -> str:
-        """The next character that is none of these."""
+        """Skip these characters; take the next one."""
         text = self.text
         while self.position < len(text) and text[self.position] in characters:
             self.position += 1
@@ -65,7 +65,7 @@ class Reader:
             )
 
     def _delimited(self, delimiter: str, *, regex: bool) -> str | None:
-        """What stands before the next delimiter; None when there is none."""
+        """Read up to the next delimiter; None if there is none."""
         out: list[str] = []
         while True:
             character = self._next()
@@ -97,8 +97,9 @@ class Reader:
             out.append(character)
 
     def _bracket(self) -> str | None:
-        """A bracket expression, after its "["; None when it does not end. A delimiter inside it is
-        an ordinary character.
+        """Read a bracket expression after its "["; None if it does not end.
+
+        A delimiter inside it is an ordinary character.
         """
         text = self.text
         start = position = self.position
@@ -124,7 +125,7 @@ class Reader:
         return None
 
     def _delimited_right(self, delimiter: str) -> str | None:
-        """The right side of `s`, backslashes kept but before the delimiter."""
+        """Read the right side of `s`; backslashes are kept, but not before the delimiter."""
         out: list[str] = []
         while True:
             character = self._next()
@@ -146,9 +147,7 @@ class Reader:
             out.append(character)
 
     def _check_delimiter(self, delimiter: str) -> None:
-        """Where a newline is the delimiter, nothing ends at it: the error is found at the end of
-        its line.
-        """
+        """Refuse a delimiter of several bytes; with a newline, go to where its error is found."""
         if not delimiter.isascii() and not self.bytewise:
             self._back(delimiter)
             raise SedError(

@@ -5,11 +5,12 @@ from __future__ import annotations
 from functools import lru_cache
 
 from agentsandbox.commands._text.lines import short_blocks
-from agentsandbox.commands.sed import Editor, Parser, Script, SedError, Settings
 from agentsandbox.commands.sed.blocks import compile_blocks
 from agentsandbox.commands.sed.compiler import compile_script
 from agentsandbox.commands.sed.files import Files
-from agentsandbox.commands.sed.runtime import Input
+from agentsandbox.commands.sed.nodes import Script, SedError
+from agentsandbox.commands.sed.parser import Parser
+from agentsandbox.commands.sed.runtime import Editor, Input, Settings
 from agentsandbox.contract.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.contract.manners import Manners
 from agentsandbox.contract.usage import OptionParser
@@ -27,7 +28,7 @@ _USAGE = """
 Usage: sed [OPTION]... {script-only-if-no-other-script} [input-file]...
 Edit the lines of each FILE, or of standard input, by a script.
 
-  -b, --binary                 lines are not translated, as nowhere here
+  -b, --binary                 do not translate line ends, which changes nothing here
   -n, --quiet, --silent        print lines only when the script says so
   -e, --expression=SCRIPT      add SCRIPT to the commands to run
   -f, --file=SCRIPT-FILE       add the commands in SCRIPT-FILE
@@ -54,7 +55,7 @@ _MANNERS = Manners(
 )
 _PARSER = OptionParser(_USAGE, name="sed", long_options=_MANNERS.long_options)
 _SHORT = 2048
-"""Characters of a script that is worth to be remembered."""
+"""Characters of a script up to which it is kept parsed."""
 
 
 @command("sed", usage=_USAGE, raw=True, manners=_MANNERS)
@@ -157,14 +158,14 @@ def _read_script(ctx: CommandContext, name: str) -> str:
 
 
 def _kernel(ctx: CommandContext, script: Script, settings: Settings) -> Kernel | None:
-    """What edits whole blocks of lines, for scripts that allow it."""
+    """Return the function that edits whole blocks of lines; None if the script needs an editor."""
     return None if settings.bytewise else compile_blocks(script, settings, ctx.budget)
 
 
 def _edit(
     ctx: CommandContext, args: Arguments, script: Script, settings: Settings, files: Files
 ) -> int:
-    """One stream of all operands, or one for each with -s; the status."""
+    """Edit one stream of all operands, or with -s one for each; return the exit status."""
     operands = args.operands or ["-"]
     output = files.standard_output
     kernel = _kernel(ctx, script, settings)
@@ -190,7 +191,7 @@ def _edit(
 def _edit_in_place(
     ctx: CommandContext, args: Arguments, script: Script, settings: Settings, files: Files
 ) -> int:
-    """Each operand becomes what the script makes of it; the status."""
+    """Edit each operand in place; return the exit status."""
     if not args.operands:
         raise SedError("no input files", 4)
     suffix = args.value("in-place") or ""
@@ -223,7 +224,7 @@ def _edit_in_place(
 
 
 def _edit_blocks(ctx: CommandContext, kernel: Kernel, reader: Stream, files: Files) -> bytes:
-    """All of one file as `kernel` edits it."""
+    """Return one file as `kernel` edits it."""
     if isinstance(reader, BytesReader) and reader.data.endswith(b"\n"):  # one block
         text, complete = kernel(reader.data)
         ctx.budget.breathe()

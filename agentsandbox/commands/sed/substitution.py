@@ -1,4 +1,4 @@
-"""What `s` makes of a text: which matches are replaced, and by what."""
+"""Substitution in a text: the matches that are replaced, and their replacements."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 _SMALL = 4096
 _MANY = 200_000
-"""A text so long is changed match by match, with looks at the clock."""
+"""Characters of a text above which it is changed match by match, within the budget."""
 
 
 class Part:
-    """Text, then perhaps a group, both in one letter case."""
+    """Text, then a group or none (-1), both in one letter case."""
 
     __slots__ = ("bytewise", "case", "first", "group", "text")
 
@@ -31,7 +31,7 @@ class Part:
 
 
 def parts_of(replacement: Replacement) -> list[Part]:
-    """The replacement as parts, each in one letter case."""
+    """Return the replacement as parts, each in one letter case."""
     parts: list[Part] = []
     text = ""
     case = first = ""
@@ -59,7 +59,7 @@ def parts_of(replacement: Replacement) -> list[Part]:
 
 
 def upper(text: str) -> str:
-    """In capitals, character by character as C does it, up to a NUL."""
+    """Return the text up to a NUL in capitals, character by character as in C."""
     if "\0" in text:
         head, _, rest = text.partition("\0")
         return f"{upper(head)}\0{rest}"
@@ -71,7 +71,7 @@ def upper(text: str) -> str:
 
 
 def lower(text: str) -> str:
-    """In small letters, character by character as C does it, up to a NUL."""
+    """Return the text up to a NUL in small letters, character by character as in C."""
     if "\0" in text:
         head, _, rest = text.partition("\0")
         return f"{lower(head)}\0{rest}"
@@ -87,14 +87,16 @@ def _single(character: str, converted: str) -> str:
 
 
 def modified(text: str, case: str, first: str, *, bytewise: bool) -> str:
-    """The text in a case (U, L or none), its first letter in another (u, l); up to a NUL, unless
-    characters are bytes.
+    """Return the text in a case (U, L or none), its first letter in another (u, l or none).
+
+    Only up to a NUL, unless characters are bytes.
     """
     if not text or not (case or first):
         return text
     if "\0" in text and bytewise:
         head, _, rest = text.partition("\0")
-        return f"{modified(head, case, first, bytewise=True)}\0{modified(rest, case, '', bytewise=True)}"
+        changed = modified(rest, case, "", bytewise=True)
+        return f"{modified(head, case, first, bytewise=True)}\0{changed}"
     if text[0] == "\0":
         return text
     head, tail = text[0], text[1:]
@@ -106,7 +108,7 @@ def modified(text: str, case: str, first: str, *, bytewise: bool) -> str:
 
 
 def build_replacer(replacement: Replacement) -> Callable[[Match], str]:
-    """A function from a match to what stands in its place."""
+    """Return a function from a match to its replacement."""
     text = replacement.text
     if text is not None:
         return lambda _match: text
@@ -151,7 +153,7 @@ def replace(
     space: str,
     budget: Budget,
 ) -> str | None:
-    """The text after the substitution; None when there was nothing to replace."""
+    """Return the text after the substitution; None if nothing was replaced."""
     if len(space) > regex.safe_length or not regex.exact:
         return _replace_slowly(regex, substitution, replacer, space, budget)
     found = regex.for_text(space).search(space)
@@ -172,7 +174,7 @@ def _replace_slowly(
     space: str,
     budget: Budget,
 ) -> str | None:
-    """Match by match."""
+    """As `replace`, match by match."""
     wanted = substitution.number or 1
     if (
         wanted == 1
