@@ -32,7 +32,7 @@ if TYPE_CHECKING:
       -V, --version          print the version and exit
       -h, --help             display this help and exit
 
-    There are no commands ?, |, R and !COMMAND.
+    Commands: p n f + - * / % ^ v c d r sR lR SR LR i o k I O K z [...] x <R >R =R q #
     """,
 )
 def dc(ctx: CommandContext, args: Arguments) -> int:

@@ -7,6 +7,7 @@ fraction of a second.
 
 from __future__ import annotations
 
+import re
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_DOWN, Context, Decimal
 
 from agentsandbox.errors import LimitReached
@@ -31,6 +32,7 @@ ONE = Decimal(1)
 EXACT = Context(prec=2 * MAX_DIGITS, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[], rounding=ROUND_DOWN)
 """Wide enough that nothing is ever rounded."""
 _DIGITS = "0123456789ABCDEF"
+_LETTER = re.compile("[A-Z]")
 
 
 class CalculationError(Exception):
@@ -123,16 +125,14 @@ class Arithmetic:
         quotient = EXACT.divide_int(EXACT.scaleb(left, scale), right)
         return truncate(EXACT.scaleb(quotient, -scale), scale)
 
-    def divide_with_remainder(
-        self, left: Decimal, right: Decimal, scale: int
-    ) -> tuple[Decimal, Decimal]:
-        """The quotient at `scale`, and what is left."""
+    def remainder(self, left: Decimal, right: Decimal, scale: int) -> Decimal:
+        """The remainder of the quotient at `scale`."""
         if not right:
             raise CalculationError("Modulo by zero")
         quotient = self.divide(left, right, scale)
-        wanted = max(scale_of(left), scale_of(right) + scale)
         product = EXACT.multiply(quotient, right)
-        return quotient, truncate(EXACT.subtract(left, product), wanted)
+        wanted = max(scale_of(left), scale_of(right) + scale)
+        return truncate(EXACT.subtract(left, product), wanted)
 
     def raise_power(self, base: Decimal, exponent: int, scale: int) -> Decimal:
         """By squaring, with a look at the clock between."""
@@ -183,6 +183,31 @@ class Arithmetic:
         if EXACT.multiply(root, root) > number:
             root = EXACT.subtract(root, Decimal((0, (1,), -wanted)))
         return root
+
+
+def number_in_base(arithmetic: Arithmetic, text: str, base: int) -> Decimal:
+    """Return the value of a constant in an input base.
+
+    A single digit before the point keeps its value in other bases than 10; of several, each is cut
+    to base - 1.
+    """
+    if len(text) == 1:
+        return Decimal(int(text, 36))
+    whole, _, fraction = text.partition(".")
+    if base == 10 and not _LETTER.search(text):
+        arithmetic.check(len(text))
+        return Decimal(f"{whole or '0'}.{fraction}" if fraction else whole or "0")
+    arithmetic.check(len(text), MAX_CONVERTED)
+    keeps = len(whole) == 1 and base != 10
+    value = int(whole, 36) if keeps else 0
+    for count, character in enumerate(fraction if keeps else whole + fraction):
+        if not count % 500:
+            arithmetic.budget.step(count // 100 + 1)
+        value = value * base + min(int(character, 36), base - 1)
+    scale = len(fraction)
+    if not scale:
+        return Decimal(value)
+    return arithmetic.divide(Decimal(value), Decimal(base**scale), scale)
 
 
 def format_number(

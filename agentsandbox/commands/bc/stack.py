@@ -21,7 +21,7 @@ from agentsandbox.commands.bc.numbers import (
 )
 from agentsandbox.commands.bc.output import Output
 from agentsandbox.errors import LimitReached
-from agentsandbox.kernel.streams import decode, encode
+from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,14 +50,6 @@ class _Trouble(Exception):
     """A command cannot be done; the program goes on after the message."""
 
 
-class _Register:
-    __slots__ = ("array", "value")
-
-    def __init__(self, value: Item | None = None) -> None:
-        self.value = value
-        self.array: dict[int, Item] = {}
-
-
 class StackMachine:
     """One dc."""
 
@@ -65,7 +57,7 @@ class StackMachine:
         self.ctx = ctx
         self.arithmetic = Arithmetic(ctx.budget)
         self.items: list[Item] = []
-        self.registers: dict[str, list[_Register]] = {}
+        self.registers: dict[str, list[Item]] = {}
         self.settings = {"k": 0, "i": 10, "o": 10}
         """The precision, the input base and the output base."""
         self.callers: list[tuple[str, int, int]] = []
@@ -188,16 +180,6 @@ class StackMachine:
             self.ctx.budget.step()
             self.show(item, "\n")
 
-    def print_bytes(self) -> None:
-        """Print a string as it is, and a number as the bytes it is made of."""
-        item = self.pop()
-        if isinstance(item, str):
-            self.output.write(item)
-            return
-        self.arithmetic.check(abs(item.adjusted()) + 1, 20_000)
-        number = abs(int(item))
-        self.output.write(decode(number.to_bytes(max((number.bit_length() + 7) // 8, 1), "big")))
-
     # arithmetic
 
     def two_numbers(self) -> tuple[Decimal, Decimal]:
@@ -221,16 +203,6 @@ class StackMachine:
     def scaled(self, operation: Callable[[Decimal, Decimal, int], Decimal]) -> None:
         """Run an operation that takes the precision."""
         self.binary(lambda left, right: operation(left, right, self.settings["k"]))
-
-    def remainder(self) -> None:
-        divide = self.arithmetic.divide_with_remainder
-        self.binary(lambda left, right: divide(left, right, self.settings["k"])[1])
-
-    def divide_with_remainder(self) -> None:
-        left, right = self.two_numbers()
-        if not right:
-            raise _Trouble("divide by zero")
-        self.items[-2:] = self.arithmetic.divide_with_remainder(left, right, self.settings["k"])
 
     def power(self) -> None:
         def calculate(base: Decimal, exponent: Decimal) -> Decimal:
@@ -267,59 +239,33 @@ class StackMachine:
         self.position += 1
         return self.text[self.position - 1]
 
-    def register(self, name: str) -> _Register:
-        """Return the top of a register, made when there is none."""
-        stack = self.registers.setdefault(name, [])
-        if not stack:
-            stack.append(_Register())
-        return stack[-1]
-
     def store(self) -> None:
         name = self.next_character()
-        self.register(name).value = self.pop()
+        item = self.pop()
+        stack = self.registers.setdefault(name, [])
+        del stack[-1:]
+        stack.append(item)
 
     def content(self, name: str) -> Item:
         """Return what a register holds; 0 from one that was never stored to."""
         stack = self.registers.get(name)
-        value = stack[-1].value if stack else ZERO
-        return ZERO if value is None else value
+        return stack[-1] if stack else ZERO
 
     def push_register(self) -> None:
         name = self.next_character()
         item = self.pop()
         stack = self.registers.setdefault(name, [])
         self.ctx.budget.charge(len(stack) * 16)
-        stack.append(_Register(item))
+        stack.append(item)
 
     def pop_register(self) -> None:
         name = self.next_character()
         stack = self.registers.get(name)
-        value = stack.pop().value if stack else None
-        if value is None:
+        if not stack:
             raise _Trouble(f"stack register {_shown(name)} is empty")
-        self.push(value)
+        self.push(stack.pop())
 
-    def index(self, item: Item) -> int:
-        index = self.small(item)
-        if index < 0:
-            raise _Trouble("array index must be a nonnegative integer")
-        return index
-
-    def store_element(self) -> None:
-        name = self.next_character()
-        item, value = self.pop(), self.pop()
-        index = self.index(item)
-        array = self.register(name).array
-        self.ctx.budget.charge(len(array) * 16)
-        array[index] = value
-
-    def load_element(self) -> None:
-        name = self.next_character()
-        index = self.index(self.pop())
-        stack = self.registers.get(name)
-        self.push(stack[-1].array.get(index, ZERO) if stack else ZERO)
-
-    # settings and measures
+    # settings
 
     def small(self, item: Item) -> int:
         """Return a number as an integer of 32 bits; -1 of strings, fractions and what does not
@@ -334,21 +280,6 @@ class StackMachine:
         if not lowest <= number <= highest:
             raise _Trouble(message)
         self.settings[name] = number
-
-    def count_digits(self) -> None:
-        item = self.pop()
-        if isinstance(item, str):
-            self.push(Decimal(len(encode(item))))
-        else:
-            self.push(Decimal(max(item.adjusted() + 1 + scale_of(item), 1) if item else 1))
-
-    def count_fraction(self) -> None:
-        item = self.pop()
-        self.push(ZERO if isinstance(item, str) else Decimal(scale_of(item)))
-
-    def to_character(self) -> None:
-        item = self.pop()
-        self.push(item[:1] if isinstance(item, str) else decode(bytes([self.small(item) & 255])))
 
     # control
 
@@ -387,37 +318,18 @@ class StackMachine:
         if test(top, second):
             self.execute(self.content(name))
 
-    def compare_not(self) -> None:
-        """Run a register unless the comparison that follows holds."""
-        test = _TESTS.get(self.text[self.position : self.position + 1])
-        if test is None:
-            raise _Trouble(f"{_shown('!')} runs no commands here")
-        self.position += 1
-        self.compare(lambda top, second: not test(top, second))
-
     def comment(self) -> None:
         end = self.text.find("\n", self.position)
         self.position = len(self.text) if end < 0 else end
 
     def quit(self) -> None:
-        if not self._leave(2):
-            raise _Quit
-
-    def quit_levels(self) -> None:
-        levels = self.small(self.pop())
-        if levels < 1:
-            raise _Trouble("Q command requires a number >= 1")
-        if levels == 1 and self.macros:  # leaves nothing in GNU dc 1.4.1
-            return
-        if not self._leave(levels) and not self.is_string:
-            raise _Trouble("Q command argument exceeded string execution depth")
-
-    def _leave(self, levels: int) -> bool:
-        """Leave so many macros; return whether there were as many."""
+        """Leave the macro that runs and the one that called it, or everything."""
+        levels = 2
         while self.macros and levels > 0:
             levels -= self.macros
             self._return()
-        return levels <= 0
+        if levels > 0:
+            raise _Quit
 
     def _return(self) -> None:
         """Go on where the macro that runs was called; the argument of -e counts as a macro too."""
@@ -442,13 +354,11 @@ _COMMANDS: dict[str, Callable[[StackMachine], None]] = {
     "p": lambda machine: machine.show(machine.top(), "\n"),
     "n": lambda machine: machine.show(machine.pop()),
     "f": StackMachine.print_stack,
-    "P": StackMachine.print_bytes,
     "+": lambda machine: machine.binary(machine.arithmetic.add),
     "-": lambda machine: machine.binary(machine.arithmetic.subtract),
     "*": lambda machine: machine.scaled(machine.arithmetic.multiply),
     "/": lambda machine: machine.scaled(machine.arithmetic.divide),
-    "%": StackMachine.remainder,
-    "~": StackMachine.divide_with_remainder,
+    "%": lambda machine: machine.scaled(machine.arithmetic.remainder),
     "^": StackMachine.power,
     "v": StackMachine.square_root,
     "c": lambda machine: machine.items.clear(),
@@ -458,8 +368,6 @@ _COMMANDS: dict[str, Callable[[StackMachine], None]] = {
     "l": lambda machine: machine.push(machine.content(machine.next_character())),
     "S": StackMachine.push_register,
     "L": StackMachine.pop_register,
-    ":": StackMachine.store_element,
-    ";": StackMachine.load_element,
     "k": lambda machine: machine.set("k", 0, 2147483647, "scale must be a nonnegative number"),
     "i": lambda machine: machine.set(
         "i", 2, 16, "input base must be a number between 2 and 16 (inclusive)"
@@ -470,17 +378,12 @@ _COMMANDS: dict[str, Callable[[StackMachine], None]] = {
     "K": lambda machine: machine.push(Decimal(machine.settings["k"])),
     "I": lambda machine: machine.push(Decimal(machine.settings["i"])),
     "O": lambda machine: machine.push(Decimal(machine.settings["o"])),
-    "Z": StackMachine.count_digits,
-    "X": StackMachine.count_fraction,
     "z": lambda machine: machine.push(Decimal(len(machine.items))),
-    "a": StackMachine.to_character,
     "[": StackMachine.string,
     "x": lambda machine: machine.execute(machine.pop()),
     "<": lambda machine: machine.compare(_TESTS["<"]),
     ">": lambda machine: machine.compare(_TESTS[">"]),
     "=": lambda machine: machine.compare(_TESTS["="]),
-    "!": StackMachine.compare_not,
     "#": StackMachine.comment,
     "q": StackMachine.quit,
-    "Q": StackMachine.quit_levels,
 }
