@@ -42,9 +42,8 @@ def dc(ctx: CommandContext, args: Arguments) -> int:
         ctx.print(dc.usage, end="")
         return 0
     if args.flag("version"):
-        ctx.print(
-            "dc (GNU bc 1.07.1) 1.4.1\nA command of agentsandbox, written to behave like this release."
-        )
+        ctx.print("dc (GNU bc 1.07.1) 1.4.1")
+        ctx.print("A command of agentsandbox, written to behave like this release.")
         return 0
     machine = StackMachine(ctx)
     programs = [*args.given, *(("file", name) for name in args.operands)] or [("file", "-")]

@@ -1,9 +1,8 @@
-"""dc's machine: a stack of numbers and strings, registers with stacks of their own, commands of one
-letter.
+"""dc's machine: a stack of numbers and strings, registers with stacks, commands of one letter.
 
-A string runs as a macro. `q` and `Q` leave macros by number, so each running text knows how many
-macros it stands for: a macro that is called by the last command of another takes its place, or
-loops would nest without end.
+A string runs as a macro. A macro that the last command of another one calls replaces it, or loops
+would nest without end. `q` leaves two macros, so each running text knows how many macros it has
+replaced.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
 
 MAX_ITEMS = 1_000_000
 MACROS_PER_LEVEL = 50
-"""Running macros for each level of nesting that the budget allows."""
+"""The most running macros for each level of nesting that the budget allows."""
 _PHRASES = {"Divide by zero": "divide by zero", "Modulo by zero": "remainder by zero"}
 _BLANKS = re.compile(r"[ \t\n]*")
 _LETTER = re.compile("[A-F]")
@@ -43,15 +42,15 @@ _BRACKET = re.compile(r"[\[\]]")
 
 
 class _Quit(Exception):
-    """`q` leaves everything."""
+    """`q` ends dc."""
 
 
 class _Trouble(Exception):
-    """A command cannot be done; the program goes on after the message."""
+    """A command fails; the program continues after the message."""
 
 
 class StackMachine:
-    """One dc."""
+    """The state of a running dc."""
 
     def __init__(self, ctx: CommandContext) -> None:
         self.ctx = ctx
@@ -61,7 +60,7 @@ class StackMachine:
         self.settings = {"k": 0, "i": 10, "o": 10}
         """The precision, the input base and the output base."""
         self.callers: list[tuple[str, int, int]] = []
-        """What goes on after the macro that runs: text, position, macros it stands for."""
+        """The texts that continue after the running macro: text, position, number of macros."""
         self.text = ""
         self.position = 0
         self.macros = 0
@@ -74,7 +73,7 @@ class StackMachine:
     # running
 
     def run(self, text: str, *, is_string: bool = False) -> int | None:
-        """Run a file or a string; return the status when it has ended everything."""
+        """Run a file or a string; return the exit status if it has ended dc."""
         self.text, self.position, self.macros = text, 0, int(is_string)
         self.is_string = is_string
         self.callers = []
@@ -107,7 +106,7 @@ class StackMachine:
             self.complain(error.message)
 
     def complain(self, message: str) -> None:
-        """Write a message; the program goes on."""
+        """Write a message to standard error."""
         self.output.flush()
         self.ctx.stderr.write(encode(f"{self.ctx.name}: {message}\n"))
 
@@ -119,9 +118,7 @@ class StackMachine:
         self.push(value.copy_negate() if found[1] and value else value)
 
     def _value(self, whole: str, fraction: str) -> Decimal:
-        """Return the value of digits in the input base; digits beyond the base count for what they
-        are.
-        """
+        """Return the value of digits in the input base; a digit beyond the base keeps its value."""
         base = self.settings["i"]
         if base == 10 and not _LETTER.search(whole + fraction):
             self.arithmetic.check(len(whole) + len(fraction))
@@ -183,7 +180,7 @@ class StackMachine:
     # arithmetic
 
     def two_numbers(self) -> tuple[Decimal, Decimal]:
-        """Return the two on top, left where they are."""
+        """Return the two numbers on top, which stay there."""
         if len(self.items) < 2:
             raise _Trouble("stack empty")
         left, right = self.items[-2:]
@@ -192,7 +189,7 @@ class StackMachine:
         return left, right
 
     def binary(self, calculate: Callable[[Decimal, Decimal], Decimal]) -> None:
-        """Replace the two numbers on top; they stay when it fails."""
+        """Replace the two numbers on top by a result; they stay if there is none."""
         left, right = self.two_numbers()
         try:
             result = calculate(left, right)
@@ -201,7 +198,7 @@ class StackMachine:
         self.items[-2:] = [result]
 
     def scaled(self, operation: Callable[[Decimal, Decimal, int], Decimal]) -> None:
-        """Run an operation that takes the precision."""
+        """Replace the two numbers on top; the operation takes the precision."""
         self.binary(lambda left, right: operation(left, right, self.settings["k"]))
 
     def power(self) -> None:
@@ -218,7 +215,7 @@ class StackMachine:
         self.binary(calculate)
 
     def _runtime(self, message: str) -> None:
-        """Write what the arithmetic itself says; the command goes on."""
+        """Write a message of the arithmetic itself; the command continues."""
         self.output.flush()
         self.ctx.stderr.write(encode(f"Runtime {message}\n"))
 
@@ -233,7 +230,7 @@ class StackMachine:
     # registers
 
     def next_character(self) -> str:
-        """Return the name of a register, which stands after its command."""
+        """Return the name of a register, which follows its command."""
         if self.position >= len(self.text):
             raise _Trouble("unexpected EOS")
         self.position += 1
@@ -247,7 +244,7 @@ class StackMachine:
         stack.append(item)
 
     def content(self, name: str) -> Item:
-        """Return what a register holds; 0 from one that was never stored to."""
+        """Return the value of a register, or 0 if it has none."""
         stack = self.registers.get(name)
         return stack[-1] if stack else ZERO
 
@@ -268,9 +265,7 @@ class StackMachine:
     # settings
 
     def small(self, item: Item) -> int:
-        """Return a number as an integer of 32 bits; -1 of strings, fractions and what does not
-        fit.
-        """
+        """Return an integer of 32 bits, or -1 for strings, fractions and numbers that do not fit."""
         if isinstance(item, str) or item.adjusted() > 9 or not -(2**31) < item < 2**31:
             return -1
         return int(item) if item == 0 or abs(item) >= 1 else -1
@@ -332,7 +327,7 @@ class StackMachine:
             raise _Quit
 
     def _return(self) -> None:
-        """Go on where the macro that runs was called; the argument of -e counts as a macro too."""
+        """Continue where the running macro was called; the argument of -e counts as a macro."""
         if self.callers:
             self.text, self.position, self.macros = self.callers.pop()
         else:
@@ -340,7 +335,7 @@ class StackMachine:
 
 
 def _shown(character: str) -> str:
-    """Return a character and its code, as dc's messages have them."""
+    """Return a character and its code, in the form of dc's messages."""
     code = encode(character)[0]
     return f"'{character}' (0{code:o})" if 32 < code < 127 else f"0{code:o}"
 

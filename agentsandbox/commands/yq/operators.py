@@ -60,6 +60,7 @@ if TYPE_CHECKING:
 
 _NUMBERS = ("!!int", "!!float")
 _MOST_REPEATS = 10_000_000
+_PART_BYTES = 64
 _TEMPLATE = re.compile(r"\$(?:(\$)|\{(\w+)\}|(\w+))", re.ASCII)
 _HINT = "Hint: Most often you'll want to use '|=' over '=' for this operation"
 
@@ -795,6 +796,7 @@ def _split(machine: Machine, context: Context, node: Node, expression: Expressio
 def _split_text(machine: Machine, node: Node, separator: str) -> Node:
     made = node.replaced(sequence())
     text = node.value
+    machine.budget.charge(_PART_BYTES * (text.count(separator) if separator else len(text)))
     for part in text.split(separator) if separator and text else text:
         machine.meter.copied()
         made.add(string(part))

@@ -78,9 +78,8 @@ _NAME = re.compile(r"[^ \t\r\n]*")
 _LONGEST_NAME = 65_536
 _LEADING = re.compile(r"\n|--- |---\n|[ \t]*(?:#|%YAML)[^\n]*\n?")
 _END = r"\0 \t\r\n\x85\u2028\u2029"
-_PLAIN = re.compile(
-    rf"(?:[^{_END}:]|:(?![{_END}]))++(?:[ ]++(?:[^{_END}:#]|:(?![{_END}]))(?:[^{_END}:]|:(?![{_END}]))*+)*+"
-)
+_CHARACTER = rf"(?:[^{_END}:]|:(?![{_END}]))"
+_PLAIN = re.compile(rf"{_CHARACTER}++(?:[ ]++(?!#){_CHARACTER}++)*+")
 _PLAIN_IN_FLOW = re.compile(rf"(?:[^{_END}:,?\[\]{{}}]|:(?![{_END},\[\]{{}}]))++")
 _STYLES = {"'": SINGLE, '"': DOUBLE, "|": LITERAL, ">": FOLDED}
 _MESSAGES = (
