@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     Binary: TypeAlias = Callable[[Decimal, Decimal], Decimal]
 
 _DEEPEST = 100
-_MOST_TOKENS = 2_000_000
+_MOST_TOKENS = 1_000_000
 """Tokens of one line or function; one takes some hundred bytes."""
 _TOKEN = re.compile(
     r"(?P<blank>[ \t]+|\\\n|/\*.*?\*/|#[^\n]*)|(?P<newline>\n)"

@@ -317,7 +317,9 @@ class _Composer:
             if len(self.open) >= DEEPEST:
                 raise YamlError(f"nested too deeply (D-yq): more than {DEEPEST} levels")
             self.open.append(node)
-            self.columns.append(start.column)
+            # the event ends where the block begins, or after the first "-" in its parent's column
+            is_indentless = node.kind == SEQUENCE and self.source.buffer[end.index] != "-"
+            self.columns.append(end.column - is_indentless)
             self.pending.append(None)
             return
         if isinstance(event, ScalarEvent) and event.style in ("|", ">"):
