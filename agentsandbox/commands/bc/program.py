@@ -128,6 +128,7 @@ class Program:
                     at_end = self.kind == "EOF"  # of a file: standard input comes next
                     place = "(standard_in) 1" if at_end else f"{self.name} {self.line}"
                     self.machine.complain(f"{place}: syntax error")
+                    self.spoiled = False  # but a character in the rest spoils the next line
                     while self.kind not in ("\n", "EOF"):
                         self.advance()
                     continue
@@ -135,6 +136,7 @@ class Program:
                     return True
                 if not self.spoiled:
                     self._execute(statement)
+                self.spoiled = False
         except (QuitError, HaltError):
             return False
         except RecursionError:
@@ -252,7 +254,6 @@ class Program:
         """Return the next line or definition, or None at the end. Raises `BcSyntaxError`."""
         self.tokens = self.nesting = self.loops = 0
         self.function = None
-        self.spoiled = False
         self.advance()
         if self.kind == "EOF":
             return None
@@ -695,6 +696,7 @@ class Program:
     def step(self, name: str, index: Number | None, amount: Decimal, *, is_prefix: bool) -> Number:
         """Return `++` or `--`."""
         machine = self.machine
+        self.silent = False
 
         def run() -> Decimal:
             position = None if index is None else machine.index(name, index())
