@@ -724,7 +724,7 @@ class Program:
         if self.reads_stdin:
             end = self.text.find("\n", self.position) + 1 or len(self.text)
             line, self.position = self.text[self.position : end], end
-            self.line += bool(line)
+            self.line += 1
         line = line or decode(self.machine.ctx.stdin.readline())
         found = re.match(r"\s*(-?)([0-9A-Z]*\.?[0-9A-Z]*)", line)
         assert found is not None

@@ -229,12 +229,12 @@ class _Source(reader.Reader, scanner.Scanner, parser.Parser):
         pattern = _PLAIN_IN_FLOW if self.flow_level else _PLAIN
         indent = self.indent + 1
         parts: list[str] = []
-        spaces: list[str] = []
+        spaces: list[str] | None = []
         while self.peek() != "#" and (text := self._pass(pattern)):
             self.allow_simple_key = False
-            parts += [*spaces, text]
+            parts += [*(spaces or ()), text]
             end = self.get_mark()
-            spaces = self.scan_plain_spaces(indent, start)  # type: ignore[no-untyped-call]
+            spaces = self.scan_plain_spaces(indent, start)
             if not spaces or (not self.flow_level and self.column < indent):
                 break
         return ScalarToken("".join(parts), True, start, end)
