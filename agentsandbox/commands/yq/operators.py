@@ -581,7 +581,10 @@ def _has(machine: Machine, context: Context, node: Node, expression: Expression)
     return truth(node, has)
 
 
-def _entries(machine: Machine, node: Node) -> Node | None:
+@each("toentries")
+def _to_entries(
+    machine: Machine, context: Context, node: Node, expression: Expression
+) -> Node | None:
     """Return a collection as a sequence of mappings with "key" and "value"."""
     if node.tag == "!!null":
         return None
@@ -597,19 +600,8 @@ def _entries(machine: Machine, node: Node) -> Node | None:
     return made
 
 
-@each("toentries")
-def _to_entries(
-    machine: Machine, context: Context, node: Node, expression: Expression
-) -> Node | None:
-    return _entries(machine, node)
-
-
 @each("fromentries")
 def _from_entries(machine: Machine, context: Context, node: Node, expression: Expression) -> Node:
-    return _mapping_of(machine, node)
-
-
-def _mapping_of(machine: Machine, node: Node) -> Node:
     if node.kind != SEQUENCE:
         raise YqError("from entries only runs against arrays")
     made = node.bare_copy()
@@ -633,7 +625,7 @@ def _mapping_of(machine: Machine, node: Node) -> Node:
 def _with_entries(
     machine: Machine, context: Context, node: Node, expression: Expression
 ) -> Node | None:
-    entries = _entries(machine, node)
+    entries = _to_entries(machine, context, node, expression)
     if entries is None:
         return None
     changed: list[Node] = []
@@ -641,7 +633,7 @@ def _with_entries(
         changed += machine.evaluate(context.of([entry]), expression.right).nodes
     made = collected(machine, changed, node)
     made.leading, made.head, made.foot = node.leading, node.head, node.foot
-    return _mapping_of(machine, made)
+    return _from_entries(machine, context, made, expression)
 
 
 @each("map", "filter", arity=1)
