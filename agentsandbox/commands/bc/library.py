@@ -1,8 +1,9 @@
-"""bc's mathematics library (`bc -l`): sine, cosine, arctangent, logarithm, exponential and Bessel
-functions.
+"""bc's mathematics library (`bc -l`).
 
-Functions are computed as series in binary fixed point, with spare digits, and then cut to the scale.
-Each step of a series draws on the budget.
+Its functions are sine, cosine, arctangent, logarithm, exponential and Bessel.
+
+They are computed as series in binary fixed point, with spare digits, and then cut to the scale. Each
+step of a series draws on the budget.
 """
 
 from __future__ import annotations

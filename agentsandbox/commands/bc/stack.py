@@ -7,6 +7,7 @@ replaced.
 
 from __future__ import annotations
 
+import operator
 import re
 from decimal import Decimal
 
@@ -265,7 +266,7 @@ class StackMachine:
     # settings
 
     def small(self, item: Item) -> int:
-        """Return an integer of 32 bits, or -1 for strings, fractions and numbers that do not fit."""
+        """Return an integer of 32 bits, or -1 for strings, fractions and other numbers."""
         if isinstance(item, str) or item.adjusted() > 9 or not -(2**31) < item < 2**31:
             return -1
         return int(item) if item == 0 or abs(item) >= 1 else -1
@@ -340,11 +341,6 @@ def _shown(character: str) -> str:
     return f"'{character}' (0{code:o})" if 32 < code < 127 else f"0{code:o}"
 
 
-_TESTS: dict[str, Callable[[Decimal, Decimal], bool]] = {
-    "<": lambda top, second: top < second,
-    ">": lambda top, second: top > second,
-    "=": lambda top, second: top == second,
-}
 _COMMANDS: dict[str, Callable[[StackMachine], None]] = {
     "p": lambda machine: machine.show(machine.top(), "\n"),
     "n": lambda machine: machine.show(machine.pop()),
@@ -376,9 +372,9 @@ _COMMANDS: dict[str, Callable[[StackMachine], None]] = {
     "z": lambda machine: machine.push(Decimal(len(machine.items))),
     "[": StackMachine.string,
     "x": lambda machine: machine.execute(machine.pop()),
-    "<": lambda machine: machine.compare(_TESTS["<"]),
-    ">": lambda machine: machine.compare(_TESTS[">"]),
-    "=": lambda machine: machine.compare(_TESTS["="]),
+    "<": lambda machine: machine.compare(operator.lt),
+    ">": lambda machine: machine.compare(operator.gt),
+    "=": lambda machine: machine.compare(operator.eq),
     "#": StackMachine.comment,
     "q": StackMachine.quit,
 }
