@@ -2,8 +2,8 @@
 
 Its functions are sine, cosine, arctangent, logarithm, exponential and Bessel.
 
-They are computed as series in binary fixed point, with spare digits, and then cut to the scale. Each
-step of a series draws on the budget.
+They are computed as series in binary fixed point, with spare digits, and then cut to the scale.
+Each step of a series draws on the budget.
 """
 
 from __future__ import annotations
