@@ -1,3 +1,1 @@
-"""Arbitrary precision calculators: the numbers of bc and dc, bc's language and library, dc's
-machine.
-"""
+"""`bc` and `dc`: their numbers, bc's language and library, dc's machine."""

@@ -29,8 +29,8 @@ from agentsandbox.kernel.streams import decode
     """,
 )
 def bc(ctx: CommandContext, args: Arguments) -> int:
-    from agentsandbox.commands.bc.arrival import pieces
     from agentsandbox.commands.bc.machine import Machine
+    from agentsandbox.commands.bc.program import Program
 
     if args.flag("help"):
         ctx.print(bc.usage, end="")
@@ -51,15 +51,10 @@ def bc(ctx: CommandContext, args: Arguments) -> int:
                     unread if error.errno == errno.EISDIR else f"File {name} is unavailable."
                 )
                 return 1
-            if not machine.run(name, text, from_stdin=False):
+            if not Program(machine, name, text).run():
                 machine.output.flush()
                 return 0
-        line = 1
-        for text in pieces(ctx):
-            if not machine.run("", text, from_stdin=True, line=line):
-                break
-            line = machine.line
-            machine.output.flush()
+        Program(machine).run()
         machine.output.flush()
     except PipeClosed:
         raise

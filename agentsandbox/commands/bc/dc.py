@@ -32,7 +32,7 @@ if TYPE_CHECKING:
       -V, --version          print the version and exit
       -h, --help             display this help and exit
 
-    There are no commands ?, |, R and !COMMAND.
+    Commands: p n f + - * / % ^ v c d r sR lR SR LR i o k I O K z [...] x <R >R =R q #
     """,
 )
 def dc(ctx: CommandContext, args: Arguments) -> int:
@@ -42,9 +42,8 @@ def dc(ctx: CommandContext, args: Arguments) -> int:
         ctx.print(dc.usage, end="")
         return 0
     if args.flag("version"):
-        ctx.print(
-            "dc (GNU bc 1.07.1) 1.4.1\nA command of agentsandbox, written to behave like this release."
-        )
+        ctx.print("dc (GNU bc 1.07.1) 1.4.1")
+        ctx.print("A command of agentsandbox, written to behave like this release.")
         return 0
     machine = StackMachine(ctx)
     programs = [*args.given, *(("file", name) for name in args.operands)] or [("file", "-")]

@@ -1,8 +1,9 @@
-"""bc's mathematics library (`bc -l`): sine, cosine, arctangent, logarithm, exponential and Bessel
-functions.
+"""bc's mathematics library (`bc -l`).
 
-Computed in binary fixed point with spare digits and cut to the scale. Each step of a series draws
-on the budget.
+Its functions are sine, cosine, arctangent, logarithm, exponential and Bessel.
+
+They are computed as series in binary fixed point, with spare digits, and then cut to the scale.
+Each step of a series draws on the budget.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ from agentsandbox.errors import LimitReached
 
 LIBRARY = frozenset("esclaj")
 MAX_PRECISION = 12_000
-"""Digits that a function is worked out to."""
+"""The most digits that a function is computed to."""
 
 
 def evaluate(arithmetic: Arithmetic, name: str, values: list[Decimal], scale: int) -> Decimal:
-    """The value of a library function at `scale`."""
+    """Return the value of a library function at `scale`."""
     fixed = _Fixed(arithmetic, values[-1], scale, name)
     if name == "l" and values[0] <= 0:
         return truncate(EXACT.subtract(Decimal(1), Decimal((0, (1,), scale))), scale)
@@ -38,8 +39,9 @@ def evaluate(arithmetic: Arithmetic, name: str, values: list[Decimal], scale: in
 
 
 class _Fixed:
-    """An argument and the precision its function needs: numbers are integers, `bits` of them behind
-    the point.
+    """An argument and the precision that its function needs.
+
+    A number is an integer, of which `bits` bits are behind the point.
     """
 
     def __init__(self, arithmetic: Arithmetic, argument: Decimal, scale: int, name: str) -> None:
@@ -63,11 +65,9 @@ class _Fixed:
         self.cost = self.bits // 2000 + 1
 
     def result(self, value: int) -> Decimal:
-        """Cut to the scale; what is a hair below a whole unit because of rounding counts as that
-        unit.
-        """
+        """Return a value cut to the scale; just below a whole unit it counts as that unit."""
         negative = value < 0
-        # bc's own library works with a few digits more than the scale: what rounds up there is not cut down
+        # bc's own library has a few digits more than the scale: what rounds up there is not cut
         units = (abs(value) * 10 ** (self.scale + 4) + (self.one >> 1)) // (self.one * 10**4)
         number = EXACT.scaleb(Decimal(units), -self.scale)
         return number.copy_negate() if negative and units else number
@@ -96,7 +96,7 @@ class _Fixed:
         return int(total >> 2 * halvings)
 
     def logarithm(self) -> int:
-        """From the argument's mantissa near 1 and its power of two."""
+        """Return the logarithm, from a mantissa near 1 and a power of two."""
         value = self.argument
         shift = value.bit_length() - self.bits
         mantissa = value >> shift if shift >= 0 else value << -shift

@@ -1,12 +1,13 @@
-"""Decimal numbers of any length with the scale rules that bc and dc share.
+"""Decimal numbers of any length, with the rules for scales that bc and dc share.
 
-A number is a `Decimal` whose exponent is minus its scale. Operations are exact and truncate; those
-that could be long check their size and the deadline first, so that no single one takes more than a
-fraction of a second.
+A number is a `Decimal` whose exponent is minus its scale. Operations calculate exactly, then
+truncate to the scale. Those on long numbers first check the size of the result and the deadline, so
+that no single one takes more than a fraction of a second.
 """
 
 from __future__ import annotations
 
+import re
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_DOWN, Context, Decimal
 
 from agentsandbox.errors import LimitReached
@@ -18,23 +19,24 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.budget import Budget
 
 MAX_DIGITS = 1_000_000
-"""Digits of a result: a product of that length takes less than a tenth of a second."""
+"""The most digits of a result; a product of this length takes less than a tenth of a second."""
 MAX_QUOTIENT = 300_000
 MAX_ROOT = 30_000
 MAX_CONVERTED = 20_000
-"""Digits that are shown in another base."""
+"""The most digits of a number that is converted from or to another base."""
 
 _SHORT = 100
 
 ZERO = Decimal(0)
 ONE = Decimal(1)
 EXACT = Context(prec=2 * MAX_DIGITS, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[], rounding=ROUND_DOWN)
-"""Wide enough that nothing is ever rounded."""
+"""A context wide enough that it never rounds."""
 _DIGITS = "0123456789ABCDEF"
+_LETTER = re.compile("[A-Z]")
 
 
 class CalculationError(Exception):
-    """What the program asks for cannot be calculated; `message` is bc's phrase."""
+    """An operation has no result; `message` is bc's phrase."""
 
     def __init__(self, message: str) -> None:
         self.message = message
@@ -42,7 +44,7 @@ class CalculationError(Exception):
 
 
 def scale_of(number: Decimal) -> int:
-    """The number of digits after the point."""
+    """Return the number of digits after the point."""
     if number.same_quantum(ONE):
         return 0
     text = str(number)
@@ -52,30 +54,30 @@ def scale_of(number: Decimal) -> int:
 
 
 def digits_of(number: Decimal) -> int:
-    """About how many digits a number has."""
+    """Return about how many digits a number has."""
     return abs(number.adjusted()) + 1 if number else 1
 
 
 def truncate(number: Decimal, scale: int) -> Decimal:
-    """With exactly `scale` digits after the point, cut off or filled up."""
+    """Return a number with exactly `scale` digits after the point, cut off or filled up."""
     return number.quantize(Decimal((0, (1,), -scale)), ROUND_DOWN, EXACT)
 
 
 def length_of(number: Decimal) -> int:
-    """`length`: the significant digits."""
+    """Return the number of significant digits, as `length` counts them."""
     scale = scale_of(number)
     whole = max(number.adjusted() + 1, 0) if number else 0
     return whole + scale if whole or scale else 1
 
 
 class Arithmetic:
-    """The operations, bound to a budget."""
+    """The operations; long ones draw on a budget."""
 
     def __init__(self, budget: Budget) -> None:
         self.budget = budget
 
     def check(self, digits: int, limit: int = MAX_DIGITS) -> None:
-        """Refuse a result of too many digits; long ones cost steps and a look at the clock."""
+        """Refuse a result of too many digits; a long one draws steps and checks the deadline."""
         if digits > limit:
             raise LimitReached("value_bytes", "the number is too long")
         if digits > 500:
@@ -98,17 +100,17 @@ class Arithmetic:
             self.check(max(self._size(left), self._size(right)))
 
     def add(self, left: Decimal, right: Decimal) -> Decimal:
-        """The larger scale of the two."""
+        """Return a sum, with the larger scale of the two."""
         self._check_both(left, right)
         return EXACT.add(left, right)
 
     def subtract(self, left: Decimal, right: Decimal) -> Decimal:
-        """The larger scale of the two."""
+        """Return a difference, with the larger scale of the two."""
         self._check_both(left, right)
         return EXACT.subtract(left, right)
 
     def multiply(self, left: Decimal, right: Decimal, scale: int) -> Decimal:
-        """min(a + b, max(scale, a, b)) digits after the point."""
+        """Return a product with min(a + b, max(scale, a, b)) digits after the point."""
         self.check(self._size(left) + self._size(right))
         product = EXACT.multiply(left, right)
         mine, other = scale_of(left), scale_of(right)
@@ -116,26 +118,24 @@ class Arithmetic:
         return truncate(product, wanted) if wanted != mine + other else product
 
     def divide(self, left: Decimal, right: Decimal, scale: int) -> Decimal:
-        """`scale` digits after the point."""
+        """Return a quotient with `scale` digits after the point."""
         if not right:
             raise CalculationError("Divide by zero")
         self.check(self._size(left) + scale + self._size(right), MAX_QUOTIENT)
         quotient = EXACT.divide_int(EXACT.scaleb(left, scale), right)
         return truncate(EXACT.scaleb(quotient, -scale), scale)
 
-    def divide_with_remainder(
-        self, left: Decimal, right: Decimal, scale: int
-    ) -> tuple[Decimal, Decimal]:
-        """The quotient at `scale`, and what is left."""
+    def remainder(self, left: Decimal, right: Decimal, scale: int) -> Decimal:
+        """Return what the quotient at `scale` leaves."""
         if not right:
             raise CalculationError("Modulo by zero")
         quotient = self.divide(left, right, scale)
-        wanted = max(scale_of(left), scale_of(right) + scale)
         product = EXACT.multiply(quotient, right)
-        return quotient, truncate(EXACT.subtract(left, product), wanted)
+        wanted = max(scale_of(left), scale_of(right) + scale)
+        return truncate(EXACT.subtract(left, product), wanted)
 
     def raise_power(self, base: Decimal, exponent: int, scale: int) -> Decimal:
-        """By squaring, with a look at the clock between."""
+        """Return a power, by squaring; every square checks the deadline."""
         if not exponent:
             return ONE
         if exponent < 0 and not base:
@@ -163,7 +163,7 @@ class Arithmetic:
         return truncate(result, wanted) if scale_of(result) > wanted else result
 
     def square_root(self, number: Decimal, scale: int) -> Decimal:
-        """max(scale, the number's own) digits after the point."""
+        """Return a root with max(scale, the number's own) digits after the point."""
         if number < 0:
             raise CalculationError("Square root of a negative number")
         if not number:
@@ -185,6 +185,31 @@ class Arithmetic:
         return root
 
 
+def number_in_base(arithmetic: Arithmetic, text: str, base: int) -> Decimal:
+    """Return the value of a constant in an input base.
+
+    A single digit before the point keeps its value in other bases than 10; of several, each is cut
+    to base - 1.
+    """
+    if len(text) == 1:
+        return Decimal(int(text, 36))
+    whole, _, fraction = text.partition(".")
+    if base == 10 and not _LETTER.search(text):
+        arithmetic.check(len(text))
+        return Decimal(f"{whole or '0'}.{fraction}" if fraction else whole or "0")
+    arithmetic.check(len(text), MAX_CONVERTED)
+    keeps = len(whole) == 1 and base != 10
+    value = int(whole, 36) if keeps else 0
+    for count, character in enumerate(fraction if keeps else whole + fraction):
+        if not count % 500:
+            arithmetic.budget.step(count // 100 + 1)
+        value = value * base + min(int(character, 36), base - 1)
+    scale = len(fraction)
+    if not scale:
+        return Decimal(value)
+    return arithmetic.divide(Decimal(value), Decimal(base**scale), scale)
+
+
 def format_number(
     arithmetic: Arithmetic,
     number: Decimal,
@@ -192,7 +217,7 @@ def format_number(
     write: Callable[[str], None],
     leading_zero: bool = False,
 ) -> None:
-    """The text of a number in an output base."""
+    """Write a number in an output base."""
     if number < 0:
         write("-")
     if not number:
@@ -225,7 +250,7 @@ def _write_fraction(
     width: int,
     write: Callable[[str], None],
 ) -> None:
-    """As many digits as it takes until base ** n has more than `scale` decimal digits."""
+    """Write digits until base ** n has more than `scale` decimal digits."""
     denominator: int = 10**scale
     numerator = int(EXACT.scaleb(fraction, scale))
     reached = 1
@@ -237,7 +262,7 @@ def _write_fraction(
 
 
 def _digits_in(arithmetic: Arithmetic, number: int, base: int) -> list[int]:
-    """The digits of a number, by halves: one digit at a time would take quadratic time."""
+    """Return the digits of a number, by halves; one at a time would take quadratic time."""
     if number < base:
         return [number]
     powers = [base]

@@ -9,13 +9,11 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.streams import ByteWriter
 
 _HELD = 65536
-"""Characters held back at most."""
+"""The most characters that are held back."""
 
 
 class Output:
-    """Text on its way to a stream, written in blocks; `flush` before anything goes to another
-    stream.
-    """
+    """A buffer before a stream; call `flush` before you write to another stream."""
 
     def __init__(self, stream: ByteWriter) -> None:
         self._stream = stream
@@ -23,14 +21,14 @@ class Output:
         self._size = 0
 
     def write(self, text: str) -> None:
-        """Add to what is held back."""
+        """Add text to the buffer."""
         self._pieces.append(text)
         self._size += len(text)
         if self._size > _HELD:
             self.flush()
 
     def flush(self) -> None:
-        """Write what is held back."""
+        """Write the buffer to the stream."""
         if self._pieces:
             data = encode("".join(self._pieces))
             self._pieces.clear()

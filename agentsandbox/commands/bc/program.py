@@ -1,264 +1,320 @@
-"""bc's language into code for a stack machine.
+"""bc's language: each line becomes closures over the machine that runs them.
 
-Instructions are (operation, argument, address after it). The addresses count bytes as GNU bc's own
-code does, because its messages tell them.
+An expression is a function without parameters that returns a number. A statement is one that
+returns what ends the statements around it: "" for nothing, or "break", "continue" or "return".
+Operators of equal precedence are one closure with a list, so that a sum of a thousand terms does
+not nest.
+
+A line runs only after it was read to its end, and not at all if it has an error.
 """
 
 from __future__ import annotations
 
+import operator
 import re
+from decimal import Decimal
+from functools import partial
 
-from agentsandbox.kernel.streams import encode
+from agentsandbox.commands.bc.library import LIBRARY, evaluate
+from agentsandbox.commands.bc.machine import Function, HaltError, Machine, StoppedError
+from agentsandbox.commands.bc.numbers import (
+    ONE,
+    ZERO,
+    CalculationError,
+    length_of,
+    number_in_base,
+    scale_of,
+)
+from agentsandbox.errors import LimitReached
+from agentsandbox.kernel.streams import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
+    from typing import TypeAlias
 
-MAX_NESTING = 100
+    from agentsandbox.commands.bc.machine import Array
+
+    Number: TypeAlias = Callable[[], Decimal]
+    Statement: TypeAlias = Callable[[], str]
+    Binary: TypeAlias = Callable[[Decimal, Decimal], Decimal]
+
+_DEEPEST = 100
+_MOST_TOKENS = 1_000_000
+"""Tokens of one line or function; one takes some hundred bytes."""
 _TOKEN = re.compile(
     r"(?P<blank>[ \t]+|\\\n|/\*.*?\*/|#[^\n]*)|(?P<newline>\n)"
-    r"|(?P<number>[0-9A-Z]+(?:\\\n[0-9A-Z]+)*(?:(?:\\\n)?\.(?:[0-9A-Z]+|\\\n(?=[0-9A-Z]))*)?|\.[0-9A-Z]+(?:\\\n[0-9A-Z]+)*)"
+    r"|(?P<number>[0-9A-Z]+(?:\\\n[0-9A-Z]+)*(?:(?:\\\n)?\.(?:[0-9A-Z]+|\\\n(?=[0-9A-Z]))*)?"
+    r"|\.[0-9A-Z]+(?:\\\n[0-9A-Z]+)*)"
     r"|(?P<name>[a-z][a-z0-9_]*)|(?P<string>\"[^\"]*\")"
     r"|(?P<operator>\+\+|--|&&|\|\||<=|>=|==|!=|[-+*/%^]=|[-+*/%^=<>!(){}\[\],;.&])",
     re.DOTALL,
 )
+_BLANKS = re.compile(r"[ \t]*")
+_WHOLE_ARRAY = re.compile(r"[ \t]*\[[ \t]*\]")
 _KEYWORDS = frozenset(
-    "define auto if else while for break continue return halt quit print length sqrt scale ibase obase last read random warranty limits "
-    "void".split()
+    "define auto if else while for break continue return halt quit print length sqrt scale ibase "
+    "obase last read random warranty limits void".split()
 )
-_RELATIONS = {"==": "=", "!=": "#", "<": "<", "<=": "{", ">": ">", ">=": "}"}
-_SPECIALS = {"ibase": 0, "obase": 1, "scale": 2, "last": 3}
+_SETTINGS = ("ibase", "obase", "scale", "last", ".")
+_ESCAPE = re.compile(r"\\(.?)", re.DOTALL)
+_ESCAPES = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "q": '"', "r": "\r", "t": "\t", "\\": "\\"}
+
+
+def _compared(test: Callable[[Decimal, Decimal], bool]) -> Binary:
+    return lambda left, right: ONE if test(left, right) else ZERO
+
+
+_RELATIONS = {
+    "==": _compared(operator.eq),
+    "!=": _compared(operator.ne),
+    "<": _compared(operator.lt),
+    "<=": _compared(operator.le),
+    ">": _compared(operator.gt),
+    ">=": _compared(operator.ge),
+}
 
 
 class BcSyntaxError(Exception):
-    """A line that bc does not understand."""
+    """A line does not follow the grammar."""
 
 
 class QuitError(Exception):
-    """`quit`, which takes effect as soon as it is read."""
+    """`quit` takes effect as soon as it is read."""
 
 
-class Code:
-    """Instructions of one function, or of one line of the main program."""
+class Program:
+    """A file or, without a name, standard input: reads and runs one line at a time.
 
-    __slots__ = ("address", "instructions")
+    A line of standard input is read when the grammar needs it, so that a coprocess gets its answer.
 
-    def __init__(self) -> None:
-        self.instructions: list[tuple[str, object, int]] = []
-        self.address = 0
-
-    def add(self, operation: str, argument: object = None, size: int = 1) -> int:
-        """Append; the place of the instruction, so that a jump can be patched."""
-        self.address += size
-        self.instructions.append((operation, argument, self.address))
-        return len(self.instructions) - 1
-
-    def patch(self, place: int) -> None:
-        """Let the jump at `place` lead here."""
-        operation, _, address = self.instructions[place]
-        self.instructions[place] = (operation, len(self.instructions), address)
-
-
-class Function:
-    """`parameters` and `autos` are (name, kind): kind "v" for a variable, "a" for an array, "*" for
-    an array by reference.
+    kind, value   the token at which reading is
+    spoiled       the line has an illegal character and does not run
+    silent        the expression just read is an assignment, whose value is not printed
     """
 
-    __slots__ = ("autos", "code", "name", "parameters", "void")
-
-    def __init__(self, name: str, parameters: list[tuple[str, str]], void: bool) -> None:
-        self.name = name
-        self.parameters = parameters
-        self.autos: list[tuple[str, str]] = []
-        self.code = Code()
-        self.void = void
-
-
-class Parser:
-    """Reads one item of input at a time: a line, or a function's definition."""
-
-    def __init__(self, text: str, report: Callable[[str], None], draw: Callable[[], None]) -> None:
+    def __init__(self, machine: Machine, name: str = "", text: str = "") -> None:
+        self.machine = machine
+        self.name = name or "(standard_in)"
+        self.reads_stdin = not name
         self.text = text
-        self.draw = draw
-        """Called for each token: it draws on the budget."""
         self.position = 0
         self.line = 1
-        self.report = report
-        """Called with messages about the input, "message" to follow "NAME LINE: "."""
         self.kind = self.value = ""
-        self.functions: dict[str, Function] = {}
-        self.code = Code()
-        self.breaks: list[list[int]] = []
-        self.continues: list[list[int]] = []
-        self.in_function = False
+        self.tokens = 0
         self.nesting = 0
-        self.spoiled = False
-        """Whether the item holds an illegal character: it is not run."""
+        self.loops = 0
+        self.function: Function | None = None
+        self.spoiled = self.silent = False
+        arithmetic, settings = machine.arithmetic, machine.settings
+        self.operations: dict[str, Binary] = {
+            "+": arithmetic.add,
+            "-": arithmetic.subtract,
+            "*": lambda left, right: arithmetic.multiply(left, right, settings["scale"]),
+            "/": lambda left, right: arithmetic.divide(left, right, settings["scale"]),
+            "%": lambda left, right: arithmetic.remainder(left, right, settings["scale"]),
+            "^": machine.power,
+        }
+        self.sums = {sign: self.operations[sign] for sign in "+-"}
+        self.products = {sign: self.operations[sign] for sign in "*/%"}
+
+    def run(self) -> bool:
+        """Run the program; return False when it has ended bc itself."""
+        try:
+            while True:
+                try:
+                    statement = self.item()
+                except BcSyntaxError:
+                    at_end = self.kind == "EOF"  # of a file: standard input comes next
+                    place = "(standard_in) 1" if at_end else f"{self.name} {self.line}"
+                    self.machine.complain(f"{place}: syntax error")
+                    self.spoiled = False  # but a character in the rest spoils the next line
+                    while self.kind not in ("\n", "EOF"):
+                        self.advance()
+                    continue
+                if statement is None:
+                    return True
+                if not self.spoiled:
+                    self._execute(statement)
+                self.spoiled = False
+        except (QuitError, HaltError):
+            return False
+        except RecursionError:
+            raise LimitReached("depth") from None
+
+    def _execute(self, statement: Statement) -> None:
+        machine = self.machine
+        try:
+            statement()
+        except CalculationError as error:
+            machine.fail(error.message)
+        except StoppedError:
+            pass
 
     # tokens
 
     def advance(self) -> None:
         """Read the next token into `kind` and `value`."""
         while True:
-            self.draw()
-            if self.position >= len(self.text):
+            self.machine.budget.step()
+            if self.position >= len(self.text) and not self._read_line():
                 self.kind, self.value = "EOF", ""
                 return
+            if self.text[self.position] in '"/':
+                self._read_closing()
             found = _TOKEN.match(self.text, self.position)
             if found is None:
-                self._illegal(self.text[self.position])
+                self._refuse_character(self.text[self.position])
                 continue
             self.position = found.end()
-            kind, value = found.lastgroup, found[0]
-            if kind == "operator":
-                self.kind = self.value = value
-                return
+            kind, self.value = found.lastgroup, found[0]
+            self.line += self.value.count("\n")
             if kind == "blank":
-                self.line += value.count("\n")
                 continue
-            if kind == "newline":
-                self.line += 1
-                self.kind = self.value = "\n"
-                return
-            self.line += value.count("\n")
-            self.value = value
-            if kind == "name":
-                self.kind = value if value in _KEYWORDS else "NAME"
-                if value == "quit":
+            self.tokens += 1
+            if self.tokens > _MOST_TOKENS:
+                raise LimitReached("value_bytes")
+            if kind in ("operator", "newline"):
+                self.kind = self.value
+            elif kind == "name":
+                self.kind = self.value if self.value in _KEYWORDS else "NAME"
+                if self.value == "quit":
                     raise QuitError
             else:
                 self.kind = str(kind).upper()
             return
 
-    def _illegal(self, character: str) -> None:
+    def _read_line(self, end: str = "") -> bool:
+        """Read a line of standard input, with those joined to it and those up to `end`."""
+        machine = self.machine
+        if not self.reads_stdin:
+            return False
+        machine.output.flush()
+        lines: list[str] = []
+        size = 0
+        while line := decode(machine.ctx.stdin.readline()):
+            lines.append(line)
+            size += len(line)
+            machine.budget.step()
+            machine.budget.charge(size)
+            if end in line and not line.endswith("\\\n"):
+                break
+        self.text = self.text[self.position :] + "".join(lines)
+        self.position = 0
+        return bool(lines)
+
+    def _read_closing(self) -> None:
+        """Read the lines of a string or a comment that is not closed yet."""
+        start = self.text[self.position : self.position + 2]
+        end = "*/" if start == "/*" else '"' if start[0] == '"' else ""
+        if end and self.text.find(end, self.position + len(end)) < 0:
+            self._read_line(end)
+
+    def report(self, message: str) -> None:
+        """Report a mistake in the program's text."""
+        self.machine.complain(f"{self.name} {self.line}: {message}")
+
+    def _refuse_character(self, character: str) -> None:
         self.position += 1
         self.spoiled = True
+        shown = [character]
         if character < " ":
-            shown = f"^{chr(ord(character) + 64)}"
+            shown = [f"^{chr(ord(character) + 64)}"]
         elif character > "~":
-            for byte in encode(character):
-                self.report(f"illegal character: \\{byte:03o}")
-            return
-        else:
-            shown = character
-        self.report(f"illegal character: {shown}")
+            shown = [f"\\{byte:03o}" for byte in encode(character)]
+        for text in shown:
+            self.report(f"illegal character: {text}")
 
     def expect(self, kind: str) -> str:
-        """Take a token of that kind."""
+        """Take a token of a kind and return it. Raises `BcSyntaxError`."""
         if self.kind != kind:
             raise BcSyntaxError
         value = self.value
         self.advance()
         return value
 
-    def newlines(self) -> None:
-        while self.kind == "\n":
+    def skip(self, *kinds: str) -> None:
+        """Pass over tokens of some kinds."""
+        while self.kind in kinds:
             self.advance()
 
-    def skip_line(self) -> None:
-        """After an error: go on behind the end of the line."""
-        while self.kind not in ("\n", "EOF"):
-            self.advance()
-        self.code = Code()
-        self.breaks, self.continues = [], []
-        self.in_function = False
-        self.nesting = 0
+    def _next_is(self, text: str) -> bool:
+        found = _BLANKS.match(self.text, self.position)
+        return found is not None and self.text.startswith(text, found.end())
 
     def deeper(self) -> None:
+        """Count a level of nesting; the caller leaves it by `nesting -= 1`."""
         self.nesting += 1
-        if self.nesting > MAX_NESTING:
+        if self.nesting > _DEEPEST:
             raise BcSyntaxError
 
-    # input items
+    # lines
 
-    def item(self) -> Code | None:
-        """The code of the next line; None at the end of the input. Raises `BcSyntaxError`."""
-        self.code = Code()
+    def item(self) -> Statement | None:
+        """Return the next line or definition, or None at the end. Raises `BcSyntaxError`."""
+        self.tokens = self.nesting = self.loops = 0
+        self.function = None
         self.advance()
         if self.kind == "EOF":
             return None
         if self.kind == "define":
             self.definition()
-            return self.code
-        self.statement_list()
-        if self.kind != "\n":
-            raise BcSyntaxError
-        return self.code
-
-    def statement_list(self) -> None:
-        """Statements on one line."""
+            return str
+        statements: list[Statement] = []
         while True:
             if self.kind not in ("\n", ";", "EOF", "}"):
-                self.statement()
+                statements.append(self.statement())
             if self.kind != ";":
-                return
+                break
             self.advance()
+        if self.kind != "\n":
+            raise BcSyntaxError
+        return _sequence(self.machine, statements)
 
     def definition(self) -> None:
         self.advance()
-        void = False
-        if self.kind == "void":
-            void = True
-            self.advance()
         name = self.expect("NAME")
         self.expect("(")
-        function = Function(name, self.parameters(")"), void)
+        function = self.function = Function(name, self.parameters(")"))
         self.expect(")")
-        self.newlines()
+        self.skip("\n")
         self.expect("{")
-        outer, self.code = self.code, function.code
-        self.in_function = True
-        self.newlines_and_semicolons()
+        self.skip("\n", ";")
         while self.kind == "auto":
             self.advance()
             function.autos += self.parameters(";")
             if self.kind not in (";", "\n"):
                 raise BcSyntaxError
-            self.newlines_and_semicolons()
+            self.skip("\n", ";")
         sound = self.are_sound(function)
-        self.block_rest()
-        self.code.add("0")
-        self.code.add("R")
-        self.code = outer
-        self.in_function = False
-        if sound and not self.spoiled:
-            self.functions[name] = function
+        function.body = self.block()
         if self.kind != "}":
             raise BcSyntaxError
+        if sound and not self.spoiled:
+            self.machine.functions[name] = function
 
     def are_sound(self, function: Function) -> bool:
-        """Whether no name is there twice; told of otherwise."""
-        parameters, autos = function.parameters, function.autos
-        problems = [
-            problem
-            for problem, found in (
-                ("duplicate parameter names", len(set(parameters)) < len(parameters)),
-                ("duplicate auto variable names", len(set(autos)) < len(autos)),
-                ("variable in both parameter and auto lists", set(autos) & set(parameters)),
-            )
-            if found
-        ]
-        for problem in problems:
-            self.report(problem)
-        return not problems
+        """Whether no name is there twice; mistakes are reported."""
+        parameters, autos = set(function.parameters), set(function.autos)
+        problems = {
+            "duplicate parameter names": len(parameters) < len(function.parameters),
+            "duplicate auto variable names": len(autos) < len(function.autos),
+            "variable in both parameter and auto lists": bool(autos & parameters),
+        }
+        for problem, found in problems.items():
+            if found:
+                self.report(problem)
+        return not any(problems.values())
 
-    def newlines_and_semicolons(self) -> None:
-        while self.kind in ("\n", ";"):
-            self.advance()
-
-    def parameters(self, end: str) -> list[tuple[str, str]]:
-        found: list[tuple[str, str]] = []
+    def parameters(self, end: str) -> list[tuple[str, bool]]:
+        found: list[tuple[str, bool]] = []
         while self.kind not in (end, "\n"):
-            kind = "v"
-            if self.kind in ("*", "&"):
-                self.advance()
-                kind = "*"
             name = self.expect("NAME")
-            if self.kind == "[":
+            is_array = self.kind == "["
+            if is_array:
                 self.advance()
                 self.expect("]")
-                kind = "*" if kind == "*" else "a"
-            found.append((name, kind))
+            found.append((name, is_array))
             if self.kind != ",":
                 break
             self.advance()
@@ -266,365 +322,460 @@ class Parser:
 
     # statements
 
-    def block_rest(self) -> None:
-        """Statements up to the closing brace, which stays."""
+    def block(self) -> Statement:
+        """Read statements up to the closing brace, which stays."""
+        statements: list[Statement] = []
         while True:
-            while self.kind in ("\n", ";"):
-                self.advance()
+            self.skip("\n", ";")
             if self.kind == "}":
-                return
+                return _sequence(self.machine, statements)
             if self.kind == "EOF":
                 raise BcSyntaxError
-            self.statement()
+            statements.append(self.statement())
             if self.kind not in ("\n", ";", "}"):
                 raise BcSyntaxError
 
-    def statement(self) -> None:
+    def statement(self) -> Statement:
         self.deeper()
-        method = _STATEMENTS.get(self.kind)
-        if method is not None:
-            method(self)
-        else:
-            self.expression_statement()
+        method = _STATEMENTS.get(self.kind, Program.expression_statement)
+        made = method(self)
         self.nesting -= 1
+        return made
 
-    def expression_statement(self) -> None:
-        kind = self.expression()
-        self.code.add("p" if kind == "=" else "W")
+    def expression_statement(self) -> Statement:
+        value = self.expression()
+        if self.silent:
+            return _statement(value)
+        print_value = self.machine.print_value
+        return _statement(lambda: print_value(value(), "\n"))
 
-    def string_statement(self) -> None:
-        self.code.add("w", self.value[1:-1], len(self.value))
+    def string_statement(self) -> Statement:
+        text = self.value[1:-1]
         self.advance()
+        return _statement(lambda: self.machine.write(text))
 
-    def braces(self) -> None:
+    def braces(self) -> Statement:
         self.advance()
-        self.block_rest()
+        made = self.block()
         self.advance()
+        return made
 
-    def if_statement(self) -> None:
-        self.advance()
+    def condition(self) -> Number:
+        """Read an expression in parentheses."""
         self.expect("(")
-        self.expression()
+        made = self.expression()
         self.expect(")")
-        jump = self.code.add("Z", None, 3)
-        self.newlines()
-        self.statement()
+        return made
+
+    def if_statement(self) -> Statement:
+        self.advance()
+        condition = self.condition()
+        self.skip("\n")
+        body = self.statement()
+        otherwise: Statement = str
         if self.kind == "else":
             self.advance()
-            over = self.code.add("J", None, 3)
-            self.code.patch(jump)
-            self.newlines()
-            self.statement()
-            jump = over
-        self.code.patch(jump)
+            self.skip("\n")
+            otherwise = self.statement()
+        return lambda: body() if condition() else otherwise()
 
-    def loop_body(self, after: Callable[[], None]) -> None:
-        """The body; `after` emits what `continue` jumps to."""
-        self.breaks.append([])
-        self.continues.append([])
-        self.newlines()
-        self.statement()
-        for place in self.continues.pop():
-            self.code.patch(place)
-        after()
-        for place in self.breaks.pop():
-            self.code.patch(place)
-
-    def while_statement(self) -> None:
+    def while_statement(self) -> Statement:
         self.advance()
-        start = len(self.code.instructions)
-        self.expect("(")
-        self.expression()
-        self.expect(")")
-        leave = self.code.add("Z", None, 3)
-        self.loop_body(lambda: (self.code.add("J", start, 3), None)[1])
-        self.code.patch(leave)
+        return self.loop(None, self.condition(), None)
 
-    def for_statement(self) -> None:
+    def for_statement(self) -> Statement:
         self.advance()
         self.expect("(")
-        if self.kind != ";":
-            self.expression()
-            self.code.add("p")
-        self.expect(";")
-        test = len(self.code.instructions)
-        if self.kind != ";":
-            self.expression()
-        else:
-            self.code.add("1")
-        self.expect(";")
-        enter = self.code.add("B", None, 3)
-        leave = self.code.add("J", None, 3)
-        step = len(self.code.instructions)
-        if self.kind != ")":
-            self.expression()
-            self.code.add("p")
-        self.expect(")")
-        self.code.add("J", test, 3)
-        self.code.patch(enter)
-        self.loop_body(lambda: (self.code.add("J", step, 3), None)[1])
-        self.code.patch(leave)
+        parts: list[Number | None] = []
+        for end in (";", ";", ")"):
+            parts.append(None if self.kind == end else self.expression())
+            self.expect(end)
+        return self.loop(*parts)
 
-    def jump(self) -> None:
-        targets = self.breaks if self.kind == "break" else self.continues
-        if not targets:
-            self.report(
-                "Break outside a for/while" if self.kind == "break" else "Continue outside a for"
-            )
-        else:
-            targets[-1].append(self.code.add("J", None, 3))
-        self.advance()
+    def loop(
+        self, first: Number | None, condition: Number | None, step: Number | None
+    ) -> Statement:
+        """Read the body of a loop."""
+        self.loops += 1
+        self.skip("\n")
+        body = self.statement()
+        self.loops -= 1
+        budget = self.machine.budget
 
-    def return_statement(self) -> None:
-        inside = self.in_function
+        def run() -> str:
+            if first is not None:
+                first()
+            while condition is None or condition():
+                budget.step()
+                signal = body()
+                if signal == "break":
+                    break
+                if signal == "return":
+                    return signal
+                if step is not None:
+                    step()
+            return ""
+
+        return run
+
+    def jump(self) -> Statement:
+        kind = self.kind
+        if not self.loops:
+            where = "Break outside a for/while" if kind == "break" else "Continue outside a for"
+            self.report(where)
+        is_inside = self.loops > 0
         self.advance()
-        if self.kind in (";", "\n", "}"):
-            self.code.add("0")
-        else:
-            self.expression()
+        return lambda: kind if is_inside else ""
+
+    def return_statement(self) -> Statement:
+        inside = self.function is not None
+        self.advance()
+        value = None if self.kind in (";", "\n", "}") else self.expression()
         if not inside:
             self.report("Return outside of a function.")
-        self.code.add("R")
+        machine = self.machine
 
-    def halt(self) -> None:
-        self.advance()
-        self.code.add("h")
+        def run() -> str:
+            machine.returned = ZERO if value is None else value()
+            return "return"
 
-    def print_statement(self) -> None:
+        return run
+
+    def halt(self) -> Statement:
         self.advance()
-        while True:
-            if self.kind == "STRING":
-                self.code.add("O", self.value[1:-1], len(self.value))
-                self.advance()
-            else:
-                self.expression()
-                self.code.add("P")
-            if self.kind != ",":
-                return
+
+        def run() -> str:
+            raise HaltError
+
+        return run
+
+    def print_statement(self) -> Statement:
+        machine = self.machine
+        parts: list[Statement] = []
+        self.kind = ","
+        while self.kind == ",":
             self.advance()
+            if self.kind == "STRING":
+                text = _ESCAPE.sub(lambda found: _ESCAPES.get(found[1], ""), self.value[1:-1])
+                self.advance()
+                parts.append(_statement(partial(machine.write, text)))
+            else:
+                parts.append(_printing(machine, self.expression()))
+        return _sequence(machine, parts)
 
-    def misplaced(self) -> None:
+    def misplaced(self) -> Statement:
         raise BcSyntaxError
 
-    # expressions: each method returns "=" for an assignment, "" otherwise
+    # expressions
 
-    def expression(self) -> str:
+    def expression(self) -> Number:
         self.deeper()
-        kind = self.conjunctions("||")
+        made = self.disjunction()
         self.nesting -= 1
-        return kind
+        return made
 
-    def conjunctions(self, operator: str) -> str:
-        kind = self.conjunctions("&&") if operator == "||" else self.negation()
-        while self.kind == operator:
+    def disjunction(self) -> Number:
+        return self.logical("||", lambda: self.logical("&&", self.negation))
+
+    def logical(self, sign: str, operand: Callable[[], Number]) -> Number:
+        first = operand()
+        if self.kind != sign:
+            return first
+        operands = [first]
+        while self.kind == sign:
             self.advance()
-            self.code.add("D", None, 0 if operator == "||" else 1)
-            jump = self.code.add("B" if operator == "||" else "Z", None, 3)
-            self.code.add("p", None, 0 if operator == "||" else 1)
-            if operator == "||":
-                self.conjunctions("&&")
-            else:
-                self.negation()
-            self.code.patch(jump)
-            self.code.add("bool", None, 8 if operator == "||" else 6)
-            kind = ""
-        return kind
+            operands.append(operand())
+        self.silent = False
+        decide = any if sign == "||" else all
+        return lambda: ONE if decide(one() for one in operands) else ZERO
 
-    def negation(self) -> str:
-        if self.kind == "!":
-            self.deeper()
+    def negation(self) -> Number:
+        if self.kind != "!":
+            return self.relation()
+        self.deeper()
+        self.advance()
+        value = self.negation()
+        self.nesting -= 1
+        return lambda: ZERO if value() else ONE
+
+    def relation(self) -> Number:
+        return self.chain(self.sum, _RELATIONS)
+
+    def sum(self) -> Number:
+        return self.chain(self.product, self.sums)
+
+    def product(self) -> Number:
+        return self.chain(self.power, self.products)
+
+    def chain(self, operand: Callable[[], Number], operations: Mapping[str, Binary]) -> Number:
+        """Read operands with left-associative operators between them."""
+        first = operand()
+        if self.kind not in operations:
+            return first
+        rest: list[tuple[Binary, Number]] = []
+        while self.kind in operations:
+            operation = operations[self.kind]
             self.advance()
-            kind = self.negation()
-            self.code.add("!")
-            self.nesting -= 1
-            return kind
-        return self.relation()
+            rest.append((operation, operand()))
+        self.silent = False
+        if len(rest) == 1:
+            operation, second = rest[0]
+            return lambda: operation(first(), second())
 
-    def relation(self) -> str:
-        kind = self.sum()
-        while self.kind in _RELATIONS:
-            operation = _RELATIONS[self.kind]
-            self.advance()
-            self.sum()
-            self.code.add(operation)
-            kind = ""
-        return kind
+        def run() -> Decimal:
+            value = first()
+            for operation, following in rest:
+                value = operation(value, following())
+            return value
 
-    def sum(self) -> str:
-        kind = self.product()
-        while self.kind in ("+", "-"):
-            operation = self.kind
-            self.advance()
-            self.product()
-            self.code.add(operation)
-            kind = ""
-        return kind
+        return run
 
-    def product(self) -> str:
-        kind = self.power()
-        while self.kind in ("*", "/", "%"):
-            operation = self.kind
-            self.advance()
-            self.power()
-            self.code.add(operation)
-            kind = ""
-        return kind
+    def power(self) -> Number:
+        base = self.unary()
+        if self.kind != "^":
+            return base
+        self.deeper()
+        self.advance()
+        exponent = self.power()
+        self.nesting -= 1
+        self.silent = False
+        power = self.machine.power
+        return lambda: power(base(), exponent())
 
-    def power(self) -> str:
-        kind = self.unary()
-        if self.kind == "^":
-            self.deeper()
-            self.advance()
-            self.power()
-            self.code.add("^")
-            self.nesting -= 1
-            kind = ""
-        return kind
-
-    def unary(self) -> str:
+    def unary(self) -> Number:
         if self.kind == "!":
             return self.negation()
         if self.kind == "-":
             self.deeper()
             self.advance()
-            kind = self.unary()
-            self.code.add("n")
+            value = self.unary()
             self.nesting -= 1
-            return kind
+            subtract = self.machine.arithmetic.subtract
+            return lambda: subtract(ZERO, value())
         if self.kind in ("++", "--"):
-            operation = "+" if self.kind == "++" else "-"
+            amount = ONE if self.kind == "++" else -ONE
             self.advance()
-            load, store = self.named()
-            self.step(load, store, operation, prefix=True)
-            return ""
+            return self.step(*self.named(), amount, is_prefix=True)
         return self.primary()
 
-    def primary(self) -> str:
-        if self.kind == "NUMBER":
-            self.number()
-            return ""
-        if self.kind == "(":
-            self.advance()
-            self.expression()
-            self.expect(")")
-            return ""
-        if self.kind in ("length", "sqrt"):
-            operation = "L" if self.kind == "length" else "R"
-            self.advance()
-            self.expect("(")
-            self.expression()
-            self.expect(")")
-            self.code.add("c" + operation, None, 2)
-            return ""
-        if self.kind == "read":
-            self.advance()
-            self.expect("(")
-            self.expect(")")
-            self.code.add("cI", None, 2)
-            return ""
-        if self.kind == "NAME" and self._next_is("("):
+    def primary(self) -> Number:
+        self.silent = False
+        kind = self.kind
+        if kind == "NUMBER":
+            return self.number()
+        if kind == "(":
+            made = self.condition()
+            self.silent = False
+            return made
+        if kind in ("length", "sqrt", "read") or (kind == "scale" and self._next_is("(")):
+            return self.builtin(kind)
+        if kind == "NAME" and self._next_is("("):
             return self.call()
-        if self.kind == "scale" and self._next_is("("):
-            self.advance()
-            self.advance()
-            self.expression()
-            self.expect(")")
-            self.code.add("cS", None, 2)
-            return ""
         return self.named_expression()
 
-    def _next_is(self, text: str) -> bool:
-        position = self.position
-        while position < len(self.text) and self.text[position] in " \t":
-            position += 1
-        return self.text.startswith(text, position)
-
-    def number(self) -> None:
-        text = self.value.replace("\\\n", "")
+    def number(self) -> Number:
+        text = self.value.replace("\\\n", "").removesuffix(".").lstrip("0") or "0"
         self.advance()
-        text = text.removesuffix(".").lstrip("0") or "0"
-        if text in ("0", "1"):
-            self.code.add(text)
-        else:
-            self.code.add("K", text, len(text) + 2)
+        constant = self.machine.constant
+        return lambda: constant(text)
 
-    def call(self) -> str:
+    def builtin(self, name: str) -> Number:
+        self.advance()
+        if name == "read":
+            self.expect("(")
+            self.expect(")")
+            return self.read
+        value = self.condition()
+        self.silent = False
+        if name == "sqrt":
+            machine = self.machine
+            return lambda: machine.arithmetic.square_root(value(), machine.settings["scale"])
+        measure = length_of if name == "length" else scale_of
+        return lambda: Decimal(measure(value()))
+
+    def call(self) -> Number:
         name = self.value
         self.advance()
         self.expect("(")
-        kinds: list[str] = []
+        arguments: list[tuple[bool, Callable[[], Decimal | Array]]] = []
         while self.kind != ")":
-            if self.kind == "NAME" and re.match(
-                r"[ \t]*\[[ \t]*\]", self.text[self.position : self.position + 40]
-            ):
-                self.code.add("array", self.value, 3)
-                kinds.append("a")
+            if self.kind == "NAME" and _WHOLE_ARRAY.match(self.text, self.position):
+                arguments.append((True, partial(self.machine.array, self.value)))
                 self.advance()
                 self.expect("[")
                 self.expect("]")
             else:
-                self.expression()
-                kinds.append("v")
+                arguments.append((False, self.expression()))
             if self.kind != ",":
                 break
             self.advance()
             if self.kind == ")":
                 raise BcSyntaxError
         self.expect(")")
-        self.code.add("C", (name, kinds), 3 + len(kinds))
-        known = self.functions.get(name)
-        return "=" if known is not None and known.void else ""  # nothing to print
+        self.silent = False
+        return lambda: self._called(name, arguments)
 
-    def named(self) -> tuple[tuple[str, object], tuple[str, object]]:
-        """A variable or an element, its index evaluated: (load, store) operations."""
-        kind, value = self.kind, self.value
-        if kind in _SPECIALS or kind == ".":
-            name = "last" if kind == "." else kind
-            self.advance()
-            return ("l", name), ("s", name)
-        self.expect("NAME")
-        if self.kind == "[":
-            self.advance()
-            self.expression()
-            self.expect("]")
-            return ("L", value), ("S", value)
-        return ("l", value), ("s", value)
+    def _called(
+        self, name: str, arguments: list[tuple[bool, Callable[[], Decimal | Array]]]
+    ) -> Decimal:
+        machine = self.machine
+        values = [value() for _is_array, value in arguments]
+        function = machine.functions.get(name)
+        if function is not None:
+            parameters = function.parameters
+        elif machine.library and name in LIBRARY:
+            parameters = [("", False)] * (2 if name == "j" else 1)
+        else:
+            raise machine.fail(f"Function {name} not defined.")
+        if len(values) != len(parameters):
+            raise machine.fail("Parameter number mismatch")
+        for (parameter, wanted), (given, _value) in zip(parameters, arguments, strict=True):
+            if wanted != given:
+                raise machine.fail(f"Parameter type mismatch parameter {parameter}.")
+        if function is not None:
+            return machine.call(function, values)
+        numbers = [value for value in values if isinstance(value, Decimal)]
+        return evaluate(machine.arithmetic, name, numbers, machine.settings["scale"])
 
-    def named_expression(self) -> str:
-        load, store = self.named()
+    # variables
+
+    def named(self) -> tuple[str, Number | None]:
+        """Read a variable, or an array with an index."""
+        if self.kind in _SETTINGS:
+            name = "last" if self.kind == "." else self.kind
+            self.advance()
+            return name, None
+        name = self.expect("NAME")
+        if self.kind != "[":
+            return name, None
+        self.advance()
+        index = self.expression()
+        self.expect("]")
+        return name, index
+
+    def named_expression(self) -> Number:
+        name, index = self.named()
         kind = self.kind
-        if kind == "=" or (len(kind) == 2 and kind[1] == "=" and kind[0] in "-+*/%^"):
-            self.advance()
-            if kind != "=":
-                if load[0] == "L":
-                    self.code.add("D")
-                self.code.add(*load, 2)
-            self.deeper()
-            self.sum()
-            self.nesting -= 1
-            if kind != "=":
-                self.code.add(kind[0])
-            self.code.add(*store, 2)
-            return "="
+        self.silent = False
         if kind in ("++", "--"):
             self.advance()
-            self.step(load, store, "+" if kind == "++" else "-", prefix=False)
-            return ""
-        self.code.add(*load, 2)
+            return self.step(name, index, ONE if kind == "++" else -ONE, is_prefix=False)
+        if kind == "=" or (kind[1:] == "=" and kind[0] in self.operations):
+            self.advance()
+            self.deeper()
+            value = self.sum()
+            self.nesting -= 1
+            self.silent = True
+            return self.assignment(name, index, self.operations.get(kind[0]), value)
+        machine = self.machine
+        if index is not None:
+            position = index
+            return lambda: machine.array(name).get(machine.index(name, position()), ZERO)
+        if name in _SETTINGS:
+            return lambda: machine.value(name)
+        variables = machine.variables
+        return lambda: variables.get(name, ZERO)
+
+    def assignment(
+        self, name: str, index: Number | None, operation: Binary | None, value: Number
+    ) -> Number:
+        """Return an assignment, with an operator that combines the old value or without."""
+        machine = self.machine
+
+        def run() -> Decimal:
+            position = None if index is None else machine.index(name, index())
+            before = ZERO
+            if operation is not None:
+                before = self._load(name, position)
+            result = value() if operation is None else operation(before, value())
+            self._store(name, position, result)
+            return result
+
+        return run
+
+    def step(self, name: str, index: Number | None, amount: Decimal, *, is_prefix: bool) -> Number:
+        """Return `++` or `--`."""
+        machine = self.machine
+        self.silent = False
+
+        def run() -> Decimal:
+            position = None if index is None else machine.index(name, index())
+            before = self._load(name, position)
+            after = machine.arithmetic.add(before, amount)
+            self._store(name, position, after)
+            return after if is_prefix else before
+
+        return run
+
+    def _load(self, name: str, position: int | None) -> Decimal:
+        if position is None:
+            return self.machine.value(name)
+        return self.machine.array(name).get(position, ZERO)
+
+    def _store(self, name: str, position: int | None, value: Decimal) -> None:
+        if position is None:
+            self.machine.assign(name, value)
+        else:
+            self.machine.put_element(name, position, value)
+
+    def read(self) -> Decimal:
+        """Return a number from standard input, which follows a program that comes from there."""
+        line = ""
+        if self.reads_stdin:
+            end = self.text.find("\n", self.position) + 1 or len(self.text)
+            line, self.position = self.text[self.position : end], end
+            self.line += 1
+        line = line or decode(self.machine.ctx.stdin.readline())
+        found = re.match(r"\s*(-?)([0-9A-Z]*\.?[0-9A-Z]*)", line)
+        assert found is not None
+        text = found[2].removesuffix(".").lstrip("0") or "0"
+        value = number_in_base(self.machine.arithmetic, text, self.machine.settings["ibase"])
+        return value.copy_negate() if found[1] and value else value
+
+
+def _statement(action: Callable[[], object]) -> Statement:
+    """Return an action as a statement that gives no signal."""
+
+    def run() -> str:
+        action()
         return ""
 
-    def step(
-        self, load: tuple[str, object], store: tuple[str, object], operation: str, *, prefix: bool
-    ) -> None:
-        """`++` and `--` in one instruction: (name, whether an element, +1 or -1, whether
-        before).
-        """
-        self.code.add("step", (load[1], load[0] == "L", 1 if operation == "+" else -1, prefix), 4)
+    return run
 
 
-_STATEMENTS: dict[str, Callable[[Parser], None]] = {
-    "STRING": Parser.string_statement, "{": Parser.braces, "if": Parser.if_statement, "while": Parser.while_statement,
-    "for": Parser.for_statement, "break": Parser.jump, "continue": Parser.jump, "return": Parser.return_statement, "halt": Parser.halt,
-    "print": Parser.print_statement, "define": Parser.misplaced,
-    "auto": Parser.misplaced, "else": Parser.misplaced,
-}  # fmt: skip
+def _printing(machine: Machine, value: Number) -> Statement:
+    return _statement(lambda: machine.print_value(value()))
+
+
+def _sequence(machine: Machine, statements: list[Statement]) -> Statement:
+    """Return statements as one, which ends with the first that gives a signal."""
+    if len(statements) == 1:
+        return statements[0]
+    budget = machine.budget
+
+    def run() -> str:
+        for statement in statements:
+            budget.step()
+            signal = statement()
+            if signal:
+                return signal
+        return ""
+
+    return run
+
+
+_STATEMENTS: dict[str, Callable[[Program], Statement]] = {
+    "STRING": Program.string_statement,
+    "{": Program.braces,
+    "if": Program.if_statement,
+    "while": Program.while_statement,
+    "for": Program.for_statement,
+    "break": Program.jump,
+    "continue": Program.jump,
+    "return": Program.return_statement,
+    "halt": Program.halt,
+    "print": Program.print_statement,
+    "define": Program.misplaced,
+    "auto": Program.misplaced,
+    "else": Program.misplaced,
+}

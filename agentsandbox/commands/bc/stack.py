@@ -1,13 +1,13 @@
-"""dc's machine: a stack of numbers and strings, registers with stacks of their own, commands of one
-letter.
+"""dc's machine: a stack of numbers and strings, registers with stacks, commands of one letter.
 
-A string runs as a macro. `q` and `Q` leave macros by number, so each running text knows how many
-macros it stands for: a macro that is called by the last command of another takes its place, or
-loops would nest without end.
+A string runs as a macro. A macro that the last command of another one calls replaces it, or loops
+would nest without end. `q` leaves two macros, so each running text knows how many macros it has
+replaced.
 """
 
 from __future__ import annotations
 
+import operator
 import re
 from decimal import Decimal
 
@@ -21,7 +21,7 @@ from agentsandbox.commands.bc.numbers import (
 )
 from agentsandbox.commands.bc.output import Output
 from agentsandbox.errors import LimitReached
-from agentsandbox.kernel.streams import decode, encode
+from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 MAX_ITEMS = 1_000_000
 MACROS_PER_LEVEL = 50
-"""Running macros for each level of nesting that the budget allows."""
+"""The most running macros for each level of nesting that the budget allows."""
 _PHRASES = {"Divide by zero": "divide by zero", "Modulo by zero": "remainder by zero"}
 _BLANKS = re.compile(r"[ \t\n]*")
 _LETTER = re.compile("[A-F]")
@@ -43,33 +43,25 @@ _BRACKET = re.compile(r"[\[\]]")
 
 
 class _Quit(Exception):
-    """`q` leaves everything."""
+    """`q` ends dc."""
 
 
 class _Trouble(Exception):
-    """A command cannot be done; the program goes on after the message."""
-
-
-class _Register:
-    __slots__ = ("array", "value")
-
-    def __init__(self, value: Item | None = None) -> None:
-        self.value = value
-        self.array: dict[int, Item] = {}
+    """A command fails; the program continues after the message."""
 
 
 class StackMachine:
-    """One dc."""
+    """The state of a running dc."""
 
     def __init__(self, ctx: CommandContext) -> None:
         self.ctx = ctx
         self.arithmetic = Arithmetic(ctx.budget)
         self.items: list[Item] = []
-        self.registers: dict[str, list[_Register]] = {}
+        self.registers: dict[str, list[Item]] = {}
         self.settings = {"k": 0, "i": 10, "o": 10}
         """The precision, the input base and the output base."""
         self.callers: list[tuple[str, int, int]] = []
-        """What goes on after the macro that runs: text, position, macros it stands for."""
+        """The texts that continue after the running macro: text, position, number of macros."""
         self.text = ""
         self.position = 0
         self.macros = 0
@@ -82,7 +74,7 @@ class StackMachine:
     # running
 
     def run(self, text: str, *, is_string: bool = False) -> int | None:
-        """Run a file or a string; return the status when it has ended everything."""
+        """Run a file or a string; return the exit status if it has ended dc."""
         self.text, self.position, self.macros = text, 0, int(is_string)
         self.is_string = is_string
         self.callers = []
@@ -115,7 +107,7 @@ class StackMachine:
             self.complain(error.message)
 
     def complain(self, message: str) -> None:
-        """Write a message; the program goes on."""
+        """Write a message to standard error."""
         self.output.flush()
         self.ctx.stderr.write(encode(f"{self.ctx.name}: {message}\n"))
 
@@ -127,9 +119,7 @@ class StackMachine:
         self.push(value.copy_negate() if found[1] and value else value)
 
     def _value(self, whole: str, fraction: str) -> Decimal:
-        """Return the value of digits in the input base; digits beyond the base count for what they
-        are.
-        """
+        """Return the value of digits in the input base; a digit beyond the base keeps its value."""
         base = self.settings["i"]
         if base == 10 and not _LETTER.search(whole + fraction):
             self.arithmetic.check(len(whole) + len(fraction))
@@ -188,20 +178,10 @@ class StackMachine:
             self.ctx.budget.step()
             self.show(item, "\n")
 
-    def print_bytes(self) -> None:
-        """Print a string as it is, and a number as the bytes it is made of."""
-        item = self.pop()
-        if isinstance(item, str):
-            self.output.write(item)
-            return
-        self.arithmetic.check(abs(item.adjusted()) + 1, 20_000)
-        number = abs(int(item))
-        self.output.write(decode(number.to_bytes(max((number.bit_length() + 7) // 8, 1), "big")))
-
     # arithmetic
 
     def two_numbers(self) -> tuple[Decimal, Decimal]:
-        """Return the two on top, left where they are."""
+        """Return the two numbers on top, which stay there."""
         if len(self.items) < 2:
             raise _Trouble("stack empty")
         left, right = self.items[-2:]
@@ -210,7 +190,7 @@ class StackMachine:
         return left, right
 
     def binary(self, calculate: Callable[[Decimal, Decimal], Decimal]) -> None:
-        """Replace the two numbers on top; they stay when it fails."""
+        """Replace the two numbers on top by a result; they stay if there is none."""
         left, right = self.two_numbers()
         try:
             result = calculate(left, right)
@@ -219,18 +199,8 @@ class StackMachine:
         self.items[-2:] = [result]
 
     def scaled(self, operation: Callable[[Decimal, Decimal, int], Decimal]) -> None:
-        """Run an operation that takes the precision."""
+        """Replace the two numbers on top; the operation takes the precision."""
         self.binary(lambda left, right: operation(left, right, self.settings["k"]))
-
-    def remainder(self) -> None:
-        divide = self.arithmetic.divide_with_remainder
-        self.binary(lambda left, right: divide(left, right, self.settings["k"])[1])
-
-    def divide_with_remainder(self) -> None:
-        left, right = self.two_numbers()
-        if not right:
-            raise _Trouble("divide by zero")
-        self.items[-2:] = self.arithmetic.divide_with_remainder(left, right, self.settings["k"])
 
     def power(self) -> None:
         def calculate(base: Decimal, exponent: Decimal) -> Decimal:
@@ -246,7 +216,7 @@ class StackMachine:
         self.binary(calculate)
 
     def _runtime(self, message: str) -> None:
-        """Write what the arithmetic itself says; the command goes on."""
+        """Write a message of the arithmetic itself; the command continues."""
         self.output.flush()
         self.ctx.stderr.write(encode(f"Runtime {message}\n"))
 
@@ -261,70 +231,42 @@ class StackMachine:
     # registers
 
     def next_character(self) -> str:
-        """Return the name of a register, which stands after its command."""
+        """Return the name of a register, which follows its command."""
         if self.position >= len(self.text):
             raise _Trouble("unexpected EOS")
         self.position += 1
         return self.text[self.position - 1]
 
-    def register(self, name: str) -> _Register:
-        """Return the top of a register, made when there is none."""
-        stack = self.registers.setdefault(name, [])
-        if not stack:
-            stack.append(_Register())
-        return stack[-1]
-
     def store(self) -> None:
         name = self.next_character()
-        self.register(name).value = self.pop()
+        item = self.pop()
+        stack = self.registers.setdefault(name, [])
+        del stack[-1:]
+        stack.append(item)
 
     def content(self, name: str) -> Item:
-        """Return what a register holds; 0 from one that was never stored to."""
+        """Return the value of a register, or 0 if it has none."""
         stack = self.registers.get(name)
-        value = stack[-1].value if stack else ZERO
-        return ZERO if value is None else value
+        return stack[-1] if stack else ZERO
 
     def push_register(self) -> None:
         name = self.next_character()
         item = self.pop()
         stack = self.registers.setdefault(name, [])
         self.ctx.budget.charge(len(stack) * 16)
-        stack.append(_Register(item))
+        stack.append(item)
 
     def pop_register(self) -> None:
         name = self.next_character()
         stack = self.registers.get(name)
-        value = stack.pop().value if stack else None
-        if value is None:
+        if not stack:
             raise _Trouble(f"stack register {_shown(name)} is empty")
-        self.push(value)
+        self.push(stack.pop())
 
-    def index(self, item: Item) -> int:
-        index = self.small(item)
-        if index < 0:
-            raise _Trouble("array index must be a nonnegative integer")
-        return index
-
-    def store_element(self) -> None:
-        name = self.next_character()
-        item, value = self.pop(), self.pop()
-        index = self.index(item)
-        array = self.register(name).array
-        self.ctx.budget.charge(len(array) * 16)
-        array[index] = value
-
-    def load_element(self) -> None:
-        name = self.next_character()
-        index = self.index(self.pop())
-        stack = self.registers.get(name)
-        self.push(stack[-1].array.get(index, ZERO) if stack else ZERO)
-
-    # settings and measures
+    # settings
 
     def small(self, item: Item) -> int:
-        """Return a number as an integer of 32 bits; -1 of strings, fractions and what does not
-        fit.
-        """
+        """Return an integer of 32 bits, or -1 for strings, fractions and other numbers."""
         if isinstance(item, str) or item.adjusted() > 9 or not -(2**31) < item < 2**31:
             return -1
         return int(item) if item == 0 or abs(item) >= 1 else -1
@@ -334,21 +276,6 @@ class StackMachine:
         if not lowest <= number <= highest:
             raise _Trouble(message)
         self.settings[name] = number
-
-    def count_digits(self) -> None:
-        item = self.pop()
-        if isinstance(item, str):
-            self.push(Decimal(len(encode(item))))
-        else:
-            self.push(Decimal(max(item.adjusted() + 1 + scale_of(item), 1) if item else 1))
-
-    def count_fraction(self) -> None:
-        item = self.pop()
-        self.push(ZERO if isinstance(item, str) else Decimal(scale_of(item)))
-
-    def to_character(self) -> None:
-        item = self.pop()
-        self.push(item[:1] if isinstance(item, str) else decode(bytes([self.small(item) & 255])))
 
     # control
 
@@ -387,40 +314,21 @@ class StackMachine:
         if test(top, second):
             self.execute(self.content(name))
 
-    def compare_not(self) -> None:
-        """Run a register unless the comparison that follows holds."""
-        test = _TESTS.get(self.text[self.position : self.position + 1])
-        if test is None:
-            raise _Trouble(f"{_shown('!')} runs no commands here")
-        self.position += 1
-        self.compare(lambda top, second: not test(top, second))
-
     def comment(self) -> None:
         end = self.text.find("\n", self.position)
         self.position = len(self.text) if end < 0 else end
 
     def quit(self) -> None:
-        if not self._leave(2):
-            raise _Quit
-
-    def quit_levels(self) -> None:
-        levels = self.small(self.pop())
-        if levels < 1:
-            raise _Trouble("Q command requires a number >= 1")
-        if levels == 1 and self.macros:  # leaves nothing in GNU dc 1.4.1
-            return
-        if not self._leave(levels) and not self.is_string:
-            raise _Trouble("Q command argument exceeded string execution depth")
-
-    def _leave(self, levels: int) -> bool:
-        """Leave so many macros; return whether there were as many."""
+        """Leave the macro that runs and the one that called it, or everything."""
+        levels = 2
         while self.macros and levels > 0:
             levels -= self.macros
             self._return()
-        return levels <= 0
+        if levels > 0:
+            raise _Quit
 
     def _return(self) -> None:
-        """Go on where the macro that runs was called; the argument of -e counts as a macro too."""
+        """Continue where the running macro was called; the argument of -e counts as a macro."""
         if self.callers:
             self.text, self.position, self.macros = self.callers.pop()
         else:
@@ -428,27 +336,20 @@ class StackMachine:
 
 
 def _shown(character: str) -> str:
-    """Return a character and its code, as dc's messages have them."""
+    """Return a character and its code, in the form of dc's messages."""
     code = encode(character)[0]
     return f"'{character}' (0{code:o})" if 32 < code < 127 else f"0{code:o}"
 
 
-_TESTS: dict[str, Callable[[Decimal, Decimal], bool]] = {
-    "<": lambda top, second: top < second,
-    ">": lambda top, second: top > second,
-    "=": lambda top, second: top == second,
-}
 _COMMANDS: dict[str, Callable[[StackMachine], None]] = {
     "p": lambda machine: machine.show(machine.top(), "\n"),
     "n": lambda machine: machine.show(machine.pop()),
     "f": StackMachine.print_stack,
-    "P": StackMachine.print_bytes,
     "+": lambda machine: machine.binary(machine.arithmetic.add),
     "-": lambda machine: machine.binary(machine.arithmetic.subtract),
     "*": lambda machine: machine.scaled(machine.arithmetic.multiply),
     "/": lambda machine: machine.scaled(machine.arithmetic.divide),
-    "%": StackMachine.remainder,
-    "~": StackMachine.divide_with_remainder,
+    "%": lambda machine: machine.scaled(machine.arithmetic.remainder),
     "^": StackMachine.power,
     "v": StackMachine.square_root,
     "c": lambda machine: machine.items.clear(),
@@ -458,8 +359,6 @@ _COMMANDS: dict[str, Callable[[StackMachine], None]] = {
     "l": lambda machine: machine.push(machine.content(machine.next_character())),
     "S": StackMachine.push_register,
     "L": StackMachine.pop_register,
-    ":": StackMachine.store_element,
-    ";": StackMachine.load_element,
     "k": lambda machine: machine.set("k", 0, 2147483647, "scale must be a nonnegative number"),
     "i": lambda machine: machine.set(
         "i", 2, 16, "input base must be a number between 2 and 16 (inclusive)"
@@ -470,17 +369,12 @@ _COMMANDS: dict[str, Callable[[StackMachine], None]] = {
     "K": lambda machine: machine.push(Decimal(machine.settings["k"])),
     "I": lambda machine: machine.push(Decimal(machine.settings["i"])),
     "O": lambda machine: machine.push(Decimal(machine.settings["o"])),
-    "Z": StackMachine.count_digits,
-    "X": StackMachine.count_fraction,
     "z": lambda machine: machine.push(Decimal(len(machine.items))),
-    "a": StackMachine.to_character,
     "[": StackMachine.string,
     "x": lambda machine: machine.execute(machine.pop()),
-    "<": lambda machine: machine.compare(_TESTS["<"]),
-    ">": lambda machine: machine.compare(_TESTS[">"]),
-    "=": lambda machine: machine.compare(_TESTS["="]),
-    "!": StackMachine.compare_not,
+    "<": lambda machine: machine.compare(operator.lt),
+    ">": lambda machine: machine.compare(operator.gt),
+    "=": lambda machine: machine.compare(operator.eq),
     "#": StackMachine.comment,
     "q": StackMachine.quit,
-    "Q": StackMachine.quit_levels,
 }

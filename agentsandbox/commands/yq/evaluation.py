@@ -116,7 +116,7 @@ class Machine:
 
 
 class Context:
-    """The nodes that an operator works on, the variables, and whether paths create what they name."""
+    """The nodes of an operator, the variables, and whether paths create what they name."""
 
     __slots__ = ("creates", "nodes", "variables")
 

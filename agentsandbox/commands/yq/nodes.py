@@ -58,8 +58,9 @@ class Node:
     """
 
     __slots__ = (
-        "alias", "anchor", "content", "document", "file_index", "filename", "foot", "head", "is_key", "joined", "key",
-        "kind", "leading", "line_comment", "parent", "style", "tag", "value",
+        "alias", "anchor", "content", "document", "file_index", "filename", "foot", "head",
+        "is_key", "joined", "key", "kind", "leading", "line_comment", "parent", "style", "tag",
+        "value",
     )  # fmt: skip
 
     def __init__(self, kind: str, tag: str = "", value: str = "", style: int = 0) -> None:

@@ -60,6 +60,7 @@ if TYPE_CHECKING:
 
 _NUMBERS = ("!!int", "!!float")
 _MOST_REPEATS = 10_000_000
+_PART_BYTES = 64
 _TEMPLATE = re.compile(r"\$(?:(\$)|\{(\w+)\}|(\w+))", re.ASCII)
 _HINT = "Hint: Most often you'll want to use '|=' over '=' for this operation"
 
@@ -580,7 +581,10 @@ def _has(machine: Machine, context: Context, node: Node, expression: Expression)
     return truth(node, has)
 
 
-def _entries(machine: Machine, node: Node) -> Node | None:
+@each("toentries")
+def _to_entries(
+    machine: Machine, context: Context, node: Node, expression: Expression
+) -> Node | None:
     """Return a collection as a sequence of mappings with "key" and "value"."""
     if node.tag == "!!null":
         return None
@@ -596,19 +600,8 @@ def _entries(machine: Machine, node: Node) -> Node | None:
     return made
 
 
-@each("toentries")
-def _to_entries(
-    machine: Machine, context: Context, node: Node, expression: Expression
-) -> Node | None:
-    return _entries(machine, node)
-
-
 @each("fromentries")
 def _from_entries(machine: Machine, context: Context, node: Node, expression: Expression) -> Node:
-    return _mapping_of(machine, node)
-
-
-def _mapping_of(machine: Machine, node: Node) -> Node:
     if node.kind != SEQUENCE:
         raise YqError("from entries only runs against arrays")
     made = node.bare_copy()
@@ -632,7 +625,7 @@ def _mapping_of(machine: Machine, node: Node) -> Node:
 def _with_entries(
     machine: Machine, context: Context, node: Node, expression: Expression
 ) -> Node | None:
-    entries = _entries(machine, node)
+    entries = _to_entries(machine, context, node, expression)
     if entries is None:
         return None
     changed: list[Node] = []
@@ -640,7 +633,7 @@ def _with_entries(
         changed += machine.evaluate(context.of([entry]), expression.right).nodes
     made = collected(machine, changed, node)
     made.leading, made.head, made.foot = node.leading, node.head, node.foot
-    return _mapping_of(machine, made)
+    return _from_entries(machine, context, made, expression)
 
 
 @each("map", "filter", arity=1)
@@ -795,6 +788,7 @@ def _split(machine: Machine, context: Context, node: Node, expression: Expressio
 def _split_text(machine: Machine, node: Node, separator: str) -> Node:
     made = node.replaced(sequence())
     text = node.value
+    machine.budget.charge(_PART_BYTES * (text.count(separator) if separator else len(text)))
     for part in text.split(separator) if separator and text else text:
         machine.meter.copied()
         made.add(string(part))

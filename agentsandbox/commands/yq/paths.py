@@ -238,19 +238,13 @@ def _get_path(machine: Machine, context: Context, node: Node, expression: Expres
     return made
 
 
-@each("filename")
-def _filename(machine: Machine, context: Context, node: Node, expression: Expression) -> Node:
-    return node.scalar("!!str", node.root().filename)
-
-
-@each("fileindex", "fi")
-def _file_index(machine: Machine, context: Context, node: Node, expression: Expression) -> Node:
-    return node.scalar("!!int", str(node.root().file_index))
-
-
-@each("documentindex", "di")
-def _document_index(machine: Machine, context: Context, node: Node, expression: Expression) -> Node:
-    return node.scalar("!!int", str(node.root().document))
+@each("filename", "fileindex", "fi", "documentindex", "di")
+def _origin(machine: Machine, context: Context, node: Node, expression: Expression) -> Node:
+    root = node.root()
+    if expression.name == "filename":
+        return node.scalar("!!str", root.filename)
+    index = root.document if expression.name.startswith("d") else root.file_index
+    return node.scalar("!!int", str(index))
 
 
 @each("headcomment", "linecomment")

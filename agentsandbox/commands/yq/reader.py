@@ -78,9 +78,8 @@ _NAME = re.compile(r"[^ \t\r\n]*")
 _LONGEST_NAME = 65_536
 _LEADING = re.compile(r"\n|--- |---\n|[ \t]*(?:#|%YAML)[^\n]*\n?")
 _END = r"\0 \t\r\n\x85\u2028\u2029"
-_PLAIN = re.compile(
-    rf"(?:[^{_END}:]|:(?![{_END}]))++(?:[ ]++(?:[^{_END}:#]|:(?![{_END}]))(?:[^{_END}:]|:(?![{_END}]))*+)*+"
-)
+_CHARACTER = rf"(?:[^{_END}:]|:(?![{_END}]))"
+_PLAIN = re.compile(rf"{_CHARACTER}++(?:[ ]++(?!#){_CHARACTER}++)*+")
 _PLAIN_IN_FLOW = re.compile(rf"(?:[^{_END}:,?\[\]{{}}]|:(?![{_END},\[\]{{}}]))++")
 _STYLES = {"'": SINGLE, '"': DOUBLE, "|": LITERAL, ">": FOLDED}
 _MESSAGES = (
@@ -230,12 +229,12 @@ class _Source(reader.Reader, scanner.Scanner, parser.Parser):
         pattern = _PLAIN_IN_FLOW if self.flow_level else _PLAIN
         indent = self.indent + 1
         parts: list[str] = []
-        spaces: list[str] = []
+        spaces: list[str] | None = []
         while self.peek() != "#" and (text := self._pass(pattern)):
             self.allow_simple_key = False
-            parts += [*spaces, text]
+            parts += [*(spaces or ()), text]
             end = self.get_mark()
-            spaces = self.scan_plain_spaces(indent, start)  # type: ignore[no-untyped-call]
+            spaces = self.scan_plain_spaces(indent, start)
             if not spaces or (not self.flow_level and self.column < indent):
                 break
         return ScalarToken("".join(parts), True, start, end)
@@ -318,7 +317,9 @@ class _Composer:
             if len(self.open) >= DEEPEST:
                 raise YamlError(f"nested too deeply (D-yq): more than {DEEPEST} levels")
             self.open.append(node)
-            self.columns.append(start.column)
+            # the event ends where the block begins, or after the first "-" in its parent's column
+            is_indentless = node.kind == SEQUENCE and self.source.buffer[end.index] != "-"
+            self.columns.append(end.column - is_indentless)
             self.pending.append(None)
             return
         if isinstance(event, ScalarEvent) and event.style in ("|", ">"):

@@ -57,7 +57,7 @@ class _Writer:
     """Writes a tree into `parts`.
 
     continues   the line has an indicator such as "- ", after which the next entry goes
-    parted      the indentation of the last foot comment: an empty line precedes the next entry there
+    parted      the indentation of the last foot comment; an empty line parts it from an entry
     """
 
     def __init__(self, step: int, budget: Budget) -> None:

@@ -29,10 +29,10 @@ _FORMATS = {
     **dict.fromkeys(("json", "j"), "json"),
     **dict.fromkeys(("auto", "a", ""), "auto"),
 }
-_ELSEWHERE = frozenset((
-    "props", "p", "properties", "csv", "c", "tsv", "t", "xml", "x", "base64", "uri", "toml", "sh", "shell", "s", "lua", "l",
-    "ini", "i", "hcl", "h", "tf", "kyaml", "ky", "json5",
-))  # fmt: skip
+_ELSEWHERE = frozenset(
+    "props p properties csv c tsv t xml x base64 uri toml sh shell s lua l ini i hcl h tf kyaml ky "
+    "json5".split()
+)
 """Formats of the real yq."""
 _AMBIGUOUS = re.compile(r"(?:y|yes|n|no|on|off)\Z", re.IGNORECASE)
 _NODE_BYTES = 32
