@@ -103,7 +103,7 @@ class _Linker:
             return None
 
     def _is_same(self, source: str, target: str, info: Stat | None, existing: Stat) -> bool:
-        """Whether the target is the source itself; with a backup, a symbolic link may replace it."""
+        """Whether the target is the source itself. A backup lets a symbolic link replace it."""
         if (self.backups and self.symbolic) or (self.replace == "interactive" and not self.backups):
             return False
         fs, ctx = self.ctx.fs, self.ctx

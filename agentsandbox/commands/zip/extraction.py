@@ -186,7 +186,7 @@ class Unzip:
     # extracting
 
     def safe_name(self, entry: Entry) -> str:
-        """Return the name without anything that leads out of the directory; "" if nothing is left."""
+        """Return the name without parts that lead out of the directory, "" if nothing is left."""
         name = entry.name
         if name.startswith("/"):
             self.warn(f"warning:  stripped absolute path spec from {name}\n")
