@@ -46,7 +46,7 @@ class _ShaCheck(Check):
                 return None
             escaped, digest, name = found.groups()
             algorithm = _ALGORITHMS.get(_BY_LENGTH.get(len(digest), ""))
-            if len(digest) == _TRUNCATED.get(self.algorithm):
+            if len(digest) == _TRUNCATED.get(self.algorithm or ""):
                 algorithm = self.algorithm
         if algorithm is None:
             return None
