@@ -50,3 +50,10 @@ FILES: dict[str, str | bytes] = {
 def test_rg(words: list[str], stdout: str, status: int) -> None:
     ran = run_command("rg", *words, files=FILES)
     assert (ran.stdout.decode(), ran.status) == (stdout, status)
+
+
+@pytest.mark.parametrize("pattern", ["*a" * 200 + "b", "**/a/" * 100 + "b", "{a,b}" * 150])
+def test_rules_of_an_ignore_file_take_linear_time(pattern: str) -> None:
+    files = {".gitignore": f"{pattern}\n", "a" * 250: "foo\n"}
+    ran = run_command("rg", "-l", "foo", files=files)
+    assert (ran.stdout.decode(), ran.status) == ("a" * 250 + "\n", 0)

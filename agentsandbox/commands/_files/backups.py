@@ -15,7 +15,7 @@ CONTROLS = (("none", "off"), ("simple", "never"), ("existing", "nil"), ("numbere
 
 
 def highest_backup(ctx: CommandContext, path: str) -> int:
-    """The highest number of a numbered backup of `path`, 0 without one."""
+    """Return the highest number of a numbered backup of `path`, 0 without one."""
     directory, base = posixpath.split(path)
     highest = 0
     pattern = re.compile(re.escape(base) + r"\.~([1-9][0-9]{0,17})~")
@@ -32,7 +32,7 @@ def highest_backup(ctx: CommandContext, path: str) -> int:
 
 
 class Backups:
-    """How to name them: `control` is "none", "simple", "existing" or "numbered"."""
+    """The options of backups: `control` is none, simple, existing or numbered."""
 
     __slots__ = ("control", "ctx", "suffix")
 
@@ -57,7 +57,7 @@ class Backups:
         return self.control != "none"
 
     def name(self, path: str) -> str:
-        """What the backup of `path` (an operand) would be called."""
+        """Return the name of a backup of `path`, an operand."""
         if self.control == "simple":
             return path + self.suffix
         highest = highest_backup(self.ctx, path)
@@ -66,7 +66,7 @@ class Backups:
         return f"{path}.~{highest + 1}~"
 
     def make(self, path: str) -> str:
-        """Rename `path` out of the way; returns the new name."""
+        """Rename `path` to the name of its backup, and return that."""
         name = self.name(path)
         self.ctx.fs.rename(self.ctx.path(path), self.ctx.path(name))
         return name

@@ -1,6 +1,4 @@
-"""Sizes of files and of the disk space they take, as `ls`, `du` and `df` write them; numbers with
-suffixes as `dd` reads them.
-"""
+"""Sizes as `ls`, `du` and `df` print them, and numbers with suffixes as `dd` reads them."""
 
 from __future__ import annotations
 
@@ -16,7 +14,7 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.fs.base import Stat
 
 BLOCK_SIZE = 4096
-"""Space is given to files in blocks of so many bytes, as on most Linux filesystems."""
+"""The bytes of a block of the disk, as on most Linux filesystems."""
 
 _UNITS = "KMGTPEZY"
 _NUMBER = re.compile(r"\s*\+?([0-9]+)?([bBcwkKMGTPEZYm]?)(iB|B|D)?\Z", re.ASCII)
@@ -31,8 +29,8 @@ _BLOCK = re.compile(
 
 
 def disk_usage(info: Stat) -> int:
-    """The bytes that a file takes on the disk: whole blocks; one for a directory, none for a link
-    or a special file.
+    """Return the bytes that a file takes on the disk: whole blocks, one for a directory, none for a
+    link or a special file.
     """
     kind = stat.S_IFMT(info.mode)
     if kind == stat.S_IFREG:
@@ -41,10 +39,8 @@ def disk_usage(info: Stat) -> int:
 
 
 def parse_scaled(text: str, suffixes: str = "bcwkKMGTPEZY") -> int | None:
-    """A whole number with one of `suffixes` (c 1, w 2, b 512, K 1024, KB 1000, KiB 1024 …); None
-    for anything else.
-
-    Raises OverflowError when the number passes 63 bits.
+    """Return a whole number with one of `suffixes` (c 1, w 2, b 512, K 1024, KB 1000, KiB 1024 …),
+    None for any other text. Raises OverflowError beyond 63 bits.
     """
     found = _NUMBER.match(text)
     if found is None or not (found[1] or found[2]):
@@ -67,7 +63,7 @@ def parse_scaled(text: str, suffixes: str = "bcwkKMGTPEZY") -> int | None:
 
 
 class SizeFormat:
-    """How to write sizes: in units of `unit` bytes, or `human` with letters by powers of `base`;
+    """The format of sizes: in units of `unit` bytes, or `human` with letters by powers of `base`;
     always rounded up.
     """
 
@@ -82,7 +78,7 @@ class SizeFormat:
         self.suffix = suffix
 
     def show(self, size: int) -> str:
-        """The size in words."""
+        """Return the size as text."""
         if not self.human:
             return f"{-(-size // self.unit)}{self.suffix}"
         base = self.base
@@ -109,11 +105,11 @@ class SizeFormat:
 
 
 def parse_block_size(text: str, what: str, status: int = 1) -> SizeFormat:
-    """What `--block-size=TEXT` asks for: "1K", "MB", "human-readable", "si"; `what` is how the
-    refusal calls it.
+    """Return the format of `--block-size=TEXT`: "1K", "MB", "human-readable", "si". `what` is the
+    name of the value in messages.
     """
     text_shown = text
-    text = text.removeprefix("'")  # digits in groups: there are none in this locale
+    text = text.removeprefix("'")  # digits in groups, which this locale has not
     if text in ("human-readable", "si"):
         return SizeFormat(human=True, base=1000 if text == "si" else 1024)
     digits, letter, base, rest = _split_number(text, what, text_shown, status)
@@ -131,7 +127,7 @@ def parse_block_size(text: str, what: str, status: int = 1) -> SizeFormat:
 
 
 def parse_size_of_any_base(text: str, what: str) -> int:
-    """A size that may be negative, octal or hexadecimal: "-1K", "0x10"."""
+    """Return a size that may be negative, octal or hexadecimal: "-1K", "0x10"."""
     sign = _SIGN.match(text)
     digits, letter, base, rest = _split_number(
         text[sign.end() :] if sign else text, what, text, 1, "KMGTPEZYkm"
@@ -149,8 +145,8 @@ def parse_size_of_any_base(text: str, what: str) -> int:
 def _split_number(
     text: str, what: str, shown: str, status: int, letters: str = _LETTERS
 ) -> tuple[str, str, str, str]:
-    """(digits, the letter of the unit, the rest of the unit, what is no number); without digits one
-    of `letters` must begin.
+    """Return (digits, letter of the unit, rest of the unit, rest of the text); one of `letters`
+    must begin a text without digits.
     """
     found = _BLOCK.match(text)
     if found is None or not (found[1] or (text and text[0] in letters)):
@@ -169,14 +165,14 @@ def _scaled(digits: str, letter: str, base: str) -> int:
 
 
 def _number(digits: str) -> int:
-    """As C reads an integer of any base; more digits than any size has are too many."""
+    """Return an integer of any base, as C reads it; very long ones are too large anyway."""
     if len(digits) > 40:
         return _LARGEST_UNSIGNED + 1
     return int(digits, 16 if digits[:2] in ("0x", "0X") else 8 if digits[0] == "0" else 10)
 
 
 def block_size_from(env: Mapping[str, str], variable: str) -> SizeFormat | None:
-    """The block size that the environment asks for; None for the usual one."""
+    """Return the block size of the environment, None for the default."""
     text = env.get(variable) or env.get("BLOCK_SIZE")
     fallback = SizeFormat(512 if "POSIXLY_CORRECT" in env else 1024)
     if text is None:

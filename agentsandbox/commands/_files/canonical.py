@@ -1,4 +1,4 @@
-"""Canonical paths: what `realpath`, `readlink -f` and `ln -r` make of names."""
+"""Canonical paths, as `realpath`, `readlink -f` and `ln -r` need them."""
 
 from __future__ import annotations
 
@@ -15,73 +15,56 @@ if TYPE_CHECKING:
 def canonicalize(
     ctx: CommandContext, name: str, missing: str = "last", *, links: bool = True
 ) -> str:
-    """An absolute path without links, "." and "..".
+    """Return an absolute path without links, "." and "..".
 
     `missing` says which components may be missing: "none", the "last" one, or any ("missing"). With
-    links=False, links are left as they are.
+    links=False, links are kept.
     """
     if not links:
         return _without_links(ctx, name, missing)
-    path = ctx.path(name)
-    must_be_dir = name.endswith("/") and missing == "none"
-    todo = [part for part in path.split("/") if part][::-1]
+    todo = [part for part in ctx.path(name).split("/") if part][::-1]
     done: list[str] = []
     hops = 0
     gone = False
+    """Whether the path so far does not exist."""
     while todo:
         ctx.budget.step()
         part = todo.pop()
-        if part == ".":
+        if part == "." or part == "..":
+            if part == "..":
+                del done[-1:]
+                gone = False
             continue
-        if part == "..":
-            if done:
-                done.pop()
-            gone = False
-            continue
-        here = "/" + "/".join([*done, part])
+        done.append(part)
         if gone:
-            done.append(part)
             continue
+        here = "/" + "/".join(done)
         try:
             info = ctx.fs.stat(here, follow=False)
         except OSError as error:
-            if missing == "missing" or (
-                missing == "last"
-                and error.errno == errno.ENOENT
-                and not any(p != "." for p in todo)
-            ):
-                done.append(part)
+            is_last = error.errno == errno.ENOENT and all(part == "." for part in todo)
+            if missing == "missing" or (missing == "last" and is_last):
                 gone = True
                 continue
             raise
-        if info.is_link:
-            hops += 1
-            if hops > MAX_LINKS:
-                if missing == "missing":
-                    done.append(part)
-                    gone = True
-                    continue
+        hops += info.is_link
+        if hops > MAX_LINKS or not (info.is_link or info.is_dir):
+            if missing == "missing":
+                gone = True
+            elif hops > MAX_LINKS:
                 raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), name)
-            text = ctx.fs.readlink(here)
-            if text.startswith("/"):
-                done.clear()
-            todo.extend([piece for piece in text.split("/") if piece][::-1])
-            continue
-        if (
-            not info.is_dir
-            and not info.is_link
-            and (todo or must_be_dir or (name.endswith("/") and missing == "last"))
-        ):
-            if missing != "missing":
+            elif todo or name.endswith("/"):
                 raise OSError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), name)
-            gone = True
-        done.append(part)
+        elif info.is_link:
+            text = ctx.fs.readlink(here)
+            done = [] if text.startswith("/") else done[:-1]
+            todo.extend([piece for piece in text.split("/") if piece][::-1])
     return "/" + "/".join(done)
 
 
 def _without_links(ctx: CommandContext, name: str, missing: str) -> str:
-    """Links stay as they are: a component must be a directory only where a slash, "." or ".."
-    follows it.
+    """Return an absolute path that keeps links: a component must be a directory only if a slash,
+    "." or ".." follows it.
     """
     todo = [part for part in ctx.path(name).split("/") if part][::-1]
     done: list[str] = []
@@ -114,7 +97,7 @@ def _without_links(ctx: CommandContext, name: str, missing: str) -> str:
 
 
 def relative_to(path: str, directory: str) -> str:
-    """A canonical path as seen from a canonical directory."""
+    """Return a canonical path relative to a canonical directory."""
     parts = [part for part in path.split("/") if part]
     base = [part for part in directory.split("/") if part]
     shared = 0

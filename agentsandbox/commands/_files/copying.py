@@ -1,4 +1,13 @@
-"""Copying files and trees: the engine of `cp`, of `install`, and of `mv` between filesystems."""
+"""Copying files and trees, for `cp`, for `install`, and for `mv` between filesystems.
+
+A tree is walked with a list of pending pairs (source, target) instead of recursion. A `_Directory`
+stands in the list behind the content of a directory: when it is reached, everything in the
+directory is copied, and its mode and times are set.
+
+A copy may be made into its own source (`cp -r . sub`). Then the target is copied last, so that its
+new content is not copied again, and the first directory made for an operand is remembered: where
+it is found again, the copy stops with an error, as GNU's does.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class CopyOptions:
-    """What to copy and what to keep; the fields are those of GNU cp's options."""
+    """The options of GNU cp."""
 
     def __init__(self, backups: Backups) -> None:
         self.backups = backups
@@ -35,40 +44,38 @@ class CopyOptions:
         self.verbose = False
         self.remove_destination = False
         self.allow_repetition = False
-        """Do not look whether an operand was copied already."""
+        """Whether an operand may be copied twice."""
         self.hard_link = False
         self.symbolic_link = False
         self.preserve_mode = False
         self.preserve_times = False
         self.preserve_links = False
         self.default_mode = False
-        """As if the source had no permissions of its own: `--no-preserve=mode`."""
+        """Whether new files get the default permissions (`--no-preserve=mode`)."""
 
 
 def base_name(path: str) -> str:
-    """The last component, trailing slashes aside."""
+    """Return the last component, without trailing slashes."""
     return posixpath.basename(path.rstrip("/"))
 
 
 def strip_slashes(path: str) -> str:
-    """Without trailing slashes."""
+    """Return a name without trailing slashes."""
     return path.rstrip("/") or path[:1]
 
 
 def single_slash(path: str) -> str:
-    """With one slash at the end where there are several, as tools that walk trees call an
-    operand.
-    """
+    """Return a name with at most one trailing slash, as tools that walk trees print an operand."""
     return path.rstrip("/") + "/" if path.endswith("//") and len(path) > 2 else path
 
 
 def join(directory: str, name: str) -> str:
-    """The operand that names `name` in `directory`."""
+    """Return the operand for `name` in `directory`."""
     return directory + name if directory.endswith("/") else f"{directory}/{name}"
 
 
 def same_file(one: Stat, other: Stat) -> bool:
-    """Whether two results of `stat` are of one file."""
+    """Whether two results of `stat` are of the same file."""
     return one.ino == other.ino != 0 and (one.mode, one.size, one.mtime) == (
         other.mode,
         other.size,
@@ -77,7 +84,7 @@ def same_file(one: Stat, other: Stat) -> bool:
 
 
 class _Directory:
-    """A directory being copied: its mode and times are set when all is in it."""
+    """A directory whose content is being copied: mode and times are still to be set."""
 
     __slots__ = ("created", "info", "source", "target")
 
@@ -89,28 +96,25 @@ class _Directory:
 
 
 class Copier:
-    """Copies operands one after another and remembers what it has made. Problems are reported; the
-    rest goes on.
-    """
+    """Copies operands, one after the other. A problem is reported, and the rest is copied."""
 
     def __init__(self, ctx: CommandContext, options: CopyOptions) -> None:
         self.ctx = ctx
         self.fs = ctx.fs
         self.options = options
         self._made: set[tuple[str, int]] = set()
-        """Files made for operands: another operand must not overwrite them."""
+        """(name, inode) of files made for operands: another operand must not overwrite them."""
         self._first_made: int | None = None
-        """The first directory made for an operand: found again below it, it must not be copied into
-        itself."""
+        """The inode of the first directory made for an operand."""
         self._seen: set[tuple[int, str]] = set()
         self._links: dict[int, str] = {}
         self._into_itself = False
         self._places: list[str] = []
-        """Where copies appear inside what is being copied: these come last."""
+        """Real paths of targets inside the source: these are copied last."""
         self._top = ("", "")
 
     def copy(self, source: str, target: str) -> bool:
-        """Copy one operand to an exact place; false when something went wrong."""
+        """Copy one operand to an exact place; whether everything was copied."""
         self._top = (source, target)
         self._first_made = None
         self._into_itself = False
@@ -135,16 +139,12 @@ class Copier:
         return good
 
     def _inner_places(self, source: str, target: str) -> list[str]:
-        """The target, if it is inside of the source."""
+        """Return the real path of the target, if it is inside the source."""
         try:
+            exists = self.fs.exists(self.ctx.path(target))
+            place = target if exists else posixpath.dirname(target)
             outer = self.fs.realpath(self.ctx.path(source))
-            inner = self.fs.realpath(
-                self.ctx.path(
-                    target
-                    if self.fs.exists(self.ctx.path(target))
-                    else posixpath.dirname(target) or "."
-                )
-            )
+            inner = self.fs.realpath(self.ctx.path(place or "."))
         except OSError:
             return []
         return [inner] if f"{inner}/".startswith(outer.rstrip("/") + "/") else []
@@ -154,8 +154,8 @@ class Copier:
     def _copy_one(
         self, source: str, target: str, *, operand: bool
     ) -> list[tuple[str, str] | _Directory] | None:
-        """Copy what is not a directory; of a directory, make it and return what is to follow. None
-        for a failure.
+        """Copy one file, or make one directory; return what is to be copied next, None after an
+        error.
         """
         follow = self.options.dereference == "always" or (
             operand and self.options.dereference == "operands"
@@ -197,26 +197,19 @@ class Copier:
         return []
 
     def _is_repeated(self, source: str, target: str, info: Stat) -> bool:
-        """Whether this operand was copied there already; says so."""
+        """Whether this operand was copied to the same place before; reports it."""
         key = (info.ino, base_name(target))
         if not info.ino or key not in self._seen or self.options.allow_repetition:
             self._seen.add(key)
             return False
-        if info.is_dir:
-            self.ctx.warn(
-                f"warning: source directory {quote_always(source)} specified more than once",
-                self.ctx.status,
-            )
-            return True
-        if self.options.backups:
+        if self.options.backups and not info.is_dir:
             return False
-        self.ctx.warn(
-            f"warning: source file {quote_always(source)} specified more than once", self.ctx.status
-        )
+        what = f"{'directory' if info.is_dir else 'file'} {quote_always(source)}"
+        self.ctx.warn(f"warning: source {what} specified more than once", self.ctx.status)
         return True
 
     def _stat_target(self, target: str, info: Stat) -> Stat | OSError | None:
-        """What is at the target; None for nothing, the error if that cannot be told."""
+        """Return the `stat` of the target, None if there is none, or the error."""
         options = self.options
         look_at_link = info.is_dir or info.is_link or options.symbolic_link or options.hard_link
         look_at_link = look_at_link or bool(options.backups) or options.remove_destination
@@ -230,12 +223,12 @@ class Copier:
         try:
             return self.fs.stat(self.ctx.path(target), follow=False)
         except OSError:
-            return None  # what is wrong is told when the target is made
+            return None  # reported when the target is made
 
     def _settle(
         self, source: str, target: str, info: Stat, existing: Stat, *, follow: bool, operand: bool
     ) -> bool | None:
-        """Whether to replace what is at the target: None to leave it quietly, False after an
+        """Whether an existing target may be replaced: None to leave it silently, False after an
         error.
         """
         options = self.options
@@ -252,24 +245,17 @@ class Copier:
                 options.interactive == "ask" and not self._may_overwrite(target, existing)
             ):
                 return None
+        shown_source, shown = quote_always(source), quote_always(target)
+        if existing.is_dir and not info.is_dir:
+            return self._refuse(f"cannot overwrite directory {shown} with non-directory")
         if existing.is_dir:
-            if not info.is_dir:
-                return self._refuse(
-                    f"cannot overwrite directory {quote_always(target)} with non-directory"
-                )
             return True
         if info.is_dir:
-            return self._refuse(
-                f"cannot overwrite non-directory {quote_always(target)} with directory {quote_always(source)}"
-            )
-        if (
-            operand
-            and (target, existing.ino) in self._made
-            and not (options.backups and options.backups.control == "numbered")
-        ):
-            return self._refuse(
-                f"will not overwrite just-created {quote_always(target)} with {quote_always(source)}"
-            )
+            what = f"non-directory {shown} with directory {shown_source}"
+            return self._refuse(f"cannot overwrite {what}")
+        numbered = bool(options.backups) and options.backups.control == "numbered"
+        if operand and (target, existing.ino) in self._made and not numbered:
+            return self._refuse(f"will not overwrite just-created {shown} with {shown_source}")
         return True
 
     def _is_same(
@@ -306,8 +292,8 @@ class Copier:
         return ask(self.ctx, f"unwritable {shown} (mode {mode}, {letters}); try anyway?")
 
     def _clear(self, target: str, info: Stat, existing: Stat) -> tuple[str, Stat | None] | None:
-        """Back up or remove what is replaced: (the backup's name, what is still there); None after
-        an error.
+        """Back up or remove an existing target; return (name of the backup, what still exists),
+        None after an error.
         """
         options = self.options
         try:
@@ -331,7 +317,7 @@ class Copier:
         return "", existing
 
     def _copies_content(self, info: Stat) -> bool:
-        """Whether a special file is read, not made anew."""
+        """Whether a special file is read instead of made again."""
         return not self.options.recursive and not info.is_link
 
     def _make(
@@ -345,8 +331,9 @@ class Copier:
         if options.preserve_links and info.nlink > 1 and info.ino:
             earlier = self._links.setdefault(info.ino, target)
             if earlier != target:
-                return self._try(f"cannot create hard link {quote_always(target)} to {quote_always(earlier)}", self.fs.link,
-                                 self.ctx.path(earlier), self.ctx.path(target))  # fmt: skip
+                message = f"cannot create hard link {quote_always(target)} to "
+                origin, path = self.ctx.path(earlier), self.ctx.path(target)
+                return self._try(message + quote_always(earlier), self.fs.link, origin, path)
         if info.is_link:
             return self._copy_link(source, target, info)
         if not info.is_file and not self._copies_content(info):
@@ -392,9 +379,7 @@ class Copier:
         return self._try(message, self.fs.symlink, source, path)
 
     def _is_elsewhere(self, directory: str) -> bool:
-        """Whether a directory is another than the current one; one that is not there is told about
-        when the link is made.
-        """
+        """Whether a directory is not the current one."""
         try:
             return self.fs.realpath(self.ctx.path(directory)) != self.fs.realpath(self.ctx.cwd)
         except OSError:
@@ -432,9 +417,8 @@ class Copier:
                 return False
             try:
                 if info.is_file:
-                    writer.write(
-                        reader.read()
-                    )  # at once: the filesystem shares the bytes until one of the two changes
+                    # at once: the filesystem shares the bytes until one of the files changes
+                    writer.write(reader.read())
                 else:
                     for block in reader.blocks():
                         self.ctx.budget.step()
@@ -453,7 +437,7 @@ class Copier:
     def _open_target(
         self, target: str, path: str, permissions: int, existing: Stat | None
     ) -> File | None:
-        """The file to write to; None after an error."""
+        """Open the target for writing; return None after an error."""
         if existing is None and self._is_dangling(path):
             self._refuse(f"not writing through dangling symlink {quote_always(target)}")
             return None
@@ -496,10 +480,8 @@ class Copier:
         self, source: str, target: str, info: Stat, existing: Stat | None
     ) -> list[tuple[str, str] | _Directory] | None:
         if info.ino and info.ino == self._first_made:
-            top_source, top_target = self._top
-            self._refuse(
-                f"cannot copy a directory, {quote_always(top_source)}, into itself, {quote_always(top_target)}"
-            )
+            top_source, top_target = map(quote_always, self._top)
+            self._refuse(f"cannot copy a directory, {top_source}, into itself, {top_target}")
             self._into_itself = True
             return None
         path = self.ctx.path(target)
@@ -561,7 +543,7 @@ class Copier:
         self._made.add((target, made.ino))
 
     def _try(self, message: str, call: Callable[..., object], *arguments: object) -> bool:
-        """Call it; a failure is reported after `message`."""
+        """Call `call`; whether it succeeded. Its error is reported after `message`."""
         try:
             call(*arguments)
         except OSError as error:

@@ -1,11 +1,15 @@
-"""Which files a search leaves out: .gitignore, .ignore and .rgignore, in the pattern language of
-gitignore(5).
+"""The rules of .gitignore, .ignore and .rgignore, in the pattern language of gitignore(5).
+
+Patterns are untrusted, and a star that backtracks makes a match take exponential time. So each
+component of a path is translated by the kernel's globs, whose stars do not backtrack, and the
+number of "**" and of alternatives is limited.
 """
 
 from __future__ import annotations
 
 import re
 
+from agentsandbox.kernel.patterns.filenames import compile_glob
 from agentsandbox.kernel.streams import decode
 
 TYPE_CHECKING = False
@@ -14,11 +18,14 @@ if TYPE_CHECKING:
 
 _MAX_BYTES = 1_000_000
 _MAX_PATTERN = 1000
+_MAX_ALTERNATIVES = 64
+_MAX_DOUBLE_STARS = 3
+_BRACES = re.compile(r"(?<!\\)\{([^{}]*)\}")
 
 
 class Rule:
-    """One line: `regex` matches a path relative to the file's directory; `keeps` undoes earlier
-    lines.
+    """One line: `regex` matches paths relative to the directory of the ignore file; `keeps` undoes
+    earlier lines.
     """
 
     __slots__ = ("directories_only", "keeps", "regex")
@@ -30,7 +37,7 @@ class Rule:
 
 
 def compile_rule(line: str, *, ignore_case: bool = False) -> Rule | None:
-    """A line of an ignore file; None for blanks, comments and what is not a pattern."""
+    """Return the rule of a line, None for blanks, comments and patterns that are not valid."""
     line = line.rstrip("\r")
     if not line.endswith("\\ "):
         line = line.rstrip(" ")
@@ -44,59 +51,50 @@ def compile_rule(line: str, *, ignore_case: bool = False) -> Rule | None:
     line = line.removeprefix("/")
     if not line:
         return None
-    source = _translate(line)
-    try:
-        regex = re.compile(
-            source if anchored else f"(?:.*/)?{source}",
-            re.DOTALL | (re.IGNORECASE if ignore_case else 0),
-        )
-    except re.error:
+    source = "|".join([_translate(each) for each in _expand_braces(line)])
+    if not source:
         return None
+    flags = re.DOTALL | (re.IGNORECASE if ignore_case else 0)
+    regex = re.compile(f"(?:{source})" if anchored else f"(?:.*/)?(?:{source})", flags)
     return Rule(regex, keeps=keeps, directories_only=directories_only)
 
 
+def _expand_braces(pattern: str) -> list[str]:
+    """Return the alternatives of a pattern such as `*.{a,b}`, none if there are too many."""
+    done: list[str] = []
+    pending = [pattern]
+    while pending:
+        here = pending.pop()
+        found = _BRACES.search(here)
+        if found is None:
+            done.append(here)
+            continue
+        before, after = here[: found.start()], here[found.end() :]
+        pending += [f"{before}{choice}{after}" for choice in found[1].split(",")]
+        if len(done) + len(pending) > _MAX_ALTERNATIVES:
+            return []
+    return done
+
+
 def _translate(pattern: str) -> str:
-    """The regular expression of a gitignore pattern. Stars between fixed texts are atomic: matching
-    stays linear.
-    """
+    """Return the regular expression of a pattern; one that never matches for too many "**"."""
+    components = re.sub(r"(?<![^/])\*\*(?:/\*\*(?![^/]))+", "**", pattern).split("/")
+    if components.count("**") > _MAX_DOUBLE_STARS:
+        return "(?!)"
     out: list[str] = []
-    position = 0
-    while position < len(pattern):
-        character = pattern[position]
-        if pattern.startswith("**/", position) and (position == 0 or pattern[position - 1] == "/"):
-            out.append("(?:.*/)?")
-            position += 3
-        elif pattern.startswith("/**", position) and position + 3 == len(pattern):
-            out.append("/.+")
-            position += 3
-        elif character == "*":
-            while position < len(pattern) and pattern[position] == "*":
-                position += 1
-            out.append("[^/]*")
-        elif character == "?":
-            out.append("[^/]")
-            position += 1
-        elif character == "{" and "}" in pattern[position:]:
-            end = pattern.index("}", position)
-            choices = [_translate(choice) for choice in pattern[position + 1 : end].split(",")]
-            out.append(f"(?:{'|'.join(choices)})")
-            position = end + 1
-        elif character == "[" and "]" in pattern[position + 2 :]:
-            end = pattern.index("]", position + 2)
-            inside = pattern[position + 1 : end].replace("\\", "\\\\").replace("[", "\\[")
-            out.append(f"[^{inside[1:]}]" if inside[0] in "!^" else f"[{inside}]")
-            position = end + 1
-        else:
-            if character == "\\" and position + 1 < len(pattern):
-                position += 1
-                character = pattern[position]
-            out.append(re.escape(character))
-            position += 1
+    for number, component in enumerate(components, 1):
+        last = number == len(components)
+        if component == "**":
+            out.append(".+" if last else "(?:.*/)?")
+            continue
+        glob = compile_glob(component, pathname=True, extglob=False)
+        out.append(glob.pattern.removesuffix(r"\Z") if isinstance(glob, re.Pattern) else "(?!)")
+        out.append("" if last else "/")
     return "".join(out)
 
 
 def read_rules(fs: FileSystem, path: str, *, ignore_case: bool = False) -> list[Rule]:
-    """The rules of an ignore file, none if it cannot be read."""
+    """Return the rules of an ignore file, none if it cannot be read."""
     try:
         if fs.stat(path).size > _MAX_BYTES:
             return []
@@ -121,9 +119,7 @@ class IgnoreRules:
         self._parent = parent
 
     def ignores(self, path: str, *, is_dir: bool) -> bool:
-        """Whether the file at the absolute path is left out. The nearest rule that matches
-        decides.
-        """
+        """Whether the file at the absolute path is left out: the nearest matching rule decides."""
         level: IgnoreRules | None = self
         while level is not None:
             relative = path.removeprefix(level._directory)

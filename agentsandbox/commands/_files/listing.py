@@ -1,6 +1,4 @@
-"""What `ls` and `tree` know of one file: its name as shown, its indicator, its colour, its place in
-the order.
-"""
+"""One file of a listing of `ls` or `tree`: its indicator and its colour."""
 
 from __future__ import annotations
 
@@ -19,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Entry:
-    """One file of a listing. `info` is None when it could not be read or was not needed."""
+    """One file of a listing. `info` is None if it cannot be read or is not needed."""
 
     __slots__ = ("info", "kind", "name", "path", "target", "target_info")
 
@@ -28,15 +26,15 @@ class Entry:
         self.path = path
         self.info = info
         self.kind = "?"
-        """The letter of the type, where that is all that is known."""
+        """The letter of the type, which may be all that is known."""
         self.target: str | None = None
-        """What a symbolic link says, where that is to be shown."""
+        """The text of a symbolic link, if it is shown."""
         self.target_info: Stat | None = None
 
 
 def indicator(info: Stat | None, style: str) -> str:
-    """The character that `ls -F` ("classify"), `--file-type` or `-p` ("slash") puts after the
-    name.
+    """Return the character that `ls -F` ("classify"), `--file-type` or `-p` ("slash") puts after
+    the name.
     """
     if info is None or style == "none":
         return ""
@@ -50,23 +48,25 @@ def indicator(info: Stat | None, style: str) -> str:
     return {stat.S_IFLNK: "@", stat.S_IFIFO: "|", stat.S_IFSOCK: "="}.get(stat.S_IFMT(mode), "")
 
 
-_DEFAULTS = {
-    "lc": "\x1b[", "rc": "m", "rs": "0", "di": "01;34", "ln": "01;36", "pi": "33", "so": "01;35", "bd": "01;33", "cd": "01;33",
-    "ex": "01;32", "do": "01;35", "su": "37;41", "sg": "30;43", "st": "37;44", "ow": "34;42", "tw": "30;42",
-}  # fmt: skip
-
-
+_DEFAULTS = dict(
+    pair.split("=")
+    for pair in """
+        lc=\x1b[ rc=m rs=0 di=01;34 ln=01;36 pi=33 so=01;35 bd=01;33 cd=01;33 ex=01;32 do=01;35
+        su=37;41 sg=30;43 st=37;44 ow=34;42 tw=30;42
+    """.split()
+)
 _LABELS = frozenset(
     "lc rc ec rs no fi di ln pi so bd cd mi or ex do su sg st ow tw ca mh cl".split()
 )
 _TERMINALS = """
-    Eterm ansi *color* con[0-9]*x[0-9]* cons25 console cygwin *direct* dtterm gnome hurd jfbterm konsole kterm linux
-    linux-c mlterm putty rxvt* screen* st terminator tmux* vt100 xterm*
+    Eterm ansi *color* con[0-9]*x[0-9]* cons25 console cygwin *direct* dtterm gnome hurd jfbterm
+    konsole kterm linux linux-c mlterm putty rxvt* screen* st terminator tmux* vt100 xterm*
 """
+_UNPARSABLE = "unparsable value for LS_COLORS environment variable"
 
 
 def knows_colors(env: Mapping[str, str]) -> bool:
-    """Whether `ls` would show colours on this terminal: it is told which, or it is a known one."""
+    """Whether `ls` uses colours on this terminal."""
     if env.get("LS_COLORS") or env.get("COLORTERM"):
         return True
     return any(compile_glob(name).match(env.get("TERM", "")) for name in _TERMINALS.split())
@@ -86,19 +86,17 @@ class Colors:
             if not item:
                 continue
             if not equals or not key:
-                raise CommandError("unparsable value for LS_COLORS environment variable")
+                raise CommandError(_UNPARSABLE)
             if key.startswith("*"):
                 self._patterns.append((compile_glob(key, ignore_case=True, extglob=False), code))
             elif key in _LABELS:
                 self._codes[key] = code
             else:
-                raise CommandError(
-                    f"unrecognized prefix: {quote(key)}\nls: unparsable value for LS_COLORS environment variable"
-                )
+                raise CommandError(f"unrecognized prefix: {quote(key)}\nls: {_UNPARSABLE}")
         self._patterns.reverse()
 
     def code(self, entry: Entry, info: Stat | None, name: str) -> str:
-        """The colour of a file, "" for none."""
+        """Return the colour of a file, "" for none."""
         if info is None:
             return self._codes.get("mi", "")
         mode = info.mode
@@ -132,15 +130,15 @@ class Colors:
         return self._codes.get(key, "")
 
     def paint(self, text: str, code: str) -> str:
-        """The text in its colour."""
+        """Return the text in its colour."""
         if not code or code in ("0", "00"):
             return text
         left, right, reset = self._codes["lc"], self._codes["rc"], self._codes["rs"]
         return f"{left}{code}{right}{text}{left}{reset}{right}"
 
     def begin(self, line: str) -> str:
-        """The line as it is written: the first colour of all is preceded by a reset of the
-        terminal.
+        """Return the line to be written: a reset of the terminal precedes the first colour of
+        all.
         """
         if self._started:
             return line
@@ -153,5 +151,5 @@ class Colors:
 
     @property
     def shows_targets(self) -> bool:
-        """Whether what links point to is coloured in any case."""
+        """Whether the targets of links are coloured in any case."""
         return bool(self._codes.get("or") or self._codes.get("mi") or self._codes["ln"] == "target")

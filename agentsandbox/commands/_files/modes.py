@@ -10,14 +10,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_LETTERS = {
-    stat.S_IFDIR: "d", stat.S_IFLNK: "l", stat.S_IFREG: "-", stat.S_IFIFO: "p",
-    stat.S_IFCHR: "c", stat.S_IFBLK: "b", stat.S_IFSOCK: "s",
-}  # fmt: skip
-_NAMES = {
-    stat.S_IFDIR: "directory", stat.S_IFLNK: "symbolic link", stat.S_IFREG: "regular file", stat.S_IFIFO: "fifo",
-    stat.S_IFCHR: "character special file", stat.S_IFBLK: "block special file", stat.S_IFSOCK: "socket",
-}  # fmt: skip
+_TYPES = {
+    stat.S_IFDIR: ("d", "directory"),
+    stat.S_IFLNK: ("l", "symbolic link"),
+    stat.S_IFREG: ("-", "regular file"),
+    stat.S_IFIFO: ("p", "fifo"),
+    stat.S_IFCHR: ("c", "character special file"),
+    stat.S_IFBLK: ("b", "block special file"),
+    stat.S_IFSOCK: ("s", "socket"),
+}
+_UNKNOWN = ("?", "weird file")
 
 _CLAUSE = re.compile(
     r"([ugoa]*)(?=[-+=])((?:[-+=](?:[ugo](?![rwxXst])|[rwxXst]*))*(?:[-+=][0-7]+)?)\Z"
@@ -29,20 +31,20 @@ _SHIFT = {"u": 6, "g": 3, "o": 0}
 
 
 def type_letter(mode: int) -> str:
-    """The first character of `ls -l`."""
-    return _LETTERS.get(stat.S_IFMT(mode), "?")
+    """Return the first character of `ls -l`."""
+    return _TYPES.get(stat.S_IFMT(mode), _UNKNOWN)[0]
 
 
 def describe_type(mode: int, size: int = 1) -> str:
-    """The type in words, as `stat -c %F` and the prompts of `rm` name it."""
+    """Return the type in the words of `stat -c %F` and the questions of `rm`."""
     if size == 0 and stat.S_ISREG(mode):
         return "regular empty file"
-    return _NAMES.get(stat.S_IFMT(mode), "weird file")
+    return _TYPES.get(stat.S_IFMT(mode), _UNKNOWN)[1]
 
 
 @lru_cache(maxsize=256)
 def format_mode(mode: int) -> str:
-    """Ten characters as in `ls -l`."""
+    """Return the ten characters of `ls -l`."""
     text = list(type_letter(mode))
     for shift, special, letters in ((6, 0o4000, "sS"), (3, 0o2000, "sS"), (0, 0o1000, "tT")):
         bits = mode >> shift & 7
@@ -56,10 +58,8 @@ def format_mode(mode: int) -> str:
 
 
 class _Change:
-    """One action of a mode: `who` is a mask (0 for nobody named), `operator` one of "+-=", `what`
-    letters or bits.
-
-    A directory keeps its set-ID bits unless `mentioned` holds them.
+    """One action of a mode. `who` is a mask (0 if omitted), `operator` one of "+-=", `what` letters
+    or bits. A directory keeps its set-ID bits unless `mentioned` contains them.
     """
 
     __slots__ = ("mentioned", "operator", "what", "who")
@@ -102,8 +102,8 @@ class _Change:
 
 
 def compile_mode(text: str, umask: int) -> Callable[[int, bool], int] | None:
-    """A function from (permission bits, is a directory) to the new bits; None when `text` is not a
-    mode.
+    """Return a function from (permission bits, whether it is a directory) to the new bits, None if
+    `text` is not a mode.
     """
     changes: list[_Change] = []
     octal = re.fullmatch(r"0*([0-7]{0,4})", text)

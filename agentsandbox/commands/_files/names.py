@@ -1,6 +1,4 @@
-"""How GNU tools show file names: in listings (`ls --quoting-style`) and in messages (`quote`,
-`quote_always`).
-"""
+"""File names in listings (`ls --quoting-style`) and in messages of GNU tools."""
 
 from __future__ import annotations
 
@@ -28,7 +26,7 @@ _NAMED = {"\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t":
 
 
 def is_printable(character: str) -> bool:
-    """What the C library's `iswprint` says in a UTF-8 locale."""
+    """Whether the C library's `iswprint` accepts a character in a UTF-8 locale."""
     if character.isprintable():
         return True
     if character < "\xa0" or "\ud800" <= character <= "\udfff" or character in "\u2028\u2029":
@@ -43,7 +41,7 @@ def _octal(character: str) -> str:
 
 
 def _c_quote(text: str, special: str) -> str:
-    """C's escapes, a backslash before each character of `special`."""
+    """Return the text with C's escapes, and a backslash before each character of `special`."""
     parts = []
     for character in text:
         if character in special:
@@ -87,7 +85,7 @@ def _shell_quote(text: str, *, always: bool, escape: bool) -> str:
 
 
 def quote_as(text: str, style: str) -> str:
-    """The name in one of `STYLES`."""
+    """Return the name in one of `STYLES`."""
     if style == "literal":
         return text
     if style.startswith("shell"):
@@ -101,21 +99,19 @@ def quote_as(text: str, style: str) -> str:
 
 
 def quote(text: str) -> str:
-    """As messages quote what is not a file name: ‘x’."""
+    """Return ‘x’, as messages quote other words than file names."""
     return quote_as(text, "locale")
 
 
 def quote_always(text: str) -> str:
-    """As messages quote file names: 'x', so that a shell reads them back."""
+    """Return 'x', as messages quote file names: a shell reads them back."""
     if _PLAIN.match(text):
         return f"'{text}'"
     return _shell_quote(text, always=True, escape=True)
 
 
 def printable(text: str) -> str:
-    """The name with a question mark for each character (or byte that is not one) that does not
-    print.
-    """
+    """Return the name with a question mark for each character or byte that does not print."""
     if text.isprintable():
         return text
     return "".join([c if is_printable(c) else "?" for c in decode(encode(text))])

@@ -1,6 +1,4 @@
-"""Users and groups by name and number: from /etc/passwd and /etc/group of the sandbox, and the
-sandbox's own user.
-"""
+"""Users and groups by name and number, from /etc/passwd and /etc/group of the sandbox."""
 
 from __future__ import annotations
 
@@ -16,13 +14,13 @@ _LARGEST_ID = 2**32 - 1
 
 
 class Owners:
-    """Looks names up once per command."""
+    """The users and groups, read once for a command."""
 
     __slots__ = ("groups", "users")
 
     def __init__(self, ctx: CommandContext) -> None:
         self.users = self._read(ctx, "/etc/passwd")
-        """Names by number, as are `groups`."""
+        """Names by number, as in `groups`."""
         self.groups = self._read(ctx, "/etc/group")
         for table in (self.users, self.groups):
             table.setdefault(_SANDBOX_ID, ctx.host.user)
@@ -43,11 +41,11 @@ class Owners:
         return table
 
     def user(self, number: int) -> str:
-        """The user's name, or the number in digits."""
+        """Return the user's name, or the number in digits."""
         return self.users.get(number) or str(number)
 
     def group(self, number: int) -> str:
-        """The group's name, or the number in digits."""
+        """Return the group's name, or the number in digits."""
         return self.groups.get(number) or str(number)
 
     def has_user(self, number: int) -> bool:
@@ -59,11 +57,11 @@ class Owners:
         return number in self.groups
 
     def user_number(self, text: str) -> int | None:
-        """The number of a user given by name or in digits."""
+        """Return the number of a user given by name or in digits, None if there is none."""
         return self._number(self.users, text)
 
     def group_number(self, text: str) -> int | None:
-        """The number of a group given by name or in digits."""
+        """Return the number of a group given by name or in digits, None if there is none."""
         return self._number(self.groups, text)
 
     @staticmethod
@@ -83,10 +81,10 @@ class Owners:
 
 
 def parse_owner(owners: Owners, text: str) -> tuple[int | None, int | None]:
-    """`OWNER[:[GROUP]]` as `chown` takes it: (user, group), None for what is not named."""
+    """Return (user, group) of `OWNER[:[GROUP]]` as `chown` takes it, None for a missing part."""
     name, colon, group_name = text.partition(":")
     dotted = not colon and "." in text and owners.user_number(text) is None
-    if dotted:  # the old form: if it is wrong, all of it was meant as a user
+    if dotted:  # the old form; if it is wrong, all of it was a user
         name, colon, group_name = text.partition(".")
     user = group = None
     if name:

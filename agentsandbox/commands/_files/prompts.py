@@ -10,6 +10,6 @@ if TYPE_CHECKING:
 
 
 def ask(ctx: CommandContext, question: str) -> bool:
-    """Print "name: question" and a blank; true when the next line of stdin begins with "y"."""
+    """Print "name: question"; whether the next line of stdin begins with "y"."""
     ctx.stderr.write(encode(f"{ctx.name}: {question} "))
     return ctx.stdin.readline()[:1] in (b"y", b"Y")

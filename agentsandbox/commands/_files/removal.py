@@ -1,4 +1,4 @@
-"""Removing files and trees: the engine of `rm`, and of `mv` between filesystems."""
+"""Removing files and trees, for `rm`, and for `mv` between filesystems."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class _Open:
-    """A directory whose content is being removed: `kept` once something in it has stayed."""
+    """A directory whose content is being removed. `kept` if something in it stays."""
 
     __slots__ = ("kept", "name", "names", "parent")
 
@@ -32,7 +32,7 @@ class _Open:
         self.kept = False
 
     def keep(self) -> None:
-        """Something in here stays, so this and all above it do."""
+        """Note that something in the directory stays, and so the directory and all above it."""
         here: _Open | None = self
         while here is not None and not here.kept:
             here.kept = True
@@ -40,7 +40,7 @@ class _Open:
 
 
 class Remover:
-    """Removes operands one after another; problems are reported, the rest goes on."""
+    """Removes operands, one after the other. A problem is reported, and the rest is removed."""
 
     def __init__(
         self,
@@ -60,17 +60,13 @@ class Remover:
         self.verbose = verbose
 
     def remove(self, name: str) -> None:
-        """Remove one operand, with all below it if asked to."""
+        """Remove one operand; with `recursive`, everything below it too."""
         name = single_slash(name)
         try:
             info = self.ctx.fs.stat(self.ctx.path(name), follow=False)
         except OSError as error:
-            self._fail(
-                name,
-                error
-                if self.interactive or not self._is_link_with_slash(name)
-                else os_error(errno.ENOTDIR),
-            )
+            is_link = not self.interactive and self._is_link_with_slash(name)
+            self._fail(name, os_error(errno.ENOTDIR) if is_link else error)
             return
         if not info.is_dir:
             self._remove_file(name, info)
@@ -80,9 +76,7 @@ class Remover:
             self.ctx.warn(f"cannot remove {quote_always(name)}: Is a directory")
         elif not self._is_empty(name):
             self.ctx.warn(f"cannot remove {quote_always(name)}: Directory not empty")
-        elif not self.interactive or ask(
-            self.ctx, f"remove {self._kind(name, 'directory')} {quote_always(name)}?"
-        ):
+        elif not self.interactive or self._ask(name, "remove"):
             self._remove_directory(name)
 
     def _is_link_with_slash(self, name: str) -> bool:
@@ -101,7 +95,7 @@ class Remover:
             return False
 
     def _remove_tree(self, top: str) -> None:
-        """Depth first, without recursion: trees may be deeper than Python's stack."""
+        """Remove a tree, depth first. Trees may be too deep for recursion."""
         root = self._enter(top, None)
         stack = [] if root is None else [root]
         while stack:
@@ -128,16 +122,14 @@ class Remover:
                 here.keep()
 
     def _enter(self, name: str, parent: _Open | None) -> _Open | None:
-        """Begin to remove a directory; None if it is done with, or stays."""
+        """Begin to remove a directory; return None if it is already removed, or stays."""
         unread: OSError | None = None
         try:
             names = self.ctx.fs.listdir(self.ctx.path(name))
         except OSError as error:
             names, unread = [], error
         asks = self.interactive and (names or unread is not None)
-        if asks and not ask(
-            self.ctx, f"descend into {self._kind(name, 'directory')} {quote_always(name)}?"
-        ):
+        if asks and not self._ask(name, "descend into"):
             if parent is not None:
                 parent.keep()
             return None
@@ -149,10 +141,8 @@ class Remover:
         return _Open(name, names, parent)
 
     def _remove_unread(self, name: str, reason: OSError) -> bool:
-        """Remove a directory that could not be listed: possible if it is empty."""
-        if self.interactive and not ask(
-            self.ctx, f"remove {self._kind(name, 'directory')} {quote_always(name)}?"
-        ):
+        """Remove a directory that cannot be listed, which works if it is empty."""
+        if self.interactive and not self._ask(name, "remove"):
             return False
         try:
             self.ctx.fs.rmdir(self.ctx.path(strip_slashes(name)))
@@ -164,12 +154,10 @@ class Remover:
         return True
 
     def _leave(self, here: _Open) -> None:
-        """Remove a directory that has been emptied."""
+        """Remove a directory whose content is removed."""
         if here.kept and self.interactive:
             return
-        if self.interactive and not ask(
-            self.ctx, f"remove {self._kind(here.name, 'directory')} {quote_always(here.name)}?"
-        ):
+        if self.interactive and not self._ask(here.name, "remove"):
             if here.parent is not None:
                 here.parent.keep()
             return
@@ -187,17 +175,19 @@ class Remover:
             self.ctx.stdout.write(encode(f"removed directory {quote_always(name)}\n"))
         return True
 
+    def _ask(self, name: str, doing: str, kind: str = "directory") -> bool:
+        """Ask whether to remove a file, or to enter a directory."""
+        shown = self._kind(name, kind) if kind != "symbolic link" else kind
+        return ask(self.ctx, f"{doing} {shown} {quote_always(name)}?")
+
     def _kind(self, name: str, kind: str) -> str:
-        """A kind of file as questions call it."""
-        return (
-            kind if self.ctx.fs.access(self.ctx.path(name), os.W_OK) else f"write-protected {kind}"
-        )
+        """Return a kind of file in the words of questions."""
+        writable = self.ctx.fs.access(self.ctx.path(name), os.W_OK)
+        return kind if writable else f"write-protected {kind}"
 
     def _remove_file(self, name: str, info: Stat) -> bool:
         if self.interactive:
-            kind = describe_type(info.mode, info.size)
-            kind = kind if info.is_link else self._kind(name, kind)
-            if not ask(self.ctx, f"remove {kind} {quote_always(name)}?"):
+            if not self._ask(name, "remove", describe_type(info.mode, info.size)):
                 return False
         try:
             self.ctx.fs.unlink(self.ctx.path(name))

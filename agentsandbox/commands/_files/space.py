@@ -1,4 +1,4 @@
-"""How much room the sandbox's filesystem has: what `df` and `stat -f` tell."""
+"""The size of the sandbox's filesystem, for `df` and `stat -f`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 
 class Space:
-    """The limits of the sandbox as the size of its disk; `used` counts what its user has stored."""
+    """The limits of the sandbox as the size of its disk; `used` counts what is stored."""
 
     __slots__ = ("files", "free", "free_files", "total", "used", "used_files")
 
@@ -22,5 +22,5 @@ class Space:
         self.free_files = self.files - self.used_files
 
     def mount_point(self, path: str) -> str:
-        """Where the filesystem of a canonical path is mounted: there is one."""
+        """Return the mount point of a canonical path: there is one filesystem."""
         return "/" if path else ""

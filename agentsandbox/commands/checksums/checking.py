@@ -1,6 +1,4 @@
-"""The checksum commands: `md5sum` and its family, and `cksum`, which knows all of them; `--check`
-in full.
-"""
+"""Digests of files, printed and checked: `md5sum` and its family, `cksum` and `shasum`."""
 
 from __future__ import annotations
 
@@ -10,7 +8,7 @@ from agentsandbox.commands._text.lines import blocks, inputs, lines, shown_name
 from agentsandbox.commands._text.quoting import quote, quote_always, quote_as
 from agentsandbox.commands._text.sizes import parse_size
 from agentsandbox.errors import CommandError, UsageError
-from agentsandbox.kernel.streams import BLOCK, decode, encode
+from agentsandbox.kernel.streams import BLOCK, decode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +28,7 @@ NAMES = {
     "blake2b": "BLAKE2b",
     "sm3": "SM3",
 }
-"""Algorithms by the name that `cksum -a` takes, and as --tag shows them."""
+"""Algorithms by the names of `cksum -a`, and as --tag prints them."""
 
 _DIGITS = {
     "md5": 32,
@@ -51,7 +49,7 @@ _CHECK_ONLY = ("ignore-missing", "status", "warn", "quiet", "strict")
 
 
 def _new(algorithm: str, bits: int) -> Any:
-    """A hash object."""
+    """Return a hash object."""
     import hashlib  # only here: it loads OpenSSL
 
     if algorithm == "blake2b":
@@ -63,7 +61,7 @@ def _new(algorithm: str, bits: int) -> Any:
 
 
 def digest_file(ctx: CommandContext, source: ByteReader, algorithm: str, bits: int) -> str:
-    """The digest of all that `source` gives, in hexadecimal."""
+    """Return the digest of all of `source`, in hexadecimal."""
     state = _new(algorithm, bits)
     for block in blocks(ctx.budget, source, 4 * BLOCK):
         state.update(block)
@@ -71,7 +69,7 @@ def digest_file(ctx: CommandContext, source: ByteReader, algorithm: str, bits: i
 
 
 def _escape(name: str) -> tuple[str, str]:
-    """("\\" when needed, the name with newlines, returns and backslashes escaped)."""
+    """Return ("\\" if anything is escaped, the name with newlines and backslashes escaped)."""
     if not re.search(r"[\\\n\r]", name):
         return "", name
     return "\\", name.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
@@ -83,56 +81,37 @@ def _unescape(name: str) -> str | None:
     return re.sub(r"\\([\\nr])", lambda found: {"n": "\n", "r": "\r"}.get(found[1], "\\"), name)
 
 
-class _Run:
-    """One invocation: the algorithm, and how results are printed."""
-
-    __slots__ = ("algorithm", "args", "binary", "bits", "ctx", "end", "tag")
+class _Printer:
+    """Prints the digests of files."""
 
     def __init__(
         self, ctx: CommandContext, args: Arguments, algorithm: str, bits: int, *, tag: bool
     ) -> None:
         self.ctx = ctx
-        self.args = args
         self.algorithm = algorithm
         self.bits = bits
-        self.tag = tag
-        self.binary = args.last("binary", "text") == "binary"
         self.end = "\0" if args.flag("zero") else "\n"
-
-    def print(self, name: str, digest: str) -> None:
-        """One result."""
-        mark, shown = ("", name) if self.end == "\0" else _escape(name)
-        if self.tag:
-            label = NAMES[self.algorithm] + (
-                f"-{self.bits}" if self.algorithm == "blake2b" and self.bits != 512 else ""
-            )
-            text = f"{mark}{label} ({shown}) = {digest}"
-        else:
-            text = f"{mark}{digest} {'*' if self.binary else ' '}{shown}"
-        self.ctx.print(text, self.end)
+        self.tag = ""
+        self.binary = "*" if args.last("binary", "text") == "binary" else " "
+        if tag:
+            shorter = algorithm == "blake2b" and bits != 512
+            self.tag = NAMES[algorithm] + (f"-{bits}" if shorter else "")
 
     def compute(self, names: Sequence[str]) -> int:
         """Print the digest of each file."""
         for name, source in inputs(self.ctx, names):
-            self.print(name, digest_file(self.ctx, source, self.algorithm, self.bits))
+            digest = digest_file(self.ctx, source, self.algorithm, self.bits)
+            mark, shown = ("", name) if self.end == "\0" else _escape(name)
+            text = f"{self.tag} ({shown}) = {digest}" if self.tag else None
+            self.ctx.print(mark + (text or f"{digest} {self.binary}{shown}"), self.end)
         return self.ctx.status
 
 
-class _Check:
-    """`--check`: the counts of one list."""
+class Check:
+    """`--check`: one list of digests, and what was found wrong."""
 
-    __slots__ = (
-        "algorithm",
-        "args",
-        "bits",
-        "ctx",
-        "failed",
-        "formatted",
-        "improper",
-        "matched",
-        "name",
-        "unreadable",
-    )
+    label = ""
+    """The name of the digests in messages, if it is always the same."""
 
     def __init__(
         self, ctx: CommandContext, args: Arguments, algorithm: str | None, bits: int, name: str
@@ -145,18 +124,18 @@ class _Check:
         self.failed = self.improper = self.formatted = self.matched = self.unreadable = 0
 
     def parse(self, line: str) -> tuple[str, int, str, str] | None:
-        """(algorithm, bits, digest, file) of one line."""
+        """Return (algorithm, bits, digest, file) of one line, None if it is improper."""
         found = _TAGGED.match(line)
         if found is not None:
             mark, label, bits_text, name, digest = found.groups()
             algorithm = next((key for key, shown in NAMES.items() if shown == label), None)
             if algorithm is None or self.algorithm not in (None, algorithm):
                 return None
-            bits = (
-                int((bits_text or "512")[:9]) if algorithm == "blake2b" else 4 * _DIGITS[algorithm]
-            )
-            if algorithm == "blake2b" and (not bits or bits % 8 or bits > 512):
-                return None
+            bits = 4 * _DIGITS[algorithm]
+            if algorithm == "blake2b":
+                bits = int((bits_text or "512")[:9])
+                if not bits or bits % 8 or bits > 512:
+                    return None
             wanted = bits // 4
         else:
             found = _PLAIN.match(line)
@@ -175,7 +154,7 @@ class _Check:
         return None if plain is None else (algorithm, bits, digest, plain)
 
     def run(self, source: ByteReader) -> bool:
-        """Verify all files of the list; whether that went well."""
+        """Verify all files of the list; whether all are good."""
         number = 0
         latest = ""
         for data in lines(self.ctx.budget, source):
@@ -187,7 +166,7 @@ class _Check:
             if parsed is None or (parsed[3] == "-" and self.name == "standard input"):
                 self.improper += 1
                 if _talk(self.args) == "warn":
-                    label = NAMES.get(self.algorithm or latest, "CRC")
+                    label = self.label or NAMES.get(self.algorithm or latest, "CRC")
                     shown = quote_as(self.name, "shell-escape")
                     self.ctx.warn(
                         f"{shown}: {number}: improperly formatted {label} checksum line",
@@ -212,49 +191,40 @@ class _Check:
             if _talk(args) != "status":
                 ctx.print(f"{mark}{shown}: FAILED open or read")
             return
+        result = "OK"
         if digest_file(ctx, source, algorithm, bits) == digest.lower():
             self.matched += 1
-            if _talk(args) not in ("status", "quiet"):
-                ctx.print(f"{mark}{shown}: OK")
         else:
             self.failed += 1
-            if _talk(args) != "status":
-                ctx.print(f"{mark}{shown}: FAILED")
+            result = "FAILED"
+        if _talk(args) != "status" and not (_talk(args) == "quiet" and result == "OK"):
+            ctx.print(f"{mark}{shown}: {result}")
 
     def _summary(self) -> bool:
         ctx, args = self.ctx, self.args
         shown = quote_as(self.name, "shell-escape")
         if not self.formatted:
-            ctx.warn(f"{shown}: no properly formatted checksum lines found")
+            what = f"{self.label} checksum".lstrip()
+            ctx.warn(f"{shown}: no properly formatted {what} lines found")
             return False
+        unverified = args.flag("ignore-missing") and not self.matched
         if _talk(args) != "status":
-            self._warn(
-                self.improper, "line is improperly formatted", "lines are improperly formatted"
-            )
-            self._warn(
-                self.unreadable, "listed file could not be read", "listed files could not be read"
-            )
-            self._warn(
-                self.failed, "computed checksum did NOT match", "computed checksums did NOT match"
-            )
-            if args.flag("ignore-missing") and not self.matched:
+            self._count(self.improper, "line is", "lines are", "improperly formatted")
+            self._count(self.unreadable, "listed file", "listed files", "could not be read")
+            self._count(self.failed, "computed checksum", "computed checksums", "did NOT match")
+            if unverified:
                 ctx.warn(f"{shown}: no file was verified", ctx.status)
-        good = (
-            not self.failed
-            and not self.unreadable
-            and not (args.flag("ignore-missing") and not self.matched)
-        )
+        good = not (self.failed or self.unreadable or unverified)
         return good and not (args.flag("strict") and self.improper)
 
-    def _warn(self, count: int, one: str, several: str) -> None:
+    def _count(self, count: int, one: str, several: str, what: str) -> None:
         if count:
-            self.ctx.stderr.write(
-                encode(f"{self.ctx.name}: WARNING: {count} {one if count == 1 else several}\n")
-            )
+            message = f"WARNING: {count} {one if count == 1 else several} {what}"
+            self.ctx.warn(message, self.ctx.status)
 
 
 def _check_options(args: Arguments, *, tag: bool) -> None:
-    """Refuse options that make no sense together."""
+    """Refuse options that contradict each other."""
     check = args.flag("check")
     if tag and args.last("binary", "text", "tag") == "text":
         raise UsageError("--tag does not support --text mode")
@@ -269,12 +239,12 @@ def _check_options(args: Arguments, *, tag: bool) -> None:
 
 
 def _talk(args: Arguments) -> str | None:
-    """The last of the options that say how much --check tells; it takes back the others."""
+    """Return the last option for the messages of --check; it overrides the others."""
     return args.last("status", "warn", "quiet")
 
 
 def refuse_check_options(args: Arguments) -> None:
-    """Refuse what only --check heeds."""
+    """Refuse options that are for --check only."""
     talk = _talk(args)
     for option in _CHECK_ONLY:
         if option == talk or (args.flag(option) and option in ("ignore-missing", "strict")):
@@ -282,7 +252,7 @@ def refuse_check_options(args: Arguments) -> None:
 
 
 def read_bits(name: str, text: str) -> int:
-    """A digest length in bits, for the command `name`."""
+    """Return a digest length in bits, for the command `name`."""
     bits = parse_size(text, "length", suffixes="")
     if bits % 8:
         raise CommandError(f"invalid length: {quote(text)}\n{name}: length is not a multiple of 8")
@@ -290,7 +260,7 @@ def read_bits(name: str, text: str) -> int:
 
 
 def blake_bits(ctx: CommandContext, args: Arguments, most: int | None = 512) -> int:
-    """The digest length of BLAKE2b in bits, 0 where none is given."""
+    """Return the digest length of BLAKE2b in bits, 0 without --length."""
     text = args.value("length", "0") or ""
     bits = read_bits(ctx.name, text)
     if most is not None and bits > most:
@@ -300,12 +270,12 @@ def blake_bits(ctx: CommandContext, args: Arguments, most: int | None = 512) -> 
 
 
 def run_checksum(ctx: CommandContext, args: Arguments, algorithm: str | None, *, tag: bool) -> int:
-    """Print or verify digests; `algorithm` is None when the lines to verify name theirs."""
+    """Print or verify digests. `algorithm` is None if the lines to verify name theirs."""
     _check_options(args, tag=tag)
     bits = (blake_bits(ctx, args) or 512) if algorithm == "blake2b" else 0
     if not args.flag("check"):
         assert algorithm is not None
-        return _Run(ctx, args, algorithm, bits, tag=tag).compute(args.operands)
+        return _Printer(ctx, args, algorithm, bits, tag=tag).compute(args.operands)
     good = True
     for name in args.operands or ["-"]:
         try:
@@ -323,5 +293,5 @@ def run_checksum(ctx: CommandContext, args: Arguments, algorithm: str | None, *,
             ctx.warn(f"standard input: {source.input_error().strerror}")
             good = False
             continue
-        good = _Check(ctx, args, algorithm, bits, name).run(source) and good
+        good = Check(ctx, args, algorithm, bits, name).run(source) and good
     return 0 if good else 1

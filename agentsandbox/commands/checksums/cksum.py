@@ -29,7 +29,7 @@ def _print_sums(ctx: CommandContext, args: Arguments, algorithm: str) -> int:
         try:
             source = ctx.open_input(name)
         except IsADirectoryError as error:
-            if algorithm == "crc":  # the real one does not look whether it could read
+            if algorithm == "crc":  # the real one does not check that it could read
                 ctx.print(f"4294967295 0 {name}" if args.operands else "4294967295 0", end)
             else:
                 ctx.warn_os(error, shown_name(name))
@@ -79,7 +79,7 @@ def _algorithm(text: str) -> str:
 
           --ignore-missing   do not fail for missing files
           --quiet            do not print OK for each good file
-          --status           print nothing: the status tells
+          --status           print nothing, only set the status
           --strict           fail for lines that are not well formed
       -w, --warn             warn about lines that are not well formed
           --help             display this help and exit

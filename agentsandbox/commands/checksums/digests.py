@@ -1,6 +1,4 @@
-"""The commands that print or check digests of one kind, `md5sum` and its kin: they differ in name,
-algorithm and size.
-"""
+"""`md5sum`, `sha256sum` and so on: commands that differ in name, algorithm and size."""
 
 from __future__ import annotations
 
@@ -29,7 +27,7 @@ Options for --check:
 
       --ignore-missing   do not fail for missing files
       --quiet            do not print OK for each good file
-      --status           print nothing: the status tells
+      --status           print nothing, only set the status
       --strict           fail for lines that are not well formed
   -w, --warn             warn about lines that are not well formed
       --help             display this help and exit
@@ -41,7 +39,7 @@ _LENGTH = "  -l, --length=BITS      digest length, a multiple of 8 up to 512\n"
 def digest_command(
     name: str, title: str, bits: int, algorithm: str, *, any_length: bool = False
 ) -> Command:
-    """The command `name` for an algorithm; with `any_length` it has the option --length."""
+    """Return the command `name` for an algorithm; with `any_length` it has the option --length."""
     usage = (
         _USAGE.replace("NAME", name).replace("TITLE", title).replace("BITS bits", f"{bits} bits")
     )

@@ -1,4 +1,4 @@
-"""The old checksums: CRC as POSIX has it, BSD's and System V's sums."""
+"""The old checksums: the CRC of POSIX, the sums of BSD and System V."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _STEP = 4096
 
 
 def bsd_sum(ctx: CommandContext, source: ByteReader) -> tuple[int, int]:
-    """(checksum, bytes): the 16-bit sum rotates right before each byte."""
+    """Return (checksum, bytes): the 16-bit sum rotates right before each byte."""
     total = size = 0
     for block in blocks(ctx.budget, source, _STEP):
         size += len(block)
@@ -27,7 +27,7 @@ def bsd_sum(ctx: CommandContext, source: ByteReader) -> tuple[int, int]:
 
 
 def sysv_sum(ctx: CommandContext, source: ByteReader) -> tuple[int, int]:
-    """(checksum, bytes): the sum of all bytes, folded to 16 bits."""
+    """Return (checksum, bytes): the sum of all bytes, folded to 16 bits."""
     total = size = 0
     for block in blocks(ctx.budget, source):
         size += len(block)
@@ -37,7 +37,7 @@ def sysv_sum(ctx: CommandContext, source: ByteReader) -> tuple[int, int]:
 
 
 def posix_crc(ctx: CommandContext, source: ByteReader) -> tuple[int, int]:
-    """(checksum, bytes). zlib's CRC is the mirror image of POSIX's, from another start."""
+    """Return (checksum, bytes). zlib's CRC is the mirror image of POSIX's, with another start."""
     crc, size = 0xFFFFFFFF, 0
     for block in blocks(ctx.budget, source):
         size += len(block)

@@ -7,7 +7,7 @@ import posixpath
 from agentsandbox.commands._files.backups import Backups
 from agentsandbox.commands._files.copying import Copier, CopyOptions, base_name, join, strip_slashes
 from agentsandbox.commands._suites import COREUTILS
-from agentsandbox.commands._text.choices import choice_of, choose
+from agentsandbox.commands._text.choices import choose
 from agentsandbox.commands._text.quoting import quote_always
 from agentsandbox.commands.copy.targets import check_single_directory, name_in, split_operands
 from agentsandbox.contract.command import Arguments, CommandContext, command
@@ -16,7 +16,6 @@ from agentsandbox.errors import UsageError
 from agentsandbox.kernel.streams import encode
 
 _ATTRIBUTES = (("mode",), ("timestamps",), ("ownership",), ("links",), ("xattr",), ("all",))
-_REFLINK = (("auto",), ("never",))
 
 
 @command(
@@ -38,7 +37,6 @@ _REFLINK = (("auto",), ("never",))
     values={
         "preserve": lambda text: _attributes(text, "--preserve"),
         "no-preserve": lambda text: _attributes(text, "--no-preserve"),
-        "reflink": choice_of("--reflink", _REFLINK),
     },
     usage="""
     Usage: cp [OPTION]... [-T] SOURCE DEST
@@ -61,16 +59,14 @@ _REFLINK = (("auto",), ("never",))
           --preserve[=ATTRS]       keep attributes: mode, ownership, timestamps, links, xattr, all
           --no-preserve=ATTRS      do not keep these attributes
           --parents, --path        put the full path of SOURCE under DIRECTORY
-      -R, -r, --recursive          copy directories with all below them
-          --reflink=WHEN           auto or never: files are copied in any case
+      -R, -r, --recursive          copy directories and everything below them
           --remove-destination     remove each destination before it is written
-          --strip-trailing-slashes remove trailing slashes from SOURCE
       -s, --symbolic-link          make symbolic links instead of copies
       -S, --suffix=SUFFIX          the suffix of backups
       -t, --target-directory=DIRECTORY  copy all SOURCEs into DIRECTORY
-      -T, --no-target-directory    DEST is no directory to copy into
+      -T, --no-target-directory    DEST is not a directory to copy into
       -u, --update                 copy only what is newer than its destination, or missing there
-      -v, --verbose                say what is done
+      -v, --verbose                print what is done
       -x, --one-file-system        stay on this filesystem (there is one)
           --help                   display this help and exit
     """,
@@ -88,22 +84,19 @@ def cp(ctx: CommandContext, args: Arguments) -> int:
         and sources[0] == target
         and ctx.fs.is_file(ctx.path(target))
     ):
-        target = options.backups.name(target)  # the backup itself is what is wanted
+        target = options.backups.name(target)  # a backup is all that is asked for
         options.backups.control = "none"
     copier = Copier(ctx, options)
     for source in sources:
-        name = strip_slashes(source) if into and args.flag("strip-trailing-slashes") else source
-        if parents:
-            if not _make_parents(ctx, name, target, options):
-                continue
-            copier.copy(name, join(target, strip_slashes(name).lstrip("/")))
-        else:
-            copier.copy(name, _name_in(target, name) if into else target)
+        if not parents:
+            copier.copy(source, _name_in(target, source) if into else target)
+        elif _make_parents(ctx, source, target, options):
+            copier.copy(source, join(target, strip_slashes(source).lstrip("/")))
     return ctx.status
 
 
 def _name_in(directory: str, source: str) -> str:
-    """`source/..` is copied as `.`: not beside the directory."""
+    """Return the place of a source; `source/..` is copied as `.`, not beside the directory."""
     return join(directory, ".") if base_name(source) == ".." else name_in(directory, source)
 
 
@@ -151,7 +144,7 @@ def _attributes(text: str, option: str) -> set[str]:
 
 
 def _choose_attributes(args: Arguments, options: CopyOptions) -> None:
-    """Each option in turn: later ones undo what earlier ones asked for."""
+    """Read the options in order: later ones override earlier ones."""
     kept: set[str] = set()
     for key, value in args.given:
         if key == "archive":
@@ -177,7 +170,7 @@ def _choose_attributes(args: Arguments, options: CopyOptions) -> None:
 
 
 def _make_parents(ctx: CommandContext, source: str, target: str, options: CopyOptions) -> bool:
-    """The directories of `source` under `target`, with the permissions they have."""
+    """Make the directories of `source` under `target`; whether that succeeded."""
     path = ""
     parts = posixpath.dirname(strip_slashes(source)).split("/")
     for part in parts:

@@ -48,12 +48,12 @@ _DIRECTORY = True
       or:  install [OPTION]... SOURCE... DIRECTORY
       or:  install [OPTION]... -t DIRECTORY SOURCE...
       or:  install [OPTION]... -d DIRECTORY...
-    Copy SOURCE to DEST, or SOURCE(s) into DIRECTORY, with permissions rwxr-xr-x; with -d, make DIRECTORY(ies).
+    Copy SOURCE to DEST, or SOURCE(s) into DIRECTORY, with permissions rwxr-xr-x; with -d, make
+    DIRECTORY(ies).
 
           --backup[=CONTROL]       back up what is replaced: none, simple, existing, numbered
       -b                           like --backup
-      -c                           (ignored)
-      -C, --compare                leave destinations alone that are equal already
+      -c                           accepted: for old scripts
       -d, --directory              all operands are directories to make
       -D                           make the missing directories of DEST, or of the -t DIRECTORY
       -g, --group=GROUP            set the group, which must be the user's own
@@ -63,7 +63,7 @@ _DIRECTORY = True
       -S, --suffix=SUFFIX          the suffix of backups
       -t, --target-directory=DIRECTORY  copy all SOURCEs into DIRECTORY
       -T, --no-target-directory    DEST is a normal file
-      -v, --verbose                say what is done
+      -v, --verbose                print what is done
           --help                   display this help and exit
     """,
 )
@@ -86,8 +86,6 @@ def install(ctx: CommandContext, args: Arguments) -> int:
     backups = Backups(ctx, args)
     sources, target, into = _split(ctx, args)
     change = _read_mode(args)
-    if args.flag("compare") and args.flag("preserve-timestamps"):
-        raise UsageError("options --compare (-C) and --preserve-timestamps are mutually exclusive")
     foreign = _is_foreign(ctx, args)
     if args.flag("D"):
         parents = posixpath.dirname(strip_slashes(target))
@@ -108,7 +106,7 @@ def install(ctx: CommandContext, args: Arguments) -> int:
                     f"cannot change ownership of {quote_always(place)}: Operation not permitted"
                 )
         else:
-            _install(ctx, copier, source, place, change(0, False), args)
+            _install(ctx, copier, source, place, change(0, False))
     return ctx.status
 
 
@@ -121,7 +119,7 @@ def _read_mode(args: Arguments) -> Callable[[int, bool], int]:
 
 
 def _split(ctx: CommandContext, args: Arguments) -> tuple[list[str], str, bool]:
-    """As `split_operands`, but that -D makes the directory of -t if it is missing."""
+    """Return what `split_operands` does, but with -D the directory of -t may be missing."""
     directory = directory_given(args)
     if directory is None or args.flag("no-target-directory") or not args.operands:
         return split_operands(ctx, args)
@@ -168,9 +166,7 @@ def _make_copier(ctx: CommandContext, args: Arguments, backups: Backups) -> Copi
     return Copier(ctx, options)
 
 
-def _install(
-    ctx: CommandContext, copier: Copier, source: str, target: str, mode: int, args: Arguments
-) -> None:
+def _install(ctx: CommandContext, copier: Copier, source: str, target: str, mode: int) -> None:
     try:
         if ctx.fs.stat(ctx.path(source)).is_dir:
             ctx.warn(f"omitting directory {quote_always(source)}")
@@ -178,24 +174,12 @@ def _install(
     except OSError as error:
         ctx.warn(f"cannot stat {quote_always(source)}: {describe_os_error(error, '')}")
         return
-    if args.flag("compare") and _is_equal(ctx, source, target, mode):
-        return
     if copier.copy(source, target):
         try:
             ctx.fs.chmod(ctx.path(target), mode)
         except OSError as error:
-            ctx.warn(
-                f"cannot change permissions of {quote_always(target)}: {describe_os_error(error, '')}"
-            )
-
-
-def _is_equal(ctx: CommandContext, source: str, target: str, mode: int) -> bool:
-    try:
-        info = ctx.fs.stat(ctx.path(target), follow=False)
-        same = info.is_file and info.permissions == mode
-        return same and ctx.fs.read_bytes(ctx.path(source)) == ctx.fs.read_bytes(ctx.path(target))
-    except OSError:
-        return False
+            what = f"cannot change permissions of {quote_always(target)}"
+            ctx.warn(f"{what}: {describe_os_error(error, '')}")
 
 
 def _make_directories(
@@ -206,8 +190,8 @@ def _make_directories(
     shown: Callable[[str], str],
     operand: bool = False,
 ) -> bool:
-    """Make a directory, which may be an operand itself, and its missing parents; false after an
-    error.
+    """Make a directory and its missing parents; whether that succeeded. An `operand` itself may
+    fail later, when its permissions are set.
     """
     if not name:
         ctx.warn(f"cannot create directory {shown(name)}: {os.strerror(errno.ENOENT)}")
@@ -226,19 +210,18 @@ def _make_directories(
             ctx.fs.mkdir(path, 0o755)
         except OSError as error:
             if last and not ctx.fs.exists(path) and not name.endswith("/"):
-                return True  # that is told when the permissions are set
-            reason = error if last or error.errno != errno.EEXIST else _what_is_there(ctx, path)
-            ctx.warn(
-                f"cannot create directory {shown(name if last else here)}: {describe_os_error(reason, '')}"
-            )
+                return True  # reported when the permissions are set
+            reason = error if last or error.errno != errno.EEXIST else _why_not_entered(ctx, path)
+            what = f"cannot create directory {shown(name if last else here)}"
+            ctx.warn(f"{what}: {describe_os_error(reason, '')}")
             return False
         if verbose:
             ctx.print(f"{ctx.name}: creating directory {quote_always(name if last else here)}")
     return True
 
 
-def _what_is_there(ctx: CommandContext, path: str) -> OSError:
-    """Why a name that is taken is no directory to go into."""
+def _why_not_entered(ctx: CommandContext, path: str) -> OSError:
+    """Return why an existing file is not a directory to enter."""
     try:
         ctx.fs.stat(path)
     except OSError as error:
@@ -247,7 +230,7 @@ def _what_is_there(ctx: CommandContext, path: str) -> OSError:
 
 
 def _is_foreign(ctx: CommandContext, args: Arguments) -> bool:
-    """Whether an owner or a group is asked for that files do not have anyway."""
+    """Whether the options ask for another owner or group than files have in any case."""
     owners = Owners(ctx)
     foreign = False
     for key, number in (("owner", owners.user_number), ("group", owners.group_number)):

@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 
 _UNRELATED = frozenset((errno.EEXIST, errno.EROFS, errno.ENOSPC, errno.EDQUOT))
-"""Problems that have nothing to do with what is linked to."""
+"""Errors that are not about the file that is linked to."""
 
 
 class _Linker:
-    """Makes links one after another; problems are reported, the rest goes on."""
+    """Makes links, one after the other. A problem is reported, and the next link made."""
 
     def __init__(self, ctx: CommandContext, args: Arguments) -> None:
         self.ctx = ctx
@@ -75,8 +75,8 @@ class _Linker:
         self._make(text, source, target, backup, replace=existing is not None)
 
     def _keep(self, source: str, target: str, info: Stat | None, existing: Stat) -> str | None:
-        """See to it that what is at the target may go: the name of its backup, None to leave it
-        all.
+        """Prepare to replace an existing target: return the name of its backup ("" without one),
+        None to leave it.
         """
         ctx = self.ctx
         shown = quote_always(target)
@@ -103,9 +103,7 @@ class _Linker:
             return None
 
     def _is_same(self, source: str, target: str, info: Stat | None, existing: Stat) -> bool:
-        """Whether the target is the source itself; with a backup of it, a symbolic link in its
-        place will do.
-        """
+        """Whether the target is the source itself. A backup lets a symbolic link replace it."""
         if (self.backups and self.symbolic) or (self.replace == "interactive" and not self.backups):
             return False
         fs, ctx = self.ctx.fs, self.ctx
@@ -140,19 +138,17 @@ class _Linker:
                     if not source or error.errno == errno.ENAMETOOLONG
                     else ""
                 )
-            ctx.warn(
-                f"failed to create {kind} link {quote_always(target)}{arrow}: {describe_os_error(error, '')}"
-            )
+            what = f"failed to create {kind} link {quote_always(target)}{arrow}"
+            ctx.warn(f"{what}: {describe_os_error(error, '')}")
             return
         self._made.add(target)
         if self.verbose:
             before = f"{quote_always(backup)} ~ " if backup else ""
-            ctx.print(
-                f"{before}{quote_always(target)} {'->' if self.symbolic else '=>'} {quote_always(text)}"
-            )
+            arrow = "->" if self.symbolic else "=>"
+            ctx.print(f"{before}{quote_always(target)} {arrow} {quote_always(text)}")
 
     def _relative_text(self, source: str, target: str) -> str:
-        """The source as seen from the directory of the link."""
+        """Return the source as a path from the directory of the link."""
         ctx = self.ctx
         try:
             directory = canonicalize(ctx, posixpath.dirname(target) or ".", "missing")
@@ -210,7 +206,7 @@ def ln(ctx: CommandContext, args: Arguments) -> int:
 
 
 def _split(ctx: CommandContext, args: Arguments) -> tuple[list[str], str, bool]:
-    """(the files to link to, where to, whether that is a directory)."""
+    """Return (files to link to, target, whether the target is a directory)."""
     operands = args.operands
     directory = directory_given(args)
     if args.flag("no-target-directory"):

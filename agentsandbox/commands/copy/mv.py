@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class _Mover:
-    """Moves operands one after another; problems are reported, the rest goes on."""
+    """Moves operands, one after the other. A problem is reported, and the next operand moved."""
 
     def __init__(self, ctx: CommandContext, args: Arguments) -> None:
         self.ctx = ctx
@@ -41,15 +41,9 @@ class _Mover:
         if self.interactive == "no-clobber" and args.last("backup", "b", "suffix"):
             raise UsageError("options --backup and --no-clobber are mutually exclusive")
 
-    def move(self, source: str, target: str, given: str) -> None:
-        """Move a source, which may have been given with slashes at its end, to the target."""
+    def move(self, source: str, target: str) -> None:
+        """Move a source to the target."""
         fs, ctx = self.ctx.fs, self.ctx
-        if (
-            self.interactive == "no-clobber"
-            and source.endswith("/")
-            and self._is_taken(source, target)
-        ):
-            return
         try:
             info = fs.stat(ctx.path(source), follow=False)
         except OSError as error:
@@ -74,21 +68,10 @@ class _Mover:
                         f"cannot backup {quote_always(target)}: {describe_os_error(error, '')}"
                     )
                     return
-        self._rename(source, target, given, info, backup)
-
-    def _is_taken(self, source: str, target: str) -> bool:
-        """Whether what is no directory may not take a name, which is found out before the slash at
-        its own end.
-        """
-        fs, ctx = self.ctx.fs, self.ctx
-        try:
-            info = fs.stat(ctx.path(strip_slashes(source)), follow=False)
-            return not info.is_dir and fs.exists(ctx.path(strip_slashes(target)), follow=False)
-        except OSError:
-            return False
+        self._rename(source, target, info, backup)
 
     def _settle(self, source: str, target: str, info: Stat, existing: Stat) -> bool:
-        """Whether to go on although there is something at the target."""
+        """Whether an existing target may be replaced."""
         ctx = self.ctx
         shown_source, shown = quote_always(source), quote_always(target)
         if self.interactive == "no-clobber" and not info.is_dir:
@@ -129,20 +112,16 @@ class _Mover:
         shown = quote_always(target)
         if existing.is_link or self.ctx.fs.access(self.ctx.path(target), 2):
             return ask(self.ctx, f"overwrite {shown}?")
-        return ask(
-            self.ctx,
-            f"replace {shown}, overriding mode {existing.permissions:04o} ({format_mode(existing.mode)[1:]})?",
-        )
+        mode = f"{existing.permissions:04o} ({format_mode(existing.mode)[1:]})"
+        return ask(self.ctx, f"replace {shown}, overriding mode {mode}?")
 
-    def _rename(self, source: str, target: str, given: str, info: Stat, backup: str) -> None:
+    def _rename(self, source: str, target: str, info: Stat, backup: str) -> None:
         ctx = self.ctx
         shown_source, shown = quote_always(source), quote_always(target)
         try:
-            if (
-                given.endswith("/")
-                and not ctx.fs.stat(ctx.path(strip_slashes(given)), follow=False).is_dir
-            ):
-                raise NotADirectoryError(errno.ENOTDIR, "")
+            if source.endswith("/"):
+                if not ctx.fs.stat(ctx.path(strip_slashes(source)), follow=False).is_dir:
+                    raise NotADirectoryError(errno.ENOTDIR, "")
             ctx.fs.rename(ctx.path(source), ctx.path(target))
         except OSError as error:
             if error.errno == errno.EXDEV:
@@ -158,7 +137,7 @@ class _Mover:
             ctx.stdout.write(encode(f"renamed {shown_source} -> {shown}{ending}\n"))
 
     def _copy(self, source: str, target: str) -> None:
-        """Across filesystems: copy everything, then remove the source."""
+        """Move to another filesystem: copy everything, then remove the source."""
         options = CopyOptions(Backups(self.ctx, Arguments()))
         options.recursive = True
         options.dereference = "never"
@@ -195,27 +174,19 @@ class _Mover:
       -b                           like --backup
       -f, --force                  do not ask before overwriting
       -i, --interactive            ask before overwriting
-      -n, --no-clobber             do not overwrite; of -f, -i and -n the last counts
-          --strip-trailing-slashes remove trailing slashes from SOURCE
+      -n, --no-clobber             do not overwrite; the last of -f, -i and -n counts
       -S, --suffix=SUFFIX          the suffix of backups
       -t, --target-directory=DIRECTORY  move all SOURCEs into DIRECTORY
-      -T, --no-target-directory    DEST is no directory to move into
+      -T, --no-target-directory    DEST is not a directory to move into
       -u, --update                 move only what is newer than its destination, or missing there
-      -v, --verbose                say what is done
+      -v, --verbose                print what is done
           --help                   display this help and exit
     """,
 )
 def mv(ctx: CommandContext, args: Arguments) -> int:
     sources, target, into = split_operands(ctx, args)
     mover = _Mover(ctx, args)
-    stripped, exact = args.flag("strip-trailing-slashes"), args.flag("no-target-directory")
-    if stripped and not into:
-        target = strip_slashes(target)
     for source in sources:
         ctx.budget.step()
-        name = strip_slashes(source) if stripped else source
-        # without -T the first try is made with the names as they were given
-        mover.move(
-            name, name_in(target, name) if into else target, name if into or exact else source
-        )
+        mover.move(source, name_in(target, source) if into else target)
     return ctx.status

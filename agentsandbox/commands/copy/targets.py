@@ -1,6 +1,4 @@
-"""The last operand of `cp`, `mv`, `ln` and `install`: a directory to put things into, or the name
-to give them.
-"""
+"""The last operand of `cp`, `mv`, `ln` and `install`: a directory, or a new name."""
 
 from __future__ import annotations
 
@@ -17,12 +15,12 @@ if TYPE_CHECKING:
 
 
 def name_in(directory: str, source: str) -> str:
-    """What a source is called in the target directory."""
+    """Return the place of a source in the target directory."""
     return join(strip_slashes(directory) if directory.strip("/") else directory, base_name(source))
 
 
 def directory_given(args: Arguments) -> str | None:
-    """The directory of -t."""
+    """Return the directory of -t."""
     return args.value("target-directory")
 
 
@@ -35,7 +33,7 @@ def check_single_directory(given: Sequence[tuple[str, str | None]]) -> None:
 
 
 def split_operands(ctx: CommandContext, args: Arguments) -> tuple[list[str], str, bool]:
-    """(the sources, the target, whether that is a directory to put them into)."""
+    """Return (sources, target, whether the target is a directory to put them into)."""
     operands = args.operands
     directory = directory_given(args)
     exact = args.flag("no-target-directory")
@@ -63,7 +61,7 @@ def split_operands(ctx: CommandContext, args: Arguments) -> tuple[list[str], str
 
 
 def check_directory(ctx: CommandContext, name: str, what: str, *, follow: bool = True) -> None:
-    """Refuse `name` as a target directory if it is none; `what` is how messages call it."""
+    """Raise `CommandError` unless `name` is a directory; `what` is its name in messages."""
     try:
         is_dir = ctx.fs.stat(ctx.path(name), follow=follow).is_dir
     except OSError as error:

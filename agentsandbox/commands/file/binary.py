@@ -1,4 +1,4 @@
-"""What binary files are, by their first bytes: the words and the MIME type of `file`."""
+"""What binary files are, by their first bytes: the description and the MIME type of `file`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from agentsandbox.kernel.streams import decode
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Literal
 
 _OFFICE = {
     b"word/": (
@@ -35,7 +36,6 @@ _ZIP_METHODS = {0: "store", 8: "deflate", 9: "deflate64", 12: "bzip2", 14: "lzma
 _XZ_CHECKS = {0: "NONE", 1: "CRC32", 4: "CRC64", 10: "SHA-256"}
 _PNG_COLORS = {0: "grayscale", 2: "/color RGB", 3: " colormap", 4: " gray+alpha", 6: "/color RGBA"}
 _FIRST_JAVA, _JAVA_9 = 45, 53
-_TAR_BLOCK = 512
 _MACHINES = {
     0x03: "Intel 80386",
     0x28: "ARM",
@@ -44,9 +44,19 @@ _MACHINES = {
     0xF3: "UCB RISC-V",
 }
 _ELF_TYPES = {
-    1: ("relocatable", "application/x-object"), 2: ("executable", "application/x-executable"),
-    3: ("shared object", "application/x-sharedlib"), 4: ("core file", "application/x-coredump"),
-}  # fmt: skip
+    1: ("relocatable", "application/x-object"),
+    2: ("executable", "application/x-executable"),
+    3: ("shared object", "application/x-sharedlib"),
+    4: ("core file", "application/x-coredump"),
+}
+_ISO_BRANDS = {
+    b"isom": ("MP4 Base Media v1 [ISO 14496-12:2003]", "video/mp4"),
+    b"mp42": ("MP4 v2 [ISO 14496-14]", "video/mp4"),
+    b"M4A ": ("Apple iTunes ALAC/AAC-LC (.M4A) Audio", "audio/x-m4a"),
+    b"qt  ": ("Apple QuickTime movie, Apple QuickTime (.MOV/QT)", "video/quicktime"),
+    b"heic": ("HEIF Image HEVC Main or Main Still Picture Profile", "image/heic"),
+    b"avif": ("AVIF Image", "image/avif"),
+}
 _SIMPLE = (
     (b"Rar!\x1a\x07", "RAR archive data", "application/x-rar"),
     (
@@ -55,6 +65,7 @@ _SIMPLE = (
         "application/zstd",
     ),
     (b"\x04\x22\x4d\x18", "LZ4 compressed data (v1.4+)", "application/x-lz4"),
+    (b"PK\5\6", "Zip archive data (empty)", "application/zip"),
     (b"OggS", "Ogg data", "application/ogg"),
     (b"fLaC", "FLAC audio bitstream data", "audio/flac"),
     (b"wOFF", "Web Open Font Format", "font/woff"),
@@ -79,36 +90,51 @@ _SIMPLE = (
     (b"\x78\xda", "zlib compressed data", "application/zlib"),
     (b"\x78\x01", "zlib compressed data", "application/zlib"),
 )
-_GZIP_EXTENSIONS = (
-    "gz/tgz/tpz/ipk/vbox-extpack/svgz/blend/dia/gnucash/rdata/xoj",
-    "gz/tgz/tpz/zabw/svgz/adz/kmy/xcfgz",
-)
-_EXTENSIONS = {
-    "image/png": "png", "image/gif": "gif", "image/jpeg": "jpeg/jpg/jpe/jfif", "application/pdf": "pdf", "application/x-bzip2": "bz2",
-    "application/x-xz": "xz", "application/zstd": "zst", "application/x-tar": "tar/gtar", "image/svg+xml": "svg",
-    "application/javascript": "js", "image/webp": "webp", "audio/x-wav": "wav/wave", "text/rtf": "rtf", "text/vtt": "vtt",
-    "application/x-7z-compressed": "7z/cb7", "image/bmp": "bmp/ico",
-}  # fmt: skip
 
 
-def _png(data: bytes, _local: LocalTime) -> tuple[str, str]:
+def _png(data: bytes) -> str:
     if len(data) < 29:
-        return "data", "application/octet-stream"
+        return "data"
     width, height, depth, color, _, _, interlaced = struct.unpack(">IIBBBBB", data[16:29])
     kind = _PNG_COLORS.get(color, "")
+    kind = kind if kind[:1] in ("/", " ") else f" {kind}"
     lace = "interlaced" if interlaced else "non-interlaced"
-    return (
-        f"PNG image data, {width} x {height}, {depth}-bit{kind if kind[:1] in ('/', ' ') else f' {kind}'}, {lace}",
-        "image/png",
-    )
+    return f"PNG image data, {width} x {height}, {depth}-bit{kind}, {lace}"
 
 
-def _gif(data: bytes, _local: LocalTime) -> tuple[str, str]:
+def _gif(data: bytes) -> str:
     size = ", {} x {}".format(*struct.unpack("<HH", data[6:10])) if len(data) >= 10 else ""
-    return f"GIF image data, version {decode(data[3:6])}{size}", "image/gif"
+    return f"GIF image data, version {decode(data[3:6])}{size}"
 
 
-def _jpeg(data: bytes, _local: LocalTime) -> tuple[str, str]:
+def _pdf(data: bytes) -> str:
+    return f"PDF document, version {decode(data[5:8])}"
+
+
+def _bzip2(data: bytes) -> str:
+    return f"bzip2 compressed data, block size = {decode(data[3:4])}00k"
+
+
+def _xz(data: bytes) -> str:
+    check = _XZ_CHECKS.get(data[7] if len(data) > 7 else 0, "")
+    return f"XZ compressed data, checksum {check}"
+
+
+def _bmp(data: bytes) -> str:
+    size, _, offset, _, width, height, _, depth = struct.unpack("<IIIIiiHH", data[2:30])
+    shape = f"{width} x {height} x {depth}"
+    return f"PC bitmap, Windows 3.x format, {shape}, cbSize {size}, bits offset {offset}"
+
+
+def _id3(data: bytes) -> str:
+    return f"Audio file with ID3 version 2.{data[3]}.{data[4]}"
+
+
+def _seven_zip(data: bytes) -> str:
+    return f"7-zip archive data, version {data[6]}.{data[7]}"
+
+
+def _jpeg(data: bytes) -> str:
     words = ["JPEG image data"]
     position = 2
     while position + 4 <= len(data) and data[position] == 0xFF:
@@ -135,11 +161,7 @@ def _jpeg(data: bytes, _local: LocalTime) -> tuple[str, str]:
         elif marker == 0xD9 or size < 2:
             break
         position += 2 + size
-    return ", ".join(words), "image/jpeg"
-
-
-def _pdf(data: bytes, _local: LocalTime) -> tuple[str, str]:
-    return f"PDF document, version {decode(data[5:8])}", "application/pdf"
+    return ", ".join(words)
 
 
 def _gzip(data: bytes, local: LocalTime) -> tuple[str, str]:
@@ -159,29 +181,7 @@ def _gzip(data: bytes, local: LocalTime) -> tuple[str, str]:
     return ", ".join(words), "application/gzip"
 
 
-def _bzip2(data: bytes, _local: LocalTime) -> tuple[str, str]:
-    return f"bzip2 compressed data, block size = {decode(data[3:4])}00k", "application/x-bzip2"
-
-
-def _xz(data: bytes, _local: LocalTime) -> tuple[str, str]:
-    check = _XZ_CHECKS.get(data[7] if len(data) > 7 else 0, "")
-    return f"XZ compressed data, checksum {check}", "application/x-xz"
-
-
-def _lzma(data: bytes) -> tuple[str, str] | None:
-    """The format has no mark: some bytes of the sizes of its dictionary and of its data tell, and
-    the first packed one.
-    """
-    if len(data) < 14 or not data.startswith(b"]\0\0") or data[12] not in (0, 255) or data[13]:
-        return None
-    size = int.from_bytes(data[5:13], "little", signed=True)
-    return (
-        f"LZMA compressed data, {'streamed' if size == -1 else f'non-streamed, size {size}'}",
-        "application/x-lzma",
-    )
-
-
-def _zip(data: bytes, _local: LocalTime) -> tuple[str, str]:
+def _zip(data: bytes) -> tuple[str, str]:
     if len(data) < 30:
         return "Zip archive data", "application/zip"
     version, _, method = struct.unpack("<HHH", data[4:10])
@@ -198,14 +198,12 @@ def _zip(data: bytes, _local: LocalTime) -> tuple[str, str]:
         for prefix, answer in _OFFICE.items():
             if b"PK\3\4" in data and prefix in data:
                 return answer
-    shown = f"v{version // 10}.{version % 10}"
-    return (
-        f"Zip archive data, at least {shown} to extract, compression method={_ZIP_METHODS.get(method, method)}",
-        "application/zip",
-    )
+    least = f"at least v{version // 10}.{version % 10} to extract"
+    method = _ZIP_METHODS.get(method, method)
+    return f"Zip archive data, {least}, compression method={method}", "application/zip"
 
 
-def _riff(data: bytes, _local: LocalTime) -> tuple[str, str]:
+def _riff(data: bytes) -> tuple[str, str]:
     kind = data[8:12]
     if kind == b"WAVE" and len(data) < 36:
         return "RIFF (little-endian) data, WAVE audio", "audio/x-wav"
@@ -225,16 +223,15 @@ def _riff(data: bytes, _local: LocalTime) -> tuple[str, str]:
     return "RIFF (little-endian) data", "application/octet-stream"
 
 
-def _elf(data: bytes, _local: LocalTime) -> tuple[str, str]:
+def _elf(data: bytes) -> tuple[str, str]:
     if len(data) < 20:
         return "ELF", "application/octet-stream"
-    order = "little" if data[5] == 1 else "big"
-    kind = int.from_bytes(data[16:18], "little" if order == "little" else "big")
-    machine = int.from_bytes(data[18:20], "little" if order == "little" else "big")
+    order: Literal["little", "big"] = "little" if data[5] == 1 else "big"
+    kind, machine = (int.from_bytes(data[at : at + 2], order) for at in (16, 18))
     words, mime = _ELF_TYPES.get(kind, ("unknown type", "application/octet-stream"))
     bits = "64-bit" if data[4] == 2 else "32-bit"
     shown = _MACHINES.get(machine, f"*unknown arch {machine:#x}*")
-    version = int.from_bytes(data[20:24], "little" if order == "little" else "big")
+    version = int.from_bytes(data[20:24], order)
     release = f", version {version}" if version else ","
     return (
         f"ELF {bits} {'LSB' if order == 'little' else 'MSB'} {words}, {shown}{release} (SYSV)",
@@ -242,61 +239,21 @@ def _elf(data: bytes, _local: LocalTime) -> tuple[str, str]:
     )
 
 
-def _bmp(data: bytes, _local: LocalTime) -> tuple[str, str]:
-    if len(data) < 30:
-        return "PC bitmap", "image/bmp"
-    size, _, offset, _, width, height, _, depth = struct.unpack("<IIIIiiHH", data[2:30])
-    return (
-        f"PC bitmap, Windows 3.x format, {width} x {height} x {depth}, cbSize {size}, bits offset {offset}",
-        "image/bmp",
-    )
-
-
-def _iso_media(data: bytes, _local: LocalTime) -> tuple[str, str]:
-    brand = data[8:12]
-    known = {
-        b"isom": ("MP4 Base Media v1 [ISO 14496-12:2003]", "video/mp4"), b"mp42": ("MP4 v2 [ISO 14496-14]", "video/mp4"),
-        b"M4A ": ("Apple iTunes ALAC/AAC-LC (.M4A) Audio", "audio/x-m4a"),
-        b"qt  ": ("Apple QuickTime movie, Apple QuickTime (.MOV/QT)", "video/quicktime"),
-        b"heic": ("HEIF Image HEVC Main or Main Still Picture Profile", "image/heic"), b"avif": ("AVIF Image", "image/avif"),
-    }  # fmt: skip
-    words, mime = known.get(brand, ("", "video/mp4"))
-    return f"ISO Media{', ' if words else ''}{words}", mime
-
-
-def _id3(data: bytes, _local: LocalTime) -> tuple[str, str]:
-    mime = "audio/mpeg" if len(data) > 10 else "application/octet-stream"
-    return f"Audio file with ID3 version 2.{data[3]}.{data[4]}", mime
-
-
-def _git_pack(data: bytes, _local: LocalTime) -> tuple[str, str]:
-    version, objects = struct.unpack(">II", data[4:12])
-    return f"Git pack, version {version}, {objects} objects", "application/x-git"
-
-
-def _sqlite(data: bytes, _local: LocalTime) -> tuple[str, str]:
+def _sqlite(data: bytes) -> str:
     counter, pages = struct.unpack(">II", data[24:32])
     cookie, schema = struct.unpack(">II", data[40:48])
     encoding = {1: "UTF-8", 2: "UTF-16 little endian", 3: "UTF-16 big endian"}.get(
         int.from_bytes(data[56:60], "big"), "unknown encoding"
     )
     valid, version = struct.unpack(">II", data[92:100])
-    words = (
-        f"SQLite 3.x database, last written using SQLite version {version}, file counter {counter}, database pages {pages}, "
-        f"cookie {cookie:#x}, schema {schema}, {encoding}, version-valid-for {valid}"
+    return (
+        f"SQLite 3.x database, last written using SQLite version {version}, "
+        f"file counter {counter}, database pages {pages}, cookie {cookie:#x}, schema {schema}, "
+        f"{encoding}, version-valid-for {valid}"
     )
-    return words, "application/vnd.sqlite3"
 
 
-def _seven_zip(data: bytes, _local: LocalTime) -> tuple[str, str]:
-    return f"7-zip archive data, version {data[6]}.{data[7]}", "application/x-7z-compressed"
-
-
-def _compress(data: bytes, _local: LocalTime) -> tuple[str, str]:
-    return f"compress'd data {data[2] & 0x1F} bits", "application/x-compress"
-
-
-def _java(data: bytes, _local: LocalTime) -> tuple[str, str]:
+def _java(data: bytes) -> tuple[str, str]:
     minor, major = struct.unpack(">HH", data[4:8])
     if major < _FIRST_JAVA:
         return f"Mach-O universal binary with {major} architectures", "application/x-mach-binary"
@@ -308,63 +265,46 @@ def _java(data: bytes, _local: LocalTime) -> tuple[str, str]:
     return f"compiled Java class data, version {major}.{minor}{name}", "application/x-java-applet"
 
 
-def _old_tar(data: bytes) -> bool:
-    """Whether it begins with a header of `tar` before POSIX: its checksum is right."""
-    field = data[148:156].strip(b" \0")
-    if (
-        len(data) < _TAR_BLOCK
-        or not data[0]
-        or not field.isdigit()
-        or not set(field) <= set(b"01234567")
-    ):
-        return False
-    return sum(data[:148]) + 8 * 32 + sum(data[156:_TAR_BLOCK]) == int(field, 8)
-
-
-def _empty_zip(_data: bytes, _local: LocalTime) -> tuple[str, str]:
-    return "Zip archive data (empty)", "application/zip"
-
-
-_DETAILED: tuple[tuple[bytes, int, Callable[[bytes, LocalTime], tuple[str, str]]], ...] = (
-    (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", 16, _png), (b"GIF8", 10, _gif), (b"\xff\xd8\xff", 4, _jpeg),
-    (b"%PDF-", 8, _pdf), (b"\x1f\x8b", 3, _gzip),
-    (b"BZh", 4, _bzip2), (b"\xfd7zXZ\0", 6, _xz), (b"PK\3\4", 4, _zip), (b"PK\5\6", 4, _empty_zip), (b"RIFF", 12, _riff),
-    (b"\x7fELF", 4, _elf), (b"BM", 30, _bmp), (b"ID3", 5, _id3), (b"PACK\0\0\0", 12, _git_pack),
-    (b"SQLite format 3\0", 100, _sqlite),
-    (b"7z\xbc\xaf'\x1c", 8, _seven_zip), (b"\x1f\x9d", 3, _compress), (b"\xca\xfe\xba\xbe", 8, _java),
-)  # fmt: skip
+_DETAILED: tuple[tuple[bytes, int, str, Callable[[bytes], str]], ...] = (
+    (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", 16, "image/png", _png),
+    (b"GIF8", 10, "image/gif", _gif),
+    (b"\xff\xd8\xff", 4, "image/jpeg", _jpeg),
+    (b"%PDF-", 8, "application/pdf", _pdf),
+    (b"BZh", 4, "application/x-bzip2", _bzip2),
+    (b"\xfd7zXZ\0", 6, "application/x-xz", _xz),
+    (b"BM", 30, "image/bmp", _bmp),
+    (b"ID3", 11, "audio/mpeg", _id3),
+    (b"SQLite format 3\0", 100, "application/vnd.sqlite3", _sqlite),
+    (b"7z\xbc\xaf'\x1c", 8, "application/x-7z-compressed", _seven_zip),
+)
+"""(first bytes, least size, MIME type, description) of formats with one MIME type."""
+_SEVERAL: tuple[tuple[bytes, int, Callable[[bytes], tuple[str, str]]], ...] = (
+    (b"PK\3\4", 4, _zip),
+    (b"RIFF", 12, _riff),
+    (b"\x7fELF", 4, _elf),
+    (b"\xca\xfe\xba\xbe", 8, _java),
+)
+"""(first bytes, least size, description and MIME type) of formats with several MIME types."""
 
 
 def identify_binary(data: bytes, local: LocalTime) -> tuple[str, str] | None:
-    """(words, MIME type) of a known binary format; None for anything else."""
-    for magic, least, describe in _DETAILED:
+    """Return (description, MIME type) of a known binary format, None for anything else."""
+    for magic, least, mime, describe in _DETAILED:
         if data.startswith(magic) and len(data) >= least:
-            return describe(data, local)
-    found = _identify_tar(data) or _lzma(data)
-    if found is not None:
-        return found
+            words = describe(data)
+            return words, mime if words != "data" else "application/octet-stream"
+    for magic, least, find in _SEVERAL:
+        if data.startswith(magic) and len(data) >= least:
+            return find(data)
+    if data.startswith(b"\x1f\x8b") and len(data) > 2:
+        return _gzip(data, local)
+    if data[257:262] == b"ustar":
+        gnu = " (GNU)" if data[262:265] == b"  \0" else ""
+        return f"POSIX tar archive{gnu}", "application/x-tar"
     if data[4:8] == b"ftyp":
-        return _iso_media(data, local)
+        words, mime = _ISO_BRANDS.get(data[8:12], ("", "video/mp4"))
+        return f"ISO Media{', ' if words else ''}{words}", mime
     for magic, words, mime in _SIMPLE:
         if data.startswith(magic):
             return words, mime
     return None
-
-
-def _identify_tar(data: bytes) -> tuple[str, str] | None:
-    """The same, of archives of `tar`."""
-    if data[257:262] == b"ustar":
-        return (
-            f"POSIX tar archive{' (GNU)' if data[262:265] == b'  ' + bytes(1) else ''}",
-            "application/x-tar",
-        )
-    return ("tar archive", "application/x-tar") if _old_tar(data) else None
-
-
-def extensions_of(words: str, mime: str) -> str:
-    """The extensions that files of a kind have, "???" where none is known."""
-    if words.startswith("gzip"):
-        return _GZIP_EXTENSIONS[
-            words.startswith("gzip compressed data, was") or ", last modified" in words
-        ]
-    return _EXTENSIONS.get(mime, "???")

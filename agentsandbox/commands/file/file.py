@@ -1,22 +1,17 @@
-"""`file` (version 5.44): what kind of file each is, by what is in it."""
+"""`file` (version 5.44): the kind of each file, by its content."""
 
 from __future__ import annotations
 
 import os
 import stat
 
-from agentsandbox.commands._files.compression import CompressionError, Source, decompress, detect
 from agentsandbox.commands._text.widths import text_width
 from agentsandbox.commands._time.times import LocalTime
-from agentsandbox.commands.file.binary import extensions_of, identify_binary
+from agentsandbox.commands.file.binary import identify_binary
 from agentsandbox.commands.file.text import find_charset, identify_script, identify_text
 from agentsandbox.contract.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.contract.manners import SILENT, Manners, Release
-from agentsandbox.kernel.streams import BytesReader, decode, encode
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from agentsandbox.kernel.fs.base import Stat
+from agentsandbox.kernel.streams import decode, encode
 
 _READ = 1 << 20
 
@@ -27,16 +22,14 @@ _SPECIAL = {
 
 
 class _Kind:
-    """What was found out: words, MIME type, charset ("" if none is said)."""
+    """The result for a file: description, MIME type, charset ("" for none)."""
 
-    __slots__ = ("around", "charset", "mime", "words")
+    __slots__ = ("charset", "mime", "words")
 
     def __init__(self, words: str, mime: str, charset: str = "binary") -> None:
         self.words = words
         self.mime = mime
         self.charset = charset
-        self.around = ""
-        """The MIME type of the compressed file that this is in."""
 
 
 @command(
@@ -54,10 +47,9 @@ class _Kind:
     ),
     usage="""
     Usage: file [OPTION]... FILE...
-    Tell what kind of file each FILE is.
+    Print what kind of file each FILE is.
 
       -b, --brief              do not print names
-          --extension          the extensions that such files have
       -f, --files-from=FILE    read names from FILE
       -F, --separator=STRING   STRING instead of ":"
       -h, --no-dereference     do not follow links (default)
@@ -65,13 +57,10 @@ class _Kind:
           --mime-type          MIME type
           --mime-encoding      charset
       -L, --dereference        follow links
-      -n, --no-buffer          accepted: nothing is held back
+      -n, --no-buffer          accepted: output is not buffered
       -N, --no-pad             do not align the answers
       -p, --preserve-date      accepted: reading changes no time here
       -r, --raw                do not show unprintable characters as \\ooo
-      -s, --special-files      read devices as if they were files
-      -z, --uncompress         look into compressed files
-      -0, --print0             NUL after names
           --help               display this help and exit
     """,
 )
@@ -79,7 +68,7 @@ def file(ctx: CommandContext, args: Arguments) -> int:
     names: list[str] = []
     for listed in args.values("files-from"):
         for line in ctx.open_input(listed).lines():
-            ctx.budget.step(10)  # its width is looked at, too, before the first answer
+            ctx.budget.step(10)  # also for the width of its name
             names.append(decode(line.rstrip(b"\n")))
     names += args.operands
     if not names:
@@ -87,7 +76,6 @@ def file(ctx: CommandContext, args: Arguments) -> int:
         return 1
     raw = args.flag("raw")
     width = 0 if args.flag("no-pad") else max(text_width(_shown(name, raw=raw)) for name in names)
-    end = "\0" if args.flag("print0") else ""
     for name in names:
         ctx.budget.step()
         answer = _answer(ctx, args, name)
@@ -95,13 +83,13 @@ def file(ctx: CommandContext, args: Arguments) -> int:
             shown = _shown(name, raw=raw)
             separator = args.value("separator") or ":"
             padding = " " * max(0, width - text_width(shown))
-            answer = f"{shown}{end}{separator}{padding} {answer}"
+            answer = f"{shown}{separator}{padding} {answer}"
         ctx.print(answer)
     return ctx.status
 
 
 def _shown(name: str, *, raw: bool) -> str:
-    """A name as it is printed: what does not print in octal."""
+    """Return a name as it is printed; unprintable characters are in octal."""
     if name == "-":
         return "/dev/stdin"
     return name if raw else _escaped(name)
@@ -123,98 +111,59 @@ def _answer(ctx: CommandContext, args: Arguments, name: str) -> str:
         kind = _identify(ctx, args, name)
     except OSError as error:
         return f"cannot open `{name}' ({describe_os_error(error, '')})"
-    if kind.mime == "inode/x-broken":
-        if args.flag("extension"):
-            return kind.words
-        kind.mime = "inode/symlink"
-    if kind.mime == "application/x-unreadable" and args.last(
-        "mime", "mime-type", "mime-encoding", "extension"
-    ):
+    if kind.mime == "application/x-unreadable" and args.last("mime", "mime-type", "mime-encoding"):
         return kind.words
-    if args.flag("extension"):
-        if kind.mime == "inode/directory":
-            ctx.status = 1
-            return f"ERROR: cannot read `{name}' (Is a directory)"
-        return extensions_of(kind.words, kind.mime)
     if args.flag("mime-type") and not args.last("mime-encoding", "mime"):
         return kind.mime
     if args.flag("mime-encoding") and not args.last("mime-type", "mime"):
         return kind.charset or "binary"
     if args.flag("mime") or args.flag("mime-type"):
-        inside = f" compressed-encoding={kind.around}; charset=binary" if kind.around else ""
-        return f"{kind.mime}; charset={kind.charset}{inside}" if kind.charset else kind.mime
+        return f"{kind.mime}; charset={kind.charset}" if kind.charset else kind.mime
     return kind.words
 
 
 def _identify(ctx: CommandContext, args: Arguments, name: str) -> _Kind:
-    expand = args.flag("uncompress")
     if name == "-":
-        return _identify_content(ctx, ctx.stdin.read(_READ), expand=expand)
+        return _identify_content(ctx, ctx.stdin.read(_READ))
     path = ctx.path(name)
     info = ctx.fs.stat(path, follow=False)
     if info.is_link and args.last("dereference", "no-dereference") != "dereference":
-        text = ctx.fs.readlink(path)
-        there = ctx.fs.exists(path)
-        if there and not args.flag("extension"):
-            return _Kind(f"symbolic link to {text}", "inode/symlink")
-        if not there:
-            return _Kind(f"broken symbolic link to {text}", "inode/x-broken", "")
+        target = ctx.fs.readlink(path)
+        if ctx.fs.exists(path):
+            return _Kind(f"symbolic link to {target}", "inode/symlink")
+        return _Kind(f"broken symbolic link to {target}", "inode/symlink", "")
     info = ctx.fs.stat(path)
-    prefix = "".join(
-        [
-            word
-            for bit, word in ((stat.S_ISUID, "setuid "), (stat.S_ISGID, "setgid "))
-            if info.mode & bit
-        ]
-    )
+    prefix = "setuid " if info.mode & stat.S_ISUID else ""
+    prefix += "setgid " if info.mode & stat.S_ISGID else ""
     if info.is_dir:
         sticky = "sticky, " if info.mode & stat.S_ISVTX else ""
         return _Kind(f"{prefix.replace(' ', ', ')}{sticky}directory", "inode/directory")
-    is_device = stat.S_ISCHR(info.mode) or stat.S_ISBLK(info.mode)
-    special = None if args.flag("special-files") and is_device else _identify_special(info)
-    if special is not None:
-        return special
-    if not info.size and not is_device:
-        return _Kind(
-            f"{prefix}empty",
-            "application/x-empty" if args.flag("special-files") else "inode/x-empty",
-        )
-    try:
-        source = ctx.fs.open(path, "r")
-    except PermissionError:
-        return _Kind(
-            f"{prefix}regular file, no read permission",
-            "application/x-unreadable" if not prefix else "inode/x-unreadable",
-        )
-    try:
-        kind = _identify_content(ctx, source.read(_READ), expand=expand)
-    finally:
-        source.release()
-    kind.words = prefix + kind.words
-    return kind
-
-
-def _identify_special(info: Stat) -> _Kind | None:
     kind = stat.S_IFMT(info.mode)
     if kind in (stat.S_IFCHR, stat.S_IFBLK):
-        which, mime = (
-            ("character", "inode/chardevice")
-            if kind == stat.S_IFCHR
-            else ("block", "inode/blockdevice")
-        )
+        which = "character" if kind == stat.S_IFCHR else "block"
+        mime = "inode/chardevice" if kind == stat.S_IFCHR else "inode/blockdevice"
         return _Kind(f"{which} special ({info.rdev >> 8}/{info.rdev & 255})", mime)
     if kind in _SPECIAL:
         return _Kind(*_SPECIAL[kind])
-    return None
+    if not info.size:
+        return _Kind(f"{prefix}empty", "inode/x-empty")
+    try:
+        source = ctx.fs.open(path, "r")
+    except PermissionError:
+        mime = "inode/x-unreadable" if prefix else "application/x-unreadable"
+        return _Kind(f"{prefix}regular file, no read permission", mime)
+    try:
+        found = _identify_content(ctx, source.read(_READ))
+    finally:
+        source.release()
+    found.words = prefix + found.words
+    return found
 
 
-def _identify_content(ctx: CommandContext, data: bytes, *, expand: bool = False) -> _Kind:
+def _identify_content(ctx: CommandContext, data: bytes) -> _Kind:
     if not data:
         return _Kind("empty", "inode/x-empty")
     ctx.budget.step(len(data) // 4096)
-    format = detect(data) if expand else None
-    if format is not None:
-        return _identify_inside(ctx, data, format)
     binary = identify_binary(data, LocalTime(ctx))
     if binary is not None:
         return _Kind(*binary, find_charset(data))
@@ -224,20 +173,3 @@ def _identify_content(ctx: CommandContext, data: bytes, *, expand: bool = False)
     if text is not None:
         return _Kind(*text)
     return _Kind(*(identify_script(data) or ("data", "application/octet-stream")))
-
-
-def _identify_inside(ctx: CommandContext, data: bytes, format: str) -> _Kind:
-    """What compressed data expands to, and what it is itself."""
-    inside = b""
-    try:
-        for block in decompress(Source(BytesReader(data)), format, ctx.budget):
-            inside += block
-            if len(inside) >= _READ:
-                break
-    except CompressionError:
-        pass
-    outside = identify_binary(data, LocalTime(ctx)) or ("data", "application/octet-stream")
-    kind = _identify_content(ctx, inside)
-    kind.words += f" ({outside[0].partition(', original size')[0]})"
-    kind.around = outside[1]
-    return kind

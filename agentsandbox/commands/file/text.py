@@ -1,6 +1,4 @@
-"""What text files are: their encoding, their lines, and the language they seem to be in, as `file`
-says it.
-"""
+"""What text files are: encoding, line ends, and the language they seem to be in."""
 
 from __future__ import annotations
 
@@ -8,19 +6,16 @@ import re
 
 from agentsandbox.commands.file.languages import find_kind
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    pass
-
 _ENCODED = 65536
-"""Bytes that are looked at to tell the encoding."""
+"""The part of a file that decides its encoding."""
 _LONG_LINE = 300
 _NOT_ASCII = re.compile(rb"[^\x07-\x0d\x1b\x20-\x7e]")
 _NOT_LATIN = re.compile(rb"[^\x07-\x0d\x1b\x20-\x7e\x85\xa0-\xff]")
 _NOT_EXTENDED = re.compile(rb"[^\x07-\x0d\x1b\x20-\x7e\x80-\xff]")
 _CONTROL = re.compile(rb"[\x00-\x06\x0e-\x1a\x1c-\x1f\x7f]")
 _JSON_TOKEN = re.compile(
-    rb'[ \t\r\n]*(?:(?P<open>[\[{])|(?P<close>[\]}])|(?P<comma>,)|(?P<colon>:)|(?P<string>"(?:[^"\\\x00-\x1f]|\\.)*+")'
+    rb"[ \t\r\n]*(?:(?P<open>[\[{])|(?P<close>[\]}])|(?P<comma>,)|(?P<colon>:)"
+    rb'|(?P<string>"(?:[^"\\\x00-\x1f]|\\.)*+")'
     rb"|(?P<other>-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null))"
 )
 
@@ -34,29 +29,22 @@ _XML = re.compile(rb"<\?xml[ \t]+version[ \t]*=[ \t]*[\"']([^\n\"']{0,3})")
 _WHOLE = (
     (rb"<svg", "SVG Scalable Vector Graphics image", "image/svg+xml"),
     (rb"-----BEGIN CERTIFICATE-----", "PEM certificate", "text/plain"),
-    (rb"-----BEGIN CERTIFICATE REQ", "PEM certificate request", "text/plain"),
     (rb"-----BEGIN RSA PRIVATE", "PEM RSA private key", "text/plain"),
-    (rb"-----BEGIN DSA PRIVATE", "PEM DSA private key", "text/plain"),
     (rb"-----BEGIN EC PRIVATE", "PEM EC private key", "text/plain"),
-    (rb"-----BEGIN ECDSA PRIVATE", "PEM ECDSA private key", "text/plain"),
     (rb"-----BEGIN OPENSSH PRIVATE KEY-----", "OpenSSH private key", "text/plain"),
-    (rb"-----BEGIN PGP SIGNED MESSAGE-", "PGP signed message", "text/PGP"),
     (rb"-----BEGIN PGP SIGNATURE-", "PGP signature", "application/pgp-signature"),
     (rb"-----BEGIN PGP MESSAGE-", "PGP message", "application/pgp-encrypted"),
     (rb"..---BEGIN PGP PUBLIC KEY BLOCK-", "PGP public key block", "application/pgp-keys"),
-    (rb"..---BEGIN PGP PRIVATE KEY BLOCK-", "PGP private key block", "text/PGP"),
     (rb"ssh-rsa ", "OpenSSH RSA public key", "text/plain"),
-    (rb"ssh-dss ", "OpenSSH DSA public key", "text/plain"),
     (rb"ssh-ed25519", "OpenSSH ED25519 public key", "text/plain"),
     (rb"ecdsa-sha2-nistp(?:256|384|521)", "OpenSSH ECDSA public key", "text/plain"),
-    (rb"PuTTY-User-Key-File-", "PuTTY Private Key File", "text/plain"),
     (rb"(?i)BEGIN:VCALENDAR", "vCalendar calendar file", "text/calendar"),
 )
-"""Kinds that are named without their encoding."""
+"""Kinds whose description does not contain the encoding."""
 
 
 def _encoding_of(data: bytes) -> tuple[str, str, bytes] | None:
-    """(encoding in words, charset, the text as bytes); None for what is no text."""
+    """Return (encoding, charset, the text as bytes), None for data that is not text."""
     if not _NOT_ASCII.search(data):
         return "ASCII", "us-ascii", data
     if data.startswith(b"\xef\xbb\xbf") and _is_utf8(data[3:]):
@@ -92,7 +80,7 @@ def _is_utf8(data: bytes) -> bool:
 
 
 def _qualifiers(data: bytes) -> str:
-    """What is special about the lines."""
+    """Return what is special about the lines."""
     words = ""
     crlf = data.count(b"\r\n")
     cr = data.count(b"\r") - crlf
@@ -113,7 +101,7 @@ def _qualifiers(data: bytes) -> str:
 
 
 def _is_json(data: bytes) -> int:
-    """How many JSON objects or arrays the text is, one a line; 0 if it is anything else."""
+    """Return how many JSON objects or arrays a text consists of, 0 for any other text."""
     stack: list[int] = []
     position, values = 0, 0
     previous = ""
@@ -148,7 +136,7 @@ def _is_json(data: bytes) -> int:
 
 
 def _is_csv(data: bytes) -> bool:
-    """At least three lines (ten are looked at) with the same number of commas, and one at least."""
+    """Whether the first ten lines, at least three, have the same number of commas."""
     commas = -1
     lines = re.sub(rb'"[^"]*"', b"", data).split(b"\n")[:-1][:10]
     for line in lines:
@@ -160,7 +148,7 @@ def _is_csv(data: bytes) -> bool:
 
 
 def _kind_of_text(text: bytes) -> tuple[str, str] | None:
-    """(words, MIME type) of what is more than plain text."""
+    """Return (description, MIME type) of a text, None for plain text."""
     xml = _XML.match(text)
     if xml is not None:
         return f"XML {str(xml[1], 'latin-1')} document text", "text/xml"
@@ -173,13 +161,13 @@ def _kind_of_text(text: bytes) -> tuple[str, str] | None:
 
 
 def find_charset(data: bytes) -> str:
-    """The charset that the bytes could be in, "binary" for none."""
+    """Return the charset that data could be in, "binary" for none."""
     found = _encoding_of(data[:_ENCODED])
     return "binary" if found is None else found[1]
 
 
 def identify_text(data: bytes) -> tuple[str, str, str] | None:
-    """Return (words, MIME type, charset); None for what is no text."""
+    """Return (description, MIME type, charset), None for data that is not text."""
     found = _encoding_of(data[:_ENCODED])
     if found is None:
         return None
@@ -196,7 +184,7 @@ def identify_text(data: bytes) -> tuple[str, str, str] | None:
 
 
 def _kind_of_data(text: bytes) -> tuple[str, str] | None:
-    """Return (words, MIME type) of JSON and CSV."""
+    """Return (description, MIME type) of JSON and CSV."""
     values = _is_json(text) if text.lstrip()[:1] in (b"{", b"[") else 0
     if values > 1:
         return "New Line Delimited JSON text data", "application/x-ndjson"
@@ -206,25 +194,21 @@ def _kind_of_data(text: bytes) -> tuple[str, str] | None:
 
 
 def identify_script(data: bytes) -> tuple[str, str] | None:
-    """(words, MIME type) of a script that is no text."""
+    """Return (description, MIME type) of a script whose rest is not text."""
     if not data.startswith(b"#!"):
         return None
+    words, mime = "", "application/octet-stream"
     if _SHELL_NAMED.match(data):
-        words, mime = find_kind(data) or ("", "")
+        words, mime = find_kind(data) or (words, mime)
     else:
-        program = _PROGRAM.match(data)
-        words, mime = (
-            f"a {str((program or [b'', b''])[1].split(bytes(1))[0].strip(), 'latin-1')} script text executable",
-            "text/plain",
-        )
-    return (
-        f"{words.removesuffix(' text executable')} executable (binary data)",
-        mime or "application/octet-stream",
-    )
+        found = _PROGRAM.match(data)
+        program = b"" if found is None else found[1].split(b"\0")[0].strip()
+        words, mime = f"a {str(program, 'latin-1')} script", "text/plain"
+    return f"{words.removesuffix(' text executable')} executable (binary data)", mime
 
 
 def _whole(data: bytes) -> tuple[str, str] | None:
-    """(words, MIME type) of what is told without the encoding of its text."""
+    """Return (description, MIME type) of the kinds whose encoding is not shown."""
     for pattern, words, mime in _WHOLE:
         if re.match(pattern, data):
             return words, mime
@@ -235,36 +219,13 @@ def _whole(data: bytes) -> tuple[str, str] | None:
     if b"<!doctype svg" in data[:4096].lower():
         return "SVG XML document", "image/svg+xml"
     if data[:11].lower() == b"begin:vcard":
-        version = re.search(rb"(?i)version:([^\r\n]{1,3})", data[12:])
-        shown = f", version {str(version[1], 'latin-1')}" if version is not None else ""
-        return f"vCard visiting card{shown}", "text/vcard"
+        return "vCard visiting card", "text/vcard"
     if data.startswith(b"%!"):
         level = re.match(rb"%!PS-Adobe-([^\n]{1,3})", data)
         shown = f" conforming DSC level {str(level[1], 'latin-1')}" if level is not None else ""
-        kind = re.match(rb"%!PS-Adobe-... (EPS[^\n]*)", data)
-        shown += f", type {str(kind[1], 'latin-1')}" if kind is not None else ""
         return f"PostScript document text{shown}", "application/postscript"
     if data.startswith(b"{\\rtf") and data[5:6] not in (b"\\", b""):
-        return _rich_text(data), "text/rtf"
+        version = f", version {chr(data[5])}" if data[5:6] != b"{" else ""
+        ansi = ", ANSI" if b"\\ansi" in data[6:513] else ""
+        return f"Rich Text Format data{version}{ansi}", "text/rtf"
     return None
-
-
-def _rich_text(data: bytes) -> str:
-    """Version and character set of a document in Rich Text Format."""
-    words = f"Rich Text Format data{f', version {chr(data[5])}' if data[5:6] != b'{' else ''}"
-    if b"\\ansi" in data[6:513]:
-        words += ", ANSI"
-    elif data[6:10] == b"\\mac":
-        words += ", Apple Macintosh"
-    elif data[6:9] == b"\\pc":
-        words += ", IBM PS/2, code page 850" if data[9:10] == b"a" else ", IBM PC, code page 437"
-    page = re.search(rb"\\ansicpg([1-9][0-9]{0,4})", data[5:513])
-    if page is not None:
-        words += f", code page {str(page[1], 'latin-1')}"
-    language = re.search(rb"\\adeflang(.[0-9]{0,4})", data[6:510])
-    if language is not None:
-        return f"{words}, default middle east language ID {str(language[1], 'latin-1')}"
-    language = re.search(rb"\\deflang([1-9][0-9]{0,4})", data[6:520])
-    return (
-        words if language is None else f"{words}, default language ID {str(language[1], 'latin-1')}"
-    )

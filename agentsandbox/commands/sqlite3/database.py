@@ -6,8 +6,8 @@ SQLite runs in the host's process, so it is fenced in:
   is closed, and ATTACH is done the same way. An authorizer refuses everything else.
 * Pragmas and functions that would reach files, extensions or the limits are refused.
 * A progress handler draws on the budget, and watches memory (see `memory`).
-* Lengths are limited before SQLite allocates them. Its own `printf` pads first and compares with the
-  limit afterwards, so a function that looks at the widths replaces it.
+* Lengths are limited before SQLite allocates them. Its own `printf` pads first and compares with
+  the limit afterwards, so a function that looks at the widths replaces it.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _STEPS = 100
-"""Instructions of the virtual machine between two calls of the progress handler: a few rows, each of
-which may be as large as a value."""
+"""Instructions of the virtual machine between two calls of the progress handler: a few rows, each
+of which may be as large as a value."""
 _FORBIDDEN_PRAGMAS = frozenset(
     """
     temp_store temp_store_directory data_store_directory max_page_count hard_heap_limit
@@ -58,7 +58,7 @@ _TEXT = re.compile(r"'(?>(?:[^']++|'')*)'")
 
 
 def _as_bytes(found: re.Match[str]) -> str:
-    """Return a text as SQL. One that is not UTF-8, which Python's SQLite refuses, is given in hex."""
+    """Return a text as SQL; in hex if it is not UTF-8, which Python's SQLite refuses."""
     if not _STRAY.search(found[0]):
         return found[0]
     return f"CAST(x'{encode(found[0][1:-1].replace(chr(39) * 2, chr(39))).hex()}' AS TEXT)"

@@ -15,7 +15,7 @@ _ANALYZE = "ANALYZE sqlite_schema;\n"
 
 
 def spelled(sql: str) -> str:
-    """Return a CREATE TABLE statement as the shell prints it: with IF NOT EXISTS for quoted names."""
+    """Return a CREATE TABLE statement, with IF NOT EXISTS for a quoted name."""
     for quote in ('"', "'"):
         if sql.startswith(f"CREATE TABLE {quote}"):
             return "CREATE TABLE IF NOT EXISTS " + sql[len("CREATE TABLE ") :]

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 _BLANKS = r"(?>(?:\s|--[^\n]*|/\*.*?\*/)*)"
 _WORD = r"""('(?:[^']|'')*'|"(?:[^"]|"")*"|\[[^\]]*\]|`[^`]*`|\w+)"""
 _ATTACH = re.compile(
-    rf"(?is){_BLANKS}attach\b{_BLANKS}(?:database\b)?{_BLANKS}{_WORD}{_BLANKS}\bas\b{_BLANKS}{_WORD}[\s;]*"
+    rf"(?is){_BLANKS}attach\b{_BLANKS}(?:database\b)?{_BLANKS}{_WORD}"
+    rf"{_BLANKS}\bas\b{_BLANKS}{_WORD}[\s;]*"
 )
 _DETACH = re.compile(rf"(?is){_BLANKS}detach\b{_BLANKS}(?:database\b)?{_BLANKS}{_WORD}[\s;]*")
 

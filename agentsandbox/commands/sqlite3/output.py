@@ -378,5 +378,5 @@ class Printer:
 
 def _rule(signs: str, widths: list[int]) -> str:
     """Return a horizontal line. `signs` are its left end, a crossing, its right end and a dash."""
-    left, crossing, right, dash = signs
+    left, crossing, right, dash = signs[0], signs[1], signs[2], signs[3]
     return left + crossing.join([dash * (width + 2) for width in widths]) + right + "\n"

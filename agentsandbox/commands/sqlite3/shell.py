@@ -248,7 +248,8 @@ class Shell:
             if statement.lstrip().lower().startswith("explain query plan"):
                 self._print_plan(list(database.rows(cursor, statement)))
             else:
-                self.printer.print(names, database.rows(cursor, statement))  # type: ignore[arg-type]
+                rows = database.rows(cursor, statement)
+                self.printer.print(names, rows)  # type: ignore[arg-type]
 
     def _print_plan(self, rows: list[tuple[object, ...]]) -> None:
         if not rows:

@@ -40,6 +40,7 @@ _ACTIONS = {
     "list": "t",
     "append": "r",
     "update": "u",
+    "diff": "d",
 }
 _FORMATS = ("gzip", "bzip2", "xz", "lzma", "zstd")
 _LETTERS = {"gzip": "-z", "bzip2": "-j", "xz": "-J", "lzma": "--lzma", "zstd": "--zstd"}

@@ -6,6 +6,7 @@ import errno
 import os
 import re
 
+from agentsandbox.commands.tar.comparison import compare_member
 from agentsandbox.commands.tar.create import Creation
 from agentsandbox.commands.tar.extract import Extraction
 from agentsandbox.commands.tar.format import Member, TarFormatError, read_members
@@ -131,6 +132,20 @@ def _extract(ctx: CommandContext, options: TarOptions) -> None:
     _finish_reading(options, archive, choice)
 
 
+def _compare(ctx: CommandContext, options: TarOptions) -> None:
+    archive = options.open()
+    choice = options.choice()
+    listing = Listing(ctx, ctx.stdout, options.verbose - 1, numeric=options.numeric)
+    for member in _members(options, archive, choice):
+        if options.verbose:
+            listing.write(member, member.name)
+        operand = options.operand_of(choice)
+        directory = options.last_directory() if operand is None else operand.directory
+        compare_member(ctx, archive, member, directory)
+    archive.close()
+    _finish_reading(options, archive, choice)
+
+
 def _open_target(ctx: CommandContext, options: TarOptions) -> File:
     """Open a new archive for writing."""
     try:
@@ -189,7 +204,7 @@ def _create(ctx: CommandContext, options: TarOptions) -> None:
 
 
 def _existing_content(ctx: CommandContext, options: TarOptions) -> bytes:
-    """Return the content of the plain archive that -r or -u extends, b"" if there is none yet."""
+    """Return the content of the plain archive that -r or -u extends, b"" for a new one."""
     if options.format is not None:
         raise UsageError("Cannot update compressed archives", 2)
     if options.archive == "-":
@@ -233,6 +248,7 @@ _DO = {
     "t": _list,
     "r": _append,
     "u": _append,
+    "d": _compare,
 }
 
 

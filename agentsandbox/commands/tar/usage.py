@@ -9,6 +9,7 @@ Store files in an archive, list and extract them.
 Examples: tar -cf archive.tar foo bar; tar -tvf archive.tar; tar -xf archive.tar
 
   -c, --create                    create an archive
+  -d, --diff, --compare           find differences between archive and files
   -r, --append                    append files to the end of an archive
   -t, --list                      list the contents
   -u, --update                    append only files newer than those in the archive

@@ -207,7 +207,8 @@ class Archive:
         if self.sources.setdefault(stored, name) != name and self.args.flag("junk-paths"):
             self.warn(
                 f"  first full name: {self.sources[stored]}\n{'':22}second full name: {name}\n"
-                f"{'':21}name in zip file repeated: {stored}\n{'':21}this may be a result of using -j"
+                f"{'':21}name in zip file repeated: {stored}\n"
+                f"{'':21}this may be a result of using -j"
             )
             raise FailureError("Invalid command arguments (cannot repeat names in zip file)", 16)
         entry = self.entry(stored, info)

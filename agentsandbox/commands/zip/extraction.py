@@ -186,8 +186,9 @@ class Unzip:
     # extracting
 
     def safe_name(self, entry: Entry) -> str:
-        """Return the name without anything that leads out of the directory; "" if nothing is left."""
-        name = entry.name
+        """Return the name without parts that lead out of the directory, "" if nothing is left."""
+        # control characters first: without them, ".\1." would be ".."
+        name = "".join([each for each in entry.name if each >= " " and each != "\x7f"])
         if name.startswith("/"):
             self.warn(f"warning:  stripped absolute path spec from {name}\n")
             name = name.lstrip("/")
@@ -196,10 +197,9 @@ class Unzip:
             self.out(f'warning:  skipped "../" path component(s) in {entry.name}\n', 3)
             self.ctx.status = max(self.ctx.status, 1)
         kept = [part for part in parts if part not in ("", "..", ".")]
-        name = "/".join(kept)
         if self.args.flag("j"):
-            name = kept[-1] if kept else ""
-        return "".join([each for each in name if each >= " " and each != "\x7f"])
+            kept = kept[-1:]
+        return "/".join(kept)
 
     def extract(self, entry: Entry) -> None:
         name = self.safe_name(entry)
