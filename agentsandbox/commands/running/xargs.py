@@ -32,8 +32,8 @@ _MOST_CHARS = 2097152 - 2048
 """Of the arguments and the environment together."""
 _SIGNALLED = frozenset(128 + signal for signal in (1, 2, 3, 6, 9, 11, 13, 15))
 _NUL_WARNING = (
-    "WARNING: a NUL character occurred in the input.  It cannot be passed through in the argument list.  "
-    "Did you mean to use the --null option?"
+    "WARNING: a NUL character occurred in the input.  It cannot be passed through in the argument "
+    "list.  Did you mean to use the --null option?"
 )
 _MOST_PARALLEL = 128
 """How many run at once for -P 0: a sandbox has a ceiling for its processes."""
@@ -91,10 +91,8 @@ class _Options:
         }
         for other, given in earlier.items():
             if given and other not in name and not (other == "--max-lines" and name == "-L"):
-                ctx.warn(
-                    f"warning: options {other} and {name} are mutually exclusive, ignoring previous {other} value",
-                    0,
-                )
+                both = f"warning: options {other} and {name} are mutually exclusive"
+                ctx.warn(f"{both}, ignoring previous {other} value", 0)
         self.max_args = self.max_lines = 0
         self.replace = None
 
@@ -325,11 +323,9 @@ def _gather(runner: _Runner, source: ByteReader) -> None:
         else:
             for argument, ends_line in _arguments(ctx, options, source):
                 runner.push(argument, ends_line)
-    except UnmatchedQuoteError as error:
+    except UnmatchedQuoteError:
         if runner.gathered:
             runner.flush()
-        if error.read >= options.max_chars - (runner.initial if options.replace is None else 0):
-            raise CommandError("argument line too long") from None
         raise
     if runner.gathered or (options.run_empty and not runner.executed):
         runner.flush()
