@@ -217,8 +217,8 @@ def _delimiter(args: Arguments) -> bytes:
     Usage: comm [OPTION]... FILE1 FILE2
     Compare sorted files FILE1 and FILE2 line by line.
 
-    When FILE1 or FILE2 (not both) is -, read standard input. Column one holds lines that only FILE1 has, column two
-    lines that only FILE2 has, column three lines that both have.
+    When FILE1 or FILE2 (not both) is -, read standard input. Column one holds lines that only FILE1
+    has, column two lines that only FILE2 has, column three lines that both have.
 
       -1                        leave out column 1
       -2                        leave out column 2

@@ -172,7 +172,8 @@ def head(ctx: CommandContext, args: Arguments) -> int:
             continue
         if source is None:
             ctx.warn(
-                f"error reading {quote_always('standard input' if name == '-' else name)}: Is a directory"
+                f"error reading {quote_always(name if name != '-' else 'standard input')}: "
+                "Is a directory"
             )
         elif unit == "lines":
             (_all_but_lines if all_but else _first_lines)(ctx, source, count, end)

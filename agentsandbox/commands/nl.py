@@ -69,8 +69,8 @@ class _Numbering:
     """The state of one run: the number, the section, the empty lines joined so far."""
 
     __slots__ = (
-        "blanks", "ctx", "delimiters", "format", "increment", "join", "number", "renumber", "section", "separator", "start",
-        "styles", "width",
+        "blanks", "ctx", "delimiters", "format", "increment", "join", "number", "renumber",
+        "section", "separator", "start", "styles", "width",
     )  # fmt: skip
 
     def __init__(self, ctx: CommandContext, args: Arguments) -> None:
@@ -152,7 +152,7 @@ class _Numbering:
                 ctx.stdout.write(b"".join(parts))
 
     def _is_simple(self, block: bytes) -> bool:
-        """Whether all lines of a block, or all that are not empty, get a number, without sections."""
+        """Whether the block has no sections, and all its lines or all nonempty ones get numbers."""
         style = self.styles[self.section]
         if not (style == "t" or (style == "a" and self.join == 1)) or self.number is None:
             return False
@@ -236,8 +236,8 @@ class _Numbering:
       -w, --number-width=NUMBER       columns for the number (6)
           --help                      display this help and exit
 
-    STYLE is a (all lines), t (lines that are not empty), n (none) or pBRE (lines that match a basic expression).
-    Sections begin with a line of \\:\\:\\: (header), \\:\\: (body) or \\: (footer).
+    STYLE is a (all lines), t (lines that are not empty), n (none) or pBRE (lines that match a basic
+    expression). Sections begin with a line of \\:\\:\\: (header), \\:\\: (body) or \\: (footer).
     """,
 )
 def nl(ctx: CommandContext, args: Arguments) -> int:

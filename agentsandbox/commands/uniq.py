@@ -297,7 +297,8 @@ def _print_lines(
       -w, --check-chars=N        compare at most N bytes
           --help                 display this help and exit
 
-    A field is a run of blanks and the characters after it that are not blank. Fields are skipped before bytes.
+    A field is a run of blanks and the characters after it that are not blank. Fields are skipped
+    before bytes.
     """,
 )
 def uniq(ctx: CommandContext, args: Arguments) -> int:

@@ -217,7 +217,8 @@ def _write(
     Usage: wc [OPTION]... [FILE]...
     Print newline, word and byte counts for each FILE, and a total line for several.
 
-    With no FILE, or when FILE is -, read standard input. A word is a run of characters between white space.
+    With no FILE, or when FILE is -, read standard input. A word is a run of characters between
+    white space.
 
       -c, --bytes             print the byte counts
       -m, --chars             print the character counts

@@ -23,8 +23,8 @@ _ATTEMPTS = 1000
     ),
     usage="""
     Usage: mktemp [OPTION]... [TEMPLATE]
-    Make a temporary file and print its name. TEMPLATE holds at least three X in a row, which are replaced; it is
-    tmp.XXXXXXXXXX in $TMPDIR or /tmp if not given.
+    Make a temporary file and print its name. TEMPLATE holds at least three X in a row, which are
+    replaced; it is tmp.XXXXXXXXXX in $TMPDIR or /tmp if not given.
 
       -d, --directory     make a directory
       -u, --dry-run       make nothing, only print a name

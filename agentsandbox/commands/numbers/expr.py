@@ -228,12 +228,14 @@ class _Expression:
       A < B      also <= = == != >= >: by number if both are numbers, else by text
       A + B      A - B
       A * B      A / B  A % B
-      A : R      match A from its beginning with the basic regular expression R: the part in \\( \\), or the length
+      A : R      match A from its beginning with the basic regular expression R: the part in
+                 \\( \\), or the length
       match A R, substr A POSITION LENGTH, index A CHARACTERS, length A
       + TOKEN    take TOKEN as text, even if it is a keyword or an operator
       ( A )      the value of A
 
-    The status is 0 if the value is neither null nor 0, 1 if it is, 2 for a syntax error, 3 for any other.
+    The status is 0 if the value is neither null nor 0, 1 if it is, 2 for a syntax error, 3 for any
+    other.
 
           --help  display this help and exit
     """,

@@ -245,8 +245,9 @@ def _print_number(numerator: int, denominator: int, precision: int, options: _Op
         scaled = _round(numerator * 10**used, denominator, options.rounding)
         return _zero_filled(_fixed(scaled, 10**used, used), options)
     if magnitude >= _MAX_DIGITS:
+        shown = f"{numerator / denominator:g}"
         raise _BadNumberError(
-            f"value too large to be printed: '{numerator / denominator:g}' (cannot handle values > 999Y)"
+            f"value too large to be printed: '{shown}' (cannot handle values > 999Y)"
         )
     base = 1000 if options.to_scale == "si" else 1024
     power = 0

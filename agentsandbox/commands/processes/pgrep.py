@@ -57,12 +57,23 @@ def _criteria(ctx: CommandContext, args: Arguments) -> list[Callable[[Process], 
             unknown = [part for part in text.split(",") if owners.user_number(part) is None]
             if unknown:
                 raise CommandError(f"invalid user name: {unknown[0]}", _MISUSED)
-            wanted = {owners.user_number(part) for part in text.split(",")}
-            found.append(lambda _, wanted=wanted: _USER in wanted)  # type: ignore[misc]
+            ours = _USER in {owners.user_number(part) for part in text.split(",")}
+            found.append(_always if ours else _never)
         elif key == "parent":
-            parents = _numbers(text)
-            found.append(lambda process, parents=parents: parent_pid(ctx, process) in parents)  # type: ignore[misc]
+            found.append(_has_parent(ctx, _numbers(text)))
     return found
+
+
+def _always(_process: Process) -> bool:
+    return True
+
+
+def _never(_process: Process) -> bool:
+    return False
+
+
+def _has_parent(ctx: CommandContext, parents: list[int]) -> Callable[[Process], bool]:
+    return lambda process: parent_pid(ctx, process) in parents
 
 
 def _select(ctx: CommandContext, args: Arguments) -> list[Process]:

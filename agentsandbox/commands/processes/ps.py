@@ -106,7 +106,8 @@ _LAYOUTS = {
     "bsd u": "user pid pcpu pmem vsz rss tname stat start_time bsdtime args",
 }
 _LISTS = {
-    "p": "pid", "C": "name", "u": "user", "U": "user", "t": "tty", "g": "pid", "G": "user", "s": "pid",
+    "p": "pid", "C": "name", "u": "user", "U": "user", "t": "tty", "g": "pid", "G": "user",
+    "s": "pid",
 }  # fmt: skip
 _LONG_LISTS = {"pid": "pid", "ppid": "parent", "user": "user"}
 _LONG_LAYOUTS = {"format": "format", "sort": "sort"}

@@ -70,8 +70,9 @@ def _run(ctx: CommandContext, words: list[str], *, direct: bool) -> tuple[int, b
     usage="""
     Usage:
      watch [options] command
-    Run a command again and again, until it changes, fails, or something ends watch: call it under timeout. Each run is printed
-    in full below the last one, under a header; there is no screen to redraw.
+    Run a command again and again, until it changes, fails, or something ends watch: call it under
+    timeout. Each run is printed in full below the last one, under a header; there is no screen to
+    redraw.
 
     Options:
       -c, --color            pass colors on: always so

@@ -348,7 +348,8 @@ def _gather(runner: _Runner, source: ByteReader) -> None:
     ),
     usage="""
     Usage: xargs [OPTION]... COMMAND [INITIAL-ARGS]...
-    Run COMMAND (echo if none is given) with arguments INITIAL-ARGS and more arguments read from input.
+    Run COMMAND (echo if none is given) with arguments INITIAL-ARGS and more arguments read from
+    input.
 
       -0, --null                items end with NUL; quotes, backslashes and -E are not special
       -a, --arg-file=FILE       read arguments from FILE, not standard input
@@ -361,16 +362,18 @@ def _gather(runner: _Runner, source: ByteReader) -> None:
       -l[MAX], --max-lines[=MAX]  the same; 1 if MAX is omitted
       -n, --max-args=MAX        at most MAX arguments for each command line
       -P, --max-procs=MAX       run at most MAX processes at a time; 0 for as many as possible
-      -p, --interactive         ask before each command line; there is no terminal to ask, so it is an error
+      -p, --interactive         ask before each command line; there is no terminal to ask, so it is
+                                an error
       -r, --no-run-if-empty     do not run COMMAND when there is no argument
-      -o, --open-tty            open the terminal for COMMAND's input; there is none, so it is an error
+      -o, --open-tty            open the terminal for COMMAND's input; there is none, so it is an
+                                error
       -s, --max-chars=MAX       limit the length of a command line to MAX
       -t, --verbose             print each command line before it is run
       -x, --exit                exit if the size is exceeded
           --help                display this help and exit
 
-    The status is 123 if a command line failed, 124 if one exited with 255, 126 if COMMAND cannot be run, 127 if it
-    is not found, 1 for other errors.
+    The status is 123 if a command line failed, 124 if one exited with 255, 126 if COMMAND cannot be
+    run, 127 if it is not found, 1 for other errors.
     """,
     permute=False,
     values={

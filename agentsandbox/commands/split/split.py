@@ -220,7 +220,8 @@ def _names(args: Arguments, prefix: str, chunks: int) -> Names:
           --verbose                   tell of each piece
           --help                      display this help and exit
 
-    CHUNKS: N pieces of equal size; l/N without cutting lines; r/N lines in turn; K/N only the Kth, to standard output.
+    CHUNKS: N pieces of equal size; l/N without cutting lines; r/N lines in turn; K/N only the Kth,
+    to standard output.
     """,
 )
 def split(ctx: CommandContext, args: Arguments) -> int:
