@@ -65,7 +65,7 @@ def _one_field(
 
 
 def _joined_slices(ranges: Ranges) -> list[tuple[int, int]]:
-    """The ranges as slices, adjacent ones as one."""
+    """Return the ranges as slices, adjacent ones joined."""
     slices: list[tuple[int, int]] = []
     for low, high in ranges:
         if slices and slices[-1][1] == low - 1:
@@ -223,7 +223,7 @@ def _character(text: str) -> bytes:
 
 
 def _chosen_list(args: Arguments) -> tuple[str, str]:
-    """("bytes", "characters" or "fields", the list)."""
+    """Return ("bytes", "characters" or "fields", the list)."""
     lists = [
         (name, value or "")
         for name, value in args.given

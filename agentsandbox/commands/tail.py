@@ -185,7 +185,7 @@ def _print_part(ctx: CommandContext, source: ByteReader, part: _Part) -> None:
 
 
 class _Follower:
-    """`tail -f`: prints what is appended to the files until the process is ended."""
+    """Implements `tail -f`: print data that is appended until the process ends."""
 
     __slots__ = ("by_name", "ctx", "files", "headers", "inodes", "last", "pid", "seconds")
 
@@ -205,7 +205,7 @@ class _Follower:
         return source.stat().ino if source is not None and hasattr(source, "stat") else -1
 
     def run(self) -> int:
-        """Print what is appended as long as there are files; return the status."""
+        """Print appended data as long as there are files; return the status."""
         ctx = self.ctx
         while self.by_name or any(source is not None for source in self.files.values()):
             grown = False

@@ -71,7 +71,7 @@ def _count_words(budget: Budget, block: bytes) -> int:
 
 
 def _different(budget: Budget, text: str) -> set[str]:
-    """The characters of a long text."""
+    """Return the different characters of a long text."""
     found: set[str] = set()
     for start in range(0, len(text), _PIECE):
         budget.step(_PIECE // 256)
@@ -106,7 +106,7 @@ def _widest(block: bytes) -> int:
 
 
 def _count_bytewise(block: bytes, wanted: Sequence[str], counts: _Counts) -> None:
-    """What depends on characters, in the locale C: only ASCII is printable."""
+    """Count words and widths in the locale C, where only ASCII is printable."""
     counts.chars += len(block)
     if "words" in wanted:
         counts.words += len(block.translate(None, _NEITHER).split())

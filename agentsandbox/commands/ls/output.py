@@ -66,12 +66,12 @@ class Printer:
         )
 
     def print_header(self, name: str, *, first: bool) -> None:
-        """The line above a directory's listing."""
+        """Write the line above a directory's listing."""
         start = "" if first else "\n"
         self.ctx.stdout.write(encode(f"{start}{self.quoted(name)}:\n"))
 
     def print_gap(self) -> None:
-        """The empty line between files and directories that are operands."""
+        """Write the empty line between files and directories that are operands."""
         self.ctx.stdout.write(b"\n")
 
     def print_files(

@@ -118,7 +118,7 @@ class Formatter:
     # reading
 
     def _take_line(self, line: bytes) -> None:
-        """Add a line to the paragraph, or end that and copy the line."""
+        """Add a line to the paragraph, or end the paragraph and copy the line."""
         prefix_indent, rest = self._indent(0, line)
         body = rest.removeprefix(self.prefix)
         indent, text = self._indent(prefix_indent + len(self.prefix), body)

@@ -53,7 +53,7 @@ def parse_delimiter(text: str) -> int:
 
 
 def delimited(source: ByteReader, end: int, budget: Budget) -> Iterator[Argument]:
-    """Arguments that end with one byte each; nothing is special in them."""
+    """Yield arguments that end with one byte each, without special characters."""
     mark = bytes([end])
     for line in source.lines(mark):
         budget.step()
@@ -76,7 +76,7 @@ def word_lists(source: ByteReader, budget: Budget) -> Iterator[list[bytes]]:
 
 
 def _logical_lines(lines: Iterable[bytes], budget: Budget) -> Iterator[bytes]:
-    """Lines; one whose newline is escaped goes on in the next."""
+    """Yield lines; one with an escaped newline continues in the next."""
     pending = b""
     for line in lines:
         budget.step()

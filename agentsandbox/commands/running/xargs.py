@@ -117,7 +117,7 @@ def _number(text: str, letter: str, low: int | None = None) -> int:
 
 
 def _size(ctx: CommandContext, text: str) -> int:
-    """The value of -s: what is out of bounds is brought back with a warning."""
+    """Return the value of -s; a value out of bounds is cut with a warning."""
     number, most = _number(text, "s"), _most_chars(ctx)
     if number < 1:
         ctx.warn(f"value {text} for -s option should be >= 1", 0)
@@ -248,7 +248,7 @@ class _Runner:
         self.slots[slot] = ctx.start(line, stdin=self.stdin)
 
     def free_slot(self) -> int:
-        """The first slot whose process has ended, after waiting for one."""
+        """Wait for a free slot and return its number."""
         slots = self.slots
         self.ctx.host.scheduler.block(
             lambda: any(process is None or process.finished() for process in slots)
@@ -296,7 +296,7 @@ class _Runner:
 
 
 def _arguments(ctx: CommandContext, options: _Options, source: ByteReader) -> Iterator[Argument]:
-    """The arguments up to the end string of -E."""
+    """Yield the arguments up to the end string of -E."""
     if options.delimiter is not None:
         found = delimited(source, options.delimiter, ctx.budget)
     elif options.replace is not None:

@@ -72,7 +72,7 @@ def _repeated(
 def _shuffled(
     ctx: CommandContext, items: list[bytes] | range, count: int | None
 ) -> Iterator[list[bytes]]:
-    """Yield each item once, the first `count` of them: a shuffle that moves only what is needed."""
+    """Yield the first `count` items of a shuffle that moves only the items it needs."""
     total = _size(items)
     wanted = total if count is None else min(count, total)
     randrange = ctx.host.random.randrange

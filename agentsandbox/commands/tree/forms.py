@@ -296,7 +296,7 @@ class Json(_Form):
                 left.append(len(child.children))
 
     def _open(self, node: Node, name: str, level: int, *, last: bool) -> None:
-        """Write the beginning of an item, all of it if nothing is below it."""
+        """Write an item, or its beginning if files are below it."""
         comma = "" if last else ","
         item = self._item(node, name, level)
         end = "" if self.options.no_indent else "\n"
