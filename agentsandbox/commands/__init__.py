@@ -95,7 +95,7 @@ def module_of(name: str) -> str | None:
 
 @cache_short(1024)
 def find_command(name: str) -> Command | None:
-    """Return the command of that name, None if there is none."""
+    """Return the command called `name`, None for an unknown name."""
     where = module_of(name)
     if where is None:
         return None
@@ -113,9 +113,7 @@ class _Commands:
     names = staticmethod(names)
 
     def hint(self, name: str) -> str | None:
-        """Return what to do instead of calling a program that is not here; None for an unknown
-        one.
-        """
+        """Return a hint for a program that is not available; None for an unknown one."""
         from agentsandbox.commands._unavailable import unavailable_hint
 
         return unavailable_hint(name)

@@ -37,8 +37,9 @@ def _visible(byte: int, tabs: bool) -> str:
 
 
 class _Shape:
-    """Numbers lines and squeezes blank ones, block by block: the last line of a file may go on in
-    the next one.
+    """Numbers lines and squeezes blank ones, block by block.
+
+    The last line of a file may continue in the next file.
     """
 
     def __init__(self, *, number: bool, number_nonblank: bool, squeeze: bool) -> None:
@@ -50,7 +51,7 @@ class _Shape:
         self.blank_before = False
 
     def apply(self, text: str) -> str:
-        """The block of whole lines (the last may lack its newline) as it is shown."""
+        """Return a block of whole lines (the last may lack its newline) as it is shown."""
         if self.squeeze:
             text = self._squeezed(text)
         if text and (self.number or self.number_nonblank):
@@ -86,7 +87,7 @@ class _Shape:
 
 
 def _is_output(ctx: CommandContext, source: ByteReader) -> bool:
-    """Whether reading would go on for ever, as each byte that is written can be read."""
+    """Whether the input is the output, so that reading would never end."""
     out = ctx.stdout
     if not isinstance(out, File) or not isinstance(source, File):
         return False
@@ -98,7 +99,7 @@ def _is_output(ctx: CommandContext, source: ByteReader) -> bool:
 
 
 def _copy(ctx: CommandContext, names: Sequence[str]) -> None:
-    """The files as they are; neighbours that are small and at hand are written together."""
+    """Copy the files; small ones that are in memory are written together."""
     if len(names) < 2 or isinstance(ctx.stdout, File) or "" in names:
         _copy_each(ctx, names)
         return

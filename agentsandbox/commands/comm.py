@@ -42,8 +42,9 @@ class _Input:
         self.line = next(source, None)
 
     def advance(self, seen_unpairable: bool) -> None:
-        """Take the next line; an earlier pair is looked at once more at the end, when unpairable
-        lines were seen late.
+        """Take the next line and check the order of the lines before it.
+
+        At the end the last pair is checked once more, for unpairable lines that came late.
         """
         self.earlier, self.before = self.before, self.line
         self.line = next(self.source, None)
@@ -121,7 +122,7 @@ def _compare(ctx: CommandContext, first: _Input, second: _Input, result: _Compar
 def _compare_sorted(
     ctx: CommandContext, first: list[bytes], second: list[bytes], result: _Comparison
 ) -> None:
-    """As `_compare` for all lines of two files in order."""
+    """Compare two sorted files line by line, faster than `_compare`."""
     ctx.budget.step((len(first) + len(second)) // 8 + 1)
     only_first, only_second, both = [
         result.marks[column] if result.shown[column] else None for column in range(3)
@@ -163,15 +164,13 @@ def _compare_sorted(
 def _compare_sources(
     ctx: CommandContext, sources: list[ByteReader], result: _Comparison, checks: bool | None
 ) -> list[_Input]:
-    """Compare, and give what knows whether the lines were in order: nothing when that was clear
-    from the start.
+    """Compare the files; return their readers, which know whether lines were out of order.
+
+    None are returned for two small files that are in order.
     """
     end = result.end
     found: list[Iterable[bytes]] = []
-    if (
-        all(is_regular(source) and source.stat().size <= _AT_ONCE for source in sources)
-        and sources[0] is not sources[1]
-    ):  # type: ignore[attr-defined]
+    if sources[0] is not sources[1] and all(map(_is_small, sources)):
         one, two = [split_all(ctx.budget, source.read(), end) for source in sources]
         if _in_order(ctx, one) and _in_order(ctx, two):
             _compare_sorted(ctx, one, two, result)
@@ -186,6 +185,10 @@ def _compare_sources(
     return files
 
 
+def _is_small(source: ByteReader) -> bool:
+    return is_regular(source) and source.stat().size <= _AT_ONCE  # type: ignore[attr-defined]
+
+
 def _in_order(ctx: CommandContext, found: list[bytes]) -> bool:
     for start in range(0, len(found), _PIECE):
         part = found[start : start + _PIECE + 1]
@@ -196,10 +199,8 @@ def _in_order(ctx: CommandContext, found: list[bytes]) -> bool:
 
 
 def _delimiter(args: Arguments) -> bytes:
-    given = args.values("output-delimiter")
-    if len(set(given)) > 1:
-        raise CommandError("multiple output delimiters specified")
-    return (encode(given[0]) or b"\0") if given else b"\t"
+    given = args.value("output-delimiter")
+    return b"\t" if given is None else encode(given) or b"\0"
 
 
 @command(
@@ -216,8 +217,8 @@ def _delimiter(args: Arguments) -> bytes:
     Usage: comm [OPTION]... FILE1 FILE2
     Compare sorted files FILE1 and FILE2 line by line.
 
-    When FILE1 or FILE2 (not both) is -, read standard input. Column one holds lines that only FILE1 has, column two
-    lines that only FILE2 has, column three lines that both have.
+    When FILE1 or FILE2 (not both) is -, read standard input. Column one holds lines that only FILE1
+    has, column two lines that only FILE2 has, column three lines that both have.
 
       -1                        leave out column 1
       -2                        leave out column 2

@@ -65,7 +65,7 @@ def _one_field(
 
 
 def _joined_slices(ranges: Ranges) -> list[tuple[int, int]]:
-    """The ranges as slices, adjacent ones as one."""
+    """Return the ranges as slices, adjacent ones joined."""
     slices: list[tuple[int, int]] = []
     for low, high in ranges:
         if slices and slices[-1][1] == low - 1:
@@ -223,7 +223,7 @@ def _character(text: str) -> bytes:
 
 
 def _chosen_list(args: Arguments) -> tuple[str, str]:
-    """("bytes", "characters" or "fields", the list)."""
+    """Return ("bytes", "characters" or "fields", the list)."""
     lists = [
         (name, value or "")
         for name, value in args.given
@@ -266,7 +266,8 @@ def _chosen_list(args: Arguments) -> tuple[str, str]:
       -b, --bytes=LIST             choose these bytes
       -c, --characters=LIST        the same
       -d, --delimiter=DELIM        fields are separated by DELIM, not by TAB
-      -f, --fields=LIST            choose these fields; lines without a delimiter are printed whole unless -s
+      -f, --fields=LIST            choose these fields; lines without a delimiter are printed whole
+                                   unless -s
       -n                           (ignored)
           --complement             choose everything else
       -s, --only-delimited         leave out lines without delimiters
@@ -274,7 +275,8 @@ def _chosen_list(args: Arguments) -> tuple[str, str]:
       -z, --zero-terminated        lines end with NUL, not newline
           --help                   display this help and exit
 
-    A LIST is ranges separated by commas: N, N-, N-M or -M, counted from 1. They are printed in the order of the input.
+    A LIST is ranges separated by commas: N, N-, N-M or -M, counted from 1. They are printed in the
+    order of the input.
     """,
 )
 def cut(ctx: CommandContext, args: Arguments) -> int:

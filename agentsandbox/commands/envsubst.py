@@ -21,9 +21,11 @@ _REFERENCE = re.compile(rb"\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_
     ),
     usage="""
     Usage: envsubst [OPTION] [SHELL-FORMAT]
-    Copy standard input to standard output with the values of environment variables in the place of $NAME and ${NAME}.
+    Copy standard input to standard output with the values of environment variables in the place of
+    $NAME and ${NAME}.
 
-    With SHELL-FORMAT, only variables that are referenced in it are replaced. What is not set is replaced by nothing.
+    With SHELL-FORMAT, only variables that are referenced in it are replaced. What is not set is
+    replaced by nothing.
 
       -v, --variables   write the names of the variables in SHELL-FORMAT, one a line
       -h, --help        display this help and exit

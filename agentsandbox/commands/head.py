@@ -63,7 +63,10 @@ def _first_bytes(ctx: CommandContext, source: ByteReader, count: int) -> None:
 
 
 def _all_but_lines(ctx: CommandContext, source: ByteReader, count: int, end: bytes) -> None:
-    """All but the last `count` lines: blocks wait until that many lines follow them."""
+    """Print all but the last `count` lines.
+
+    Blocks wait until that many lines follow them.
+    """
     waiting: deque[tuple[bytes, int]] = deque()
     total = size = 0
     last = b""
@@ -172,7 +175,8 @@ def head(ctx: CommandContext, args: Arguments) -> int:
             continue
         if source is None:
             ctx.warn(
-                f"error reading {quote_always('standard input' if name == '-' else name)}: Is a directory"
+                f"error reading {quote_always(name if name != '-' else 'standard input')}: "
+                "Is a directory"
             )
         elif unit == "lines":
             (_all_but_lines if all_but else _first_lines)(ctx, source, count, end)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import count
 
 from agentsandbox.commands._suites import COREUTILS
@@ -20,26 +19,16 @@ if TYPE_CHECKING:
 
     from agentsandbox.kernel.streams import ByteReader
 
-_INTEGER = re.compile(r"[ \t]*([+-]?[0-9]+)\Z")
 _SECTIONS = ("header", "body", "footer")
 _INT_MAX = 2**31 - 1
+_LOW = -(2**63)
 _MOST = 1 << 20
 """Bytes that numbers and separators may take before they are written."""
 
 
-def _integer(text: str, what: str) -> int:
-    found = _INTEGER.match(text)
-    if found is None:
-        raise CommandError(f"invalid {what}: {quote(text)}")
-    value = int(found[1]) if len(found[1]) < 40 else 2**64
-    if not -(2**63) <= value < 2**63:
-        raise CommandError(f"invalid {what}: {quote(text)}: Value too large for defined data type")
-    return value
-
-
 def _style(ctx: CommandContext | None, text: str, section: str) -> Callable[[bytes], bool] | str:
-    """Which lines of a section get a number: a letter, or a function for `pREGEX`, of use with a
-    context only.
+    """Return the letter of a numbering style; for `pREGEX` a function from a line to whether it
+    gets a number, which needs a context.
     """
     if text in ("a", "t", "n"):
         return text
@@ -55,11 +44,11 @@ def _style(ctx: CommandContext | None, text: str, section: str) -> Callable[[byt
 
 
 def _start(text: str) -> int:
-    return _integer(text, "starting line number")
+    return parse_signed(text, "starting line number", low=_LOW, high=-_LOW - 1)
 
 
 def _increment(text: str) -> int:
-    return _integer(text, "line number increment")
+    return parse_signed(text, "line number increment", low=_LOW, high=-_LOW - 1)
 
 
 def _join(text: str) -> int:
@@ -80,8 +69,8 @@ class _Numbering:
     """The state of one run: the number, the section, the empty lines joined so far."""
 
     __slots__ = (
-        "blanks", "ctx", "delimiters", "format", "increment", "join", "number", "renumber", "section", "separator", "start",
-        "styles", "width",
+        "blanks", "ctx", "delimiters", "format", "increment", "join", "number", "renumber",
+        "section", "separator", "start", "styles", "width",
     )  # fmt: skip
 
     def __init__(self, ctx: CommandContext, args: Arguments) -> None:
@@ -110,7 +99,7 @@ class _Numbering:
         return {mark * 3: "header", mark * 2: "body", mark: "footer"}
 
     def prefix(self) -> bytes:
-        """The number as it is shown; counts on."""
+        """Return the number as it is shown, and count on."""
         if self.number is None:
             raise CommandError("line number overflow")
         digits = str(self.number)
@@ -163,9 +152,7 @@ class _Numbering:
                 ctx.stdout.write(b"".join(parts))
 
     def _is_simple(self, block: bytes) -> bool:
-        """Whether each line gets a number, or each one that is not empty, and there are no sections
-        in the block.
-        """
+        """Whether the block has no sections, and all its lines or all nonempty ones get numbers."""
         style = self.styles[self.section]
         if not (style == "t" or (style == "a" and self.join == 1)) or self.number is None:
             return False
@@ -249,8 +236,8 @@ class _Numbering:
       -w, --number-width=NUMBER       columns for the number (6)
           --help                      display this help and exit
 
-    STYLE is a (all lines), t (lines that are not empty), n (none) or pBRE (lines that match a basic expression).
-    Sections begin with a line of \\:\\:\\: (header), \\:\\: (body) or \\: (footer).
+    STYLE is a (all lines), t (lines that are not empty), n (none) or pBRE (lines that match a basic
+    expression). Sections begin with a line of \\:\\:\\: (header), \\:\\: (body) or \\: (footer).
     """,
 )
 def nl(ctx: CommandContext, args: Arguments) -> int:

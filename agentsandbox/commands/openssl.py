@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.streams import ByteReader, ByteWriter
 
 _DIGESTS = {
-    "md5": "MD5", "sha1": "SHA1", "sha224": "SHA2-224", "sha256": "SHA2-256", "sha384": "SHA2-384", "sha512": "SHA2-512",
-    "sha3-224": "SHA3-224", "sha3-256": "SHA3-256", "sha3-384": "SHA3-384", "sha3-512": "SHA3-512", "blake2b512": "BLAKE2B-512",
-    "blake2s256": "BLAKE2S-256",
+    "md5": "MD5", "sha1": "SHA1", "sha224": "SHA2-224", "sha256": "SHA2-256", "sha384": "SHA2-384",
+    "sha512": "SHA2-512", "sha3-224": "SHA3-224", "sha3-256": "SHA3-256", "sha3-384": "SHA3-384",
+    "sha3-512": "SHA3-512", "blake2b512": "BLAKE2B-512", "blake2s256": "BLAKE2S-256",
 }  # fmt: skip
 _HASHES = {"blake2b512": "blake2b", "blake2s256": "blake2s"}
 _PLACES = """
@@ -69,11 +69,10 @@ class _Openssl:
 
     def reader(self, args: Arguments) -> ByteReader:
         name = args.value("in")
-        return (
-            self.ctx.stdin
-            if name is None
-            else self.ctx.keep(self.ctx.fs.open(self.ctx.path(name), "r"))
-        )
+        return self.ctx.stdin if name is None else self.open(name)
+
+    def open(self, name: str) -> ByteReader:
+        return self.ctx.keep(self.ctx.fs.open(self.ctx.path(name), "r"))
 
     def digest(self, name: str, words: Sequence[str]) -> int:
         args = _parse("dgst", _DIGEST, words)
@@ -84,11 +83,7 @@ class _Openssl:
         output = self.writer(args)
         for operand in args.operands or [""]:
             try:
-                source = (
-                    self.ctx.keep(self.ctx.fs.open(self.ctx.path(operand), "r"))
-                    if operand
-                    else self.ctx.stdin
-                )
+                source = self.open(operand) if operand else self.ctx.stdin
                 result = self.compute(kind, args.value("hmac"), source)
             except OSError as error:
                 self.ctx.stderr.write(encode(f"{operand}: {os.strerror(error.errno or 5)}\n"))
@@ -105,17 +100,15 @@ class _Openssl:
 
     def compute(self, kind: str, key: str | None, source: ByteReader) -> bytes:
         algorithm = _HASHES.get(kind, kind.replace("-", "_"))
-        if key is None:
-            hasher = hashlib.new(algorithm, usedforsecurity=False)
-            for block in source.blocks():
-                self.ctx.budget.step()
-                hasher.update(block)
-            return hasher.digest()
-        keyed = hmac.new(encode(key), digestmod=algorithm)
+        hasher = (
+            hashlib.new(algorithm, usedforsecurity=False)
+            if key is None
+            else hmac.new(encode(key), digestmod=algorithm)
+        )
         for block in source.blocks():
             self.ctx.budget.step()
-            keyed.update(block)
-        return keyed.digest()
+            hasher.update(block)
+        return hasher.digest()
 
     def base64(self, words: Sequence[str], *, only_base64: bool) -> int:
         args = _parse("base64" if only_base64 else "enc", _ENCODE, words)
@@ -163,7 +156,8 @@ class _Openssl:
     Usage: openssl COMMAND [OPTION]... [FILE]...
     Digests, base64 and random bytes. Keys, certificates, ciphers and connections are not available.
 
-    openssl dgst [-sha256|-md5|…] [-r] [-hex|-binary] [-hmac KEY] [-out FILE] [FILE]...; also openssl md5, sha1, sha256, …
+    openssl dgst [-sha256|-md5|…] [-r] [-hex|-binary] [-hmac KEY] [-out FILE] [FILE]...
+    openssl md5, sha1, sha256, … [OPTION]... [FILE]...
     openssl base64 [-d] [-A] [-in FILE] [-out FILE]; also openssl enc -base64
     openssl rand [-hex|-base64] [-out FILE] NUM
     """,

@@ -25,7 +25,7 @@ _ROWS = 512
 
 
 def _delimiters(text: str) -> list[bytes]:
-    """The list of delimiters; `\\0` is an empty one."""
+    r"""Return the list of delimiters; `\0` is an empty one."""
     found: list[bytes] = []
     data = encode(text)
     at = 0
@@ -43,7 +43,7 @@ def _delimiters(text: str) -> list[bytes]:
 
 
 def _lines(ctx: CommandContext, source: ByteReader, end: bytes) -> Iterator[bytes]:
-    """Each line without its end, a block read at a time."""
+    """Yield each line without its end, reading a block at a time."""
 
     def parts() -> Iterator[list[bytes]]:
         for block in line_blocks(ctx.budget, source, end):

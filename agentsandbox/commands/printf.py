@@ -38,8 +38,10 @@ class _Rendering(Rendering):
 
       --help  display this help and exit
 
-    Escapes: \\" \\\\ \\a \\b \\c (no more output) \\e \\f \\n \\r \\t \\v \\NNN (octal) \\xHH \\uHHHH \\UHHHHHHHH
-    Conversions: %d %i %o %u %x %X %f %F %e %E %g %G %c %s %%, %b (escapes in the argument), %q (quoted for a shell)
+    Escapes: \\" \\\\ \\a \\b \\c (no more output) \\e \\f \\n \\r \\t \\v \\NNN (octal) \\xHH
+      \\uHHHH \\UHHHHHHHH
+    Conversions: %d %i %o %u %x %X %f %F %e %E %g %G %c %s %%, %b (escapes in the argument),
+      %q (quoted for a shell)
     """,
     raw=True,
 )

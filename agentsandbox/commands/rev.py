@@ -16,8 +16,9 @@ _INVALID = re.compile("[\udc80-\udcff]")
 
 
 def _before_nul(lines: list[str], held: list[str]) -> list[str]:
-    """The lines as rev sees them: what follows a NUL is lost with the end of its line, so that the
-    next line is `held` for it.
+    """Return the lines as `rev` sees them.
+
+    A NUL hides the rest of its line and the end of it, so that the next line is `held` for it.
     """
     found = []
     for line in lines[:-1]:

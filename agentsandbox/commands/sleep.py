@@ -15,7 +15,8 @@ from agentsandbox.errors import UsageError
     manners=Manners(COREUTILS, bytewise=True, long_options="help version"),
     usage="""
     Usage: sleep NUMBER[SUFFIX]...
-    Pause for NUMBER seconds; SUFFIX may be s, m (minutes), h (hours) or d (days). Several are added up.
+    Pause for NUMBER seconds; SUFFIX may be s, m (minutes), h (hours) or d (days). Several are added
+    up.
 
           --help  display this help and exit
     """,

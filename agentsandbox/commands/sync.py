@@ -1,6 +1,4 @@
-"""`sync` (POSIX 1003.1-2024, GNU coreutils): what is written is there at once, so there is nothing
-to wait for.
-"""
+"""`sync` (POSIX 1003.1-2024, GNU coreutils): check the files; all data is in place at once."""
 
 from __future__ import annotations
 

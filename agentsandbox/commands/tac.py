@@ -85,9 +85,8 @@ def tac(ctx: CommandContext, args: Arguments) -> int:
                 source.seek(0)  # type: ignore[attr-defined]
             data = read_all(ctx.budget, source)
         except IsADirectoryError:
-            ctx.warn(
-                f"{quote_always('standard input') if name == '-' else shown_name(name)}: read error: Invalid argument"
-            )
+            shown = quote_always("standard input") if name == "-" else shown_name(name)
+            ctx.warn(f"{shown}: read error: Invalid argument")
             continue
         except InputError:
             raise

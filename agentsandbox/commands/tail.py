@@ -55,9 +55,7 @@ def _count(text: str, unit: str) -> int:
 
 
 class _Part:
-    """Which part is wanted: `count` lines or bytes from the end, or everything from number `count`
-    on.
-    """
+    """The part to print: `count` lines or bytes from the end, or all from number `count` on."""
 
     __slots__ = ("count", "end", "from_start", "unit")
 
@@ -72,7 +70,7 @@ class _Part:
 
 
 def _size_of(source: ByteReader) -> int | None:
-    """The bytes from the position to the end of a file; None for what has no position."""
+    """Return the number of bytes up to the end of a file; None for a pipe or a device."""
     if not hasattr(source, "stat") or not hasattr(source, "seek"):
         return None
     try:
@@ -85,7 +83,7 @@ def _size_of(source: ByteReader) -> int | None:
 
 
 def _from_number(ctx: CommandContext, source: ByteReader, part: _Part) -> None:
-    """Everything from line or byte number `count` on."""
+    """Print everything from line or byte number `count` on."""
     skip = max(0, part.count - 1)
     for block in blocks(ctx.budget, source):
         if skip and part.unit == "bytes":
@@ -137,7 +135,7 @@ def _last_lines_of_file(ctx: CommandContext, source: ByteReader, part: _Part, si
 
 
 def _last_of_pipe(ctx: CommandContext, source: ByteReader, part: _Part) -> None:
-    """Keep the blocks that may still be wanted."""
+    """Read a pipe to its end, keeping the blocks that may belong to the last part."""
     waiting: deque[tuple[bytes, int]] = deque()
     total = size = 0
     by_lines = part.unit == "lines"
@@ -187,7 +185,7 @@ def _print_part(ctx: CommandContext, source: ByteReader, part: _Part) -> None:
 
 
 class _Follower:
-    """`tail -f`: prints what is appended to the files until the process is ended."""
+    """Implements `tail -f`: print data that is appended until the process ends."""
 
     __slots__ = ("by_name", "ctx", "files", "headers", "inodes", "last", "pid", "seconds")
 
@@ -200,14 +198,14 @@ class _Follower:
         self.headers = self.by_name = False
         self.seconds = 1.0
         self.pid: int | None = None
-        """The process with which it ends."""
+        """The process at whose end to stop."""
 
     @staticmethod
     def _inode(source: ByteReader | None) -> int:
         return source.stat().ino if source is not None and hasattr(source, "stat") else -1
 
     def run(self) -> int:
-        """Print what is appended as long as there are files; return the status."""
+        """Print appended data as long as there are files; return the status."""
         ctx = self.ctx
         while self.by_name or any(source is not None for source in self.files.values()):
             grown = False
@@ -283,6 +281,16 @@ def _seconds(text: str) -> float:
 _FOLLOW = (("descriptor",), ("name",))
 
 
+def _follows_name(args: Arguments) -> bool:
+    """Whether to follow names rather than open files, as the last of the options says."""
+    by_name = False
+    for key, value in args.given:
+        if key in ("follow", "f", "F"):
+            chosen = None if value is None else choose(value, "--follow", _FOLLOW)
+            by_name = key == "F" or chosen == "name"
+    return by_name
+
+
 @command(
     "tail",
     manners=Manners(
@@ -336,20 +344,11 @@ def tail(ctx: CommandContext, args: Arguments) -> int:
     pid = args.value("pid")
     if pid is not None and follow is None:
         ctx.stderr.write(b"tail: warning: PID ignored; --pid=PID is useful only when following\n")
-    how = "descriptor"
-    for key, value in args.given:
-        if key in ("follow", "f", "F"):
-            how = (
-                "name"
-                if key == "F"
-                else choose(value, "--follow", _FOLLOW)
-                if value is not None
-                else "descriptor"
-            )
+    by_name = _follows_name(args)
     if not part.count and not part.from_start and follow is None:
         return 0
     names = args.operands or ["-"]
-    if follow is not None and how == "name" and "-" in names:
+    if by_name and "-" in names:
         raise CommandError(f"cannot follow {quote_always('-')} by name")
     last_flag = args.last("quiet", "verbose")
     headers = last_flag == "verbose" or (last_flag is None and len(names) > 1)
@@ -373,9 +372,8 @@ def tail(ctx: CommandContext, args: Arguments) -> int:
             if part.unit == "bytes":
                 return 1
             if follow is not None:
-                ctx.warn(
-                    f"{_shown(name)}: cannot follow end of this type of file; giving up on this name"
-                )
+                wrong = "cannot follow end of this type of file; giving up on this name"
+                ctx.warn(f"{_shown(name)}: {wrong}")
             continue
         _print_part(ctx, source, part)
         last = name
@@ -387,6 +385,6 @@ def tail(ctx: CommandContext, args: Arguments) -> int:
         ctx.warn("no files remaining")
         return 1
     follower = _Follower(ctx, followed, last)
-    follower.headers, follower.by_name, follower.seconds = headers, how == "name", seconds
+    follower.headers, follower.by_name, follower.seconds = headers, by_name, seconds
     follower.pid = None if pid is None else _pid(pid)
     return follower.run()

@@ -14,9 +14,7 @@ _PIECE = 1024
 
 
 class _Item:
-    """A name, how many names must come before it, and which come after it (the latest first, as GNU
-    keeps them).
-    """
+    """A name, the number of names that must come before it, and the names after it."""
 
     __slots__ = ("after", "before", "name", "printed")
 
@@ -28,7 +26,7 @@ class _Item:
 
 
 def _read_items(ctx: CommandContext, data: bytes, shown: str) -> list[_Item]:
-    """All items in the order of their names."""
+    """Return all items in the order of their names."""
     ctx.budget.charge(16 * (data.count(b" ") + data.count(b"\n") + data.count(b"\t")))
     words = data.split()
     if len(words) % 2:
@@ -66,49 +64,25 @@ def _print_ready(ctx: CommandContext, items: list[_Item]) -> None:
         ctx.stdout.write(b"\n".join([item.name for item in ready]) + b"\n")
 
 
-class _LoopFinder:
-    """Walks the items in order, as often as needed, until a loop is closed: GNU's way, so that the
-    same loop is found.
-    """
-
-    __slots__ = ("ctx", "link", "loop")
-
-    def __init__(self, ctx: CommandContext) -> None:
-        self.ctx = ctx
-        self.loop: _Item | None = None
-        self.link: dict[_Item, _Item] = {}
-
-    def run(self, items: list[_Item]) -> None:
-        """Show one loop, and take a pair out of it."""
-        while not any(self._visit(item) for item in items):
-            self.ctx.budget.step()
-
-    def _visit(self, item: _Item) -> bool:
-        self.ctx.budget.step()
-        if item.before <= 0:
-            return False
-        if self.loop is None:
-            self.loop = item
-            return False
-        if self.loop not in item.after:
-            return False
-        if item not in self.link:
-            self.link[item] = self.loop
-            self.loop = item
-            return False
-        self._show(item, self.loop)
-        return True
-
-    def _show(self, last: _Item, target: _Item) -> None:
-        member: _Item | None = target
-        while member is not None:
-            self.ctx.budget.step()
-            self.ctx.warn(decode(member.name))
-            if member is last:
-                target.before -= 1
-                del last.after[len(last.after) - 1 - last.after[::-1].index(target)]
-                return
-            member = self.link.get(member)
+def _report_loop(ctx: CommandContext, items: list[_Item]) -> None:
+    """Print the members of one loop, and take the last of its pairs out of the order."""
+    previous: dict[_Item, _Item] = {}
+    for item in items:
+        if not item.printed:
+            ctx.budget.step(len(item.after) + 1)
+            previous.update(dict.fromkeys(item.after, item))
+    member = next(item for item in items if item.before)
+    seen: dict[_Item, None] = {}
+    while member not in seen:
+        ctx.budget.step()
+        seen[member] = None
+        member = previous[member]
+    members = list(seen)
+    loop = members[members.index(member) :]
+    for each in (loop[0], *reversed(loop[1:])):
+        ctx.warn(decode(each.name))
+    loop[0].before -= 1
+    previous[loop[0]].after.remove(loop[0])
 
 
 @command(
@@ -146,4 +120,4 @@ def tsort(ctx: CommandContext, args: Arguments) -> int:
         if all(item.printed for item in items):
             return ctx.status
         ctx.warn(f"{name}: input contains a loop:")
-        _LoopFinder(ctx).run(items)
+        _report_loop(ctx, items)

@@ -72,7 +72,7 @@ def _number(text: str, what: str) -> int:
 
 
 def _skipped_fields(args: Arguments) -> str:
-    """The last -f, or digits of all words behind it: they are one number."""
+    """Return the last -f; the digits of successive words are one number."""
     number = ""
     obsolete = True
     for key, value in args.given:
@@ -84,7 +84,7 @@ def _skipped_fields(args: Arguments) -> str:
 
 
 class _Compared:
-    """What of a line is compared: after some fields and some bytes, so many bytes, in any case."""
+    """The part of a line to compare: the fields and bytes to skip, the bytes to compare."""
 
     __slots__ = ("chars", "fields", "fold", "width")
 
@@ -99,7 +99,7 @@ class _Compared:
         self.fold = args.flag("ignore-case")
 
     def key(self) -> Callable[[bytes], bytes] | None:
-        """A function from a line to what is compared; None for all of it."""
+        """Return a function from a line to the part to compare; None for all of it."""
         fields, chars, width, fold = self.fields, self.chars, self.width, self.fold
         if not (fields or chars or fold) and width is None:
             return None
@@ -117,7 +117,7 @@ class _Compared:
         return key
 
     def runs(self, end: bytes) -> re.Pattern[bytes]:
-        """A pattern for two or more equal lines with an end before each of them and one behind."""
+        """Return a pattern for two or more equal lines, with a line end before and after each."""
         stop = b"\\x%02x" % end[0]
         blank, other = (
             (b"[ \\t]", b"[^ \\t\n]") if end == b"\n" else (b"[ \\t\\n]", b"[^ \\t\\n\\x00]")
@@ -167,10 +167,10 @@ class _Groups:
         self.line = b""
         """The first line of the group that is still open, with its end."""
         self.count = 0
-        """So many lines it has so far."""
+        """The number of its lines so far."""
 
     def read(self, source: ByteReader) -> None:
-        """All of the input."""
+        """Read all of the input."""
         end = self.options.end
         for block in line_blocks(self.budget, source, end):
             whole = block if block.endswith(end) else block + end
@@ -297,7 +297,8 @@ def _print_lines(
       -w, --check-chars=N        compare at most N bytes
           --help                 display this help and exit
 
-    A field is a run of blanks and the characters after it that are not blank. Fields are skipped before bytes.
+    A field is a run of blanks and the characters after it that are not blank. Fields are skipped
+    before bytes.
     """,
 )
 def uniq(ctx: CommandContext, args: Arguments) -> int:

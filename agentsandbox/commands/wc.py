@@ -71,7 +71,7 @@ def _count_words(budget: Budget, block: bytes) -> int:
 
 
 def _different(budget: Budget, text: str) -> set[str]:
-    """The characters of a long text."""
+    """Return the different characters of a long text."""
     found: set[str] = set()
     for start in range(0, len(text), _PIECE):
         budget.step(_PIECE // 256)
@@ -106,7 +106,7 @@ def _widest(block: bytes) -> int:
 
 
 def _count_bytewise(block: bytes, wanted: Sequence[str], counts: _Counts) -> None:
-    """What depends on characters, in the locale C: only ASCII is printable."""
+    """Count words and widths in the locale C, where only ASCII is printable."""
     counts.chars += len(block)
     if "words" in wanted:
         counts.words += len(block.translate(None, _NEITHER).split())
@@ -217,7 +217,8 @@ def _write(
     Usage: wc [OPTION]... [FILE]...
     Print newline, word and byte counts for each FILE, and a total line for several.
 
-    With no FILE, or when FILE is -, read standard input. A word is a run of characters between white space.
+    With no FILE, or when FILE is -, read standard input. A word is a run of characters between
+    white space.
 
       -c, --bytes             print the byte counts
       -m, --chars             print the character counts

@@ -12,16 +12,16 @@ _NAME = 15
 
 
 def running(ctx: CommandContext) -> list[Process]:
-    """All processes by number, the shell first."""
+    """Return all processes by number, the shell first."""
     scheduler = ctx.host.scheduler
     return sorted([scheduler.main, *scheduler.processes], key=lambda process: process.pid)
 
 
 def command_name(process: Process) -> str:
-    """The name of the program, without its directory and arguments."""
+    """Return the name of the program, without its directory and arguments."""
     return process.name.partition(" ")[0].rpartition("/")[2][:_NAME]
 
 
 def parent_pid(ctx: CommandContext, process: Process) -> int:
-    """The number of the process that started it: the shell's, or 1 for the shell itself."""
+    """Return the number of the parent: the shell, or 1 for the shell itself."""
     return 1 if process is ctx.host.scheduler.main else ctx.host.scheduler.main.pid

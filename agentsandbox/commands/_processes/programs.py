@@ -37,7 +37,10 @@ def _problem_of_file(ctx: CommandContext, path: str) -> int:
 def find_problem(
     ctx: CommandContext, name: str, env: Mapping[str, str] | None = None, cwd: str | None = None
 ) -> int:
-    """Why `name` cannot be run (an errno), 0 if it can: a path, or a file on the PATH of `env`."""
+    """Return why `name` cannot be run (an errno), 0 if it can.
+
+    `name` is a path, or a file on the PATH of `env`.
+    """
     base = ctx.cwd if cwd is None else cwd
     if not name:
         return errno.ENOENT
@@ -59,9 +62,7 @@ def find_problem(
 
 
 def problem_status(problem: int) -> tuple[str, int]:
-    """The reason in words, and the status: 127 for what is not there, 126 for what cannot be
-    run.
-    """
+    """Return (reason, status): 127 for a missing program, 126 for one that cannot be run."""
     return os.strerror(problem), 127 if problem == errno.ENOENT else 126
 
 

@@ -11,8 +11,9 @@ if TYPE_CHECKING:
 
 
 def choose(value: str, option: str, choices: Sequence[Sequence[str]]) -> str:
-    """The first spelling of the choice that `value` names or abbreviates; `choices` are lists of
-    synonyms.
+    """Return the first spelling of the choice that `value` names or abbreviates.
+
+    `choices` are lists of synonyms.
     """
     candidates = []
     for synonyms in choices:
@@ -32,5 +33,5 @@ def choose(value: str, option: str, choices: Sequence[Sequence[str]]) -> str:
 
 
 def choice_of(option: str, choices: Sequence[Sequence[str]]) -> Callable[[str], str]:
-    """A reader of the option's value, as `@command(values=…)` wants it."""
+    """Return a reader of the option's value, for `@command(values=…)`."""
     return lambda value: choose(value, option, choices)

@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     Ranges = list[tuple[int, int]]
 
 LAST = 2**62
-"""Stands for "to the end"."""
+"""Means "to the end"."""
 
 _TOO_LARGE = 2**64 - 2
 _RANGE = re.compile(r"([0-9]*)(-?)([0-9]*)\Z")
 
 
 def _wording(fields: bool) -> tuple[str, str, str]:
-    """(numbered from 1, invalid, too large) for fields or for positions."""
+    """Return the wording of errors (numbered from 1, invalid, too large)."""
     if fields:
         return "fields are numbered from 1", "invalid field value", "field number"
     return (
@@ -30,7 +30,7 @@ def _wording(fields: bool) -> tuple[str, str, str]:
 
 
 def _parse_range(text: str, rest: str, fields: bool) -> tuple[int, int]:
-    """The range that `text` is; `rest` is all of the list from there on."""
+    """Return the range that `text` means; `rest` is the list from there on."""
     from_one, invalid, offset = _wording(fields)
     found = _RANGE.match(text)
     if found is None:
@@ -55,7 +55,7 @@ def _parse_range(text: str, rest: str, fields: bool) -> tuple[int, int]:
 
 
 def parse_ranges(text: str, *, fields: bool, complement: bool, all_of_dash: bool = False) -> Ranges:
-    """The list as ascending ranges that do not overlap; adjacent ones stay apart."""
+    """Return the list as ascending ranges that do not overlap; adjacent ones stay apart."""
     if all_of_dash and text == "-":
         return [(1, LAST)]
     found = sorted(

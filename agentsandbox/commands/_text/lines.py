@@ -60,8 +60,9 @@ def line_blocks(
 
 
 def lines(budget: Budget, source: ByteReader, end: bytes = b"\n") -> Iterator[bytes]:
-    """Each line without its `end`, a step each. Reads ahead: for commands that take all of their
-    input.
+    """Yield each line without its `end`, a step each.
+
+    It reads ahead, so it is for commands that read all of their input.
     """
     for block in line_blocks(budget, source, end):
         for line in split_lines(block, end):
@@ -72,7 +73,7 @@ def lines(budget: Budget, source: ByteReader, end: bytes = b"\n") -> Iterator[by
 
 
 def split_lines(block: bytes, end: bytes = b"\n") -> list[bytes]:
-    """The lines of a block without their `end`."""
+    """Return the lines of a block without their `end`."""
     parts = block.split(end)
     if not parts[-1]:
         parts.pop()
@@ -80,8 +81,9 @@ def split_lines(block: bytes, end: bytes = b"\n") -> list[bytes]:
 
 
 def short_blocks(budget: Budget, source: ByteReader) -> Iterator[bytes]:
-    """As `source.line_blocks()`, the event loop running between them: smaller ones where there is
-    one.
+    """Yield blocks of whole lines, letting the event loop run between them.
+
+    Where there is an event loop, the blocks are smaller.
     """
     for block in source.line_blocks():
         start = 0
@@ -99,8 +101,9 @@ def short_blocks(budget: Budget, source: ByteReader) -> Iterator[bytes]:
 
 
 def growing_blocks(blocks: Iterable[bytes]) -> Iterator[bytes]:
-    """The blocks in pieces, small ones first: for who may stop soon. A block that holds NUL stays
-    whole, as it makes a file binary.
+    """Yield the blocks in pieces, small ones first, for readers that may stop early.
+
+    A block with a NUL, which makes a file binary, stays whole.
     """
     size = _SMALL_PIECE
     for block in blocks:
@@ -118,7 +121,7 @@ def growing_blocks(blocks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def split_all(budget: Budget, data: bytes, end: bytes = b"\n") -> list[bytes]:
-    """As `split_lines`, of any amount, in pieces."""
+    """Return the lines of data of any size, split piece by piece."""
     found: list[bytes] = []
     start = 0
     while start < len(data):
@@ -135,8 +138,9 @@ def is_regular(source: ByteReader) -> bool:
 
 
 def read_all(budget: Budget, source: ByteReader) -> bytes:
-    """Everything up to the end; limited like any value unless it is a file, which has a limit of
-    its own.
+    """Return everything up to the end.
+
+    A pipe is limited like any value; a file has a limit of its own.
     """
     if is_regular(source):
         return source.read()
@@ -152,14 +156,15 @@ def read_all(budget: Budget, source: ByteReader) -> bytes:
 
 
 def shown_name(name: str) -> str:
-    """A file's name as the coreutils show it before a reason: quoted where a shell would need that,
-    or for a colon.
+    """Return a file's name as the coreutils show it before a reason.
+
+    It is quoted if a shell would need that, or if it holds a colon.
     """
     return quote_always(name) if ":" in name else quote_as(name, "shell-escape")
 
 
 def inputs(ctx: CommandContext, names: Sequence[str]) -> Iterator[tuple[str, ByteReader]]:
-    """As `ctx.inputs`, with names shown as the coreutils show them."""
+    """Yield (name, reader) of each file, reporting failures as the coreutils do."""
     for name in names or ("-",):
         try:
             source = ctx.open_input(name)

@@ -27,8 +27,9 @@ __all__ = [
 
 
 def style_of_environment(ctx: CommandContext) -> str | None:
-    """The one of `STYLES` that QUOTING_STYLE names or abbreviates; a warning and None for any other
-    text.
+    """Return the one of `STYLES` that QUOTING_STYLE names or abbreviates.
+
+    Any other text gives a warning and None.
     """
     text = ctx.env.get("QUOTING_STYLE")
     if text is None or text in STYLES:

@@ -29,7 +29,7 @@ _OUT_OF_RANGE = "Numerical result out of range"
 
 
 def _multiplier(suffix: str, allowed: str) -> int | None:
-    """What a suffix multiplies by; None when it is not one of those allowed."""
+    """Return the factor of a suffix; None for one that is not allowed."""
     if not suffix:
         return 1
     letter, rest = suffix[0], suffix[1:]
@@ -56,8 +56,9 @@ def parse_size(
     high: int = MAX_SIZE,
     status: int = 1,
 ) -> int:
-    """The number that `text` names; "invalid WHAT: ‘text’" when there is none, or none between
-    `low` and `high`.
+    """Return the number that `text` names, between `low` and `high`.
+
+    Anything else raises "invalid WHAT: ‘text’".
     """
     found = _SIZE.match(text)
     multiplier = _multiplier(found[4], suffixes) if found is not None else None
@@ -72,7 +73,7 @@ def parse_size(
 
 
 def parse_signed(text: str, what: str, *, low: int, high: int) -> int:
-    """As `parse_number`, of numbers that may be negative."""
+    """Return a number that may be negative, as `parse_number` does."""
     found = _NEGATIVE.match(text)
     if found is None:
         return parse_number(text, what, low=low, high=high)
@@ -87,5 +88,5 @@ def parse_signed(text: str, what: str, *, low: int, high: int) -> int:
 def parse_number(
     text: str, what: str, *, low: int = 0, high: int = MAX_SIZE, status: int = 1
 ) -> int:
-    """As `parse_size`, without suffixes."""
+    """Return a number without suffixes, as `parse_size` does."""
     return parse_size(text, what, suffixes="", low=low, high=high, status=status)

@@ -45,14 +45,14 @@ def _parts_key(text: bytes) -> bytes:
 
 
 def _template(pieces: Sequence[bytes]) -> bytes:
-    """A key of what stands between numbers, with a place for each number."""
+    """Return a key of the text between numbers, with a place for each number."""
     *before, last = [piece.translate(_RANKS).replace(b"%", b"%%") for piece in pieces]
     key = b"".join([piece + _END + b"%b" for piece in before])
     return key + (last + _END + b"\0" if last else b"") + _END
 
 
 def _suffix(text: bytes) -> int:
-    """Where the suffixes of a file's name begin: its end, if it has none."""
+    """Return the position of the suffixes of a file's name, its end if it has none."""
     for found in _SUFFIX.finditer(text):
         if found.end() == len(text):
             return found.start()
@@ -60,17 +60,18 @@ def _suffix(text: bytes) -> int:
 
 
 def _border(name: bytes) -> bytes:
-    """What stands before the key of suffixes: a 0 at the end of a name compares as nothing, but
-    ends its characters.
+    """Return the bytes before the key of suffixes.
+
+    A 0 at the end of a name compares as nothing, but ends its characters.
     """
     return _END if name[-1:].isdigit() else b""
 
 
 def version_key(text: str | bytes) -> bytes:
-    """A key by which texts sort as versions; equal for "1.0" and "1.00".
+    """Return a key by which texts sort as versions; equal for "1.0" and "1.00".
 
-    It is that of the name without suffixes, and behind it that of the suffixes: they only decide
-    where all before is equal.
+    The key of the name without suffixes comes first, then that of the suffixes, which decide only
+    if all before is equal.
     """
     data = encode(text) if isinstance(text, str) else text
     if not data:
@@ -87,7 +88,7 @@ def version_key(text: str | bytes) -> bytes:
 
 
 class _Numbers(dict[bytes, bytes]):
-    """What stands for digits in a key, remembered."""
+    """The keys of numbers by their digits."""
 
     def __missing__(self, digits: bytes) -> bytes:
         number = self[digits] = _number(digits)
@@ -110,8 +111,10 @@ class _Templates(dict[bytes, tuple[bytes, int]]):
 
 
 def version_keys(texts: Sequence[bytes]) -> list[bytes]:
-    """The keys of many texts: most differ from others in their numbers only, as "v1.2.3" and
-    "v1.10.0" do.
+    """Return the keys of many texts.
+
+    Most texts differ from others in their numbers only, as "v1.2.3" and "v1.10.0" do, so the rest
+    of a key is made once.
     """
     joined = b"\n".join(texts)
     if joined.count(b"\n") != len(texts) - 1 or b"" in texts or b"." in texts or b".." in texts:

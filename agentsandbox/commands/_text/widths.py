@@ -25,7 +25,7 @@ def character_width(character: str) -> int:
 
 
 def text_width(text: str) -> int:
-    """The columns of a text; what does not print takes none."""
+    """Return the columns of a text; characters that do not print take none."""
     if text.isascii() and text.isprintable():
         return len(text)
     if len(text) < _LONG:

@@ -36,7 +36,7 @@ def _digits(text: str) -> int | None:
 
 
 def find_account(ctx: CommandContext, name: str) -> Account | None:
-    """The user of that name, or of that number; None if there is none."""
+    """Return the user of that name or number, None for an unknown one."""
     groups = _table(ctx, "/etc/group")
     names = {_digits(fields[2]): fields[0] for fields in groups if len(fields) > 2}
     wanted = _digits(name.removeprefix("+"))
@@ -59,6 +59,6 @@ def find_account(ctx: CommandContext, name: str) -> Account | None:
 
 
 def own_account(ctx: CommandContext) -> Account:
-    """The user that everything in the sandbox runs as."""
+    """Return the user that everything in the sandbox runs as."""
     found = find_account(ctx, str(_OWN_ID))
     return found or Account(ctx.host.user, _OWN_ID, [(_OWN_ID, ctx.host.user)])

@@ -52,7 +52,7 @@ def _read_lines(ctx: CommandContext, names: Sequence[str], *, tables: bool = Tru
 
 
 def _filled_lines(found: Iterable[str], *, kept: bool) -> Iterator[str]:
-    """The lines in which something stands, and with `kept` empty ones for the others."""
+    """Yield the lines that are not blank; with `kept`, blank lines as empty ones."""
     for line in found:
         if line.strip(_BLANKS):
             yield line
@@ -61,7 +61,7 @@ def _filled_lines(found: Iterable[str], *, kept: bool) -> Iterator[str]:
 
 
 def _shown_pieces(ctx: CommandContext, text: str) -> Iterator[str]:
-    """A text with the numbers of bytes that are no characters, piece by piece."""
+    """Yield a text in pieces, with invalid bytes as their numbers."""
     for start in range(0, len(text), _PIECE):
         ctx.budget.step(_PIECE // 1024)
         piece = text[start : start + _PIECE]

@@ -11,7 +11,6 @@ from agentsandbox.contract.manners import Manners
 
 _PARTS = re.compile(rb"\t|\x08|[^\t\x08]+")
 _LINE = re.compile(rb"[^\n]*\n|[^\n]+")
-_INDENT = re.compile(rb"[ \t]*")
 _ROOM = 1 << 22
 """Bytes that a block may become in one go."""
 
@@ -50,7 +49,8 @@ def _expand_line(ctx: CommandContext, line: bytes, stops: TabStops) -> bytes:
     With no FILE, or when FILE is -, read standard input.
 
       -i, --initial     convert only tabs before the first character that is not blank
-      -t, --tabs=LIST   tab stops every N columns (8), or at those of a LIST; the last may be /N or +N
+      -t, --tabs=LIST   tab stops every N columns (8), or at the columns of a LIST, of which the
+                        last may be /N or +N
           --help        display this help and exit
     """,
 )
@@ -63,7 +63,7 @@ def expand(ctx: CommandContext, args: Arguments) -> int:
             ctx.stdout.write(block)
         elif initial or not stops.every or size > _ROOM or b"\b" in block or b"\r" in block:
             for line in _LINE.findall(block):
-                end = _INDENT.match(line).end() if initial else len(line)  # type: ignore[union-attr]
+                end = len(line) - len(line.lstrip(b" \t")) if initial else len(line)
                 ctx.stdout.write(_expand_line(ctx, line[:end], stops) + line[end:])
         else:
             ctx.budget.charge(size)

@@ -54,7 +54,7 @@ def mkdir(ctx: CommandContext, args: Arguments) -> int:
 
 
 class _Mode:
-    """The permissions that `-m` asks for; `spoken` are the bits that it speaks of."""
+    """The permissions that `-m` asks for; `spoken` are the bits that it sets or clears."""
 
     __slots__ = ("spoken", "wanted")
 
@@ -63,9 +63,7 @@ class _Mode:
         self.spoken = 0o7777 & ~(change(0o7777, _DIRECTORY) ^ change(0, _DIRECTORY))
 
     def make(self, ctx: CommandContext, path: str) -> None:
-        """Make a directory with them; as GNU's, with fewer at first where special bits are asked
-        for.
-        """
+        """Make a directory with these permissions, at first without the special ones."""
         careful = self.spoken & 0o6000 or self.wanted & 0o1000
         ctx.fs.mkdir(path, self.wanted & ~(0o6022 if careful else 0o6000))
         made = ctx.fs.stat(path).permissions
@@ -119,9 +117,8 @@ def _make_with_parents(ctx: CommandContext, name: str, mode: _Mode | None, verbo
             else:
                 ctx.fs.mkdir(path, 0o777 & ~ctx.umask | (0 if last else 0o300))
         except OSError as error:
-            ctx.warn(
-                f"cannot create directory {quote(name if last else here)}: {describe_os_error(error, '')}"
-            )
+            shown = quote(name if last else here)
+            ctx.warn(f"cannot create directory {shown}: {describe_os_error(error, '')}")
             return
         if verbose:
             ctx.print(f"{ctx.name}: created directory {quote_always(name if last else here)}")

@@ -35,7 +35,7 @@ def mkfifo(ctx: CommandContext, args: Arguments) -> int:
 
 
 def fifo_mode(ctx: CommandContext, args: Arguments) -> int:
-    """The mode that `--mode` gives, or the usual one."""
+    """Return the mode that `--mode` gives, or the default."""
     text = args.value("mode")
     if text is None:
         return 0o666 & ~ctx.umask

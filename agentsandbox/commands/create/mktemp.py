@@ -23,8 +23,8 @@ _ATTEMPTS = 1000
     ),
     usage="""
     Usage: mktemp [OPTION]... [TEMPLATE]
-    Make a temporary file and print its name. TEMPLATE holds at least three X in a row, which are replaced; it is
-    tmp.XXXXXXXXXX in $TMPDIR or /tmp if not given.
+    Make a temporary file and print its name. TEMPLATE holds at least three X in a row, which are
+    replaced; it is tmp.XXXXXXXXXX in $TMPDIR or /tmp if not given.
 
       -d, --directory     make a directory
       -u, --dry-run       make nothing, only print a name
@@ -62,7 +62,7 @@ def mktemp(ctx: CommandContext, args: Arguments) -> int:
 
 
 def _choose_directory(ctx: CommandContext, args: Arguments, template: str) -> str | None:
-    """The directory that the template is relative to; None for the current one."""
+    """Return the directory that the template is relative to; None for the current one."""
     given = bool(args.operands)
     directory = args.value(args.last("p", "tmpdir") or "p")
     tmpdir = ctx.env.get("TMPDIR") or ""
@@ -80,7 +80,7 @@ def _choose_directory(ctx: CommandContext, args: Arguments, template: str) -> st
 
 
 def _split(template: str, suffix: str | None) -> tuple[str, str, int]:
-    """(template up to its last X, what follows, how many X there are)."""
+    """Return (template up to its last X, suffix, number of X)."""
     if suffix is None:
         cut = template.rfind("X") + 1
         suffix = template[cut:] if cut else ""

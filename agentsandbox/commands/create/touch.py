@@ -64,8 +64,10 @@ def touch(ctx: CommandContext, args: Arguments) -> int:
     for name in args.operands:
         ctx.budget.step()
         if name != "-":
-            _touch(ctx, name, times, access=access or not change, change=change or not access, follow=follow, create=create,
-                   quiet=args.flag("no-create"))  # fmt: skip
+            _touch(
+                ctx, name, times, access=access or not change, change=change or not access,
+                follow=follow, create=create, quiet=args.flag("no-create"),
+            )  # fmt: skip
     return ctx.status
 
 
@@ -91,7 +93,6 @@ def _touch(
             now = ctx.host.clock()
             times = (now, now)
             if access and change:
-                message = "setting times of"
                 _set_present_time(ctx, path, follow=follow)
                 return
         message = "setting times of"
@@ -106,30 +107,24 @@ def _touch(
             follow=follow,
         )
     except OSError as error:
-        if (
-            isinstance(error, FileNotFoundError)
-            and not create
-            and (follow or message == "setting times of")
-        ):
-            if (
-                not follow
-                and not quiet
-                and not (name and ctx.fs.exists(ctx.path(name), follow=False))
-            ):
-                ctx.warn(f"setting times of {quote_always(name)}: {describe_os_error(error, '')}")
-            return
-        refusal = (
-            _refusal_of_writing(ctx, name) if message == "setting times of" and create else None
-        )
-        if refusal is not None:
-            message, error = "cannot touch", refusal
+        missing = isinstance(error, FileNotFoundError) and not create
         if name.endswith("/") and isinstance(error, IsADirectoryError):
             message, error = "setting times of", _error_of(ctx, name)
-        ctx.warn(f"{message} {quote_always(name)}: {describe_os_error(error, '')}")
+        if not missing or (not follow and not quiet):
+            ctx.warn(f"{message} {quote_always(name)}: {describe_os_error(error, '')}")
+
+
+def _error_of(ctx: CommandContext, name: str) -> OSError:
+    """Return why a name with a slash at its end is no directory."""
+    try:
+        ctx.fs.stat(ctx.path(name))
+    except OSError as error:
+        return error
+    return NotADirectoryError(errno.ENOTDIR, "")
 
 
 def _set_present_time(ctx: CommandContext, path: str, *, follow: bool) -> None:
-    """Even the file of somebody else takes the present time from all who may write to it."""
+    """Set both times to now, which needs no more than permission to write."""
     now = ctx.host.clock()
     try:
         ctx.fs.utime(path, now, atime=now, follow=follow)
@@ -138,28 +133,8 @@ def _set_present_time(ctx: CommandContext, path: str, *, follow: bool) -> None:
             raise PermissionError(errno.EACCES, "") from None
 
 
-def _refusal_of_writing(ctx: CommandContext, name: str) -> OSError | None:
-    """Why the file could not even be opened, which is then what messages speak of."""
-    try:
-        ctx.fs.open(ctx.path(name), "a").release()
-    except IsADirectoryError:
-        return None
-    except OSError as error:
-        return error
-    return None
-
-
-def _error_of(ctx: CommandContext, name: str) -> OSError:
-    """Why a name with a slash at its end is no directory."""
-    try:
-        ctx.fs.stat(ctx.path(name))
-    except OSError as error:
-        return error
-    return NotADirectoryError(errno.ENOTDIR, "")
-
-
 def _choose_times(ctx: CommandContext, args: Arguments) -> tuple[float, float] | None:
-    """(access, change) as asked for; None for now."""
+    """Return the times of (access, change) that are asked for; None for now."""
     for given in args.values("t"):
         _check_stamp(given, ctx.host.clock(), ctx.env.get("TZ", ""))
     sources = [args.flag("t"), args.flag("date") or args.flag("reference")]
@@ -172,9 +147,8 @@ def _choose_times(ctx: CommandContext, args: Arguments) -> tuple[float, float] |
         try:
             info = ctx.fs.stat(ctx.path(reference), follow=not args.flag("no-dereference"))
         except OSError as error:
-            raise CommandError(
-                f"failed to get attributes of {quote_always(reference)}: {describe_os_error(error, '')}"
-            ) from None
+            failed = f"failed to get attributes of {quote_always(reference)}"
+            raise CommandError(f"{failed}: {describe_os_error(error, '')}") from None
         times = (info.atime, info.mtime)
     text = args.value("date")
     if text is not None:
@@ -201,7 +175,7 @@ def _check_stamp(text: str, now: float, zone: str) -> int:
 
 
 def _parse_stamp(text: str, now: float, zone: str) -> int | None:
-    """[[CC]YY]MMDDhhmm[.ss] as seconds since the epoch."""
+    """Return [[CC]YY]MMDDhhmm[.ss] as seconds since the epoch."""
     found = _STAMP.fullmatch(text)
     if found is None:
         return None
@@ -214,13 +188,9 @@ def _parse_stamp(text: str, now: float, zone: str) -> int | None:
         year = int(given) + (1900 if int(given) > 68 else 2000)
     else:
         year = Moment(nanoseconds(now), zone).year
-    if not (
-        1 <= month <= 12
-        and 1 <= day <= _DAYS[month - 1]
-        and hour < 24
-        and minute < 60
-        and second < 61
-    ):
+    if not 1 <= month <= 12 or not 1 <= day <= _DAYS[month - 1]:
+        return None
+    if hour > 23 or minute > 59 or second > 60:
         return None
     if month == 2 and day == 29 and (year % 4 or (year % 100 == 0 and year % 400)):
         return None

@@ -28,7 +28,8 @@ from agentsandbox.errors import CommandError, UsageError
       -c, --no-create       do not make files
       -r, --reference=RFILE base the size on that of RFILE
       -s, --size=SIZE       set the size, in units such as K, M, KB; with a prefix change it:
-                              + extend by, - reduce by, < at most, > at least, / round down to, % round up to a multiple of
+                              + extend by, - reduce by, < at most, > at least,
+                              / round down to, % round up to a multiple of
           --help            display this help and exit
     """,
 )

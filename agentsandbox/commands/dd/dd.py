@@ -76,7 +76,7 @@ class _Copy:
     # opening
 
     def open(self) -> bool:
-        """Open both files; false if there is nothing to copy after all."""
+        """Open both files; return whether the input can be read."""
         options, ctx = self.options, self.ctx
         readable = True
         if options.input is not None:
@@ -152,7 +152,7 @@ class _Copy:
     # reading
 
     def skip(self) -> None:
-        """Leave out what `skip` says; a message when there is less than that."""
+        """Skip the start of the input; a warning if it is shorter than that."""
         left = self.options.skip * (
             1 if "skip_bytes" in self.options.input_flags else self.options.input_size
         )
@@ -189,11 +189,9 @@ class _Copy:
         in_bytes = "count_bytes" in options.input_flags
         while left is None or left > 0:
             self.ctx.budget.step()
-            size = (
-                options.input_size
-                if left is None or not in_bytes
-                else min(options.input_size, left)
-            )
+            size = options.input_size
+            if left is not None and in_bytes:
+                size = min(size, left)
             got = self._copy_block(size)
             if not got:
                 break
@@ -206,7 +204,7 @@ class _Copy:
         self._finish()
 
     def _copy_block(self, size: int) -> int:
-        """Read one block, convert it and pass it on; the number of bytes read."""
+        """Read one block, convert it and pass it on; return the number of bytes read."""
         whole = "fullblock" in self.options.input_flags or isinstance(self.source, File)
         got = 0
         pieces: list[bytes] = []
@@ -274,7 +272,7 @@ class _Copy:
         return data
 
     def _block(self, data: bytes) -> bytes:
-        """Lines as records of fixed size: filled with blanks, or cut."""
+        """Return lines as records of fixed size, filled with blanks or cut."""
         size = self.options.record_size
         self.ctx.budget.charge(size * (data.count(b"\n") + 1))
         parts: list[bytes] = []
@@ -294,7 +292,7 @@ class _Copy:
         return b"".join(parts)
 
     def _unblock(self, data: bytes) -> bytes:
-        """Records of fixed size as lines: without the blanks at their end."""
+        """Return records of fixed size as lines, without the blanks at their end."""
         size = self.options.record_size
         parts: list[bytes] = []
         position = 0
@@ -345,7 +343,7 @@ class _Copy:
         self._synchronize()
 
     def _synchronize(self) -> bool:
-        """Whether what is written could be put on a disk, if that was asked for."""
+        """Whether the output can be synchronized, if that was asked for."""
         if isinstance(self.target, File) or not self.options.conversions & {"fdatasync", "fsync"}:
             return True
         shown = self.options.output if self.options.output is not None else "standard output"
@@ -371,11 +369,12 @@ class _Copy:
     # statistics
 
     def report(self) -> None:
-        """The statistics, as far as they are asked for."""
+        """Write the statistics, unless `status` forbids it."""
         status = self.options.status
         if status == "none":
             return
-        lines = f"{self.full_in}+{self.part_in} records in\n{self.full_out}+{self.part_out} records out\n"
+        lines = f"{self.full_in}+{self.part_in} records in\n"
+        lines += f"{self.full_out}+{self.part_out} records out\n"
         if self.truncated:
             lines += f"{self.truncated} truncated record{'' if self.truncated == 1 else 's'}\n"
         if status != "noxfer":
@@ -393,7 +392,7 @@ class _Copy:
 
 
 def _rate(speed: float) -> str:
-    """Bytes a second in units of at least a kilobyte: "0.4 kB", "62.5 MB", "105 MB"."""
+    """Return bytes a second in units of at least a kilobyte: "0.4 kB", "62.5 MB", "105 MB"."""
     power = 1
     while speed >= 1000 ** (power + 1) and power < 8:
         power += 1
@@ -403,7 +402,7 @@ def _rate(speed: float) -> str:
 
 
 def _human(size: int, base: int) -> str:
-    """To the nearest: "3.1 MB", "3.0 MiB"."""
+    """Return a size, rounded: "3.1 MB", "3.0 MiB"."""
     if size < base:
         return f"{size} B"
     value, power = float(size), 0

@@ -50,7 +50,7 @@ class DdOptions:
         """The size of records for conv=block and conv=unblock."""
         changing = self.conversions & {"block", "unblock", "lcase", "ucase", "swab"}
         self.one_buffer = bool(self.sizes["bs"]) and not changing
-        """Whether what is read is written as it comes."""
+        """Whether blocks are written as they are read."""
         if not self.record_size:
             self.conversions -= {"block", "unblock"}
         if "append" in self.output_flags and "notrunc" not in self.conversions:

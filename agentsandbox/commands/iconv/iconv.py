@@ -8,39 +8,21 @@ import re
 
 from agentsandbox.commands._suites import GLIBC
 from agentsandbox.commands._text.encoding_names import find_encoding, list_names
-from agentsandbox.commands._text.lines import read_all
 from agentsandbox.commands.iconv.letters import replacements
 from agentsandbox.contract.command import Arguments, CommandContext, command
 from agentsandbox.contract.manners import Manners
 from agentsandbox.errors import CommandError
-from agentsandbox.kernel.streams import ByteWriter, InputError, encode
+from agentsandbox.kernel.streams import Buffer, InputError, encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.kernel.streams import ByteWriter
 
 _MARKS = {"utf-16": codecs.BOM_UTF16_LE, "utf-32": codecs.BOM_UTF32_LE}
 _PIECE = 4096
-"""Bytes that are decoded at a time after an error: what follows one is copied."""
+"""Bytes that are decoded at a time after an error, as the rest is copied then."""
 _NO_TARGET = "utf-7"
-"""Python writes it in another of the forms that are allowed."""
-
-
-class _Output(ByteWriter):
-    """The file of -o, which is made when something is written."""
-
-    def __init__(self, ctx: CommandContext, name: str) -> None:
-        self._ctx = ctx
-        self._name = name
-        self._file: ByteWriter | None = None
-
-    def write(self, data: bytes) -> None:
-        if not data:
-            return
-        if self._file is None:
-            try:
-                self._file = self._ctx.fs.open(
-                    self._ctx.path(self._name), "w", permissions=0o666 & ~self._ctx.umask
-                )
-            except OSError as error:
-                raise CommandError(f"cannot open output file: {error.strerror}") from None
-        self._file.write(data)
+"""Python writes another of the allowed forms than glibc."""
 
 
 class _Conversion:
@@ -59,7 +41,7 @@ class _Conversion:
         self.ctx = ctx
         self.decoder = codecs.getincrementaldecoder(source.replace("ucs-2", "utf-16"))("strict")
         self.unmarked = source if source in _MARKS else None
-        """The source, while it is not known in which order its bytes are."""
+        """The source, as long as its byte order is unknown."""
         self.start = b""
         self.omitted = False
         self.target = target
@@ -74,7 +56,7 @@ class _Conversion:
         )
 
     def encode(self, text: str) -> bytes:
-        """The text in the target; UnicodeEncodeError if that lacks a character."""
+        """Return the text in the target; UnicodeEncodeError if that lacks a character."""
         if self.narrow and max(text, default="") > "\uffff":
             raise UnicodeEncodeError("ucs-2", text, 0, len(text), "no pairs")
         return text.encode(self.encoding, "strict")
@@ -103,9 +85,7 @@ class _Conversion:
                         "incomplete character or shift sequence at end of buffer"
                     ) from None
                 if not self.omit:
-                    raise CommandError(
-                        f"illegal input sequence at position {self.position - pending + error.start}"
-                    ) from None
+                    raise self.illegal(self.position - pending + error.start) from None
                 self.omitted = True
                 self.ctx.budget.step()
                 skipped = max(0, error.end - pending)
@@ -124,7 +104,7 @@ class _Conversion:
     def _decode_before(
         self, error: UnicodeDecodeError, state: tuple[bytes, int], data: bytes
     ) -> str:
-        """Decode what stands before an error; the decoder keeps its shift state."""
+        """Decode the bytes before an error; the decoder keeps its shift state."""
         self.decoder.setstate(state if error.start else (b"", state[1]))
         try:
             text = self.decoder.decode(data, True)
@@ -134,9 +114,7 @@ class _Conversion:
         return text
 
     def _unmark(self, source: str, data: bytes) -> bytes:
-        """The data without its byte order mark, which decides about the order; little end first
-        without one.
-        """
+        """Remove the byte order mark, which sets the byte order (little-endian without one)."""
         self.unmarked = None
         marks = {
             "utf-16": (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE),
@@ -168,21 +146,21 @@ class _Conversion:
         self.output.write(b"".join(parts))
 
     def instead(self, character: str, text: str, done: int, parts: list[bytes]) -> bytes:
-        """What stands for a character that the target lacks."""
+        """Return the replacement of a character that the target lacks."""
         if self.transliterate:
-            for text_instead in (
-                *replacements(character, in_unicode=not self.ctx.is_bytewise()),
-                "?",
-            ):
+            in_unicode = not self.ctx.is_bytewise()
+            for text_instead in (*replacements(character, in_unicode=in_unicode), "?"):
                 with contextlib.suppress(UnicodeEncodeError):
                     return self.encode(text_instead)
         if self.omit:
             self.omitted = True
             return b""
         self.output.write(b"".join(parts))
-        raise CommandError(
-            f"illegal input sequence at position {self.position + len(encode(text[:done]))}"
-        )
+        raise self.illegal(self.position + len(encode(text[:done])))
+
+    def illegal(self, position: int) -> CommandError:
+        """Return the error for a sequence that cannot be converted."""
+        return CommandError(f"illegal input sequence at position {position}")
 
 
 @command(
@@ -201,7 +179,8 @@ class _Conversion:
     Convert encoding of given files from one encoding to another.
 
       -f, --from-code=NAME  encoding of original text (UTF-8)
-      -t, --to-code=NAME    encoding for output (UTF-8); with //TRANSLIT or //IGNORE for characters it lacks
+      -t, --to-code=NAME    encoding for output (UTF-8); with //TRANSLIT or //IGNORE for characters
+                            it lacks
       -c                    omit invalid characters from output
       -l, --list            list all known coded character sets
       -o, --output=FILE     output file
@@ -232,11 +211,35 @@ def iconv(ctx: CommandContext, args: Arguments) -> int:
     if target == _NO_TARGET:
         raise CommandError(f"conversion to {target_name} is not available here")
     name = args.value("output")
-    output = ctx.stdout if name in (None, "-") else _Output(ctx, name or "")
-    omit = args.flag("c") or "IGNORE" in suffixes
+    collected = None if name in (None, "-") else Buffer(ctx.budget.value_bytes)
     conversion = _Conversion(
-        ctx, source, target, output, omit=omit, transliterate="TRANSLIT" in suffixes
+        ctx,
+        source,
+        target,
+        ctx.stdout if collected is None else collected,
+        omit=args.flag("c") or "IGNORE" in suffixes,
+        transliterate="TRANSLIT" in suffixes,
     )
+    try:
+        _convert(ctx, args, conversion)
+    finally:
+        if collected is not None and collected.size:
+            _write_file(ctx, name or "", collected.getvalue())
+    if conversion.omitted and not args.flag("c"):
+        raise conversion.illegal(conversion.position)
+    return ctx.status
+
+
+def _write_file(ctx: CommandContext, name: str, data: bytes) -> None:
+    """Write the output of `-o`, which may be the file that was read."""
+    try:
+        ctx.fs.write_bytes(ctx.path(name), data, permissions=0o666 & ~ctx.umask)
+    except OSError as error:
+        raise CommandError(f"cannot open output file: {error.strerror}") from None
+
+
+def _convert(ctx: CommandContext, args: Arguments, conversion: _Conversion) -> None:
+    """Convert all inputs, one after the other."""
     for operand in args.operands or ["-"]:
         if args.flag("verbose") and args.operands:
             ctx.stderr.write(encode(f"{operand}:\n"))
@@ -251,12 +254,7 @@ def iconv(ctx: CommandContext, args: Arguments) -> int:
             ctx.warn(f"cannot open input file `{operand}': {error.strerror}")
             continue
         conversion.position = 0
-        for block in (
-            reader.blocks() if output is ctx.stdout else [read_all(ctx.budget, reader)]
-        ):  # -o may name an input
+        for block in reader.blocks():
             ctx.budget.step()
             conversion.feed(block)
     conversion.feed(b"", final=True)
-    if conversion.omitted and not args.flag("c"):
-        raise CommandError(f"illegal input sequence at position {conversion.position}")
-    return ctx.status

@@ -7,14 +7,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _EVERYWHERE = (
-    "©(C) «<< \u00ad- ®(R) µu ¸, »>> ÆAE ×x ßss æae ŉ'n ŒOE œoe ʼ' ˆ^ ˜~ ‐- ‑- ‒- –- —-- ―- ‘' ’' ‚, ‛' "
-    '“" ”" „,, ‟" †+ •o ‹< ›> ⁄/ €EUR ₹INR ™(TM) ℮e ←<- →-> ↔<-> ⇐<= ⇒=> ⇔<=> −- ∕/ ∗* ∣| ∼~ ≤<= ≥>= '
-    "≪<< ≫>> ─- │| ┌+ ┐+ └+ ┘+ ├+ ┤+ ┬+ ┴+ ┼+ ◦o"
+    "©(C) «<< \u00ad- ®(R) µu ¸, »>> ÆAE ×x ßss æae ŉ'n ŒOE œoe ʼ' ˆ^ ˜~ ‐- ‑- ‒- –- —-- ―- "
+    "‘' ’' ‚, ‛' "
+    '“" ”" „,, ‟" †+ •o ‹< ›> ⁄/ €EUR ₹INR ™(TM) ℮e ←<- →-> ↔<-> ⇐<= ⇒=> ⇔<=> −- ∕/ ∗* ∣| ∼~ '
+    "≤<= ≥>= ≪<< ≫>> ─- │| ┌+ ┐+ └+ ┘+ ├+ ┤+ ┬+ ┴+ ┼+ ◦o"
 )
-"""Characters, each followed by what stands for it, in every locale."""
+"""Characters, each followed by its replacement, in every locale."""
 _IN_UNICODE = (
-    "¡! ¢c £GBP ¥JPY ¦| ¬! ±+- ´' ·. ÐD ØO ÞTH ðd ÷/ øo þth ĐD đd ĦH ħh ıi ĸq ĿL ŀl ŁL łl ŊN ŋn ŦT ŧt "
-    "ǤG ǥg ǾO ǿo ȷj ẞSS ₣Fr. ₤L. ₩KRW ₪ILS ₫Dong ₱PHP ₴UAH ₸KZT ₺TL ₽RUB ≠!= 〈< 〉> ☺:) ⟨< ⟩>"
+    "¡! ¢c £GBP ¥JPY ¦| ¬! ±+- ´' ·. ÐD ØO ÞTH ðd ÷/ øo þth ĐD đd ĦH ħh ıi ĸq ĿL ŀl "
+    "ŁL łl ŊN ŋn ŦT ŧt ǤG ǥg ǾO ǿo ȷj ẞSS ₣Fr. ₤L. ₩KRW ₪ILS "
+    "₫Dong ₱PHP ₴UAH ₸KZT ₺TL ₽RUB ≠!= 〈< 〉> ☺:) ⟨< ⟩>"
 )
 """The same, but not in the locale C."""
 _NOTHING = frozenset("\u200b\u2060\u2061\u2062\u2063\ufeff")
@@ -30,13 +32,8 @@ _UNICODE_WORDS = _WORDS | _read(_IN_UNICODE)
 
 
 def replacements(character: str, *, in_unicode: bool) -> Iterator[str]:
-    """What may stand for a character, the best first; `in_unicode`: the locale is not C."""
-    from unicodedata import (  # only //TRANSLIT needs it
-        category,
-        combining,
-        decomposition,
-        normalize,
-    )
+    """Yield replacements of a character, the best first; `in_unicode` if the locale is not C."""
+    from unicodedata import category, combining, decomposition, normalize  # slow to load
 
     word = (_UNICODE_WORDS if in_unicode else _WORDS).get(character)
     if word is not None:

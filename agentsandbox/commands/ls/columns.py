@@ -28,7 +28,7 @@ def _indent(start: int, stop: int, tab: int) -> str:
 
 
 def _arrange(widths: Sequence[int], line: int, *, by_columns: bool, budget: Budget) -> list[int]:
-    """The widths of the columns: as many columns as fit on a line."""
+    """Return the widths of as many columns as fit on a line."""
     count = len(widths)
     most = min(max(1, line // _NARROWEST + (1 if line % _NARROWEST else 0)), count)
     for columns in range(most, 1, -1):

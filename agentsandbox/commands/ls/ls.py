@@ -82,6 +82,7 @@ List FILEs (the current directory by default), sorted by name unless told otherw
   -x                         names in lines, not in columns
   -X                         sort by extension
       --zero                 end lines with NUL
+  -Z, --context              show the security context (there is none: ?)
   -1                         one name a line
       --help                 display this help and exit
 

@@ -85,6 +85,7 @@ class Options:
         self.directories_first = args.flag("group-directories-first")
         self.inode = args.flag("inode")
         self.blocks = args.flag("size")
+        self.context = args.flag("context")
         self.numeric = args.flag("numeric-uid-gid")
         self.owner = not args.flag("g")
         self.group = not (args.flag("no-group") or args.flag("o"))
@@ -130,7 +131,7 @@ class Options:
         return (
             self.form == "long" or self.blocks or self.inode or self.recursive
             or self.directories_first or self.indicators != "none" or self.colors is not None
-            or self.sort in ("time", "size")
+            or self.context or self.sort in ("time", "size")
         )  # fmt: skip
 
     @property

@@ -66,12 +66,12 @@ class Printer:
         )
 
     def print_header(self, name: str, *, first: bool) -> None:
-        """The line above a directory's listing."""
+        """Write the line above a directory's listing."""
         start = "" if first else "\n"
         self.ctx.stdout.write(encode(f"{start}{self.quoted(name)}:\n"))
 
     def print_gap(self) -> None:
-        """The empty line between files and directories that are operands."""
+        """Write the empty line between files and directories that are operands."""
         self.ctx.stdout.write(b"\n")
 
     def print_files(
@@ -133,6 +133,7 @@ class Printer:
             self.ctx.budget.step()
             prefix = f"{inodes[number]:>{inode_width}} " if inodes else ""
             prefix += f"{blocks[number]:>{block_width}} " if blocks else ""
+            prefix += "? " if self.options.context else ""
             name, width = self._name(entry, self.options.colors)
             cells.append(prefix + name)
             widths.append(len(prefix) + width)
@@ -205,6 +206,8 @@ class Printer:
             yield _OWNER, self._owner_names([info.uid for info in infos], "user")
         if options.group:
             yield _GROUP, self._owner_names([info.gid for info in infos], "group")
+        if options.context:
+            yield _CONTEXT, ["?"] * len(infos)
         yield _SIZE, [self._size(info) for info in infos]
         yield _TIME, self._times_of(list(map(options.time_of, infos)))
 
@@ -215,7 +218,7 @@ class Printer:
 
     def _aligned(self, number: int, column: Sequence[str]) -> list[str]:
         """Return the cells of one column, all as wide as the widest."""
-        left = number == _MODE or (number in _NAMES and not self.options.numeric)
+        left = number in (_MODE, _CONTEXT) or (number in _NAMES and not self.options.numeric)
         if not all(map(str.isascii, column)):
             width = max(map(text_width, column))
             paddings = [" " * (width - text_width(text)) for text in column]
@@ -264,7 +267,7 @@ class Printer:
         return [names[number] for number in numbers]
 
 
-_INODE, _BLOCKS, _MODE, _LINKS, _OWNER, _GROUP, _SIZE, _TIME = range(8)
+_INODE, _BLOCKS, _MODE, _LINKS, _OWNER, _GROUP, _CONTEXT, _SIZE, _TIME = range(9)
 _NAMES = (_OWNER, _GROUP)
 _DEVICES = frozenset((stat.S_IFCHR, stat.S_IFBLK))
 

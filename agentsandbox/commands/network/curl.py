@@ -13,8 +13,9 @@ from agentsandbox.kernel.streams import encode
     manners=Manners(write_error=SILENT),
     usage="""
     Usage: curl [options...] <url>
-    Transfer data from a server: not available, this sandbox has no network. The program that runs it has to fetch what is
-    needed and put it into a file, or give the sandbox a command of its own that does.
+    Transfer data from a server: not available, this sandbox has no network. The program that runs
+    it has to fetch what is needed and put it into a file, or give the sandbox a command of its own
+    that does.
     """,
     raw=True,
 )
@@ -29,7 +30,8 @@ def curl(ctx: CommandContext, args: Arguments) -> int:
     ctx.stderr.write(
         encode(
             f"curl: (6) Could not resolve host: {host_of(words)}\n"
-            "curl: this sandbox has no network; the host program must provide the data as a file or a command\n"
+            "curl: this sandbox has no network; "
+            "the host program must provide the data as a file or a command\n"
         )
     )
     return 6

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def host_of(words: Sequence[str]) -> str:
-    """The host of the first URL among the words; the last word if there is none."""
+    """Return the host of the first URL among the words, or the last word without one."""
     for word in words:
         found = re.match(r"[a-zA-Z][a-zA-Z0-9+.-]*://(?:[^/@]*@)?([^/:?#]*)", word)
         if found is not None:

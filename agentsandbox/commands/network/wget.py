@@ -11,8 +11,8 @@ from agentsandbox.kernel.streams import encode
     "wget",
     usage="""
     Usage: wget [OPTION]... [URL]...
-    Download files: not available, this sandbox has no network. The program that runs it has to fetch what is needed and
-    put it into a file, or give the sandbox a command of its own that does.
+    Download files: not available, this sandbox has no network. The program that runs it has to
+    fetch what is needed and put it into a file, or give the sandbox a command of its own that does.
     """,
     raw=True,
 )
@@ -20,7 +20,8 @@ def wget(ctx: CommandContext, args: Arguments) -> int:
     words = args.operands
     if not words:
         ctx.stderr.write(
-            b"wget: missing URL\nUsage: wget [OPTION]... [URL]...\n\nTry `wget --help' for more options.\n"
+            b"wget: missing URL\nUsage: wget [OPTION]... [URL]...\n\n"
+            b"Try `wget --help' for more options.\n"
         )
         return 1
     if words[0] in ("-h", "--help"):
@@ -29,7 +30,8 @@ def wget(ctx: CommandContext, args: Arguments) -> int:
     ctx.stderr.write(
         encode(
             f"wget: unable to resolve host address ‘{host_of(words)}’\n"
-            "wget: this sandbox has no network; the host program must provide the data as a file or a command\n"
+            "wget: this sandbox has no network; "
+            "the host program must provide the data as a file or a command\n"
         )
     )
     return 4

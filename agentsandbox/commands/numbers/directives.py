@@ -11,8 +11,9 @@ if TYPE_CHECKING:
 
 
 def find_directive(text: str, directive: re.Pattern[str]) -> re.Match[str]:
-    """The first directive, `%%` apart. The last group of the pattern is its letter, which may be
-    missing there.
+    """Return the match of the first directive other than `%%`.
+
+    The last group of the pattern is its letter, which may be empty.
     """
     at = text.find("%")
     while text[at : at + 2] == "%%":

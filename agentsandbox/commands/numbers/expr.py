@@ -91,7 +91,7 @@ def _calculate(operator: str, left: int, right: int) -> int:
 
 
 class _Expression:
-    """The words and a position among them. What is not to be evaluated is still parsed."""
+    """The words and a position among them. Branches that are not evaluated are still parsed."""
 
     def __init__(self, words: Sequence[str], budget: Budget, *, bytewise: bool) -> None:
         self.bytewise = bytewise
@@ -104,7 +104,7 @@ class _Expression:
         return self.words[self.position] if self.position < len(self.words) else None
 
     def _take(self) -> str:
-        """The next word; there must be one."""
+        """Return the next word, of which there must be one."""
         if self.position >= len(self.words):
             raise CommandError(
                 f"syntax error: missing argument after {quote(self.words[self.position - 1])}", 2
@@ -228,12 +228,14 @@ class _Expression:
       A < B      also <= = == != >= >: by number if both are numbers, else by text
       A + B      A - B
       A * B      A / B  A % B
-      A : R      match A from its beginning with the basic regular expression R: the part in \\( \\), or the length
+      A : R      match A from its beginning with the basic regular expression R: the part in
+                 \\( \\), or the length
       match A R, substr A POSITION LENGTH, index A CHARACTERS, length A
       + TOKEN    take TOKEN as text, even if it is a keyword or an operator
       ( A )      the value of A
 
-    The status is 0 if the value is neither null nor 0, 1 if it is, 2 for a syntax error, 3 for any other.
+    The status is 0 if the value is neither null nor 0, 1 if it is, 2 for a syntax error, 3 for any
+    other.
 
           --help  display this help and exit
     """,

@@ -76,7 +76,7 @@ class _Options:
         ctx.budget.charge(self.padding + self.zeros + (self.precision or 0))
 
     def _set_format(self, text: str) -> None:
-        """The single `%f` of `--format`."""
+        """Read the single `%f` of `--format`."""
         found = find_directive(text, _FORMAT)
         _, flags, width, precision, letter = found.groups()
         if letter != "f":
@@ -130,7 +130,7 @@ def _header(text: str | None) -> int:
 
 
 def _padding(text: str) -> tuple[int, bool]:
-    """(columns, whether what is shown stands on the left of them)."""
+    """Return (columns, whether to align to the left)."""
     if not re.fullmatch(r"[ \t\n\v\f\r]*[+-]?[0-9]{1,18}", text) or not int(text):
         raise CommandError(f"invalid padding value {quote(text)}")
     return abs(int(text)), int(text) < 0
@@ -141,7 +141,7 @@ class _BadNumberError(Exception):
 
 
 def _parse(text: str, options: _Options) -> tuple[int, int, int]:
-    """(numerator, denominator, digits after the point) of a field."""
+    """Return (numerator, denominator, digits after the point) of a field."""
     found = _NUMBER.match(text)
     assert found is not None
     sign, whole, fraction = found.groups()
@@ -180,7 +180,7 @@ def _missing_mark(text: str) -> _BadNumberError:
 
 
 def _nearest(value: int) -> int:
-    """The nearest number of 64 binary digits, as a long double holds it."""
+    """Return the nearest number of 64 binary digits, as a long double holds it."""
     shift = value.bit_length() - 64
     if shift <= 0:
         return value
@@ -231,7 +231,7 @@ def _fixed(numerator: int, denominator: int, precision: int) -> str:
 
 
 def _print_number(numerator: int, denominator: int, precision: int, options: _Options) -> str:
-    """The text of a value, scaled and rounded."""
+    """Return the text of a value, scaled and rounded."""
     used = precision if options.precision is None else options.precision
     size = abs(numerator)
     magnitude = len(str(_nearest(size // denominator))) - 1
@@ -245,8 +245,9 @@ def _print_number(numerator: int, denominator: int, precision: int, options: _Op
         scaled = _round(numerator * 10**used, denominator, options.rounding)
         return _zero_filled(_fixed(scaled, 10**used, used), options)
     if magnitude >= _MAX_DIGITS:
+        shown = f"{numerator / denominator:g}"
         raise _BadNumberError(
-            f"value too large to be printed: '{numerator / denominator:g}' (cannot handle values > 999Y)"
+            f"value too large to be printed: '{shown}' (cannot handle values > 999Y)"
         )
     base = 1000 if options.to_scale == "si" else 1024
     power = 0
@@ -315,8 +316,9 @@ class _Converter:
         return options.prefix + shown + options.tail
 
     def line(self, text: str, end: str) -> None:
-        """Write one line with the chosen fields converted; what stands before a bad one is written,
-        too.
+        """Write one line with the chosen fields converted.
+
+        The fields before a bad one are written, too.
         """
         options = self.options
         text = text.partition("\0")[0]

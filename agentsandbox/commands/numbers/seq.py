@@ -29,7 +29,7 @@ _ROOM = 1 << 22
 
 
 def _rewrite(words: Sequence[str]) -> Sequence[str]:
-    """A negative number ends the options, as any operand does."""
+    """Put `--` before a negative number, which ends the options."""
     for at, word in enumerate(words):
         if at and words[at - 1] in ("-f", "-s", "--format", "--separator"):
             continue

@@ -1,6 +1,4 @@
-"""`fmt` (GNU coreutils): reformat paragraphs so that lines have nearly equal lengths (Knuth and
-Plass's way).
-"""
+"""`fmt` (GNU coreutils): reformat paragraphs so that lines have nearly equal lengths."""
 
 from __future__ import annotations
 
@@ -33,9 +31,8 @@ def _rewrite(words: Sequence[str]) -> Sequence[str]:
             if word == "--":
                 break
             if (digit := _DIGIT.match(word)) is not None:
-                raise UsageError(
-                    f"invalid option -- {digit[1]}; -WIDTH is recognized only when it is the first\noption; use -w N instead"
-                )
+                only = "-WIDTH is recognized only when it is the first\noption; use -w N instead"
+                raise UsageError(f"invalid option -- {digit[1]}; {only}")
         return words
     return [f"-w{found[1]}", *words[1:]]
 

@@ -37,7 +37,7 @@ class Layout:
         self.first_page = 1
         self.last_page: int | None = None
         self.numbers = ("", 0)
-        """What stands behind the number of a line, and its digits; none if these are 0."""
+        """The separator after the number of a line, and its digits; 0 for no numbers."""
         self.separator = " "
 
     @property
@@ -56,7 +56,7 @@ class Layout:
 
     @property
     def column_width(self) -> int:
-        """Characters in a column; the numbers of merged files stand before all of them."""
+        """Return the characters in a column, without the numbers of merged files."""
         free = self.width - self.number_width - len(self.separator) * (self.columns - 1)
         return free // self.columns
 
@@ -141,7 +141,7 @@ class Pages:
             self.ctx.stdout.write(b"\f")
 
     def _complain_of_range(self, ended: bool) -> None:
-        """Say that nothing was printed because there were not so many pages."""
+        """Report that the first page is past the last one."""
         count = max(self.page + ended, 1)
         first = self.layout.first_page
         if count < first:
@@ -256,12 +256,12 @@ class _Line:
         self.wanted = max(self.wanted, column)
 
     def separate(self, separator: str) -> None:
-        """Add what stands between columns: its last blanks do not join those of the next column."""
+        """Add the text between columns, whose last blanks do not join the next column's."""
         self.add(separator)
         self._blanks()
 
     def add(self, text: str) -> None:
-        """Add text at the column that is due; its blanks are blanks of the line."""
+        """Add text at the current column; its blanks may become tabs."""
         for part in _RUNS.findall(text):
             if part[0] == " ":
                 self.wanted += len(part)

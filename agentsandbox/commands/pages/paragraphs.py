@@ -1,4 +1,12 @@
-"""How `fmt` finds paragraphs and chooses line breaks, with GNU's costs."""
+"""How `fmt` finds paragraphs and chooses line breaks, with GNU's costs.
+
+A paragraph is a run of lines with the same indentation. Its words are broken into lines so that
+the sum of the costs of all lines is least, as Knuth and Plass describe it: the further a line is
+from the goal width, and the more its length differs from that of the next line, the more it costs;
+breaks after sentences and punctuation are cheaper. The last line costs nothing. `_format` computes
+the best break for a line that begins with each word, from the last word to the first, so that the
+cost of the rest is known.
+"""
 
 from __future__ import annotations
 
@@ -26,16 +34,17 @@ _PUNCTUATION = frozenset(b"!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 _OPENING = frozenset((b"(", b"[", b"`", b"'", b'"'))
 _SENTENCE_ENDS = frozenset((b".", b"?", b"!"))
 _PAREN, _STOPPED, _PERIOD, _FINAL = 1, 2, 4, 8
-"""What a word may be, as bits: it opens a parenthesis, ends in punctuation, ends like a sentence, ends a sentence."""
+"""Bits of the kind of a word: it opens a parenthesis, ends in punctuation, ends like a sentence,
+ends a sentence."""
 _MOST_KINDS = 4096
 _AT_ONCE = 256
 """Pieces of lines that are collected before they are written."""
 _NEAR = 12
-"""Breaks that leave a line so much shorter than the goal are looked at only where no better one can be."""
+"""Breaks that leave a line this much shorter than the goal are tried only if others are worse."""
 
 
 class _Kinds(dict[bytes, int]):
-    """What the first and last characters of words say, worked out once for each word."""
+    """The kinds of words, computed once for each word."""
 
     def __missing__(self, text: bytes) -> int:
         core = text[:1] + text[1:].rstrip(b")]'\"")
@@ -55,8 +64,9 @@ class Formatter:
     """Reformats files one after the other."""
 
     __slots__ = (
-        "breaks", "costs", "ctx", "first_indent", "goal", "kinds", "last_line_length", "lead", "lengths", "out", "prefix",
-        "prefix_indent", "prefix_width", "size", "spaces", "split_only", "tabs", "texts", "uniform", "width", "word_kinds",
+        "breaks", "costs", "ctx", "first_indent", "goal", "kinds", "last_line_length", "lead",
+        "lengths", "out", "prefix", "prefix_indent", "prefix_width", "size", "spaces", "split_only",
+        "tabs", "texts", "uniform", "width", "word_kinds",
     )  # fmt: skip
 
     def __init__(
@@ -82,17 +92,18 @@ class Formatter:
         """The columns before the prefix and before the first word."""
         self.last_line_length = self.size = 0
         self.tabs = False
-        """Whether the file had a tab so far: then tabs are written, too."""
+        """Whether the file had a tab so far; then tabs are written, too."""
         self.kinds = _Kinds()
         self.texts: list[bytes] = []
-        """The words of the paragraph; their lengths, the blanks behind them and their kinds are in the lists that follow."""
+        """The words of the paragraph; the next lists hold their lengths, the blanks after them and
+        their kinds."""
         self.lengths: list[int] = []
         self.spaces: list[int] = []
         self.word_kinds: list[int] = []
         self.breaks: list[int] = []
-        """Of a line that begins with a word, the word that the next one begins with."""
+        """For a line that begins with a word, the first word of the next line."""
         self.costs: list[int] = []
-        """What the lines from each word on cost."""
+        """The cost of the lines from each word on."""
         self.out: list[bytes] = []
 
     def run(self, data: bytes) -> None:
@@ -107,7 +118,7 @@ class Formatter:
     # reading
 
     def _take_line(self, line: bytes) -> None:
-        """Add a line to the paragraph, or end that and copy the line."""
+        """Add a line to the paragraph, or end the paragraph and copy the line."""
         prefix_indent, rest = self._indent(0, line)
         body = rest.removeprefix(self.prefix)
         indent, text = self._indent(prefix_indent + len(self.prefix), body)
@@ -155,7 +166,7 @@ class Formatter:
         return len((b"." * (column % _TAB) + blanks).expandtabs(_TAB)) - column % _TAB
 
     def _add_words(self, column: int, found: list[tuple[bytes, bytes]]) -> int:
-        """Take words, each with the blanks behind it, from a column on; return the column after them."""
+        """Add words with the blanks after each, from a column on; return the next column."""
         self.ctx.budget.step(len(found) + 1)
         texts = [text for text, _blanks in found]
         lengths = [*map(len, texts)]
@@ -202,7 +213,7 @@ class Formatter:
     # breaking lines
 
     def _base_costs(self) -> list[int]:
-        """What it costs to break before each word, whatever the lengths."""
+        """Return the cost of a break before each word, apart from the lengths of lines."""
         kinds, lengths = self.word_kinds, self.lengths
         count = len(kinds)
         costs = [_LINE_COST] * (count + 2)
@@ -219,7 +230,7 @@ class Formatter:
                 costs[at + 2] += 200**2 // (lengths[at + 1] + 2)
         return costs
 
-    def _format(self) -> None:
+    def _format(self) -> None:  # long: one loop whose inner sums must not call functions
         """Find the best breaks, from the last word to the first.
 
         Every break costs more than nothing: words that fit in the last line stay there.
@@ -235,9 +246,10 @@ class Formatter:
         costs = self._base_costs()
         breaks = [count] * count
         after = [0] * count
-        """What the lines after each word cost."""
+        """The cost of the lines after each word."""
         choices = [(ends[-1], 0, 0, 0)] * count
-        """For each word that ends a line, its end, and of the line after it: its cost, whether its length counts (50 or 0), its length."""
+        """For each last word of a line: its end, then cost, weight (50 or 0) and length of the next
+        line."""
         goal, width = self.goal, self.width
         for start in range(count - 1, -1, -1):
             indent = self.first_indent - starts[start]
@@ -284,7 +296,7 @@ class Formatter:
         self.costs = [costs[0], *after[:-1]]
 
     def _break_first(self, choices: list[tuple[int, int, int, int]], breaks: list[int]) -> int:
-        """Where the first line ends that is to be as long as the line before it, and what the lines cost."""
+        """Set the break of a first line, to be as long as the line before; return its cost."""
         best, count = _MAX_COST, len(breaks)
         for following, (end, cost, weight, line_length) in enumerate(choices, 1):
             length = self.first_indent + end
@@ -298,7 +310,7 @@ class Formatter:
         return best
 
     def _flush_paragraph(self) -> None:
-        """There are too many words: print lines up to a good break, and keep the rest."""
+        """Print the lines up to a good break, when there are too many words, and keep the rest."""
         self._format()
         breaks, costs = self.breaks, self.costs
         count = len(breaks)
@@ -324,7 +336,7 @@ class Formatter:
     # writing
 
     def _put_space(self, column: int, space: int) -> int:
-        """Blanks from a column on, tabs among them if the input had any; the column after them."""
+        """Write blanks from a column on, with tabs if the input had any; return the next column."""
         target = column + space
         if self.tabs:
             tab_target = target // _TAB * _TAB

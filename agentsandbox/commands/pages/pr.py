@@ -31,7 +31,7 @@ _MEASURES = {
 
 
 def _rewrite(words: Sequence[str]) -> list[str]:
-    """`+2:5` is `--pages=2:5`; what is no range of pages is a file."""
+    """Rewrite `+2:5` as `--pages=2:5`, unless it is no range of pages."""
     rewritten: list[str] = []
     for at, word in enumerate(words):
         is_value = at > 0 and _TAKES_VALUE.match(words[at - 1]) is not None

@@ -43,8 +43,12 @@ def pathchk(ctx: CommandContext, args: Arguments) -> int:
     return ctx.status
 
 
+def _exceeded(limit: int, size: int) -> str:
+    return f"limit {limit} exceeded by length {size}"
+
+
 def _check(ctx: CommandContext, name: str, *, basic: bool, extra: bool) -> str:
-    """What is wrong with a name, "" for nothing."""
+    """Return the problem of a name, "" for none."""
     if extra and re.search(r"(^|/)-", name):
         return f"leading '-' in a component of file name {quote_always(name)}"
     if (basic or extra) and not name:
@@ -54,11 +58,11 @@ def _check(ctx: CommandContext, name: str, *, basic: bool, extra: bool) -> str:
         if found:
             return f"nonportable character {quote(found[0])} in file name {quote_always(name)}"
         if len(encode(name)) > _PATH_MAX:
-            return f"limit {_PATH_MAX} exceeded by length {len(encode(name))} of file name {quote_always(name)}"
+            return f"{_exceeded(_PATH_MAX, len(encode(name)))} of file name {quote_always(name)}"
         for part in name.split("/"):
             size = len(encode(part))
             if size > _NAME_MAX:
-                return f"limit {_NAME_MAX} exceeded by length {size} of file name component {quote(part)}"
+                return f"{_exceeded(_NAME_MAX, size)} of file name component {quote(part)}"
         return ""
     try:
         ctx.fs.stat(ctx.path(name), follow=False)

@@ -78,7 +78,7 @@ class _Resolver:
         return canonicalize(self.ctx, path, self.missing) if self.links else path
 
     def bases(self, base: str | None, relative: str | None) -> tuple[str | None, str | None]:
-        """(the directory below which paths are relative, the directory they are relative to)."""
+        """Return (base of relative paths, directory that they are relative to)."""
         found_base = None if base is None else self._directory(base)
         found = found_base if relative is None else self._directory(relative)
         if found_base is not None and found is not None and not _is_below(found, found_base):

@@ -22,7 +22,7 @@ _PERMISSIONS = tuple("rwxXstugoa01234567")
 
 
 _MIXED = re.compile("-[Rcfv]+[rwxXstugoa,+=0-7]")
-"""A mode behind other letters: all of the word is taken for the mode."""
+"""A mode after option letters in one word, which is refused."""
 
 
 def _refuse_mixed(words: Sequence[str]) -> Sequence[str]:
@@ -58,7 +58,8 @@ def _refuse_mixed(words: Sequence[str]) -> Sequence[str]:
           --preserve-root     refuse to operate recursively on /
           --reference=RFILE   use the permissions of RFILE
       -R, --recursive         change directories and all below them
-      -r[PERMISSIONS]         -r and the letters below begin a MODE that takes permissions away, as in -rwx
+      -r[PERMISSIONS]         -r and the letters below begin a MODE that takes permissions away, as
+                              in -rwx
       -w[PERMISSIONS]
       -x[PERMISSIONS]
       -X[PERMISSIONS]
@@ -117,7 +118,7 @@ def chmod(ctx: CommandContext, args: Arguments) -> int:
 def _read_mode(
     ctx: CommandContext, args: Arguments
 ) -> tuple[Callable[[int, bool], int], str, list[str]]:
-    """(how modes change, the mode's text, the files)."""
+    """Return (change of modes, text of the mode, files)."""
     operands = args.operands
     reference = args.value("reference")
     pieces = [f"-{key}{value or ''}" for key, value in args.given if key in _PERMISSIONS]
@@ -129,9 +130,8 @@ def _read_mode(
         try:
             wanted = ctx.fs.stat(ctx.path(reference)).permissions
         except OSError as error:
-            raise CommandError(
-                f"failed to get attributes of {quote_always(reference)}: {describe_os_error(error, '')}"
-            ) from None
+            failed = f"failed to get attributes of {quote_always(reference)}"
+            raise CommandError(f"{failed}: {describe_os_error(error, '')}") from None
         return lambda _mode, _directory: wanted, "", operands
     if pieces:
         text, names = ",".join(pieces), operands

@@ -1,6 +1,4 @@
-"""`chown` (POSIX 1003.1-2017, GNU coreutils): the sandbox has one user, who owns what is his and
-cannot give it away.
-"""
+"""`chown` (POSIX 1003.1-2017, GNU coreutils): the one user of a sandbox cannot give files away."""
 
 from __future__ import annotations
 
@@ -57,7 +55,7 @@ def chown(ctx: CommandContext, args: Arguments) -> int:
 
 
 def change_owners(ctx: CommandContext, args: Arguments, what: str) -> int:
-    """What `chown` and `chgrp` do; `what` is changed: "ownership" or "group"."""
+    """Run `chown` or `chgrp`; `what` is "ownership" or "group"."""
     owners = Owners(ctx)
     user, group, names = _read_target(ctx, args, owners, what)
     only = parse_owner(owners, args.value("from") or "") if args.flag("from") else (None, None)
@@ -108,14 +106,13 @@ def change_owners(ctx: CommandContext, args: Arguments, what: str) -> int:
             error = _refusal(ctx, name, info)
             ctx.warn(f"changing {part} of {quote_always(name)}: {describe_os_error(error, '')}")
         if talk == "verbose":
-            ctx.print(
-                f"failed to change {part} of {quote_always(name)} from {words[0].removeprefix(':')} to {words[1].removeprefix(':')}"
-            )
+            before, now = (text.removeprefix(":") for text in words)
+            ctx.print(f"failed to change {part} of {quote_always(name)} from {before} to {now}")
     return ctx.status
 
 
 def _clear_special(ctx: CommandContext, name: str, info: Stat) -> None:
-    """A change of owner, be it to the same, ends what runs with the owner's rights."""
+    """Clear set-user-ID and set-group-ID, as any change of owner does, even to the same."""
     special = info.permissions & (0o4000 | (0o2000 if info.permissions & 0o010 else 0))
     if special and info.is_file:
         with suppress(OSError):
@@ -123,9 +120,7 @@ def _clear_special(ctx: CommandContext, name: str, info: Stat) -> None:
 
 
 def _refusal(ctx: CommandContext, name: str, info: Stat) -> OSError:
-    """Why the owner cannot be changed: as the filesystem refuses another change, or because nobody
-    may.
-    """
+    """Return why the owner cannot be changed: the error of a `chmod`, or "not permitted"."""
     if not info.is_link:
         try:
             ctx.fs.chmod(ctx.path(name), info.permissions)
@@ -137,7 +132,7 @@ def _refusal(ctx: CommandContext, name: str, info: Stat) -> OSError:
 def _read_target(
     ctx: CommandContext, args: Arguments, owners: Owners, what: str
 ) -> tuple[int | None, int | None, list[str]]:
-    """(user, group, files); None for what stays as it is."""
+    """Return (user, group, files); None for a part that does not change."""
     operands = args.operands
     reference = args.value("reference")
     if reference is not None:
@@ -146,9 +141,8 @@ def _read_target(
         try:
             info = ctx.fs.stat(ctx.path(reference))
         except OSError as error:
-            raise CommandError(
-                f"failed to get attributes of {quote_always(reference)}: {describe_os_error(error, '')}"
-            ) from None
+            failed = f"failed to get attributes of {quote_always(reference)}"
+            raise CommandError(f"{failed}: {describe_os_error(error, '')}") from None
         return (None if what == "group" else info.uid), info.gid, operands
     if not operands:
         raise UsageError("missing operand")
@@ -156,11 +150,8 @@ def _read_target(
         raise UsageError(f"missing operand after {quote(operands[0])}")
     if what == "ownership":
         user, group = parse_owner(owners, operands[0])
-        if (
-            ":" not in operands[0]
-            and "." in operands[0]
-            and owners.user_number(operands[0]) is None
-        ):
+        dotted = ":" not in operands[0] and "." in operands[0]
+        if dotted and owners.user_number(operands[0]) is None:
             ctx.warn(f"warning: '.' should be ':': {quote(operands[0])}", ctx.status)
         return user, group, operands[1:]
     group = owners.group_number(operands[0]) if operands[0] else None
@@ -170,7 +161,7 @@ def _read_target(
 
 
 def _spelling(owners: Owners, what: str, text: str, user: int | None, group: int | None) -> str:
-    """An owner as it was asked for: names as they are, numbers in digits alone."""
+    """Return the owner as it was asked for, with unknown names as numbers."""
     if what == "group":
         return text
     colon = ":" if ":" in text else "."
@@ -180,13 +171,14 @@ def _spelling(owners: Owners, what: str, text: str, user: int | None, group: int
     shown = "" if user is None else name if owners.user(user) == name else str(user)
     if group is None:
         return shown
-    return f"{shown}:{group_name if owners.group(group) == group_name else str(group) if group_name else owners.group(group)}"
+    known = owners.group(group)
+    return f"{shown}:{known if group_name in ('', known) else group}"
 
 
 def _name(
     owners: Owners, what: str, uid: int, gid: int, user: int | None, group: int | None
 ) -> str:
-    """An owner as messages show it: the parts that are asked for."""
+    """Return an owner as messages show it, reduced to the parts that change."""
     if what == "group" or (user is None and group is not None):
         return owners.group(gid) if what == "group" else f":{owners.group(gid)}"
     return f"{owners.user(uid)}:{owners.group(gid)}" if group is not None else owners.user(uid)

@@ -1,4 +1,4 @@
-"""What `chmod`, `chown` and `chgrp` have in common: operands, -R, and how much is said."""
+"""Shared by `chmod`, `chown` and `chgrp`: operands, -R, and messages about errors."""
 
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ def walk_operands(
     dangling: str = "",
     failure: str = "",
 ) -> Iterator[tuple[str, Stat]]:
-    """Each operand, with -R all below it too (before it if `after`), and its `Stat`: of what links
-    point to if `follow`.
+    """Yield (name, status) of each operand, and with -R of all files below it.
+
+    With `after`, files come before their directory. `follow` follows operands that are links.
     """
 
     def complain(name: str, error: OSError, what: str) -> None:
@@ -80,7 +81,7 @@ def _is_link(ctx: CommandContext, name: str) -> bool:
 
 
 def is_protected_root(ctx: CommandContext, args: Arguments, name: str) -> bool:
-    """Whether --preserve-root forbids this operand; says so."""
+    """Whether --preserve-root forbids this operand, after a message about it."""
     if args.last("preserve-root", "no-preserve-root") != "preserve-root":
         return False
     try:

@@ -77,7 +77,7 @@ def kill(ctx: CommandContext, args: Arguments) -> int:
 
 
 def _take_signal(words: list[str]) -> int:
-    """Remove the first word that is a dash and a signal, wherever it stands."""
+    """Remove the first word that is a dash and a signal; return its number, or TERM's."""
     for at, word in enumerate(words):
         if len(word) > 1 and word[0] == "-" and (signal := _number(word[1:])) != _UNKNOWN:
             del words[at]
@@ -92,7 +92,7 @@ def _refuse(ctx: CommandContext, message: str) -> int:
 
 
 def _number(text: str) -> int:
-    """The number of a signal, 0 for none at all, `_UNKNOWN`."""
+    """Return the number of a signal, 0 for no signal, or `_UNKNOWN`."""
     if re.fullmatch("[0-9]{1,4}", text):
         return int(text) if int(text) <= 64 else _UNKNOWN
     return _NUMBERS.get(text.upper().removeprefix("SIG"), _UNKNOWN)

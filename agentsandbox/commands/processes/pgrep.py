@@ -34,8 +34,9 @@ _OPTIONS = """
 """
 
 
-class _Misuse(Exception):
-    """Wrong use: a message, and the hint that follows."""
+def _misuse(ctx: CommandContext, message: str) -> CommandError:
+    hint = f"Try `{ctx.name} --help' for more information."
+    return CommandError(f"{message}\n{hint}", _MISUSED)
 
 
 def _numbers(text: str) -> list[int]:
@@ -47,7 +48,7 @@ def _numbers(text: str) -> list[int]:
 
 
 def _criteria(ctx: CommandContext, args: Arguments) -> list[Callable[[Process], bool]]:
-    """What the options other than the pattern ask of a process."""
+    """Return the conditions that the options put on a process, apart from the pattern."""
     found: list[Callable[[Process], bool]] = []
     owners = Owners(ctx)
     for key, value in args.given:
@@ -56,12 +57,23 @@ def _criteria(ctx: CommandContext, args: Arguments) -> list[Callable[[Process], 
             unknown = [part for part in text.split(",") if owners.user_number(part) is None]
             if unknown:
                 raise CommandError(f"invalid user name: {unknown[0]}", _MISUSED)
-            wanted = {owners.user_number(part) for part in text.split(",")}
-            found.append(lambda _, wanted=wanted: _USER in wanted)  # type: ignore[misc]
+            ours = _USER in {owners.user_number(part) for part in text.split(",")}
+            found.append(_always if ours else _never)
         elif key == "parent":
-            parents = _numbers(text)
-            found.append(lambda process, parents=parents: parent_pid(ctx, process) in parents)  # type: ignore[misc]
+            found.append(_has_parent(ctx, _numbers(text)))
     return found
+
+
+def _always(_process: Process) -> bool:
+    return True
+
+
+def _never(_process: Process) -> bool:
+    return False
+
+
+def _has_parent(ctx: CommandContext, parents: list[int]) -> Callable[[Process], bool]:
+    return lambda process: parent_pid(ctx, process) in parents
 
 
 def _select(ctx: CommandContext, args: Arguments) -> list[Process]:
@@ -69,9 +81,9 @@ def _select(ctx: CommandContext, args: Arguments) -> list[Process]:
 
     criteria = _criteria(ctx, args)
     if not args.operands and not criteria:
-        raise _Misuse("no matching criteria specified")
+        raise _misuse(ctx, "no matching criteria specified")
     if len(args.operands) > 1:
-        raise _Misuse("only one pattern can be provided")
+        raise _misuse(ctx, "only one pattern can be provided")
     pattern = args.operands[0] if args.operands else ""
     try:
         regex = compile_posix(
@@ -117,11 +129,6 @@ def _run(
         message = f"{ctx.name}: {error.message}\n" if error.message else ""
         ctx.stderr.write(encode(f"{message}\n{this.usage}"))
         return _MISUSED
-    except _Misuse as error:
-        ctx.stderr.write(
-            encode(f"{ctx.name}: {error}\nTry `{ctx.name} --help' for more information.\n")
-        )
-        return _MISUSED
 
 
 @command(
@@ -157,13 +164,11 @@ def _list(ctx: CommandContext, args: Arguments) -> int:
     if args.flag("count"):
         ctx.print(str(len(found)))
     elif found:
-        named, full = args.flag("list-name"), args.flag("list-full")
-        lines = [
-            f"{process.pid} {process.name if full else command_name(process)}"
-            if named or full
-            else str(process.pid)
-            for process in found
-        ]
+        lines = [str(process.pid) for process in found]
+        if args.flag("list-full"):
+            lines = [f"{process.pid} {process.name}" for process in found]
+        elif args.flag("list-name"):
+            lines = [f"{process.pid} {command_name(process)}" for process in found]
         ctx.print((args.value("delimiter", "\n") or "").join(lines))
     return 0 if found else 1
 
@@ -208,9 +213,9 @@ def pkill(ctx: CommandContext, args: Arguments) -> int:
 
 def _send(ctx: CommandContext, args: Arguments) -> int:
     name = (args.value("signal", "TERM") or "").removeprefix("SIG")
-    signal = (
-        int(name) if name.isdecimal() and len(name) < 4 else SIGNAL_NUMBERS.get(name.upper(), -1)
-    )
+    signal = SIGNAL_NUMBERS.get(name.upper(), -1)
+    if name.isdecimal() and len(name) < 4:
+        signal = int(name)
     found = _select(ctx, args)
     for process in found:
         if signal not in SIGNALS and signal != 0:

@@ -76,70 +76,44 @@ def _short_name(_: CommandContext, process: Process) -> str:
 
 _COLUMNS: dict[str, tuple[str, int, Show]] = {
     "pid": ("PID", -5, _pid), "ppid": ("PPID", -5, _parent), "pgid": ("PGID", -5, _pid),
-    "sid": ("SID", -5, _pid), "sess": ("SESS", -5, _pid), "lwp": ("LWP", -5, _pid), "tpgid": ("TPGID", -5, _fixed("-1")),
-    "user": ("USER", 8, _user), "euser": ("EUSER", 8, _user), "ruser": ("RUSER", 8, _user), "group": ("GROUP", 8, _user),
-    "uid": ("UID", -5, _fixed("1000")), "euid": ("EUID", -5, _fixed("1000")), "ruid": ("RUID", -5, _fixed("1000")),
-    "gid": ("GID", -5, _fixed("1000")), "tty": ("TT", 8, _fixed("?")), "tname": ("TTY", 8, _fixed("?")),
+    "sid": ("SID", -5, _pid), "user": ("USER", 8, _user), "group": ("GROUP", 8, _user),
+    "uid": ("UID", -5, _fixed("1000")), "gid": ("GID", -5, _fixed("1000")),
+    "tty": ("TT", 8, _fixed("?")), "tname": ("TTY", 8, _fixed("?")),
     "stat": ("STAT", 4, _fixed("S")), "s": ("S", 1, _fixed("S")),
-    "time": ("TIME", -8, _fixed("00:00:00")), "bsdtime": ("TIME", -6, _fixed("0:00")), "times": ("TIME", -8, _fixed("0")),
-    "etime": ("ELAPSED", -11, _elapsed), "etimes": ("ELAPSED", -7, lambda ctx, _: str(_seconds(ctx))),
-    "start": ("STARTED", -8, _time("%H:%M:%S")), "lstart": ("STARTED", -24, _time("%a %b %e %H:%M:%S %Y")),
+    "time": ("TIME", -8, _fixed("00:00:00")), "bsdtime": ("TIME", -6, _fixed("0:00")),
+    "etime": ("ELAPSED", -11, _elapsed),
+    "etimes": ("ELAPSED", -7, lambda ctx, _: str(_seconds(ctx))),
+    "start": ("STARTED", -8, _time("%H:%M:%S")),
+    "lstart": ("STARTED", -24, _time("%a %b %e %H:%M:%S %Y")),
     "stime": ("STIME", 5, _time("%H:%M")), "start_time": ("START", 5, _time("%H:%M")),
-    "pcpu": ("%CPU", -4, _fixed("0.0")), "pmem": ("%MEM", -4, _fixed("0.0")), "c": ("C", -2, _fixed("0")),
-    "vsz": ("VSZ", -6, _fixed("0")), "rss": ("RSS", -5, _fixed("0")), "sz": ("SZ", -5, _fixed("0")), "size": ("SIZE", -5, _fixed("0")),
-    "ni": ("NI", -3, _niceness(0, 1)), "pri": ("PRI", -3, _niceness(19, -1)), "psr": ("PSR", -3, _fixed("0")),
-    "nlwp": ("NLWP", -4, _fixed("1")), "wchan": ("WCHAN", 6, _fixed("-")), "f": ("F", -1, _fixed("0")),
+    "pcpu": ("%CPU", -4, _fixed("0.0")), "pmem": ("%MEM", -4, _fixed("0.0")),
+    "c": ("C", -2, _fixed("0")), "vsz": ("VSZ", -6, _fixed("0")), "rss": ("RSS", -5, _fixed("0")),
+    "ni": ("NI", -3, _niceness(0, 1)), "pri": ("PRI", -3, _niceness(19, -1)),
+    "wchan": ("WCHAN", 6, _fixed("-")), "f": ("F", -1, _fixed("0")),
     "addr_sz": ("ADDR SZ", -7, _fixed("-     0")), "comm": ("COMMAND", 15, _short_name),
     "args": ("COMMAND", 27, lambda _, process: process.name),
 }  # fmt: skip
 _SYNONYMS = {
-    "command": "args", "cmd": "args", "ucmd": "comm", "tt": "tty", "state": "s", "%cpu": "pcpu", "%mem": "pmem",
-    "cputime": "time", "nice": "ni", "rsz": "rss", "vsize": "vsz", "session": "sess", "pgrp": "pgid",
+    "command": "args", "cmd": "args", "ucmd": "comm", "tt": "tty", "state": "s", "%cpu": "pcpu",
+    "%mem": "pmem", "cputime": "time", "nice": "ni", "rsz": "rss", "vsize": "vsz", "pgrp": "pgid",
 }  # fmt: skip
-_HEADERS = {"cmd": "CMD", "ucmd": "CMD", "pgrp": "PGRP", "session": "SESS"}
+_HEADERS = {"cmd": "CMD", "ucmd": "CMD", "pgrp": "PGRP"}
 _LAYOUTS = {
     "": "pid tname time ucmd",
     "f": "user=UID pid ppid c stime tname time cmd",
-    "F": "user=UID pid ppid c sz rss psr stime tname time cmd",
     "l": "f s uid pid ppid c pri ni addr_sz wchan tname time ucmd",
-    "j": "pid pgid sid tname time ucmd",
     "bsd": "pid tname stat bsdtime args",
     "bsd u": "user pid pcpu pmem vsz rss tname stat start_time bsdtime args",
-    "bsd l": "f uid pid ppid pri ni vsz rss wchan stat tname bsdtime args",
-    "bsd j": "ppid pid pgid sid tname tpgid stat uid bsdtime args",
 }
 _LISTS = {
-    "p": "pid",
-    "q": "pid",
-    "C": "name",
-    "u": "user",
-    "U": "user",
-    "t": "tty",
-    "g": "pid",
-    "G": "user",
+    "p": "pid", "C": "name", "u": "user", "U": "user", "t": "tty", "g": "pid", "G": "user",
     "s": "pid",
-}
-_LONG_LISTS = {
-    "pid": "pid",
-    "ppid": "parent",
-    "user": "user",
-    "group": "user",
-    "tty": "tty",
-    "sid": "pid",
-}
-_LONG_LAYOUTS = {
-    "format": "format",
-    "sort": "sort",
-    "columns": "width",
-    "cols": "width",
-    "width": "width",
-}
+}  # fmt: skip
+_LONG_LISTS = {"pid": "pid", "ppid": "parent", "user": "user"}
+_LONG_LAYOUTS = {"format": "format", "sort": "sort"}
 _LONG_FLAGS = {
-    "no-headers": "bare",
-    "no-heading": "bare",
-    "no-headings": "bare",
-    "forest": "forest",
-}
+    "no-headers": "bare", "no-heading": "bare", "no-headings": "bare", "forest": "forest",
+}  # fmt: skip
 
 
 class _Request:
@@ -152,7 +126,6 @@ class _Request:
         self.letters = ""
         self.bsd = ""
         self.flags: set[str] = set()
-        self.width: int | None = None
 
     def read(self, words: Sequence[str]) -> None:
         rest = list(reversed(words))
@@ -176,11 +149,9 @@ class _Request:
             raise _wrong("unknown gnu long option")
         if not equals:
             if not rest:
-                raise _wrong(
-                    f"garbage option: --{name}"
-                    if name in _LONG_LAYOUTS
-                    else "list of process IDs must follow --" + name
-                )
+                layout = name in _LONG_LAYOUTS
+                start = "garbage option: --" if layout else "list of process IDs must follow --"
+                raise _wrong(start + name)
             value = rest.pop()
         self._take(_LONG_LISTS.get(name) or _LONG_LAYOUTS[name], value)
 
@@ -190,14 +161,12 @@ class _Request:
             if kind is not None:
                 value = letters[at + 1 :] or (rest.pop() if rest else None)
                 if value is None:
-                    raise _wrong(
-                        "list of process IDs must follow -" + letter
-                        if kind == "pid"
-                        else f"option -{letter} requires an argument"
-                    )
+                    if kind == "pid":
+                        raise _wrong(f"list of process IDs must follow -{letter}")
+                    raise _wrong(f"option -{letter} requires an argument")
                 self._take(kind, value)
                 return
-            if letter not in "AeafFljwHxV":
+            if letter not in "AeaflwHxV":
                 raise _wrong("unsupported SysV option")
             self.flags.add({"V": "version", "H": "forest"}.get(letter, ""))
             self.letters += letter
@@ -205,14 +174,14 @@ class _Request:
     def _bsd(self, letters: str, rest: list[str]) -> None:
         self.bsd += "."
         for at, letter in enumerate(letters):
-            kind = {"p": "pid", "U": "user", "t": "tty", "o": "format", "k": "sort"}.get(letter)
+            kind = {"p": "pid", "U": "user", "o": "format", "k": "sort"}.get(letter)
             if kind is not None:
                 value = letters[at + 1 :] or (rest.pop() if rest else None)
                 if value is None:
                     raise _wrong(f"option {letter} requires an argument")
                 self._take(kind, value)
                 return
-            if letter not in "axuljfwhVg":
+            if letter not in "axufwhVg":
                 raise _wrong("unsupported option (BSD syntax)")
             self.flags.add({"h": "bare", "f": "forest", "V": "version"}.get(letter, ""))
             self.bsd += letter
@@ -222,22 +191,17 @@ class _Request:
             self.formats.append(value)
         elif kind == "sort":
             self.sorts += value.split(",")
-        elif kind == "width":
-            if not (value.isascii() and value.isdecimal() and int(value[:6]) > 0):
-                raise _wrong("number of columns must follow --cols, --width, or --columns")
-            self.width = int(value[:6])
         else:
-            self.selections.append(
-                (kind, _pids(value) if kind in ("pid", "parent") else re.split("[ ,]", value))
-            )
+            split = _pids if kind in ("pid", "parent") else _split_list
+            self.selections.append((kind, split(value)))
 
     def layout(self) -> list[tuple[str, str]]:
-        """(column, its header)."""
+        """Return (column, header) of each column to show."""
         if self.formats:
             return [column for text in self.formats for column in _columns(text)]
-        form = next((each for each in "Fflj" if each in self.letters), "")
+        form = next((each for each in "fl" if each in self.letters), "")
         if self.bsd:
-            form = "bsd" + next((f" {each}" for each in "ulj" if each in self.bsd), "")
+            form = "bsd u" if "u" in self.bsd else "bsd"
         return [column for name in _LAYOUTS[form].split() for column in _columns(name)]
 
 
@@ -245,15 +209,19 @@ def _wrong(message: str) -> CommandError:
     return CommandError(f"error: {message}\n{_HINT}")
 
 
+def _split_list(text: str) -> list[str]:
+    return re.split("[ ,]", text)
+
+
 def _pids(text: str) -> list[str]:
-    found = re.split("[ ,]", text)
+    found = _split_list(text)
     if not all(each.isascii() and each.isdecimal() for each in found):
         raise _wrong("process ID list syntax error")
     return found
 
 
 def _columns(text: str) -> list[tuple[str, str]]:
-    """(column, header) of one value of -o."""
+    """Return (column, header) of each column that a value of -o names."""
     columns: list[tuple[str, str]] = []
     rest = text
     while rest:
@@ -264,14 +232,9 @@ def _columns(text: str) -> list[tuple[str, str]]:
         key = _SYNONYMS.get(name, name)
         if key not in _COLUMNS:
             raise _wrong(f'unknown user-defined format specifier "{name}"')
-        if (
-            header is not None
-            and "," in header
-            and re.fullmatch(r"[^,]*(?:,[a-z%_]+=?[^,]*)+", header)
-        ):
+        rest = rest[found.end() :] if header is None else ""
+        if header is not None and re.fullmatch(r"[^,]*(?:,[a-z%_]+=?[^,]*)+", header):
             header, _, rest = header.partition(",")
-        else:
-            rest = rest[found.end() :] if header is None else ""
         columns.append((key, _HEADERS.get(name, _COLUMNS[key][0]) if header is None else header))
     return columns
 
@@ -334,10 +297,9 @@ def _show(ctx: CommandContext, request: _Request, processes: Sequence[Process]) 
         cells = []
         for at, (text, width, (key, _)) in enumerate(zip(row, widths, columns, strict=True)):
             last = at == len(row) - 1
-            cells.append(
-                text.rjust(width) if _COLUMNS[key][1] < 0 else text if last else text.ljust(width)
-            )
-        ctx.print(" ".join(cells)[: None if row is titles else request.width])
+            right = _COLUMNS[key][1] < 0
+            cells.append(text.rjust(width) if right else text if last else text.ljust(width))
+        ctx.print(" ".join(cells))
 
 
 @command(
@@ -349,17 +311,18 @@ def _show(ctx: CommandContext, request: _Request, processes: Sequence[Process]) 
 
     UNIX options, after a dash:
       -A -e -a -x            all processes, as there is no terminal
-      -f -F -l -j            longer formats
-      -o FORMAT              columns: pid, ppid, user, stat, time, etime, comm, args, …; "=" after one sets its header
-      -p, -q LIST            these processes
+      -f -l                  longer formats
+      -o FORMAT              columns: pid, ppid, user, stat, time, etime, comm, args, …; "=" after
+                               one sets its header
+      -p LIST                these processes
       -C LIST                processes of these names
       -u, -U, -g, -G, -s, -t LIST  processes of these users, groups, sessions, terminals
       -H -w -V               show children below parents; wide output; version
     BSD options, without a dash:
-      a x u l j f w h        all processes; formats; forest; wide output; no header
+      a x u f w h            all processes; a longer format; forest; wide output; no header
       p LIST, U LIST, o FORMAT, k KEYS
     GNU options:
-          --pid LIST --ppid LIST --user LIST --format FORMAT --sort KEYS --forest --no-headers --cols N
+          --pid LIST --ppid LIST --user LIST --format FORMAT --sort KEYS --forest --no-headers
           --help             display this help and exit
     """,
     raw=True,

@@ -33,7 +33,7 @@ def _interval(text: str) -> float:
 
 
 def _header(ctx: CommandContext, interval: float, words: list[str]) -> str:
-    """The interval and the command at the left, host and time at the right."""
+    """Return the header: interval and command at the left, host and time at the right."""
     left = f"Every {interval:.1f}s: "
     right = f"{ctx.host.hostname}: {strftime(int(ctx.host.clock()), '%c', ctx.env.get('TZ', ''))}"
     room = ctx.host.columns - len(left) - len(right) - 1
@@ -44,7 +44,7 @@ def _header(ctx: CommandContext, interval: float, words: list[str]) -> str:
 
 
 def _run(ctx: CommandContext, words: list[str], *, direct: bool) -> tuple[int, bytes]:
-    """The status and everything the command wrote."""
+    """Run the command; return its status and its output."""
     output = Buffer(ctx.budget.value_bytes)
     if not direct:
         status = ctx.run(["sh", "-c", " ".join(words)], stdout=output, stderr=output)
@@ -70,8 +70,9 @@ def _run(ctx: CommandContext, words: list[str], *, direct: bool) -> tuple[int, b
     usage="""
     Usage:
      watch [options] command
-    Run a command again and again, until it changes, fails, or something ends watch: call it under timeout. Each run is printed
-    in full below the last one, under a header; there is no screen to redraw.
+    Run a command again and again, until it changes, fails, or something ends watch: call it under
+    timeout. Each run is printed in full below the last one, under a header; there is no screen to
+    redraw.
 
     Options:
       -c, --color            pass colors on: always so

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import takewhile
 
-from agentsandbox.commands._files.copying import join
 from agentsandbox.commands._files.prompts import ask
 from agentsandbox.commands._files.removal import Remover, is_dot
 from agentsandbox.commands._suites import COREUTILS
@@ -19,18 +18,13 @@ _INTERACTIVE = (("never", "no", "none"), ("once",), ("always", "yes"))
 
 
 def _point_at_file(ctx: CommandContext, error: UsageError) -> None:
-    """What is no option may be meant as a file."""
+    """Add a hint to the error if an unknown option is the name of a file."""
     for word in ctx.words:
         if len(word) > 1 and word[0] == "-" and ctx.fs.exists(ctx.path(word), follow=False):
             error.message += (
                 f"\nTry '{ctx.name} ./{shown_name(word)}' to remove the file {quote_always(word)}."
             )
             return
-
-
-def _preserve_root(text: str) -> None:
-    if text != "all":
-        raise CommandError(f"unrecognized --preserve-root argument: {quote_always(text)}")
 
 
 @command(
@@ -45,10 +39,7 @@ def _preserve_root(text: str) -> None:
         read_error=("NAME: error closing file", 1),
         closed_read_error=("NAME: error closing file: REASON", 1),
     ),
-    values={
-        "interactive": choice_of("--interactive", _INTERACTIVE),
-        "preserve-root": _preserve_root,
-    },
+    values={"interactive": choice_of("--interactive", _INTERACTIVE)},
     advice=_point_at_file,
     usage="""
     Usage: rm [OPTION]... [FILE]...
@@ -60,7 +51,7 @@ def _preserve_root(text: str) -> None:
           --interactive[=WHEN] never, once (-I) or always (-i)
           --one-file-system    stay on the filesystem of each operand
           --no-preserve-root   treat / like any other directory
-          --preserve-root[=all]  do not remove / (default)
+          --preserve-root      do not remove / (default)
       -r, -R, --recursive      remove directories with all below them
       -d, --dir                remove empty directories
       -v, --verbose            say what is done
@@ -83,8 +74,8 @@ def rm(ctx: CommandContext, args: Arguments) -> int:
     preserve_root = args.last("no-preserve-root", "preserve-root") != "no-preserve-root"
     if once and (recursive or len(args.operands) > 3):
         count = len(args.operands)
-        question = f"remove {count} {'argument' if count == 1 else 'arguments'}{' recursively' if recursive else ''}?"
-        if not ask(ctx, question):
+        what = f"{count} argument{'' if count == 1 else 's'}{' recursively' if recursive else ''}"
+        if not ask(ctx, f"remove {what}?"):
             return 0
     remover = Remover(
         ctx,
@@ -103,19 +94,13 @@ def rm(ctx: CommandContext, args: Arguments) -> int:
             same = "" if name == "/" else " (same as '/')"
             ctx.warn(f"it is dangerous to operate recursively on {shown}{same}")
             ctx.warn("use --no-preserve-root to override this failsafe")
-        elif recursive and args.value("preserve-root") == "all" and not _has_parent(ctx, name):
-            ctx.warn(
-                f"failed to stat {quote_always(join(name, '..'))}: skipping {quote_always(name)}"
-            )
         else:
             remover.remove(name)
     return ctx.status
 
 
 def _read_prompting(args: Arguments) -> tuple[bool, bool, bool]:
-    """(-f, -i, -I): the last one given counts, but -i and -I do not undo that -f ignores what is
-    missing.
-    """
+    """Return (-f, -i, -I), of which the last one given counts."""
     force = interactive = once = False
     for key, value in args.given:
         if key == "force":
@@ -129,23 +114,10 @@ def _read_prompting(args: Arguments) -> tuple[bool, bool, bool]:
     return force, interactive, once
 
 
-def _has_parent(ctx: CommandContext, name: str) -> bool:
-    """Whether one can see what filesystem an operand is on; what is no directory is on none of its
-    own.
-    """
-    try:
-        return not ctx.fs.stat(ctx.path(name), follow=False).is_dir or ctx.fs.is_dir(
-            ctx.path(f"{name}/..")
-        )
-    except OSError:
-        return True
-
-
 def _is_root(ctx: CommandContext, name: str) -> bool:
     try:
         path = ctx.path(name)
-        return (
-            name.endswith("/") or not ctx.fs.stat(path, follow=False).is_link
-        ) and ctx.fs.realpath(path) == "/"
+        is_link = ctx.fs.stat(path, follow=False).is_link and not name.endswith("/")
+        return not is_link and ctx.fs.realpath(path) == "/"
     except OSError:
         return False

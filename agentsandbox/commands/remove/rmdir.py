@@ -24,7 +24,7 @@ from agentsandbox.errors import UsageError
     Remove the DIRECTORY(ies), if they are empty.
 
           --ignore-fail-on-non-empty  a directory that is not empty is no error
-      -p, --parents, --path  remove the parents in its name too: `rmdir -p a/b` is like `rmdir a/b a`
+      -p, --parents, --path  remove the parents in its name too, as `rmdir a/b a` does for a/b
       -v, --verbose          say what is removed
           --help             display this help and exit
     """,
@@ -48,11 +48,9 @@ def _remove(ctx: CommandContext, args: Arguments, name: str, what: str) -> bool:
         ctx.fs.rmdir(ctx.path(name))
     except OSError as error:
         if not (args.flag("ignore-fail-on-non-empty") and error.errno == errno.ENOTEMPTY):
-            reason = (
-                "Symbolic link not followed"
-                if _is_link_with_slash(ctx, name, error)
-                else describe_os_error(error, "")
-            )
+            reason = describe_os_error(error, "")
+            if _is_link_with_slash(ctx, name, error):
+                reason = "Symbolic link not followed"
             ctx.warn(f"failed to remove {what}{quote_always(name)}: {reason}")
         return False
     return True

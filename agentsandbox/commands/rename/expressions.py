@@ -41,7 +41,7 @@ _FORMAT = re.compile(r"%(%|[-+ 0]*\d{0,3}(?:\.\d{1,3})?[sdxXo])")
 
 
 class ExpressionError(Exception):
-    """What is wrong with an expression."""
+    """An expression is wrong or not understood; the text says why."""
 
 
 def looks_like_perl(text: str) -> bool:
@@ -228,7 +228,10 @@ def _characters(text: str) -> str:
 
 
 def _group(found: re.Match[str], first: int = 1) -> Part:
-    """Return what a group stands for; its own groups in `found` begin with number `first`."""
+    """Return the function from a match to the text of a group.
+
+    The groups of `found` that name it begin with number `first`.
+    """
     number, braced, whole, name = found.groups()[first - 1 : first + 3]
     key: int | str = name or (0 if whole else int((number or braced)[:6]))
 

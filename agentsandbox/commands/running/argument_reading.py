@@ -29,42 +29,31 @@ _ESCAPES = {"a": 7, "b": 8, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11, "\\": 92
 class UnmatchedQuoteError(CommandError):
     """A quote is not closed on its line; what was read before is still run."""
 
-    def __init__(self, mark: bytes, read: int) -> None:
+    def __init__(self, mark: bytes) -> None:
         kind = "single" if mark == b"'" else "double"
-        self.read = read
-        """How many bytes of the argument were read before that was noticed."""
-        super().__init__(
-            f"unmatched {kind} quote; by default quotes are special to xargs unless you use the -0 option"
-        )
+        hint = "by default quotes are special to xargs unless you use the -0 option"
+        super().__init__(f"unmatched {kind} quote; {hint}")
 
 
 def parse_delimiter(text: str) -> int:
-    """The byte that `-d` names."""
+    """Return the byte that `-d` names: a character or an escape sequence."""
     if len(encode(text)) == 1:
         return encode(text)[0]
     if not text.startswith("\\"):
+        wrong = "the delimiter must be either a single character or an escape sequence"
         raise CommandError(
-            f"Invalid input delimiter specification {text}: the delimiter must be either a single character "
-            "or an escape sequence starting with \\."
+            f"Invalid input delimiter specification {text}: {wrong} starting with \\."
         )
-    if text[1:2] in _ESCAPES:
-        return _ESCAPES[text[1:2]]
-    wrong = f"Invalid escape sequence {text} in input delimiter specification"
-    found = re.fullmatch(r"\\(?:x([0-9a-fA-F]+)|([0-7]+))(.*)", text, re.DOTALL)
+    if text[1:] in _ESCAPES:
+        return _ESCAPES[text[1:]]
+    found = re.fullmatch(r"\\(?:x([0-9a-fA-F]{1,2})|([0-3]?[0-7]{1,2}))", text)
     if found is None:
-        raise CommandError(f"{wrong}.")
-    hexadecimal, octal, rest = found.groups()
-    digits = (octal or hexadecimal).lstrip("0")
-    value = int(digits[:20] or "0", 8 if octal else 16)
-    if value > 255:
-        raise CommandError(f"{wrong}; character values must not exceed {'377' if octal else 'ff'}.")
-    if rest:
-        raise CommandError(f"{wrong}; trailing characters {rest} not recognised.")
-    return value
+        raise CommandError(f"Invalid escape sequence {text} in input delimiter specification.")
+    return int(found[1], 16) if found[1] else int(found[2], 8)
 
 
 def delimited(source: ByteReader, end: int, budget: Budget) -> Iterator[Argument]:
-    """Arguments that end with one byte each; nothing is special in them."""
+    """Yield arguments that end with one byte each, without special characters."""
     mark = bytes([end])
     for line in source.lines(mark):
         budget.step()
@@ -87,7 +76,7 @@ def word_lists(source: ByteReader, budget: Budget) -> Iterator[list[bytes]]:
 
 
 def _logical_lines(lines: Iterable[bytes], budget: Budget) -> Iterator[bytes]:
-    """Lines; one whose newline is escaped goes on in the next."""
+    """Yield lines; one with an escaped newline continues in the next."""
     pending = b""
     for line in lines:
         budget.step()
@@ -121,7 +110,7 @@ def _quoted_words(line: bytes, budget: Budget) -> Iterator[tuple[bytes, bool]]:
         token = found[0]
         first = token[:1]
         if token in (b"'", b'"'):
-            raise _unmatched(line, found, word)
+            raise UnmatchedQuoteError(token)
         if first in (b" ", b"\t", b"\n"):
             if word:
                 yield b"".join(word), first != b"\n"
@@ -134,12 +123,6 @@ def _quoted_words(line: bytes, budget: Budget) -> Iterator[tuple[bytes, bool]]:
         word.append(token)
     if any(word):  # an empty one counts only if something follows
         yield b"".join(word), False
-
-
-def _unmatched(line: bytes, mark: re.Match[bytes], before: list[bytes]) -> UnmatchedQuoteError:
-    return UnmatchedQuoteError(
-        mark[0], sum(map(len, before)) + len(line.rstrip(b"\n")) - mark.end()
-    )
 
 
 def words(lines: Iterable[bytes], budget: Budget) -> Iterator[Argument]:
@@ -171,11 +154,10 @@ def whole_lines(source: ByteReader, budget: Budget) -> Iterator[Argument]:
                 budget.step()
                 token = found[0]
                 if token in (b"'", b'"'):
-                    raise _unmatched(text, found, parts)
-                first = token[:1]
-                parts.append(
-                    token[1:] if first == b"\\" else token[1:-1] if first in (b"'", b'"') else token
-                )
+                    raise UnmatchedQuoteError(token)
+                if token[:1] in (b"'", b'"'):
+                    token = token[1:-1]
+                parts.append(token.removeprefix(b"\\") if found[0][:1] == b"\\" else token)
             text = b"".join(parts)
             if not text and not any(parts) and not line.endswith(b"\n"):
                 continue

@@ -123,7 +123,7 @@ def flock(ctx: CommandContext, args: Arguments) -> int:
 
 
 def _words(rest: Sequence[str], shell: str) -> Sequence[str] | None:
-    """What to run, a command line in `shell`; None for the form that only locks."""
+    """Return the command to run; None for the form that only locks."""
     if not rest:
         return None
     if rest[0] in ("-c", "--command"):
@@ -134,7 +134,7 @@ def _words(rest: Sequence[str], shell: str) -> Sequence[str] | None:
 
 
 def _read_wait(args: Arguments) -> float | None:
-    """How long to wait: None for ever."""
+    """Return how long to wait, None for ever."""
     if args.flag("nb"):
         return 0.0
     text = args.value("wait")
@@ -158,7 +158,7 @@ def _read_status(args: Arguments) -> int:
 
 
 def _open(ctx: CommandContext, name: str) -> tuple[int, Stream]:
-    """The inode of a file, made if there is none, and a holder for a lock on it."""
+    """Return (inode, lock holder) of a file, which is made if it is missing."""
     try:
         if not name:
             raise FileNotFoundError(errno.ENOENT, "")
@@ -175,8 +175,9 @@ def _open(ctx: CommandContext, name: str) -> tuple[int, Stream]:
 
 
 def _descriptor(ctx: CommandContext, text: str) -> tuple[int, Stream]:
-    """The inode of an open file, and the open file itself, which holds a lock until the last
-    descriptor is closed.
+    """Return (inode, stream) of an open file.
+
+    The stream holds the lock until its last descriptor is closed.
     """
     if not (text.isascii() and text.isdecimal()):
         raise CommandError(f"bad file descriptor: '{text}'", _USAGE_STATUS)

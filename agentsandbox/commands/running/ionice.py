@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from agentsandbox.commands._processes.listing import running
 from agentsandbox.commands._processes.programs import check_program
 from agentsandbox.commands._suites import UTIL_LINUX
 from agentsandbox.contract.command import Arguments, CommandContext, command
@@ -41,13 +40,11 @@ def _class_number(text: str) -> int:
     ),
     usage="""
     Usage: ionice [options] <command>
-      or:  ionice -p PID...
-    Run a command with another I/O scheduling class, or tell that of a process. A sandbox has no disk to schedule, so
-    the class makes no difference, and that of a running process cannot be changed.
+    Run a command with another I/O scheduling class. A sandbox has no disk to schedule, so the class
+    makes no difference.
 
      -c, --class=CLASS     0 to 3, or none, realtime, best-effort, idle
      -n, --classdata=NUM   priority 0 to 7
-     -p, --pid=PID         tell the class of this process, and of those that follow
      -t, --ignore          ignore failures
      -h, --help            display this help
     """,
@@ -59,17 +56,6 @@ def ionice(ctx: CommandContext, args: Arguments) -> int:
     if args.flag("classdata"):
         _number(args.value("classdata") or "", "class data")
     sets = args.flag("class") or args.flag("classdata")
-    if args.flag("pid"):
-        pids = [_number(word, "PID") for word in (args.value("pid") or "", *args.operands)]
-        if sets:
-            raise CommandError("ioprio_set failed: Operation not permitted")
-        known = {0, 1, *(process.pid for process in running(ctx))}
-        for pid in pids:
-            ctx.budget.step()
-            if pid not in known:
-                raise CommandError("ioprio_get failed: No such process")
-            ctx.print("none: prio 0")
-        return 0
     if not args.operands:
         if sets:
             raise UsageError("bad usage")

@@ -11,30 +11,7 @@ from agentsandbox.contract.command import Arguments, CommandContext, command
 from agentsandbox.contract.manners import Manners
 from agentsandbox.errors import CommandError, UsageError
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-_OBSOLETE = re.compile(r"-([-+]?[0-9]+)")
 _DEFAULT, _NICEST, _RANGE = 10, 19, 39
-
-
-def _rewrite(words: Sequence[str]) -> Sequence[str]:
-    """`-5`, `--5` and `-+5` among the options."""
-    rewritten: list[str] = []
-    rest = list(words)
-    while rest:
-        word = rest[0]
-        found = _OBSOLETE.fullmatch(word)
-        alone = word == "-n" or (len(word) > 2 and "--adjustment".startswith(word))
-        if found is not None:
-            rewritten += ["-n", found[1]]
-        elif alone or word.startswith("-n") or (word.startswith("--a") and "=" in word):
-            rewritten += rest[: 1 + alone]
-        else:
-            break
-        del rest[: 1 + alone]
-    return rewritten + rest
 
 
 @command(
@@ -48,15 +25,15 @@ def _rewrite(words: Sequence[str]) -> Sequence[str]:
     ),
     usage="""
     Usage: nice [OPTION] [COMMAND [ARG]...]
-    Run COMMAND with an adjusted niceness; without one, print the niceness. All processes of a sandbox take turns
-    evenly, so it makes no difference but to what `nice` and `ps` tell.
+    Run COMMAND with an adjusted niceness; without one, print the niceness. All processes of a
+    sandbox take turns evenly, so it makes a difference to the output of `nice` and `ps` only.
 
       -n, --adjustment=N  add the integer N to the niceness (10 if not given)
           --help          display this help and exit
     """,
     permute=False,
     usage_status=125,
-    rewrite=_rewrite,
+    digits="adjustment",
 )
 def nice(ctx: CommandContext, args: Arguments) -> int:
     adjustment = args.value("adjustment")
@@ -81,6 +58,6 @@ def nice(ctx: CommandContext, args: Arguments) -> int:
 
 
 def _number(text: str | None) -> int:
-    """The adjustment, in the range that makes a difference."""
+    """Return the adjustment, cut to the range that makes a difference."""
     number = _DEFAULT if text is None else int(text.strip()[:18])
     return max(-_RANGE, min(number, _RANGE))

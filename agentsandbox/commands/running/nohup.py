@@ -17,7 +17,8 @@ from agentsandbox.kernel.processes import SIGNAL_NUMBERS
     usage="""
     Usage: nohup COMMAND [ARG]...
       or:  nohup OPTION
-    Run COMMAND, ignoring hangup signals. A sandbox has no terminal to hang up, so the streams stay as they are.
+    Run COMMAND, ignoring hangup signals. A sandbox has no terminal to hang up, so the streams stay
+    as they are.
 
           --help  display this help and exit
     """,

@@ -17,8 +17,8 @@ from agentsandbox.errors import CommandError, UsageError
     manners=Manners(COREUTILS, long_options="input output error help version", unbuffered=True),
     usage="""
     Usage: stdbuf OPTION... COMMAND
-    Run COMMAND with modified buffering of its standard streams. The streams of a sandbox hold nothing back, so the
-    modes are checked and then make no difference.
+    Run COMMAND with modified buffering of its standard streams. The streams of a sandbox hold
+    nothing back, so the modes are checked and then make no difference.
 
       -i, --input=MODE   adjust standard input
       -o, --output=MODE  adjust standard output

@@ -56,14 +56,16 @@ def _signal(text: str) -> int:
 
           --preserve-status    exit with the status of COMMAND, even when it timed out
           --foreground         accepted: a sandbox has one terminal, and no groups of processes
-      -k, --kill-after=DURATION  also send a KILL signal if COMMAND still runs that long after the first signal
+      -k, --kill-after=DURATION  also send a KILL signal if COMMAND still runs that long after the
+                                 first signal
       -s, --signal=SIGNAL      the signal to send, by name or number; TERM if not given
       -v, --verbose            tell on stderr of any signal sent
           --help               display this help and exit
 
-    DURATION is a number with an optional suffix: s for seconds (default), m for minutes, h for hours, d for days.
-    0 is no limit. The status is 124 if COMMAND timed out, 125 if timeout itself fails, 126 if COMMAND cannot be run,
-    127 if it cannot be found, 137 if it was sent the KILL signal, else the status of COMMAND.
+    DURATION is a number with an optional suffix: s for seconds (default), m for minutes, h for
+    hours, d for days. 0 is no limit. The status is 124 if COMMAND timed out, 125 if timeout itself
+    fails, 126 if COMMAND cannot be run, 127 if it cannot be found, 137 if it was sent the KILL
+    signal, else the status of COMMAND.
     """,
     permute=False,
     usage_status=125,

@@ -32,8 +32,8 @@ _MOST_CHARS = 2097152 - 2048
 """Of the arguments and the environment together."""
 _SIGNALLED = frozenset(128 + signal for signal in (1, 2, 3, 6, 9, 11, 13, 15))
 _NUL_WARNING = (
-    "WARNING: a NUL character occurred in the input.  It cannot be passed through in the argument list.  "
-    "Did you mean to use the --null option?"
+    "WARNING: a NUL character occurred in the input.  It cannot be passed through in the argument "
+    "list.  Did you mean to use the --null option?"
 )
 _MOST_PARALLEL = 128
 """How many run at once for -P 0: a sandbox has a ceiling for its processes."""
@@ -91,10 +91,8 @@ class _Options:
         }
         for other, given in earlier.items():
             if given and other not in name and not (other == "--max-lines" and name == "-L"):
-                ctx.warn(
-                    f"warning: options {other} and {name} are mutually exclusive, ignoring previous {other} value",
-                    0,
-                )
+                both = f"warning: options {other} and {name} are mutually exclusive"
+                ctx.warn(f"{both}, ignoring previous {other} value", 0)
         self.max_args = self.max_lines = 0
         self.replace = None
 
@@ -119,7 +117,7 @@ def _number(text: str, letter: str, low: int | None = None) -> int:
 
 
 def _size(ctx: CommandContext, text: str) -> int:
-    """The value of -s: what is out of bounds is brought back with a warning."""
+    """Return the value of -s; a value out of bounds is cut with a warning."""
     number, most = _number(text, "s"), _most_chars(ctx)
     if number < 1:
         ctx.warn(f"value {text} for -s option should be >= 1", 0)
@@ -250,7 +248,7 @@ class _Runner:
         self.slots[slot] = ctx.start(line, stdin=self.stdin)
 
     def free_slot(self) -> int:
-        """The first slot whose process has ended, after waiting for one."""
+        """Wait for a free slot and return its number."""
         slots = self.slots
         self.ctx.host.scheduler.block(
             lambda: any(process is None or process.finished() for process in slots)
@@ -298,7 +296,7 @@ class _Runner:
 
 
 def _arguments(ctx: CommandContext, options: _Options, source: ByteReader) -> Iterator[Argument]:
-    """The arguments up to the end string of -E."""
+    """Yield the arguments up to the end string of -E."""
     if options.delimiter is not None:
         found = delimited(source, options.delimiter, ctx.budget)
     elif options.replace is not None:
@@ -325,11 +323,9 @@ def _gather(runner: _Runner, source: ByteReader) -> None:
         else:
             for argument, ends_line in _arguments(ctx, options, source):
                 runner.push(argument, ends_line)
-    except UnmatchedQuoteError as error:
+    except UnmatchedQuoteError:
         if runner.gathered:
             runner.flush()
-        if error.read >= options.max_chars - (runner.initial if options.replace is None else 0):
-            raise CommandError("argument line too long") from None
         raise
     if runner.gathered or (options.run_empty and not runner.executed):
         runner.flush()
@@ -352,7 +348,8 @@ def _gather(runner: _Runner, source: ByteReader) -> None:
     ),
     usage="""
     Usage: xargs [OPTION]... COMMAND [INITIAL-ARGS]...
-    Run COMMAND (echo if none is given) with arguments INITIAL-ARGS and more arguments read from input.
+    Run COMMAND (echo if none is given) with arguments INITIAL-ARGS and more arguments read from
+    input.
 
       -0, --null                items end with NUL; quotes, backslashes and -E are not special
       -a, --arg-file=FILE       read arguments from FILE, not standard input
@@ -365,16 +362,18 @@ def _gather(runner: _Runner, source: ByteReader) -> None:
       -l[MAX], --max-lines[=MAX]  the same; 1 if MAX is omitted
       -n, --max-args=MAX        at most MAX arguments for each command line
       -P, --max-procs=MAX       run at most MAX processes at a time; 0 for as many as possible
-      -p, --interactive         ask before each command line; there is no terminal to ask, so it is an error
+      -p, --interactive         ask before each command line; there is no terminal to ask, so it is
+                                an error
       -r, --no-run-if-empty     do not run COMMAND when there is no argument
-      -o, --open-tty            open the terminal for COMMAND's input; there is none, so it is an error
+      -o, --open-tty            open the terminal for COMMAND's input; there is none, so it is an
+                                error
       -s, --max-chars=MAX       limit the length of a command line to MAX
       -t, --verbose             print each command line before it is run
       -x, --exit                exit if the size is exceeded
           --help                display this help and exit
 
-    The status is 123 if a command line failed, 124 if one exited with 255, 126 if COMMAND cannot be run, 127 if it
-    is not found, 1 for other errors.
+    The status is 123 if a command line failed, 124 if one exited with 255, 126 if COMMAND cannot be
+    run, 127 if it is not found, 1 for other errors.
     """,
     permute=False,
     values={

@@ -22,7 +22,7 @@ _CHUNK = 4096
 
 
 def _count(args: Arguments) -> int | None:
-    """The smallest `-n`."""
+    """Return the smallest value of `-n`."""
     counts = [_line_count(text) for text in args.values("head-count")]
     return min(counts) if counts else None
 
@@ -51,7 +51,7 @@ def _range(text: str) -> tuple[int, int]:
 
 
 def _size(items: list[bytes] | range) -> int:
-    """How many there are; `len` refuses to count so many numbers as a range may have."""
+    """Return the number of items; `len` fails for very long ranges."""
     return items.stop - items.start if isinstance(items, range) else len(items)
 
 
@@ -72,7 +72,7 @@ def _repeated(
 def _shuffled(
     ctx: CommandContext, items: list[bytes] | range, count: int | None
 ) -> Iterator[list[bytes]]:
-    """Yield each item once, the first `count` of them: a shuffle that moves only what is needed."""
+    """Yield the first `count` items of a shuffle that moves only the items it needs."""
     total = _size(items)
     wanted = total if count is None else min(count, total)
     randrange = ctx.host.random.randrange
@@ -96,9 +96,7 @@ def _text(item: bytes | int) -> bytes:
 def _items(ctx: CommandContext, args: Arguments, end: bytes) -> list[bytes] | range:
     ranges = args.values("input-range")
     if ranges:
-        low, high = _range(ranges[0])
-        if len(ranges) > 1:
-            raise CommandError("multiple -i options specified")
+        low, high = _range(ranges[-1])
         if args.flag("echo"):
             raise UsageError("cannot combine -e and -i options")
         if args.operands:
@@ -153,16 +151,14 @@ def shuf(ctx: CommandContext, args: Arguments) -> int:
     items = [] if unread else _items(ctx, args, end)
     if args.flag("repeat") and not _size(items) and count != 0:
         raise CommandError("no lines to repeat")
-    outputs = args.values("output")
-    if len(set(outputs)) > 1:
-        raise CommandError("multiple output files specified")
+    output = args.value("output")
     out: ByteWriter = ctx.stdout
     opened = None
-    if outputs:
+    if output is not None:
         try:
-            out = opened = ctx.fs.open(ctx.path(outputs[0]), "w", permissions=0o666 & ~ctx.umask)
+            out = opened = ctx.fs.open(ctx.path(output), "w", permissions=0o666 & ~ctx.umask)
         except OSError as error:
-            raise CommandError(describe_os_error(error, shown_name(outputs[0]))) from None
+            raise CommandError(describe_os_error(error, shown_name(output))) from None
     for part in (_repeated if args.flag("repeat") else _shuffled)(ctx, items, count):
         part.append(b"")
         out.write(end.join(part))

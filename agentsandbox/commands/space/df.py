@@ -1,5 +1,5 @@
-"""`df` (POSIX 1003.1-2017, GNU coreutils): the room there is. The sandbox is one filesystem, as
-large as its limits.
+"""`df` (POSIX 1003.1-2017, GNU coreutils): free space. The sandbox is one filesystem, as large as
+its limits.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from agentsandbox.kernel.streams import encode
 
 _SOURCE, _TYPE = "sandbox", "ext4"
 _HEADERS = {
-    "source": "Filesystem", "fstype": "Type", "itotal": "Inodes", "iused": "IUsed", "iavail": "IFree", "ipcent": "IUse%",
-    "size": "1K-blocks", "used": "Used", "avail": "Available", "pcent": "Use%", "file": "File", "target": "Mounted on",
+    "source": "Filesystem", "fstype": "Type", "itotal": "Inodes", "iused": "IUsed",
+    "iavail": "IFree", "ipcent": "IUse%", "size": "1K-blocks", "used": "Used",
+    "avail": "Available", "pcent": "Use%", "file": "File", "target": "Mounted on",
 }  # fmt: skip
 _NARROWEST = {"source": 14, "fstype": 4, "target": 0, "file": 0, "pcent": 4, "ipcent": 4}
 _LEFT = frozenset(("source", "fstype", "target", "file"))
@@ -115,11 +116,8 @@ def _choose_sizes(ctx: CommandContext, args: Arguments) -> SizeFormat:
         return parse_block_size(args.value("block-size") or "", "--block-size")
     if given == "m":
         return SizeFormat(1 << 20)
-    return (
-        SizeFormat(1024)
-        if given == "k"
-        else block_size_from(ctx.env, "DF_BLOCK_SIZE") or SizeFormat(1024)
-    )
+    from_env = None if given == "k" else block_size_from(ctx.env, "DF_BLOCK_SIZE")
+    return from_env or SizeFormat(1024)
 
 
 def _choose_fields(args: Arguments) -> list[str]:
@@ -131,11 +129,9 @@ def _choose_fields(args: Arguments) -> list[str]:
         if not texts:
             return list(_HEADERS)
         return _fields(",".join(texts))
-    middle = (
-        ["itotal", "iused", "iavail", "ipcent"]
-        if args.flag("inodes")
-        else ["size", "used", "avail", "pcent"]
-    )
+    middle = ["size", "used", "avail", "pcent"]
+    if args.flag("inodes"):
+        middle = ["itotal", "iused", "iavail", "ipcent"]
     return ["source", *(["fstype"] if args.flag("print-type") else []), *middle, "target"]
 
 

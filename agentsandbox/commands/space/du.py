@@ -25,13 +25,13 @@ from agentsandbox.kernel.streams import InputError, decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agentsandbox.kernel.patterns.filenames import ExtendedGlob
+    pass
 
 _GROUP = 256
 
 
 class _Sum:
-    """What a directory and all below it come to; `own` leaves subdirectories out."""
+    """The size of a directory with all below it; `own` leaves subdirectories out."""
 
     __slots__ = ("depth", "entries", "name", "own", "size")
 
@@ -59,14 +59,14 @@ class _Counter:
         self.follow = (
             args.last("dereference", "dereference-args", "no-dereference") or "no-dereference"
         )
-        self.excluded = _read_patterns(ctx, args)
+        self.excluded = [compile_glob(text, extglob=False) for text in args.values("exclude")]
         self.total = 0
         self._seen: set[int] = set()
         self.many = False
         """Whether there are several operands: then no file counts twice."""
 
     def count(self, operand: str) -> None:
-        """One operand: print what is asked for, and add it to the total."""
+        """Print the lines for one operand, and add its size to the total."""
         stack: list[_Sum] = []
         self._visit(stack, single_slash(operand), 0)
         while stack:
@@ -112,15 +112,9 @@ class _Counter:
         stack.append(here)
 
     def _add_plain(self, here: _Sum, path: str, names: list[str]) -> list[str]:
-        """Add the files of a directory that count once and are not shown; the names of the
-        others.
-        """
-        if (
-            self.all
-            or self.excluded
-            or self.follow == "dereference"
-            or (self.many and not self.count_links)
-        ):
+        """Add the sizes of files that are not shown; return the names that need a closer look."""
+        many = self.many and not self.count_links
+        if self.all or self.excluded or self.follow == "dereference" or many:
             return names
         others: list[str] = []
         for start in range(0, len(names), _GROUP):
@@ -145,10 +139,9 @@ class _Counter:
         if not name:
             self.ctx.warn("invalid zero-length file name")
             return
-        # GNU du has no reason to give for a link that leads nowhere
-        reason = (
-            "" if dangling and error.errno == errno.ENOENT else f": {describe_os_error(error, '')}"
-        )
+        reason = f": {describe_os_error(error, '')}"
+        if dangling and error.errno == errno.ENOENT:
+            reason = ""  # GNU du gives none for a dangling link
         self.ctx.warn(f"cannot access {quote_always(name)}{reason}")
 
     def _add(self, stack: list[_Sum], size: int, *, directory: bool) -> None:
@@ -223,28 +216,13 @@ def _threshold(text: str, option: str = "--threshold") -> int:
     return number
 
 
-def _read_patterns(ctx: CommandContext, args: Arguments) -> list[re.Pattern[str] | ExtendedGlob]:
-    patterns: list[re.Pattern[str] | ExtendedGlob] = []
-    for key, value in args.given:
-        if key == "exclude":
-            patterns.append(compile_glob(value or "", extglob=False))
-        elif key == "exclude-from":
-            try:
-                lines = [decode(line.rstrip(b"\n")) for line in ctx.open_input(value or "").lines()]
-            except OSError as error:
-                raise UsageError(describe_os_error(error, value)) from None
-            patterns += [compile_glob(text, extglob=False) for text in lines if text]
-    return patterns
-
-
 def _read_operands(ctx: CommandContext, args: Arguments) -> list[str]:
     name = args.value("files0-from")
     if name is None:
         return args.operands or ["."]
     if args.operands:
-        raise UsageError(
-            f"extra operand {quote(args.operands[0])}\nfile operands cannot be combined with --files0-from"
-        )
+        both = "file operands cannot be combined with --files0-from"
+        raise UsageError(f"extra operand {quote(args.operands[0])}\n{both}")
     try:
         data = ctx.open_input(name).read()
     except (InputError, IsADirectoryError) as error:
@@ -302,7 +280,6 @@ def _read_operands(ctx: CommandContext, args: Arguments) -> list[str]:
           --si              like -h by powers of 1000
       -s, --summarize       print only a total for each operand
       -t, --threshold=SIZE  leave out what is smaller than SIZE, or larger if SIZE is negative
-      -X, --exclude-from=FILE  leave out what matches a pattern in FILE
           --exclude=PATTERN leave out what matches PATTERN
       -x, --one-file-system stay on one filesystem (there is one)
           --help            display this help and exit

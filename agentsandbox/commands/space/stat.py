@@ -1,4 +1,4 @@
-"""`stat` (GNU coreutils): what is known of files and of their filesystem."""
+"""`stat` (GNU coreutils): the status of files and of their filesystem."""
 
 from __future__ import annotations
 
@@ -27,17 +27,9 @@ if TYPE_CHECKING:
 _DIRECTIVE = re.compile(r"%([-#+ 0']*)([0-9]*)(?:\.([0-9]*))?([HL]?)(.|\Z)", re.ASCII | re.DOTALL)
 _ESCAPE = re.compile(r"\\(x[0-9A-Fa-f]{1,2}|[0-7]{1,3}|.|\Z)", re.DOTALL)
 _ESCAPES = {
-    "a": "\a",
-    "b": "\b",
-    "e": "\x1b",
-    "f": "\f",
-    "n": "\n",
-    "r": "\r",
-    "t": "\t",
-    "v": "\v",
-    "\\": "\\",
-    '"': '"',
-}
+    "a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v",
+    "\\": "\\", '"': '"',
+}  # fmt: skip
 _TIME_FORMAT = "%Y-%m-%d %H:%M:%S.%N %z"
 _DEFAULT = """\
   File: %N
@@ -81,10 +73,11 @@ MAX_WIDTH = 1 << 16
       -t, --terse           in one line
           --help            display this help and exit
 
-    For files: %a octal mode, %A mode, %b blocks, %B size of those, %d device, %D in hex, %f raw mode in hex,
-    %F type, %g %G group, %h links, %i inode, %m mount point, %n name, %N quoted name and where it points,
-    %o size for transfers, %s size, %r %R device type, %t %T in hex, %u %U user, %w %W birth, %x %X access,
-    %y %Y change, %z %Z change of status. For filesystems: %a %b %c %d %f %i %l %n %s %S %t %T.
+    For files: %a octal mode, %A mode, %b blocks, %B size of those, %d device, %D in hex, %f raw
+    mode in hex, %F type, %g %G group, %h links, %i inode, %m mount point, %n name, %N quoted name
+    and where it points, %o size for transfers, %s size, %r %R device type, %t %T in hex, %u %U
+    user, %w %W birth, %x %X access, %y %Y change, %z %Z change of status. For filesystems: %a %b %c
+    %d %f %i %l %n %s %S %t %T.
     """,
 )
 def stat(ctx: CommandContext, args: Arguments) -> int:
@@ -210,9 +203,7 @@ class _Printer:
         return _pad(value, flags, size, precision)
 
     def _seconds(self, value: str, flags: str, width: int, precision: str | None) -> str:
-        """A time in seconds, with as many decimals as the precision asks for (nine if it gives no
-        number).
-        """
+        """Return a time in seconds; a precision without a number means nine decimals."""
         ns = int(value)
         whole, fraction = divmod(ns, 10**9)
         if precision is None:
@@ -234,9 +225,9 @@ class _Printer:
             return name
         if letter == "N":
             shown = self._quoted(name)
-            return (
-                f"{shown} -> {self._quoted(self.ctx.fs.readlink(path))}" if info.is_link else shown
-            )
+            if info.is_link:
+                shown += f" -> {self._quoted(self.ctx.fs.readlink(path))}"
+            return shown
         if letter == "m":
             return Space(self.ctx).mount_point(canonicalize(self.ctx, name, "missing"))
         if letter in "UG" and letter:
@@ -248,8 +239,9 @@ class _Printer:
     def _filesystem_value(self, letter: str, name: str) -> str | None:
         space = Space(self.ctx)
         values = {
-            "n": name, "i": "fe0000000000", "l": "255", "t": "ef53", "T": "ext2/ext3", "s": str(BLOCK_SIZE), "S": str(BLOCK_SIZE),
-            "b": str(space.total // BLOCK_SIZE), "f": str(space.free // BLOCK_SIZE), "a": str(space.free // BLOCK_SIZE),
+            "n": name, "i": "fe0000000000", "l": "255", "t": "ef53", "T": "ext2/ext3",
+            "s": str(BLOCK_SIZE), "S": str(BLOCK_SIZE), "b": str(space.total // BLOCK_SIZE),
+            "f": str(space.free // BLOCK_SIZE), "a": str(space.free // BLOCK_SIZE),
             "c": str(space.files), "d": str(space.free_files),
         }  # fmt: skip
         return values.get(letter)
@@ -285,7 +277,7 @@ _ALTERNATIVE = {"a": "0", "f": "0x", "D": "0x", "R": "0x"}
 
 
 def _sign(flags: str) -> str:
-    """What stands before a number that is not negative."""
+    """Return the sign of a number that is not negative."""
     return "+" if "+" in flags else " " if " " in flags else ""
 
 

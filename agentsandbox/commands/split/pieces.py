@@ -53,7 +53,7 @@ class Names:
         self.number = first
 
     def next(self) -> str:
-        """The next name."""
+        """Return the next name."""
         base = len(self.alphabet)
         if self.grows and self.number >= base**self.size - base ** (self.size - 1):
             self.prefix += self.alphabet[-1]

@@ -63,7 +63,7 @@ def _by_bytes(ctx: CommandContext, source: ByteReader, pieces: Pieces, size: int
 
 
 def _by_line_bytes(ctx: CommandContext, source: ByteReader, pieces: Pieces, size: int) -> None:
-    """As many whole lines as fit; a line that is too long is cut."""
+    """Write as many whole lines as fit in each piece; a line that is too long is cut."""
     data = read_all(ctx.budget, source)
     start = 0
     while start < len(data):
@@ -95,9 +95,7 @@ class _Chunks:
             self.only = parse_size(only_text, "chunk number", suffixes="", low=1, high=self.count)
 
     def bounds(self, data: bytes) -> Iterator[tuple[int, int]]:
-        """Where each chunk begins and ends; a line belongs to the chunk that its first byte is
-        in.
-        """
+        """Yield (start, end) of each chunk; a line belongs to the chunk of its first byte."""
         size = max(1, len(data) // self.count)
         start = 0
         for number in range(1, self.count + 1):
@@ -141,7 +139,7 @@ def _by_chunks(ctx: CommandContext, source: ByteReader, pieces: Pieces, chunks: 
 
 
 def _way(args: Arguments) -> tuple[str, str]:
-    """How to split, and the value of that option."""
+    """Return the option that says how to split, and its value."""
     way = ("lines", "1000")
     for key, value in args.given:
         if key in _WAYS:
@@ -220,7 +218,8 @@ def _names(args: Arguments, prefix: str, chunks: int) -> Names:
           --verbose                   tell of each piece
           --help                      display this help and exit
 
-    CHUNKS: N pieces of equal size; l/N without cutting lines; r/N lines in turn; K/N only the Kth, to standard output.
+    CHUNKS: N pieces of equal size; l/N without cutting lines; r/N lines in turn; K/N only the Kth,
+    to standard output.
     """,
 )
 def split(ctx: CommandContext, args: Arguments) -> int:

@@ -7,7 +7,10 @@ from agentsandbox.contract.command import Arguments, CommandContext, command
 from agentsandbox.contract.manners import SILENT, Manners
 from agentsandbox.kernel.streams import encode
 
-_CATEGORIES = "CTYPE NUMERIC TIME COLLATE MONETARY MESSAGES PAPER NAME ADDRESS TELEPHONE MEASUREMENT IDENTIFICATION"
+_CATEGORIES = (
+    "CTYPE NUMERIC TIME COLLATE MONETARY MESSAGES PAPER NAME ADDRESS TELEPHONE MEASUREMENT "
+    "IDENTIFICATION"
+)
 _KEYWORDS = {
     "charmap": ("CTYPE", '"UTF-8"'),
     "decimal_point": ("NUMERIC", '"."'),

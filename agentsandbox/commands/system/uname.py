@@ -9,7 +9,8 @@ from agentsandbox.contract.manners import Manners
 from agentsandbox.errors import UsageError
 
 _ORDER = (
-    "kernel-name", "nodename", "kernel-release", "kernel-version", "machine", "processor", "hardware-platform", "operating-system",
+    "kernel-name", "nodename", "kernel-release", "kernel-version", "machine", "processor",
+    "hardware-platform", "operating-system",
 )  # fmt: skip
 
 

@@ -47,7 +47,6 @@ def uptime(ctx: CommandContext, args: Arguments) -> int:
         clock = f"{hours:2d}:{minutes:02d}" if hours else f"{minutes} min"
         days = seconds // 86400
         shown = (f"{days} day{'' if days == 1 else 's'}, " if days else "") + clock
-        ctx.print(
-            f" {strftime(int(now), '%H:%M:%S', zone)} up {shown},  0 users,  load average: 0.00, 0.00, 0.00"
-        )
+        at = strftime(int(now), "%H:%M:%S", zone)
+        ctx.print(f" {at} up {shown},  0 users,  load average: 0.00, 0.00, 0.00")
     return 0

@@ -23,7 +23,7 @@ _WINDOWS: dict[str, str | None] = {
 _SCREEN: dict[str, str | None] = {
     "invis": None, "ritm": None, "sitm": None, "rmso": "\x1b[23m", "smso": "\x1b[3m",
 }  # fmt: skip
-"""What screen alone has instead; None for what it does not have."""
+"""The strings that screen alone has instead; None for missing ones."""
 _PARAMETRIC = {
     "cuu": "\x1b[%p1%dA", "cud": "\x1b[%p1%dB", "cuf": "\x1b[%p1%dC", "cub": "\x1b[%p1%dD",
     "il": "\x1b[%p1%dL", "dl": "\x1b[%p1%dM", "hpa": "\x1b[%i%p1%dG", "vpa": "\x1b[%i%p1%dd",
@@ -43,7 +43,7 @@ def is_terminal(name: str) -> bool:
 
 
 def clearing(terminal: str, *, scrollback: bool) -> str:
-    """Return what clears the terminal and what was scrolled out of it; "" if nothing does."""
+    """Return the string that clears the terminal and its scrollback, "" for none."""
     if terminal == "dumb":
         return ""
     base = terminal.removesuffix("-256color")
@@ -78,7 +78,7 @@ def capability_text(terminal: str, name: str, parameters: list[int], columns: in
 
 
 def _with_numbers(terminal: str, name: str, parameters: list[int]) -> str:
-    """Return the string with its numbers, or as it is if there are none."""
+    """Return the string with its numbers filled in, if there are any."""
     text = _PARAMETRIC[name]
     if not parameters:
         return text

@@ -34,9 +34,7 @@ _CLASSES = {
 
 
 class ByteSet:
-    """A parsed string: parts of bytes, some of them a class or a `[c*]` that takes up what is
-    missing.
-    """
+    """A parsed string: parts of bytes, some of them a class or a `[c*]` that fills up the rest."""
 
     __slots__ = ("ends_with_class", "equivalents", "fills", "has_class", "other_classes", "parts")
 
@@ -49,7 +47,7 @@ class ByteSet:
         self.ends_with_class = False
 
     def add(self, kind: str, found: bytes) -> None:
-        """One more part."""
+        """Add a part."""
         self.parts.append((kind, found))
         self.fills += kind == "fill"
         is_class = kind in ("upper", "lower", "class")
@@ -58,7 +56,7 @@ class ByteSet:
         self.ends_with_class = is_class
 
     def content(self) -> bytes:
-        """All bytes in order; a `[c*]` that was not filled counts as none."""
+        """Return all bytes in order, without a `[c*]` that was not filled."""
         return b"".join([found for kind, found in self.parts if kind != "fill"])
 
     def fill(self, length: int) -> None:
@@ -70,9 +68,7 @@ class ByteSet:
         ]
 
     def align_cases(self, second: ByteSet, source: bytes) -> tuple[bytes, bytes]:
-        """(from, to), where classes of upper and lower case in both strings stand opposite each
-        other.
-        """
+        """Return (from, to); classes of upper and lower case must be at the same positions."""
         starts = self._case_starts()
         for start in second._case_starts():
             if start > len(source):
@@ -92,7 +88,7 @@ class ByteSet:
 
 
 def _unescape(ctx: CommandContext, text: bytes) -> list[tuple[int, bool]]:
-    """(byte, whether it was escaped) for each byte that the string means."""
+    """Return (byte, whether it was escaped) of each byte that the string means."""
     units: list[tuple[int, bool]] = []
     at = 0
     while at < len(text):
@@ -103,11 +99,8 @@ def _unescape(ctx: CommandContext, text: bytes) -> list[tuple[int, bool]]:
             continue
         following = text[at : at + 1]
         if not following:
-            ctx.stderr.write(
-                encode(
-                    f"{ctx.name}: warning: an unescaped backslash at end of string is not portable\n"
-                )
-            )
+            wrong = "an unescaped backslash at end of string is not portable"
+            ctx.warn(f"warning: {wrong}", ctx.status)
             units.append((92, False))
         elif following in _NAMED:
             units.append((_NAMED[following], True))
@@ -153,9 +146,8 @@ def parse_set(ctx: CommandContext, text: str) -> ByteSet:
         if at + 2 < len(units) and units[at + 1] == (45, False):
             high = units[at + 2][0]
             if high < low:
-                raise CommandError(
-                    f"range-endpoints of '{_shown(low)}-{_shown(high)}' are in reverse collating sequence order"
-                )
+                wrong = "are in reverse collating sequence order"
+                raise CommandError(f"range-endpoints of '{_shown(low)}-{_shown(high)}' {wrong}")
             found.add("bytes", bytes(range(low, high + 1)))
             at += 3
             continue
@@ -165,7 +157,7 @@ def parse_set(ctx: CommandContext, text: str) -> ByteSet:
 
 
 def _bracket(units: list[tuple[int, bool]], at: int, found: ByteSet) -> int:
-    """Parse `[:class:]`, `[=c=]` or `[c*n]`; where it ends, 0 when it is none of them."""
+    """Parse `[:class:]`, `[=c=]` or `[c*n]`; return its end, 0 for anything else."""
     if at + 2 >= len(units):
         return 0
     kind = units[at + 1]
@@ -210,7 +202,7 @@ def _repeat_follows(units: list[tuple[int, bool]], at: int) -> bool:
 
 
 def _repeat(units: list[tuple[int, bool]], at: int, found: ByteSet) -> int:
-    """`[c*]`, `[c*n]`: n is octal when it begins with 0; 0 means "as many as needed"."""
+    """Parse `[c*]` or `[c*n]`; n is octal if it begins with 0, and 0 means "as many as needed"."""
     if not _repeat_follows(units, at):
         return 0
     end = at + 3

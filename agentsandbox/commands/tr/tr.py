@@ -21,7 +21,7 @@ _BLOCK = 1 << 16
 
 
 def _operands(args: Arguments, *, delete: bool, squeeze: bool) -> list[str]:
-    """STRING1 and STRING2, as many as the options ask for."""
+    """Return STRING1, and STRING2 if the options ask for it."""
     words = args.operands
     least = 1 if delete != squeeze else 2
     most = 1 if delete and not squeeze else 2
@@ -43,12 +43,13 @@ def _operands(args: Arguments, *, delete: bool, squeeze: bool) -> list[str]:
 def _translation(
     first: ByteSet, second: ByteSet, *, complement: bool, truncate: bool
 ) -> tuple[bytes, bytes]:
-    """(from, to) of equal length."""
+    """Return (from, to) of equal length."""
     if second.equivalents:
         raise CommandError("[=c=] expressions may not appear in string2 when translating")
     if second.other_classes:
         raise CommandError(
-            "when translating, the only character classes that may appear in\nstring2 are 'upper' and 'lower'"
+            "when translating, the only character classes that may appear in\n"
+            "string2 are 'upper' and 'lower'"
         )
     source = (
         bytes([byte for byte in range(256) if byte not in first.content()])
@@ -69,18 +70,20 @@ def _translation(
         else:
             if second.ends_with_class:
                 raise CommandError(
-                    "when translating with string1 longer than string2,\nthe latter string must not end with a character class"
+                    "when translating with string1 longer than string2,\n"
+                    "the latter string must not end with a character class"
                 )
             target += target[-1:] * (len(source) - len(target))
     if complement and first.has_class and not even:
         raise CommandError(
-            "when translating with complemented character classes,\nstring2 must map all characters in the domain to one"
+            "when translating with complemented character classes,\n"
+            "string2 must map all characters in the domain to one"
         )
     return source, target[: len(source)]
 
 
 def _table(source: bytes, target: bytes) -> bytes:
-    """The translation of each byte; of several for one byte the last holds."""
+    """Return the translation table; the last translation of a byte counts."""
     table = bytearray(_ALL)
     for before, after in zip(source, target, strict=True):
         table[before] = after
@@ -88,7 +91,7 @@ def _table(source: bytes, target: bytes) -> bytes:
 
 
 def _squeezer(squeezed: bytes) -> Callable[[bytes], bytes]:
-    """A function that squeezes runs in a block, and a run that goes on from the block before."""
+    """Return a function that squeezes runs in blocks, and runs across two blocks."""
     if not squeezed:
         return lambda block: block
     letters = b"".join([b"\\x%02x" % byte for byte in sorted(set(squeezed))])
@@ -111,21 +114,8 @@ def _squeezer(squeezed: bytes) -> Callable[[bytes], bytes]:
     return squeeze
 
 
-_WHITE = (
-    b" ",
-    b"\t",
-    b"\n",
-    b"\r",
-    b"\v",
-    b"\f",
-    b"\x1c",
-    b"\x1d",
-    b"\x1e",
-    b"\x1f",
-    b"\x85",
-    b"\xa0",
-)
-"""What `str.split` takes for white space in text of one character a byte."""
+_WHITE = tuple(bytes([byte]) for byte in b" \t\n\r\v\f\x1c\x1d\x1e\x1f\x85\xa0")
+"""The bytes that `str.split` takes for white space in Latin-1 text."""
 
 _MARKS = tuple(
     bytes([mark])
@@ -135,8 +125,9 @@ _MARKS = tuple(
 
 
 def _hiding(block: bytes, byte: bytes) -> tuple[bytes, bytes] | None:
-    """What to translate, and to what, so that a byte is the only white space of a block; None if
-    too few bytes are free for it.
+    """Return a translation (from, to) after which `byte` is the only white space of a block.
+
+    None if the block leaves too few byte values free.
     """
     hidden = [white for white in _WHITE if white != byte and white in block]
     free = [mark for mark in _MARKS if mark not in block and mark != byte][: len(hidden)]
@@ -146,25 +137,19 @@ def _hiding(block: bytes, byte: bytes) -> tuple[bytes, bytes] | None:
 
 
 def _squeeze_one(block: bytes, byte: bytes) -> bytes:
-    """Halve runs until none is left: `replace` is much faster than a pattern, and `split` where
-    nothing else is white space.
-    """
+    """Squeeze the runs of one byte, by `split` if there are many and else by `replace`."""
     pairs = block.count(byte + byte)
     if not pairs:
         return block
     if pairs * 32 > len(block) and (hiding := _hiding(block, byte)) is not None:
         shown, hidden = hiding
-        words = str(
-            block.translate(bytes.maketrans(shown, hidden)), "latin-1"
-        ).split()  # short texts are made quicker than bytes
+        text = str(block.translate(bytes.maketrans(shown, hidden)), "latin-1")
+        words = text.split()  # short texts are made faster than bytes
         if not words:
             return byte
         between = " ".join(words).encode("latin-1").translate(bytes.maketrans(hidden, shown))
-        return (
-            (byte if block.startswith(byte) else b"")
-            + between
-            + (byte if block.endswith(byte) else b"")
-        )
+        before = byte if block.startswith(byte) else b""
+        return before + between + (byte if block.endswith(byte) else b"")
     long_run = byte * 16
     while long_run in block:
         block = block.replace(long_run, byte)

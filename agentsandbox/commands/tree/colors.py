@@ -11,22 +11,23 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.fs.base import Stat
 
 _COLORS = {
-    "no": "00", "fi": "00", "di": "01;34", "ln": "01;36", "pi": "40;33", "so": "01;35", "bd": "40;33;01", "cd": "40;33;01",
-    "or": "40;31;01", "ex": "01;32",
+    "no": "00", "fi": "00", "di": "01;34", "ln": "01;36", "pi": "40;33", "so": "01;35",
+    "bd": "40;33;01", "cd": "40;33;01", "or": "40;31;01", "ex": "01;32",
 }  # fmt: skip
 _SUFFIXES = {
     "01;32": "bat BAT btm BTM cmd CMD com COM dll DLL exe EXE",
     "01;31": "arj bz2 deb gz lzh rpm tar taz tb2 tbz2 tbz tgz tz2 z Z zip ZIP zoo",
-    "01;35": "asf ASF avi AVI bmp BMP flac FLAC gif GIF jpg JPG jpeg JPEG m2a M2a m2v M2V mov MOV mp3 MP3 mpeg MPEG mpg MPG ogg OGG "
-    "ppm rm RM tga TGA tif TIF wav WAV wmv WMV xbm xpm",
+    "01;35": "asf ASF avi AVI bmp BMP flac FLAC gif GIF jpg JPG jpeg JPEG m2a M2a m2v M2V mov MOV "
+    "mp3 MP3 mpeg MPEG mpg MPG ogg OGG ppm rm RM tga TGA tif TIF wav WAV wmv WMV xbm xpm",
 }  # fmt: skip
 _KINDS = {
-    stat.S_IFDIR: "di", stat.S_IFLNK: "ln", stat.S_IFIFO: "pi", stat.S_IFSOCK: "so", stat.S_IFBLK: "bd", stat.S_IFCHR: "cd",
+    stat.S_IFDIR: "di", stat.S_IFLNK: "ln", stat.S_IFIFO: "pi", stat.S_IFSOCK: "so",
+    stat.S_IFBLK: "bd", stat.S_IFCHR: "cd",
 }  # fmt: skip
 
 
 class Palette:
-    """Which colour a file has; what the environment names replaces all of tree's own."""
+    """The colours of files; those of the environment replace all of tree's own."""
 
     __slots__ = ("_kinds", "_suffixes")
 
@@ -39,16 +40,12 @@ class Palette:
             for suffix in suffixes.split()
         ]
         if given:
-            pairs = [
-                (key, code)
-                for key, equals, code in (item.partition("=") for item in given.split(":"))
-                if equals
-            ]
+            pairs = [item.split("=", 1) for item in given.split(":") if "=" in item]
             self._kinds = {key: code for key, code in pairs if not key.startswith("*")}
             self._suffixes = [(key[1:], code) for key, code in pairs if key.startswith("*")]
 
     def paint_link(self, text: str, target: Stat | None, name: str) -> str:
-        """The name of a link, which may have the colour of what it leads to."""
+        """Return the name of a link; `ln=target` gives it the colour of its target."""
         if target is None and "or" in self._kinds:
             return _paint(text, self._kinds["or"])
         if self._kinds.get("ln") == "target":
@@ -56,7 +53,7 @@ class Palette:
         return _paint(text, self._kinds.get("ln", ""))
 
     def paint(self, text: str, info: Stat | None, name: str) -> str:
-        """A name; `info` is None for what is not there."""
+        """Return a name in its colour; `info` is None for a missing file."""
         return _paint(text, self._code(info, name))
 
     def _code(self, info: Stat | None, name: str) -> str:

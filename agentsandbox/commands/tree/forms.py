@@ -1,4 +1,4 @@
-"""What the options of `tree` ask for, and its two forms: a drawing and JSON."""
+"""The options of `tree`, and its two forms: a drawing and JSON."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import stat
 from agentsandbox.commands._files.listing import indicator
 from agentsandbox.commands._files.modes import format_mode
 from agentsandbox.commands._files.owners import Owners
-from agentsandbox.commands._text.quoting import is_printable, printable
+from agentsandbox.commands._text.quoting import is_printable
 from agentsandbox.commands._time.times import LocalTime, nanoseconds
 from agentsandbox.commands.tree.colors import Palette
 from agentsandbox.kernel.patterns.filenames import compile_glob
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from agentsandbox.contract.command import Arguments, CommandContext
     from agentsandbox.kernel.fs.base import Stat
     from agentsandbox.kernel.patterns.filenames import GlobMatcher
-    from agentsandbox.kernel.streams import ByteWriter
 
 _KINDS = {
     stat.S_IFDIR: "directory", stat.S_IFLNK: "link", stat.S_IFREG: "file", stat.S_IFIFO: "fifo",
@@ -40,20 +39,14 @@ class TreeOptions:
         self.directories_only = args.flag("d")
         self.follow = args.flag("l")
         self.level = int((args.value("L") or "0")[:9])
-        limit = args.value("filelimit", "0") or ""
-        self.file_limit = (
-            int(limit) if limit.isascii() and limit.isdecimal() and len(limit) < 10 else 0
-        )
         self.patterns = _compile(args.values("P"), ignore_case=args.flag("ignore-case"))
         self.ignored = _compile(args.values("I"), ignore_case=args.flag("ignore-case"))
-        self.match_directories = args.flag("matchdirs")
         self.prune = args.flag("prune")
         self.git_ignore = args.flag("gitignore")
         self.permissions = args.flag("p")
         self.user = args.flag("u")
         self.group = args.flag("g")
-        self.si = args.flag("si")
-        self.human = args.flag("h") or self.si
+        self.human = args.flag("h")
         self.usage = args.flag("du")
         self.sizes = args.flag("s") or self.human or self.usage
         self.time_format = args.value("timefmt") or ""
@@ -63,13 +56,11 @@ class TreeOptions:
         self.classify = args.flag("F") and not self.directories_only
         self.full_path = args.flag("f")
         self.quotes = args.flag("Q")
-        self.question_marks = args.flag("q")
-        self.raw_names = args.flag("N")
         sort = args.last("v", "t", "c", "U", "sort") or "name"
         letters = {"v": "version", "t": "mtime", "c": "ctime", "U": "none"}
         self.sort = args.value("sort") or "" if sort == "sort" else letters.get(sort, sort)
         self.reverse = args.flag("r")
-        self.first = args.last("dirsfirst", "filesfirst")
+        self.directories_first = args.flag("dirsfirst")
         self.no_indent = args.flag("i")
         forced = "CLICOLOR_FORCE" in ctx.env and not args.flag("n")
         self.colors = "TERM" in ctx.env and (args.last("C", "n") == "C" or forced)
@@ -88,20 +79,12 @@ def _compile(patterns: list[str], *, ignore_case: bool) -> list[tuple[GlobMatche
 
 
 class Node:
-    """A file in the tree; `children` is None for what is not entered."""
+    """A file in the tree; `children` is None for a directory that is not entered."""
 
     __slots__ = (
-        "children",
-        "comment",
-        "free",
-        "info",
-        "is_dir",
-        "name",
-        "path",
-        "size",
-        "target",
+        "children", "comment", "info", "is_dir", "name", "path", "size", "target",
         "target_info",
-    )
+    )  # fmt: skip
 
     def __init__(self, name: str, path: str, info: Stat) -> None:
         self.name = name
@@ -112,10 +95,8 @@ class Node:
         self.target: str | None = None
         self.target_info: Stat | None = None
         self.children: list[Node] | None = None
-        self.free = False
-        """Whether the patterns of -P do not matter for what is below it."""
         self.comment = ""
-        """Why it was not entered."""
+        """The reason why it was not entered."""
 
     @property
     def leads_to_directory(self) -> bool:
@@ -124,28 +105,27 @@ class Node:
 
 
 class _Form:
-    """What both forms share: facts, and where they go."""
+    """The part that both forms share: facts about files, and the output."""
 
-    def __init__(self, ctx: CommandContext, options: TreeOptions, writer: ByteWriter) -> None:
+    def __init__(self, ctx: CommandContext, options: TreeOptions) -> None:
         self.ctx = ctx
         self.options = options
-        self.writer = writer
         self.local = LocalTime(ctx)
         self.owners = Owners(ctx)
         self.palette = Palette(ctx.env)
 
     def write(self, text: str) -> None:
         """Write text."""
-        self.writer.write(encode(text))
+        self.ctx.stdout.write(encode(text))
 
     def begin(self) -> None:
-        """Write what stands before the first tree."""
+        """Write the text before the first tree."""
 
     def top(self, node: Node | None, name: str, *, last: bool) -> None:
         """Write a starting point with all below it; None is one that cannot be read."""
 
     def end(self, directories: int, files: int, size: int) -> None:
-        """Write what stands after the last tree."""
+        """Write the text after the last tree."""
 
     def time(self, info: Stat) -> str:
         """Return the time in the format asked for."""
@@ -157,17 +137,16 @@ class _Form:
         return self.local.show(format, nanoseconds(when))
 
     def size_of(self, size: int) -> str:
-        """Return the size as -s, -h or --si show it."""
+        """Return the size as -s or -h show it."""
         if not self.options.human:
             return f"{size:11d}"
-        base = 1000 if self.options.si else 1024
-        if size < base:
+        if size < 1024:
             return f"{size:4d}"
         value, unit = float(size), -1
-        while value >= base and unit < 5:
-            value /= base
+        while value >= 1024 and unit < 5:
+            value /= 1024
             unit += 1
-        letter = ("kMGTPE" if self.options.si else "KMGTPE")[unit]
+        letter = "KMGTPE"[unit]
         return f"{value:3.0f}{letter}" if value >= 10 else f"{value:3.1f}{letter}"
 
 
@@ -214,7 +193,7 @@ class Drawing(_Form):
         self.write(f"\n{counted}\n")
 
     def _facts(self, node: Node) -> str:
-        """Return what is asked for, in brackets."""
+        """Return the facts that are asked for, in brackets."""
         options, info = self.options, node.info
         parts = []
         if options.inodes:
@@ -232,7 +211,7 @@ class Drawing(_Form):
         return f"[{' '.join(parts)}]  " if parts else ""
 
     def _shown(self, node: Node) -> str:
-        """Return a name, what it leads to, and why it is not entered."""
+        """Return a name, the target of a link, and the comment."""
         text = self._painted_name(node.path if self.options.full_path else node.name, node)
         style = "classify" if self.options.classify else "none"
         if node.target is None:
@@ -253,9 +232,7 @@ class Drawing(_Form):
         return self.palette.paint(shown, node.info, node.name)
 
     def _name(self, name: str) -> str:
-        if self.options.question_marks:
-            name = printable(name)
-        elif not self.options.raw_names and not name.isprintable():
+        if not name.isprintable():
             name = "".join(
                 [c if is_printable(c) else "".join([f"\\{b:03o}" for b in encode(c)]) for c in name]
             )
@@ -319,7 +296,7 @@ class Json(_Form):
                 left.append(len(child.children))
 
     def _open(self, node: Node, name: str, level: int, *, last: bool) -> None:
-        """Write the beginning of an item, all of it if nothing is below it."""
+        """Write an item, or its beginning if files are below it."""
         comma = "" if last else ","
         item = self._item(node, name, level)
         end = "" if self.options.no_indent else "\n"
@@ -347,7 +324,7 @@ class Json(_Form):
         )
 
     def _facts(self, node: Node, level: int) -> list[tuple[str, str | int]]:
-        """Return (name, value) of what is asked for."""
+        """Return (name, value) of the facts that are asked for."""
         options, info = self.options, node.info
         facts: list[tuple[str, str | int]] = []
         if options.inodes:

@@ -93,7 +93,7 @@ class _Reader:
             node.target_info = None
 
     def _rules_of(self, path: str) -> IgnoreRules | None:
-        """Return what .gitignore files say in a directory."""
+        """Return the rules of the .gitignore files for a directory."""
         if not self.options.git_ignore:
             return None
         from agentsandbox.commands._files.ignore_rules import IgnoreRules, read_rules
@@ -103,26 +103,19 @@ class _Reader:
         return IgnoreRules(absolute, rules, self._rules.get(posixpath.dirname(path)))
 
     def _fill(self, node: Node, depth: int) -> bool:
-        """Read what is in a directory, if it is to be entered; whether it was."""
+        """Read the entries of a directory unless it is too deep; return whether that was done."""
         if self.options.level and depth >= self.options.level:
             return False
         try:
             names = self.ctx.fs.listdir(self.ctx.path(node.path))
         except OSError:
-            self._refuse(node, depth, "error opening dir")
+            node.comment = "error opening dir"
+            self.ctx.status = 2 if depth else self.ctx.status
             return False
         self._rules[node.path] = self._rules_of(node.path)
         children = [child for name in names if (child := self._examine(node, name)) is not None]
-        if self.options.file_limit and len(children) > self.options.file_limit:
-            self._refuse(node, depth, f"{len(children)} entries exceeds filelimit, not opening dir")
-            return False
         node.children = self._sorted(children)
         return True
-
-    def _refuse(self, node: Node, depth: int, why: str) -> None:
-        node.comment = why
-        if depth:
-            self.ctx.status = 2
 
     def _examine(self, parent: Node, name: str) -> Node | None:
         """Return the node of a directory's entry, None for one that is left out."""
@@ -139,7 +132,6 @@ class _Reader:
         rules = self._rules.get(parent.path)
         if rules is not None and rules.ignores(normalize(absolute), is_dir=node.is_dir):
             return None
-        node.free = parent.free
         if node.info.is_link:
             self._read_link(node)
             if options.follow and node.leads_to_directory:
@@ -153,15 +145,9 @@ class _Reader:
         leads = node.leads_to_directory
         if _matches(self.options.ignored, node.name, is_dir=leads):
             return False
-        if (
-            not self.options.patterns
-            or node.free
-            or (node.is_dir and not self.options.match_directories)
-        ):
+        if not self.options.patterns or node.is_dir:
             return True
-        matched = _matches(self.options.patterns, node.name, is_dir=leads)
-        node.free = node.is_dir and matched
-        return node.is_dir or matched
+        return _matches(self.options.patterns, node.name, is_dir=leads)
 
     def _sorted(self, nodes: list[Node]) -> list[Node]:
         key = _SORTS[self.options.sort]
@@ -169,21 +155,16 @@ class _Reader:
             nodes.sort(key=key)  # type: ignore[arg-type]
         if self.options.reverse:
             nodes.reverse()
-        first = self.options.first
-        if first is not None:
-            nodes.sort(key=lambda node: node.leads_to_directory is (first == "filesfirst"))
+        if self.options.directories_first:
+            nodes.sort(key=lambda node: not node.leads_to_directory)
         return nodes
 
     def _finish(self, top: Node, order: list[tuple[Node, Node]]) -> None:
         """Remove empty directories and add up sizes, from the leaves up; then count."""
         options = self.options
         for parent, child in reversed(order):
-            if (
-                options.prune
-                and not options.directories_only
-                and not child.children
-                and not child.comment
-            ):
+            empty = not child.children and not child.comment
+            if options.prune and not options.directories_only and empty:
                 assert parent.children is not None
                 parent.children.remove(child)
             elif options.usage:
@@ -237,10 +218,7 @@ def _check_charset(text: str) -> None:
       -P PATTERN         show only files that match (alternatives are separated by |)
       -I PATTERN         show nothing that matches
           --ignore-case  ignore case in patterns
-          --matchdirs    apply -P to directories, too
           --prune        leave out empty directories
-          --filelimit N  do not enter directories with more than N entries
-      -x                 stay on the filesystem (there is one)
           --gitignore    leave out what .gitignore files name
 
     Facts:
@@ -249,7 +227,6 @@ def _check_charset(text: str) -> None:
       -g                 group
       -s                 size in bytes
       -h                 size in powers of 1024
-          --si           size in powers of 1000
           --du           size of directories with all below
       -D                 time of the last change
           --timefmt FORMAT  the same in a format of date
@@ -259,8 +236,6 @@ def _check_charset(text: str) -> None:
     Names and order:
       -f                 show full paths
       -Q                 show names in double quotes
-      -q                 show ? for what does not print
-      -N                 show names as they are
       -v                 sort by version
       -t                 sort by time
       -c                 sort by time of status change
@@ -268,7 +243,6 @@ def _check_charset(text: str) -> None:
       -r                 reverse the order
           --sort NAME    sort by name, version, size, mtime, ctime or none
           --dirsfirst    directories before files
-          --filesfirst   files before directories
 
     Form:
       -i                 no lines before names
@@ -276,7 +250,6 @@ def _check_charset(text: str) -> None:
       -n                 no colours
           --charset X    lines of ascii or utf-8
       -J                 write JSON
-      -o FILE            write to FILE
           --noreport     no report at the end
           --version      show the release that this command follows
           --help         display this help and exit
@@ -288,23 +261,15 @@ def tree(ctx: CommandContext, args: Arguments) -> int:
         ctx.print("tree v2.1.0 (as agentsandbox draws it)")
         return 0
     options = TreeOptions(ctx, args)
-    file = None
-    if (output := args.value("o")) is not None:
-        file = ctx.fs.open(ctx.path(output), "w", permissions=0o666 & ~ctx.umask)
-    try:
-        form_type = Json if args.flag("J") else Drawing
-        form = form_type(ctx, options, ctx.stdout if file is None else file)
-        reader = _Reader(ctx, options)
-        form.begin()
-        names = args.operands or ["."]
-        for number, name in enumerate(names):
-            node = reader.read(name)
-            shown = node.path if options.full_path and node is not None else name
-            form.top(node, shown, last=number == len(names) - 1)
-            if node is None:
-                ctx.status = 2
-        form.end(reader.directories, reader.files, reader.size)
-    finally:
-        if file is not None:
-            file.release()
+    form = (Json if args.flag("J") else Drawing)(ctx, options)
+    reader = _Reader(ctx, options)
+    form.begin()
+    names = args.operands or ["."]
+    for number, name in enumerate(names):
+        node = reader.read(name)
+        shown = node.path if options.full_path and node is not None else name
+        form.top(node, shown, last=number == len(names) - 1)
+        if node is None:
+            ctx.status = 2
+    form.end(reader.directories, reader.files, reader.size)
     return ctx.status
