@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 def compile_wordless(node: SimpleCommand) -> Run:
-    """Assignments, redirections, or both."""
+    """Compile assignments, redirections, or both."""
     assignments = [compile_assignment(assignment) for assignment in node.assignments]
     redirect = _opened_and_closed(node) if node.redirections else None
     line = node.line
@@ -92,8 +92,8 @@ def compile_wordless(node: SimpleCommand) -> Run:
 
 
 def _opened_and_closed(node: SimpleCommand) -> Callable[[Shell], object]:
-    """The redirections of a command without words. For `{fd}>file` bash makes a child, so that the
-    variable is lost.
+    """Compile the redirections of a command without words. For `{fd}>file` bash makes a child, so
+    the variable is lost.
     """
     redirections = compile_redirections(node.redirections)
 
@@ -108,7 +108,7 @@ def _opened_and_closed(node: SimpleCommand) -> Callable[[Shell], object]:
 
 
 def _runs_no_command(value: Node) -> bool:
-    """Whether expanding a value cannot run a command, whose status would be the assignment's."""
+    """Whether the expansion of a value runs no command, whose status would be the assignment's."""
     if isinstance(value, (Word, DoubleQuoted)):
         return all(_runs_no_command(part) for part in value.parts)
     if isinstance(value, ArithmeticSubstitution):
@@ -121,7 +121,7 @@ def _runs_no_command(value: Node) -> bool:
 
 
 def _one_assignment(assign: Callable[[Shell], None], line: int, general: Run) -> Run:
-    """One assignment whose value runs no command: its status is 0."""
+    """Compile one assignment whose value runs no command: its status is 0."""
 
     def run(shell: Shell) -> int:
         if shell.slow:

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 class ShellTests:
-    """What `test` and [[ ]] ask of a shell."""
+    """What the operators of `test` and [[ ]] need to know of a shell."""
 
     __slots__ = ("fs", "shell")
 
@@ -66,8 +66,8 @@ class ShellTests:
         return stream is not None and stream.is_terminal
 
     def is_set(self, name: str, *, expanded: bool = False) -> bool:
-        """`-v`: a variable, or name[subscript], whose subscript is a text to be expanded unless it
-        has been.
+        """`-v`: whether a variable or an element is set. `expanded` says that the subscript has
+        been expanded.
         """
         variables = self.shell.variables
         found: tuple[str, str | None] | None = (name, None)
@@ -98,14 +98,14 @@ class ShellTests:
         return variables.element(base, key) is not None
 
     def is_reference(self, name: str) -> bool:
-        """`-R`"""
+        """`-R`: whether a name is a name reference with a target."""
         from agentsandbox.shell.expansion.variables import NameReference
 
         value = self.shell.values.get(name)
         return isinstance(value, NameReference) and bool(value.target)
 
     def option_on(self, name: str) -> bool:
-        """`-o`"""
+        """`-o`: whether an option of `set -o` is on."""
         from agentsandbox.shell.interpreter.options import OPTIONS
 
         return name in OPTIONS and self.shell.options.is_on(name)
@@ -292,7 +292,7 @@ def _binary(node: CondBinary, sign: Sign) -> Test:
 def _in_turn(
     shell: Shell, left: Callable[[Shell], str], right: Callable[[Shell], str]
 ) -> tuple[str, str]:
-    """Both texts; a large one counts while the other is made."""
+    """Return both texts; the first one is held on the budget if it is large."""
     first = left(shell)
     kept = shell.budget.keep(first) if len(first) > LARGE else None
     second = right(shell)
@@ -373,7 +373,7 @@ def _regular(node: CondBinary, left: Callable[[Shell], str], sign: Sign) -> Test
 
 
 def _remember(shell: Shell, groups: list[str]) -> None:
-    """What matched becomes BASH_REMATCH; a readonly one stays as it is."""
+    """Assign BASH_REMATCH, unless it is readonly."""
     if not shell.attributes.get("BASH_REMATCH", 0) & READONLY:
         shell.variables.replace("BASH_REMATCH", IndexedArray.of(groups))
 
@@ -423,7 +423,7 @@ def _before_arithmetic(shell: Shell, node: ArithmeticCommand) -> None:
 
 
 def traced_number(shell: Shell, expanded: str) -> int:
-    """The value of an expression that `set -x` shows, its expansions made."""
+    """Trace an expanded expression and return its value."""
     from agentsandbox.shell.interpreter.tracing import trace_text
 
     trace_text(shell, f"(( {expanded} ))")

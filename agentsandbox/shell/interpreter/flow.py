@@ -64,9 +64,7 @@ _UNCHECKED = frozenset(("[", "test", ":", "true", "false", "read", "kill", "type
 
 
 def _is_plain_test(node: Command) -> bool:
-    """Whether a condition runs no other code of the script, so that `set -e` need not be told to
-    look away.
-    """
+    """Whether a condition runs no other code of the script, so that `set -e` needs no care."""
     if isinstance(node, (ArithmeticCommand, Conditional)):
         return False
     if (
@@ -88,7 +86,7 @@ def _is_plain_test(node: Command) -> bool:
 
 
 def compile_condition(node: Command) -> Run:
-    """A command whose failure is an answer: `set -e` and ERR do not apply inside it."""
+    """Compile a command in a condition: `set -e` and ERR do not apply inside it."""
     run = compile_command(node)
 
     def condition(shell: Shell) -> int:
@@ -171,7 +169,7 @@ def _if(node: If) -> Run:
 
 
 def leave_loop(shell: Shell) -> bool:
-    """After `break`: whether an outer loop is meant too."""
+    """Count one loop as left by `break` or `continue`; return whether an outer loop is meant too."""
     shell.control.break_levels -= 1
     return shell.control.break_levels > 0
 
@@ -286,7 +284,7 @@ def _for(node: For) -> Run:
 
 
 def refuse_name(shell: Shell, name: str, line: int) -> int:
-    """A loop whose variable has no name; POSIX mode ends with it."""
+    """Report a loop variable that is no name; in POSIX mode that ends the shell."""
     shell.line = line
     shell.complain(f"`{name}': not a valid identifier")
     if shell.options.posix:
@@ -316,7 +314,7 @@ def _assign_loop_variable(shell: Shell, name: str, item: str) -> bool:
 
 
 def trace_loop(shell: Shell, keyword: str, node: For) -> None:
-    """What is due before each round of `for`, and before `select`."""
+    """Trace and run the DEBUG trap before each round of `for`, and before `select`."""
     from agentsandbox.shell.interpreter.traps import before_command
     from agentsandbox.shell.syntax.printer import shown_word
 
@@ -386,12 +384,12 @@ def _arithmetic_for(node: ArithmeticFor) -> Run:
 
 
 def _number(word: Word) -> Callable[[Shell], int]:
-    """One of the three expressions of an arithmetic `for`; without any it is 1."""
+    """Compile one of the three expressions of an arithmetic `for`; an empty one is 1."""
     return WORDS.arithmetic(word) if word.parts else (lambda shell: 1)
 
 
 def _told(word: Word, line: int) -> Callable[[Shell], int]:
-    """The same with what is due before it: the DEBUG trap, the trace."""
+    """Compile the same with the DEBUG trap and the trace before it."""
     text = WORDS.subscript(word) if word.parts else (lambda shell: "1")
 
     def evaluate(shell: Shell) -> int:
@@ -408,7 +406,7 @@ def _told(word: Word, line: int) -> Callable[[Shell], int]:
 
 
 def _constant_pattern(word: Word) -> str | None:
-    """The pattern of a word that depends on nothing."""
+    """Return the pattern of a constant word; None if it depends on the shell."""
     texts: list[str] = []
     for part in word.parts:
         if isinstance(part, Literal) and "~" not in part.text:

@@ -45,15 +45,15 @@ _STANDARD = {0: 0, 1: 1, 2: 2}
 
 
 class Kept:
-    """The state of a sandbox's shell at one moment; many shells may be made of it, so nothing in it
-    changes.
+    """The state of a sandbox's shell at one moment. Nothing in it changes, since many shells may be
+    made of it.
 
     shell         a copy of the shell, without a machine
-    machine       KEPT slots of its machine
+    machine       the KEPT slots of its machine
     table         its descriptors: a stream, or the number of a standard one
     has_streams   whether any of them is not a standard one
-    last_pid      the number that its machine gave to a process last
-    chance        the state of the machine's random numbers, None where each sandbox has its own
+    last_pid      the number that its machine gave to the last process
+    chance        the state of a seeded generator of random numbers, None for an unseeded one
     """
 
     __slots__ = ("chance", "has_streams", "last_pid", "machine", "shell", "table")
@@ -74,8 +74,8 @@ class Kept:
         self.chance = chance
 
     def on(self, fs: MemoryFileSystem, origin: MemoryFileSystem) -> Kept:
-        """The same for the filesystem `fs`, which was forked from `origin` just now: files that are
-        open are so there.
+        """Return the same state for the filesystem `fs`, which was forked from `origin` just now:
+        open files are open there.
         """
         if not self.has_streams:
             return self
@@ -85,11 +85,11 @@ class Kept:
 
 
 def kept_of(shell: Shell, standard: Mapping[int, Stream], *, running: bool, seeded: bool) -> Kept:
-    """The state of a sandbox's main shell as it is now.
+    """Return the state of a sandbox's main shell as it is now.
 
     standard   its standard streams, by number
-    running    whether a call is at work in it: then its commands' redirections are none of its own
-    seeded     whether its machine's random numbers are repeatable, and so go on in a copy
+    running    whether a call is running: then the redirections of its commands are left out
+    seeded     whether its random numbers are repeatable, and so continue in a copy
     """
     machine = shell.machine
     table: Table = _STANDARD
@@ -115,7 +115,7 @@ def kept_of(shell: Shell, standard: Mapping[int, Stream], *, running: bool, seed
 
 
 def resume(kept: Kept, machine: Machine, standard: dict[int, Stream]) -> Shell:
-    """A shell on another machine with the state that was kept."""
+    """Return a shell on another machine with the kept state."""
     shell = kept.shell.fork()
     shell.machine = machine
     shell.fs = machine.fs
@@ -143,7 +143,7 @@ def resume(kept: Kept, machine: Machine, standard: dict[int, Stream]) -> Shell:
 
 
 def _take_descriptors(shell: Shell, table: Table) -> None:
-    """Give a shell these descriptors beside the standard ones, and hold their streams."""
+    """Give a shell these descriptors besides the standard ones, and hold their streams."""
     standard = shell.fds
     shell.fds = {
         number: standard[stream] if isinstance(stream, int) else stream
@@ -158,15 +158,13 @@ def _take_descriptors(shell: Shell, table: Table) -> None:
 
 
 def _copied(value: object) -> object:
-    """A list of its own for another machine; all else is replaced and never changed, so it is
-    shared.
-    """
+    """Copy a list for another machine; all other values are never changed, and shared."""
     return value.copy() if isinstance(value, list) else value
 
 
 def _reopened(table: Table, fs: MemoryFileSystem, origin: MemoryFileSystem) -> Table:
-    """What a fork's descriptors refer to, on its own filesystem; those that cannot be forked are
-    left out.
+    """Return a fork's descriptors, on its own filesystem; streams that cannot be forked are left
+    out.
     """
     twins: dict[int, Stream | None] = {}
     found: dict[int, Stream | int] = {}
@@ -185,7 +183,9 @@ def _reopened(table: Table, fs: MemoryFileSystem, origin: MemoryFileSystem) -> T
 
 
 def _twin_of(stream: Stream, fs: MemoryFileSystem, origin: MemoryFileSystem) -> Stream | None:
-    """The same open file, document or device for a fork; None for what cannot be forked."""
+    """Return the same open file, document or device for a fork; None for a stream that cannot be
+    forked.
+    """
     if isinstance(stream, MemoryFile) and stream.fs is origin:
         return fs.adopt(stream)
     if isinstance(stream, BytesReader):

@@ -138,7 +138,7 @@ def call_function(shell: Shell, function: Function, arguments: list[str]) -> int
 
 
 def call_recorded(shell: Shell, function: Function, arguments: list[str]) -> int:
-    """As `call_function`, for BASH_ARGV and BASH_ARGC."""
+    """Call a function under `extdebug`, which records the arguments for BASH_ARGV and BASH_ARGC."""
     before = shell.stack.recorded
     shell.stack.recorded = (*before, (len(shell.stack.frames) + 1, tuple(arguments)))
     try:
@@ -156,7 +156,9 @@ def _check_nesting(shell: Shell, nest: object, function: Function) -> None:
 
 
 def _trapped_body(shell: Shell, body: Run) -> int:
-    """Without functrace the DEBUG and RETURN traps do not count inside a function."""
+    """Run the body of a function while traps are set: without functrace, DEBUG and RETURN do not
+    hold in it.
+    """
     if "DEBUG" not in shell.traps.handlers:
         status = body(shell)
         _return_trap(shell)
@@ -177,9 +179,7 @@ def _trapped_body(shell: Shell, body: Run) -> int:
 
 
 def _leave_traps(shell: Shell, depth: int) -> None:
-    """A RETURN trap ends with the function that set it, an ERR trap (negative depths) goes on in
-    its caller.
-    """
+    """End the RETURN trap that a function set; an ERR trap (negative depths) passes to its caller."""
     depths = shell.traps.of_functions
     if -depth in depths:
         depths = depths | {1 - depth}
@@ -187,7 +187,7 @@ def _leave_traps(shell: Shell, depth: int) -> None:
 
 
 def _return_trap(shell: Shell) -> None:
-    """The RETURN trap, where it was set in this function or functions inherit it."""
+    """Run the RETURN trap if this function set it or functions inherit it."""
     if "RETURN" in shell.traps.handlers and (
         shell.options.functrace or len(shell.stack.frames) in shell.traps.of_functions
     ):

@@ -105,8 +105,10 @@ class Machine:
         return self.available.find(name) if found is None else found
 
     def open_descriptor(self, path: str) -> Borrowed | None:
-        """/dev/fd/N, /dev/stdin … of the process that runs; None for another path. ENOENT for one
-        that is closed.
+        """Return the stream of /dev/fd/N, /dev/stdin … of the running process; None for another
+        path.
+
+        Raise ENOENT for a closed one.
         """
         name = path.rpartition("/")[2]
         number = _STANDARD.get(name)

@@ -132,19 +132,19 @@ class Options:
         return {name: getattr(self, name) for name in _FLAGS}
 
     def replace(self, *, errexit_is_default: bool | None = None, **flags: bool) -> Options:
-        """The same options but for some of `set -o`, named by attribute."""
+        """Return the options with some of `set -o` replaced, by attribute."""
         default = self.errexit_is_default if errexit_is_default is None else errexit_is_default
         return Options({**self.flags(), **flags}, self.shopt, errexit_is_default=default)
 
     def with_shopt(self, name: str, on: bool) -> Options:
-        """The same options but for one of `shopt`."""
+        """Return the options with one of `shopt` replaced."""
         return Options(
             self.flags(), {**self.shopt, name: on}, errexit_is_default=self.errexit_is_default
         )
 
     def without(self, flag: str) -> Options:
-        """The same options, but one of `set -o` off, named by attribute. Made once: each command
-        substitution asks.
+        """Return the options with one of `set -o` off, by attribute. The result is cached, since
+        each command substitution asks.
         """
         if not getattr(self, flag):
             return self
@@ -158,7 +158,7 @@ class Options:
         return bool(getattr(self, OPTIONS[name][1]))
 
     def letters(self) -> str:
-        """The letters of the options that are on, as `$-` begins."""
+        """Return the letters of the options that are on, as `$-` begins."""
         on = [
             letter for letter, attribute in OPTIONS.values() if letter and getattr(self, attribute)
         ]

@@ -1,6 +1,4 @@
-"""Commands of the PATH: the sandbox's own tools, scripts by their shebang, and `sh`/`bash` as
-commands.
-"""
+"""Commands in PATH: the sandbox's own tools, scripts by their first line, `sh` and `bash`."""
 
 from __future__ import annotations
 
@@ -124,8 +122,8 @@ def run_file(shell: Shell, path: str, argv: Sequence[str], environment: Mapping[
 
 
 def _read_program(shell: Shell, path: str, full: str) -> bytes:
-    """What a file holds that may be executed. Raises `OSError`, and `CommandError` for what cannot
-    be executed.
+    """Return the content of an executable file. Raise `OSError`, or `CommandError` if it cannot be
+    executed.
     """
     fs = shell.fs
     info = fs.stat(full)
@@ -146,7 +144,7 @@ LONGEST_LIST = 2_097_152
 
 
 def _is_too_long(argv: Sequence[str], environment: Mapping[str, str]) -> bool:
-    """Whether the kernel would not start a program with these words and variables."""
+    """Whether these words and variables exceed what Linux passes to a program."""
     names, values, words = (
         sum(map(len, environment)),
         sum(map(len, environment.values())),
@@ -162,7 +160,7 @@ def _is_too_long(argv: Sequence[str], environment: Mapping[str, str]) -> bool:
 def _run_builtin_tool(
     shell: Shell, name: str, argv: Sequence[str], environment: Mapping[str, str]
 ) -> int:
-    """/usr/bin/[ and other files whose command is a builtin of the shell."""
+    """Run /usr/bin/[ and other files whose command is a builtin of the shell."""
     builtin = find_builtin(name)
     if builtin is None:
         raise CommandError(f"{argv[0]}: command not found", 127)
@@ -179,7 +177,7 @@ def context_for(
     stdout: ByteWriter,
     stderr: ByteWriter,
 ) -> CommandContext:
-    """What a command sees when this shell runs it."""
+    """Return the context of a command that this shell runs."""
     machine = shell.machine
     return CommandContext(
         name,
@@ -236,8 +234,8 @@ def _run_tool(
 
 
 class _Runner:
-    """`CommandContext.run`: another command with the caller's streams, environment and directory
-    unless it says others.
+    """`CommandContext.run`: run another command, with the caller's streams, environment and
+    directory by default.
     """
 
     __slots__ = ("environment", "shell", "stderr", "stdin", "stdout")
@@ -313,7 +311,7 @@ class _Runner:
 
 
 class _Starter(_Runner):
-    """`CommandContext.start`: the same as a process of its own."""
+    """`CommandContext.start`: the same, as a process of its own."""
 
     __slots__ = ()
 
@@ -343,8 +341,8 @@ class _Starter(_Runner):
 
 
 def refusal_of(shell: Shell, argv: Sequence[str]) -> int | None:
-    """The status of a command that the shell's policy refuses, with the reason on stderr; None for
-    one it allows.
+    """Return the status of a command that the policy refuses, after reporting the reason; None if
+    it is allowed.
     """
     message = None if shell.policy is None else shell.policy(shell, argv, shell.line)
     if message is None:
@@ -354,9 +352,7 @@ def refusal_of(shell: Shell, argv: Sequence[str]) -> int | None:
 
 
 def _run_for_command(child: Shell, argv: list[str], environment: Mapping[str, str]) -> int:
-    """Run on behalf of a command: not found and not executable are worded as a command words
-    them.
-    """
+    """Run on behalf of a command, which words "not found" and "not executable" itself."""
     refused = refusal_of(child, argv)
     if refused is not None:
         return refused
@@ -382,7 +378,7 @@ def _run_script(
     argv: Sequence[str],
     environment: Mapping[str, str],
 ) -> int:
-    """A file that is not one of our commands: by its shebang, then by its extension, else as a
+    """Run a file that is none of our commands: by its first line, then by its extension, else as a
     shell script.
     """
     line = shebang_of(content)
@@ -407,8 +403,8 @@ def _run_interpreted(
     argv: Sequence[str],
     environment: Mapping[str, str],
 ) -> int:
-    """A script whose first line names what runs it. `env` and the shells are looked through where
-    nothing but a name stands there.
+    """Run a script whose first line names an interpreter. Shells run it directly, also through
+    `env`.
     """
     interpreter, argument = line
     try:
@@ -465,7 +461,7 @@ def _run_shell_script(
 
 
 def _program_at(shell: Shell, path: str) -> str:
-    """The command that a path leads to, "" for another file that can be executed."""
+    """Return the name of our command at a path, "" for another executable file."""
     full = shell.path(path)
     info = shell.fs.stat(full)
     if not (stat_module.S_ISREG(info.mode) and info.mode & 0o111 and shell.fs.access(full, 1)):
@@ -474,7 +470,7 @@ def _program_at(shell: Shell, path: str) -> str:
 
 
 def _no_interpreter(shell: Shell, shown: str, name: str) -> int:
-    """A script for a language that the sandbox has not."""
+    """Report a script for a language that the sandbox does not have."""
     shell.complain(f"{shown}: cannot execute: required file not found")
     _hint_at(shell, name)
     return 127

@@ -1,6 +1,4 @@
-"""Scripts: files and texts run by a shell of their own (`sh FILE`, `bash -c`, ./x.sh), and the loop
-over their commands.
-"""
+"""Scripts: files and texts run by a shell of their own (`sh FILE`, `bash -c`, ./x.sh)."""
 
 from __future__ import annotations
 
@@ -29,9 +27,7 @@ if TYPE_CHECKING:
 
 
 def child_shell(shell: Shell, environment: Mapping[str, str], name: str) -> Shell:
-    """A shell that starts afresh, as a new process of `bash` does: it has the environment, nothing
-    else.
-    """
+    """Return a shell as a new process of `bash` has it: with the environment and nothing else."""
     child = Shell(shell.machine, environment, shell.cwd, shell.fds, name)
     child.policy = shell.policy
     child.process.umask = shell.process.umask
@@ -47,7 +43,7 @@ def child_shell(shell: Shell, environment: Mapping[str, str], name: str) -> Shel
 
 
 def expand_escapes(shell: Shell) -> None:
-    """What is called as `sh` echoes as Debian's does: with escapes."""
+    """Make `echo` expand escapes, as Debian's `sh` does."""
     shell.options = shell.options.with_shopt("xpg_echo", True)
 
 
@@ -89,7 +85,9 @@ def run_script_text(
 
 
 def _run_script_commands(shell: Shell, text: str) -> int:
-    """All of a script file. One that stops at an error only because files do so here tells why."""
+    """Run a script file. If it stops at an error only because the sandbox sets errexit for files,
+    say so.
+    """
     try:
         return run_commands(shell, text, main=True)
     except Stopped as end:
@@ -159,7 +157,7 @@ _LONG_OPTIONS = (
 
 
 def _usage(name: str) -> str:
-    """What follows the message about an option that is none."""
+    """Return the usage that follows the message about an unknown option."""
     lines = [
         f"Usage:\t{name} [GNU long option] [option] ...",
         f"\t{name} [GNU long option] [option] script-file ...",
@@ -359,7 +357,7 @@ def _run_device(
     environment: Mapping[str, str],
     prepare: Callable[[Shell], None],
 ) -> int:
-    """A script from a descriptor or a device."""
+    """Run a script that is a descriptor or a device."""
     stream = open_file(shell, path, "<")
     try:
         content = stream.read()
@@ -383,8 +381,8 @@ def _run_input(
     environment: Mapping[str, str],
     prepare: Callable[[Shell], None],
 ) -> int:
-    """Commands from standard input, read as they are needed so that they share it with the
-    script.
+    """Run commands from standard input, read line by line because the commands may read from it
+    too.
     """
     stream = shell.fds.get(0)
     child = child_shell(shell, environment, name)
@@ -400,7 +398,7 @@ def _run_input(
 
 
 def _run_stream(shell: Shell) -> int:
-    """Run commands line by line from standard input, whatever that is meanwhile."""
+    """Run commands from standard input, which they may replace."""
     pending = ""
     line = 1
     status = 0
@@ -434,8 +432,8 @@ def _run_stream(shell: Shell) -> int:
 
 
 def _is_complete(shell: Shell, text: str) -> bool | None:
-    """Whether a text ends where a command ends, so that it can run before more is read: None if
-    not, False for an error in it.
+    """Whether a text ends at the end of a command and so can run now. None if more must be read,
+    False for an error in it.
     """
     if text.endswith("\\\n"):
         return None

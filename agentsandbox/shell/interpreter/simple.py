@@ -1,5 +1,23 @@
-"""Simple commands (POSIX 2.9.1): expansion, redirection, assignment, and the search for what a name
-means.
+"""Simple commands (POSIX 2.9.1): assignments, words and redirections.
+
+What runs them is chosen when the command is compiled, from the cheapest to the most general:
+
+1. No words: `assignment_only`.
+2. A builtin that scripts call all the time, in a plain form: a shortcut (`shortcuts`).
+3. A plain name and nothing but words: `_call` looks for a function of that name.
+4. All others, and the ones above when a trace, a trap or a policy needs a look (`shell.slow`):
+`_Command`, which follows POSIX step by step.
+
+`_Command.run` expands the words first, then makes the redirections, then the assignments, and then
+runs the fields (`run_words`): a function, a builtin, or a program in PATH, in this order.
+Afterwards it takes the redirections back, sets `$?` and handles a failure.
+
+Bash differs from POSIX in the details, and so does this module. The arguments of `declare` and its
+kin may be assignments, which are neither split nor globbed, and array literals among them are
+assigned while the other words are still being expanded. A redirection of a program is made in the
+child, so the variables that it assigns are lost, and an error in it ends only the child. If the
+words expand to nothing, the assignments last and the status is that of the last command
+substitution.
 """
 
 from __future__ import annotations
@@ -86,7 +104,7 @@ def _simple(node: SimpleCommand) -> Run:
 
 
 def _telling(node: SimpleCommand) -> Run:
-    """A command that looks at BASH_COMMAND, which outside traps is its own text."""
+    """Compile a command that reads BASH_COMMAND, which outside of traps is the command's own text."""
     general = _Command(node).run
     text = text_of(node)
 
@@ -99,7 +117,7 @@ def _telling(node: SimpleCommand) -> Run:
 
 
 def _when_needed(node: SimpleCommand) -> Run:
-    """The general way, compiled when a command first takes it: most shortcuts never do."""
+    """Compile the general way at its first use; most shortcuts never need it."""
     compiled: list[Run] = []
 
     def run(shell: Shell) -> int:
@@ -111,9 +129,7 @@ def _when_needed(node: SimpleCommand) -> Run:
 
 
 def _call(node: SimpleCommand, general: Run) -> Run:
-    """A command without assignments and redirections, whose name is plain: a function is called
-    without further ado.
-    """
+    """Compile a command of plain words, which may be the call of a function."""
     first = node.words[0]
     assert isinstance(first, Word)
     name = first.source
@@ -155,12 +171,13 @@ def _call(node: SimpleCommand, general: Run) -> Run:
 class _Command:
     """A simple command with words, compiled to run by all the rules.
 
-    words          makes the fields of each word that is no assignment
-    order          for each word its binder if it is an assignment (`declare x=1`), else None
-    alone          binders of the assignments in front, for when no field is left: they last
-    binders        the same for when there is a command: they hold only for it
-    assigns        whether a redirection may assign a variable
-    text           the command as `BASH_COMMAND` shows it, once it was asked for
+    words      closures that append the fields of the words that are no assignments
+    order      for each word its binder if it is an assignment (`declare x=1`), else None
+    alone      binders of the assignments in front, for when no field is left: they last
+    binders    the same for when there is a command: they hold only for it
+    assigns    whether a redirection may assign a variable
+    text       the command as BASH_COMMAND shows it, once somebody asked
+    moved      the command under `set -k`, once that was on
     """
 
     __slots__ = (
@@ -314,7 +331,7 @@ class _Command:
 
 
 def _ended(shell: Shell, status: int, line: int, traps: Mapping[str, str]) -> int:
-    """The end of a command: `$?`, signals that came meanwhile, and what a failure calls for."""
+    """End a command: set `$?`, run the traps of signals that arrived, and handle a failure."""
     shell.status = status
     if shell.traps.pending:
         run_pending_traps(shell)
@@ -327,9 +344,7 @@ _KEYWORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^]]*\])?\+?=")
 
 
 def _keywords_moved(node: SimpleCommand) -> SimpleCommand:
-    """The command as `set -k` reads it: what looks like an assignment is one, wherever it
-    stands.
-    """
+    """Return the command as `set -k` reads it: every word that looks like an assignment is one."""
     from agentsandbox.shell.syntax.parser import parse
 
     assignments, words = list(node.assignments), []
@@ -358,8 +373,8 @@ def _may_assign(node: Redirection) -> bool:
 
 
 def _bind_argument(node: Assignment) -> ArgumentBinder:
-    """An argument of `declare` and its kin; by its braces it may be many: `local x={a,b}` is `local
-    x=a x=b`.
+    """Compile an argument of `declare` and its kin. Braces may make it many: `local x={a,b}` is
+    `local x=a x=b`.
     """
     bind = bind_assignment(node, argument=True)
     if isinstance(node.value, ArrayLiteral) or not has_braces(node.value.parts):
@@ -418,7 +433,7 @@ def _declared_words(
     order: Sequence[ArgumentBinder | None],
     words: Sequence[Callable[[Shell, list[str]], None]],
 ) -> list[str | BoundAssignment]:
-    """The words of `declare` and its kin: assignments stay whole, other words expand to fields."""
+    """Expand the words of `declare` and its kin: assignments stay whole, other words become fields."""
     declared: list[str | BoundAssignment] = []
     plain = iter(words)
     for number, bind in enumerate(order):
@@ -445,8 +460,8 @@ def _declared_words(
 
 
 def _check_list(shell: Shell, name: str, options: str) -> None:
-    """An array literal that a variable cannot take ends the shell; in a function only `declare`
-    itself fails.
+    """Refuse an array literal that a variable cannot take: the shell ends, but in a function only
+    the command fails.
     """
     from agentsandbox.shell.expansion.variables import ARRAY, ASSOCIATIVE, READONLY
 
@@ -475,8 +490,8 @@ def _check_list(shell: Shell, name: str, options: str) -> None:
 def _declare_early(
     shell: Shell, declared: list[str | BoundAssignment], assignment: BoundAssignment
 ) -> str | BoundAssignment:
-    """Bash assigns an array literal while the words are expanded, so that those behind it see the
-    array; its name stays.
+    """Assign an array literal while the words are expanded, as bash does, so that later words see
+    the array. Return its name.
     """
     command = declared[0]
     builtin = find_builtin(command) if isinstance(command, str) else None
@@ -550,7 +565,7 @@ def _check_policy(
     assignments: Sequence[BoundAssignment],
     shown: Sequence[str | BoundAssignment] | None,
 ) -> int | None:
-    """`set -x`, `set -n` and the host's policy; a status when the command must not run."""
+    """Trace the command and ask the host's policy; return a status if the command must not run."""
     if shell.options.xtrace and shown is not None:
         from agentsandbox.shell.interpreter.tracing import trace_words
 
@@ -567,7 +582,7 @@ def _check_policy(
 def _with_assignments(
     shell: Shell, assignments: Sequence[BoundAssignment], run: Callable[[], int]
 ) -> int:
-    """Run with variables that hold only meanwhile, exported."""
+    """Run with exported variables that hold only meanwhile."""
     from agentsandbox.shell.expansion.variables import CONVERTING, EXPORT, NameReference
 
     variables = shell.variables
@@ -599,8 +614,8 @@ def _with_assignments(
 
 
 def _temporary_value(shell: Shell, assignment: BoundAssignment, before: str | None) -> str:
-    """What a command sees of an assignment in front of it; `before` it may stand another one of the
-    name.
+    """Return the value that a program gets from an assignment before it. `before` is the value of
+    an earlier one to the same name.
     """
     if not assignment.append:
         return str(assignment.value)

@@ -58,8 +58,8 @@ def _quoted_text(text: str) -> Text:
 
 
 def expand_quoted_text(shell: ExpansionHost, text: str, *, keep_quotes: bool = False) -> str:
-    """Expand a text as a here-document is expanded; it loses its quotes, as subscripts do, unless
-    they are to stay.
+    """Expand a text as a here-document is expanded. Quotes are removed, as in subscripts, unless
+    `keep_quotes`.
     """
     if not keep_quotes and ('"' in text or "'" in text):
         text = _without_quotes(text)
@@ -70,14 +70,12 @@ def expand_quoted_text(shell: ExpansionHost, text: str, *, keep_quotes: bool = F
 
 
 def expand_index(shell: ExpansionHost, text: str) -> str:
-    """Expand a text that stands between the brackets of an indexed array."""
+    """Expand the subscript of an indexed array."""
     return _index_text(text)(shell)
 
 
 def expand_key(shell: ExpansionHost, text: str) -> str:
-    """Expand a text that stands between the brackets of an associative array: a word that is not
-    split.
-    """
+    """Expand the subscript of an associative array: a word that is not split."""
     try:
         return _key_text(text)(shell)
     except ShellSyntaxError as error:
