@@ -114,7 +114,7 @@ def _mark(shell: Shell, argument: Argument, command: str, on: int, off: int) -> 
 
 
 def _print(shell: Shell, flags: int, command: str) -> None:
-    """The variables that have all `flags`; in POSIX mode as the command that was called."""
+    """Print the variables that have all `flags`; in POSIX mode in the form of the command."""
     for name in shell.variables.names():
         if shell.attributes.get(name, 0) & flags == flags and not name.startswith("BASH_FUNC_"):
             described = describe(shell, name)
@@ -134,6 +134,5 @@ def _print_functions(shell: Shell, names: frozenset[str]) -> None:
     for name in shell.function_names():
         if name in names:
             letters = shell.definitions.letters(name)
-            shell.write(
-                f"{print_function(shell.definitions.functions[name].node)}\ndeclare -f{letters} {name}\n"
-            )
+            text = print_function(shell.definitions.functions[name].node)
+            shell.write(f"{text}\ndeclare -f{letters} {name}\n")

@@ -80,7 +80,7 @@ def _mapfile(shell: Shell, words: list[str]) -> int:
 
 
 def _all_lines(shell: Shell, stream: Stream, skip: int, strip: bool) -> Iterator[list[str]]:
-    """The lines up to the end of the input, many at a time, each up to its first NUL."""
+    """Yield lines up to the end of the input, many at a time, each cut at its first NUL."""
     read = 0
     try:
         for block in stream.line_blocks():
@@ -107,7 +107,7 @@ def _all_lines(shell: Shell, stream: Stream, skip: int, strip: bool) -> Iterator
 def _lines(
     shell: Shell, stream: Stream, end: bytes, skip: int, count: int, strip: bool
 ) -> Iterator[str]:
-    """`count` lines (all for 0), one by one: what is behind them stays for the next reader."""
+    """Yield `count` lines (all for 0) one by one, and leave the rest of the input unread."""
     budget = shell.budget
     read = 0
     while not count or read < count:

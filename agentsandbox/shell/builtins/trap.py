@@ -14,7 +14,7 @@ _CONDITIONS = ("EXIT", "ERR", "DEBUG", "RETURN")
 
 
 def signal_table() -> str:
-    """What `trap -l` and `kill -l` print."""
+    """Return what `trap -l` and `kill -l` print."""
     shown = [f"{number:2}) SIG{name}" for number, name in SIGNALS.items()]
     return (
         "".join(name + ("\n" if at % 5 == 0 else "\t") for at, name in enumerate(shown, 1)) + "\n"
@@ -22,8 +22,8 @@ def signal_table() -> str:
 
 
 def condition_name(text: str) -> str | None:
-    """The name of a signal or condition given by number or name, with or without SIG; None if there
-    is none.
+    """Return the name of a signal or condition, given by number or name, with or without SIG; None
+    for others.
     """
     if is_number(text):
         number = int(text) if len(text) < 4 else -1

@@ -43,7 +43,7 @@ def compile_expression(word: Word, words: Words) -> Number:
     if not word.parts:
         return lambda host: 0
     if all(isinstance(part, (Literal, Quoted)) for part in word.parts):
-        return _constant_expression("".join(part.text for part in word.parts))  # type: ignore[attr-defined]
+        return _constant_expression(_filled(word.parts, ()))
     as_text = words.joined([words.text(part) for part in word.parts], word.parts)
     by_operand = _operand_expression(word, as_text, words)
     if by_operand is not None:

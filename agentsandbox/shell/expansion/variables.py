@@ -613,7 +613,8 @@ class Variables:
             array = IndexedArray()
             flags |= ARRAY
         if isinstance(value, (str, int)):
-            array.set("0" if isinstance(array, AssociativeArray) else 0, str(value))  # type: ignore[arg-type]
+            first = "0" if isinstance(array, AssociativeArray) else 0
+            array.set(first, str(value))  # type: ignore[arg-type]
         self.values[name] = array
         self.attributes[name] = flags
         self._environment = None
@@ -624,7 +625,9 @@ class Variables:
         name = self.resolve(name) or name
         if name not in self.values and name not in self.attributes:
             index = self.index(name, IndexedArray(), subscript)  # a wrong one makes no array
-            self.array_for_writing(name).set(index, value)  # type: ignore[arg-type]  # an indexed one: nothing says otherwise
+            array = self.array_for_writing(name)
+            assert isinstance(array, IndexedArray)  # nothing says otherwise
+            array.set(index, value)
             return
         array = self.array_for_writing(name)
         value = self.converted(name, value)

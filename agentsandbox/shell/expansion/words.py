@@ -238,7 +238,7 @@ class WordCompiler:
 
     @staticmethod
     def constant_field(parts: tuple[Part, ...]) -> str | None:
-        """Return the field that constant parts make; None if anything in them depends on the shell."""
+        """Return the field that constant parts make; None if any part depends on the shell."""
         constant = _constant(parts)
         if constant is None or any(
             isinstance(part, Literal) and _MAGIC.search(part.text) for part in parts
@@ -449,7 +449,13 @@ class WordCompiler:
         if len(parts) == 1:
             return self._pattern_part(parts[0], quote_regex)
         if all(isinstance(part, (Literal, Quoted)) for part in parts):
-            known = join_regex([(part.text, isinstance(part, Quoted)) for part in parts])  # type: ignore[attr-defined]  # both have one
+            known = join_regex(
+                [
+                    (part.text, isinstance(part, Quoted))
+                    for part in parts
+                    if isinstance(part, (Literal, Quoted))
+                ]
+            )
             return lambda host: known
         pieces = [
             (self.text(part), isinstance(part, (Quoted, DoubleQuoted, Home))) for part in parts
@@ -563,7 +569,7 @@ def _counting(fields: Fields) -> Fields:
 
 
 def _built_around_substitutions(emitters: list[Emit]) -> Fields:
-    """Build a word of several parts; hold what there is on the budget while a part runs a command."""
+    """Build a word of several parts; hold it on the budget while a part runs a command."""
 
     def build(host: ExpansionHost, out: list[str]) -> None:
         builder = FieldBuilder(host, out)

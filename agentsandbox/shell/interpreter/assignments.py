@@ -390,7 +390,7 @@ def compile_assignment(node: Assignment) -> Callable[[Shell], None]:
 
 
 def number_of(value: Word) -> Callable[[Shell], int] | None:
-    """Compile the arithmetic of name=$((…)), whose result stays a number; None for any other value."""
+    """Compile name=$((…)), whose result stays a number; None for any other value."""
     parts = value.parts
     if len(parts) == 1 and isinstance(parts[0], DoubleQuoted):
         parts = parts[0].parts

@@ -169,7 +169,7 @@ def _if(node: If) -> Run:
 
 
 def leave_loop(shell: Shell) -> bool:
-    """Count one loop as left by `break` or `continue`; return whether an outer loop is meant too."""
+    """Count one loop as left by `break` or `continue`; return whether an outer one is meant."""
     shell.control.break_levels -= 1
     return shell.control.break_levels > 0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.errors import Exit, Return
+from agentsandbox.shell.builtins import SPECIAL
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.expansion.variables import EXPORT
 from agentsandbox.shell.interpreter.dispatch import compile_command, compiles
@@ -19,10 +20,6 @@ if TYPE_CHECKING:
 
     Run = Callable[[Shell], int]
 
-_SPECIAL_BUILTINS = frozenset(
-    "break : . continue eval exec exit export readonly return set shift source times trap unset".split()
-)
-
 
 @compiles(FunctionDefinition)
 def _define(node: FunctionDefinition) -> Run:
@@ -34,7 +31,7 @@ def _define(node: FunctionDefinition) -> Run:
 
     def define(shell: Shell) -> int:
         name = node.name
-        if shell.options.posix and name in _SPECIAL_BUILTINS:
+        if shell.options.posix and name in SPECIAL:
             shell.line = node.line
             shell.complain(f"`{name}': is a special builtin")
             raise Exit(2)
@@ -179,7 +176,7 @@ def _trapped_body(shell: Shell, body: Run) -> int:
 
 
 def _leave_traps(shell: Shell, depth: int) -> None:
-    """End the RETURN trap that a function set; an ERR trap (negative depths) passes to its caller."""
+    """End the RETURN trap of a function; its ERR trap (negative depths) passes to the caller."""
     depths = shell.traps.of_functions
     if -depth in depths:
         depths = depths | {1 - depth}

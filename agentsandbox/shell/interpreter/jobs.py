@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 _NO_PIDS: frozenset[int] = frozenset()
 
 
-_WORDS = (
-    "Hangup,Interrupt,Quit,Illegal instruction,Trace/breakpoint trap,Aborted,Bus error,Floating point exception,Killed,"
-    "User defined signal 1,Segmentation fault,User defined signal 2,Broken pipe,Alarm clock,Terminated,Stack fault,Child exited,"
-    "Continued,Stopped (signal),Stopped,Stopped (tty input),Stopped (tty output),Urgent I/O condition,CPU time limit exceeded,"
-    "File size limit exceeded,Virtual timer expired,Profiling timer expired,Window changed,I/O possible,Power failure,Bad system call"
-).split(",")
+_WORDS = """Hangup,Interrupt,Quit,Illegal instruction,Trace/breakpoint trap,Aborted,Bus error,\
+Floating point exception,Killed,User defined signal 1,Segmentation fault,User defined signal 2,\
+Broken pipe,Alarm clock,Terminated,Stack fault,Child exited,Continued,Stopped (signal),Stopped,\
+Stopped (tty input),Stopped (tty output),Urgent I/O condition,CPU time limit exceeded,\
+File size limit exceeded,Virtual timer expired,Profiling timer expired,Window changed,\
+I/O possible,Power failure,Bad system call""".split(",")
 _RTMIN, _RTMAX = 34, 64
 
 

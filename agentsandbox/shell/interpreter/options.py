@@ -48,15 +48,16 @@ _ON = ("braceexpand", "hashall", "interactive_comments")
 """The options of `set -o` that are on in a shell that runs a script."""
 
 _SHOPT_ON = """
-checkwinsize cmdhist complete_fullquote extquote force_fignore globasciiranges globskipdots hostcomplete
-interactive_comments patsub_replacement progcomp promptvars sourcepath
+checkwinsize cmdhist complete_fullquote extquote force_fignore globasciiranges globskipdots
+hostcomplete interactive_comments patsub_replacement progcomp promptvars sourcepath
 """.split()
 _SHOPT_OFF = """
-autocd assoc_expand_once cdable_vars cdspell checkhash checkjobs compat31 compat32 compat40 compat41 compat42 compat43
-compat44 direxpand dirspell dotglob execfail expand_aliases extdebug extglob failglob globstar gnu_errfmt histappend
-histreedit histverify huponexit inherit_errexit lastpipe lithist localvar_inherit localvar_unset login_shell mailwarn
-no_empty_cmd_completion nocaseglob nocasematch noexpand_translation nullglob progcomp_alias restricted_shell
-shift_verbose varredir_close xpg_echo
+autocd assoc_expand_once cdable_vars cdspell checkhash checkjobs compat31 compat32 compat40
+compat41 compat42 compat43 compat44 direxpand dirspell dotglob execfail expand_aliases extdebug
+extglob failglob globstar gnu_errfmt histappend histreedit histverify huponexit inherit_errexit
+lastpipe lithist localvar_inherit localvar_unset login_shell mailwarn no_empty_cmd_completion
+nocaseglob nocasematch noexpand_translation nullglob progcomp_alias restricted_shell shift_verbose
+varredir_close xpg_echo
 """.split()
 SHOPT_DEFAULTS: Mapping[str, bool] = MappingProxyType(
     {**dict.fromkeys(_SHOPT_ON, True), **dict.fromkeys(_SHOPT_OFF, False)}

@@ -412,10 +412,8 @@ def _run_interpreted(
     except OSError as error:
         if error.errno == errno.ENOENT:
             return _no_interpreter(shell, shown, interpreter.rpartition("/")[2])
-        shell.write(
-            f"{shell.error_name}: {shown}: {interpreter}: bad interpreter: {os.strerror(error.errno or errno.EIO)}\n",
-            2,
-        )
+        reason = os.strerror(error.errno or errno.EIO)
+        shell.write(f"{shell.error_name}: {shown}: {interpreter}: bad interpreter: {reason}\n", 2)
         return 126
     if program == "env" and argument in SHELL_NAMES and locate(shell, argument) is not None:
         program, argument = argument, ""

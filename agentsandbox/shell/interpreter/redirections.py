@@ -51,7 +51,8 @@ if TYPE_CHECKING:
     Apply = Callable[[Shell, Table, list[Stream]], None]
 
 _MODES: dict[str, tuple[Mode, int]] = {
-    "<": ("r", 0), ">": ("w", 1), ">|": ("w", 1), ">>": ("a", 1), "<>": ("r+", 0), "&>": ("w", 1), "&>>": ("a", 1), ">&": ("w", 1),
+    "<": ("r", 0), ">": ("w", 1), ">|": ("w", 1), ">>": ("a", 1),
+    "<>": ("r+", 0), "&>": ("w", 1), "&>>": ("a", 1), ">&": ("w", 1),
 }  # fmt: skip
 
 
@@ -366,10 +367,8 @@ def _duplicate(node: Redirection) -> Apply:
                     digits if source.removesuffix("-").isdigit() and source.isascii() else source
                 )
                 if node.variable is not None:
-                    shell.write(
-                        f"{shell.error_name}: redirection error: cannot duplicate fd: Bad file descriptor\n",
-                        2,
-                    )
+                    problem = "redirection error: cannot duplicate fd: Bad file descriptor"
+                    shell.write(f"{shell.error_name}: {problem}\n", 2)
                 raise RedirectionError(f"{shown}: Bad file descriptor")
             stream.acquire()
             opened.append(stream)

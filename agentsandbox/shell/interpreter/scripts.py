@@ -151,8 +151,8 @@ class _Invocation:
 
 
 _LONG_OPTIONS = (
-    "debug debugger dump-po-strings dump-strings help init-file login noediting noprofile norc posix pretty-print rcfile restricted "
-    "verbose version"
+    "debug debugger dump-po-strings dump-strings help init-file login noediting noprofile norc"
+    " posix pretty-print rcfile restricted verbose version"
 ).split()
 
 
@@ -245,7 +245,8 @@ def run_shell_command(shell: Shell, argv: Sequence[str], environment: Mapping[st
         return 0
     if "--help" in words[:1]:
         shell.write(
-            f"Usage: {name} [-abefhkmnptuvxBCEHPT] [-o option] [-O option] [-c command | -s | file] [argument ...]\n"
+            f"Usage: {name} [-abefhkmnptuvxBCEHPT] [-o option] [-O option]"
+            " [-c command | -s | file] [argument ...]\n"
         )
         return 0
     try:
@@ -407,10 +408,8 @@ def _run_stream(shell: Shell) -> int:
         try:
             data = stream.readline() if stream is not None else b""
         except OSError as error:
-            shell.write(
-                f"{shell.invocation.called}: error reading input file: {os.strerror(error.errno or errno.EIO)}\n",
-                2,
-            )
+            reason = os.strerror(error.errno or errno.EIO)
+            shell.write(f"{shell.invocation.called}: error reading input file: {reason}\n", 2)
             return 2
         if not data:
             break

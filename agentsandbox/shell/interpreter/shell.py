@@ -203,10 +203,8 @@ class Shell:
             return "1"
         level = int(text) + 1
         if level >= 1000:
-            self.write(
-                f"{self.invocation.name}: warning: shell level ({level}) too high, resetting to 1\n",
-                2,
-            )
+            problem = f"shell level ({level}) too high, resetting to 1"
+            self.write(f"{self.invocation.name}: warning: {problem}\n", 2)
             return "1"
         return str(max(level, 0))
 

@@ -104,7 +104,7 @@ def _simple(node: SimpleCommand) -> Run:
 
 
 def _telling(node: SimpleCommand) -> Run:
-    """Compile a command that reads BASH_COMMAND, which outside of traps is the command's own text."""
+    """Compile a command that reads BASH_COMMAND: outside of traps, its own text."""
     general = _Command(node).run
     text = text_of(node)
 
@@ -433,7 +433,7 @@ def _declared_words(
     order: Sequence[ArgumentBinder | None],
     words: Sequence[Callable[[Shell, list[str]], None]],
 ) -> list[str | BoundAssignment]:
-    """Expand the words of `declare` and its kin: assignments stay whole, other words become fields."""
+    """Expand the words of `declare` and its kin; assignments stay whole."""
     declared: list[str | BoundAssignment] = []
     plain = iter(words)
     for number, bind in enumerate(order):

@@ -157,7 +157,7 @@ def start_subshell(
     detach_input: bool = False,
     substitution: bool = False,
 ) -> Process:
-    """Start a copy of the shell as a process, which holds every stream of its table until it ends."""
+    """Start a copy of the shell as a process, which holds all its streams until it ends."""
     child = shell.fork(subshell=True)
     if substitution:
         child.control.trace_level += 1

@@ -223,13 +223,13 @@ def _read_file(body: Command) -> Callable[[Shell], str] | None:
         or redirection.descriptor not in (None, 0)
     ):
         return None
-    name = WORDS.fields(redirection.target)
+    name, source = WORDS.fields(redirection.target), redirection.target.source
 
     def cat(shell: Shell) -> int:
         found: list[str] = []
         name(shell, found)
         if len(found) != 1:
-            shell.complain(f"{redirection.target.source}: ambiguous redirect")  # type: ignore[union-attr]
+            shell.complain(f"{source}: ambiguous redirect")
             return 1
         try:
             stream = open_file(shell, found[0], "<")

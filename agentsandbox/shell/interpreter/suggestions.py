@@ -10,7 +10,10 @@ if TYPE_CHECKING:
 def suggest(shell: Shell, name: str) -> str | None:
     """Return a hint for a name that is no command; None without a helpful one."""
     if name.endswith("\r"):
-        return "the script has the line ends of Windows: remove them, for instance with sed -i 's/\\r$//' FILE (D-windows-lines)"
+        return (
+            "the script has the line ends of Windows: remove them, "
+            "for instance with sed -i 's/\\r$//' FILE (D-windows-lines)"
+        )
     hint = shell.machine.available.hint(name)
     if hint is not None:
         return f"{name} is not available in this sandbox: {hint} (D-not-available)"

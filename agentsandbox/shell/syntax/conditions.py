@@ -245,7 +245,7 @@ class _Reader:
 
 
 def _merged(parts: list[Part]) -> tuple[Part, ...]:
-    """Neighbouring literals as one."""
+    """Join neighbouring literals."""
     merged: list[Part] = []
     for part in parts:
         if merged and isinstance(part, Literal) and isinstance(merged[-1], Literal):

@@ -53,7 +53,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 RESERVED = frozenset(
-    "if then else elif fi do done case esac while until for select in function { } ! [[ time coproc".split()
+    """if then else elif fi do done case esac while until for select in function { } ! [[ time
+    coproc""".split()
 )
 _BODIES = frozenset("{ if while until for select case [[".split())
 _CLOSERS = frozenset("then else elif fi do done esac }".split())
@@ -68,7 +69,8 @@ _ASSIGNED = re.compile(r"(?:\\\n)*\+?(?:\\\n)*=")
 """What stands between a subscript and the value; lines may be joined everywhere."""
 _CONTINUED_LIST = re.compile(r"(?:\\\n)*\(")
 _REDIRECTION = re.compile(
-    r"(?:([0-9]+)|\{([A-Za-z_][A-Za-z0-9_]*(?:\[[^]{}\n]+\])?)\})?(<<<|<<-?|<>|<&|>>|>&|>\||&>>|&>|<(?!\()|>(?!\())"
+    r"(?:([0-9]+)|\{([A-Za-z_][A-Za-z0-9_]*(?:\[[^]{}\n]+\])?)\})?"
+    r"(<<<|<<-?|<>|<&|>>|>&|>\||&>>|&>|<(?!\()|>(?!\())"
 )
 _REDIRECTION_STARTS = frozenset("0123456789{<>&")
 _OPEN_SUBSCRIPT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\[[^]]*\Z")
@@ -97,7 +99,7 @@ class Parser(WordReader):
         """A text, a place in it, and where the first opening parenthesis from there on is."""
 
     def skip_line(self) -> None:
-        """Continue at the next line, whatever was open, as after an error in the list of an array."""
+        """Continue at the next line, as after an error in the list of an array."""
         end = self.text.find("\n", self.position)
         self.position = len(self.text) if end < 0 else end + 1
         self.nesting = 0
@@ -776,7 +778,8 @@ def _delimiter(source: str) -> tuple[str, bool]:
 _TIME_OPTION = re.compile(r"(?:-p|--)(?=[ \t\n;]|\Z)[ \t]*")
 """Options of `time`: bash takes the end of options for -p too."""
 _DELIMITER = re.compile(
-    r"""\\(.)|'([^']*)'|\$?"((?:[^"\\]|\\.)*)"|\$'((?:[^'\\]|\\.)*)'|(\$\((?:[^()]|\([^()]*\))*\)|\$\{[^}]*\}|`[^`]*`)""",
+    r"""\\(.)|'([^']*)'|\$?"((?:[^"\\]|\\.)*)"|\$'((?:[^'\\]|\\.)*)'"""
+    r"""|(\$\((?:[^()]|\([^()]*\))*\)|\$\{[^}]*\}|`[^`]*`)""",
     re.DOTALL,
 )
 
