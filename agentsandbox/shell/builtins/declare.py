@@ -155,7 +155,7 @@ def read_options(
 
 
 def assign_lists(shell: Shell, words: list[Argument], *, local: bool) -> None:
-    """Assign the array literals among the arguments, as bash does before it looks at the options."""
+    """Assign the array literals among the arguments, as bash does before it reads options."""
     letters = "".join(
         [word for word in words[1:] if isinstance(word, str) and word.startswith("-")]
     )
@@ -172,7 +172,7 @@ def assign_lists(shell: Shell, words: list[Argument], *, local: bool) -> None:
 def _names(
     shell: Shell, words: list[Argument], arguments: list[Argument], *, local: bool
 ) -> list[Argument]:
-    """Return the arguments of a command that only prints; array literals are assigned even there."""
+    """Return the arguments of a command that prints; array literals are assigned even there."""
     if all(isinstance(argument, str) for argument in arguments):
         return arguments
     assign_lists(shell, words, local=local)

@@ -33,7 +33,7 @@ _RESOURCES: dict[str, tuple[str, str, int | None, int | None]] = {
     "v": ("virtual memory", "kbytes, -v", None, None),
     "x": ("file locks", "-x", None, None),
 }
-"""Title, unit, soft and hard limit of each; None is none at all."""
+"""Title, unit, soft and hard limit of each; None is unlimited."""
 _COUNTED = frozenset("dfntuv")
 """Those that a script could reach."""
 

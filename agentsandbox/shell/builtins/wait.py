@@ -70,7 +70,7 @@ def _wait_for_all(shell: Shell) -> int:
 
 
 def _is_elsewhere(shell: Shell, process: Process) -> bool:
-    """Report a child that only a call from another thread can continue; return whether it is one."""
+    """Report a child that only another thread can continue; return whether it is one."""
     if process not in shell.machine.scheduler.elsewhere:
         return False
     shell.complain(

@@ -49,7 +49,7 @@ MAX_RECURSION = 1024
 """Variables whose values are expressions that name further variables: as deep as bash goes."""
 
 _ON_A_STACK = 32
-"""So many of them nest on one stack."""
+"""How many of them nest on one stack."""
 
 _OPERANDS = re.compile(f"{OPERAND}(.)", re.DOTALL)
 _seen: dict[str, int] = {}

@@ -153,7 +153,7 @@ def _whole_operands(parts: tuple[Part, ...]) -> tuple[str, list[Part], set[int]]
             continue
         if depth > 0:
             keys.add(len(operands))
-        elif not _stands_alone(parts, number):
+        elif not _is_operand(parts, number):
             return None
         if len(operands) >= 200:
             return None
@@ -231,14 +231,14 @@ def _filled(parts: tuple[Part, ...], values: Sequence[object]) -> str:
 
 
 def _with_values(message: str, values: Sequence[object]) -> str:
-    """A message about an expression, with the values in the place of its operands."""
+    """Return a message with the values in the place of the operands."""
     return _OPERANDS.sub(lambda match: str(values[ord(match[1]) - FIRST_OPERAND]), message)
 
 
 _OPERANDS = re.compile(f"{OPERAND}(.)")
 
 
-def _stands_alone(parts: tuple[Part, ...], number: int) -> bool:
+def _is_operand(parts: tuple[Part, ...], number: int) -> bool:
     """Whether an expansion is a whole operand by its neighbours."""
     before = parts[number - 1] if number else None
     after = parts[number + 1] if number + 1 < len(parts) else None

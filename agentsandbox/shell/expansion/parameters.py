@@ -225,8 +225,8 @@ def compile_parameter(node: Parameter, words: Words) -> ParameterReader:
 
 
 def _bad(node: Parameter, status: int = 1) -> ParameterReader:
-    told = node.operands[1:] if node.operator == "@" else node.operands
-    message = told[0].source if told else f"{node.source}: bad substitution"
+    given = node.operands[1:] if node.operator == "@" else node.operands
+    message = given[0].source if given else f"{node.source}: bad substitution"
 
     def fail(host: ExpansionHost) -> str:
         raise ExpansionError(message, status=status)

@@ -34,7 +34,7 @@ _LONG = 65536
 
 
 def split_fields(text: str, ifs: str) -> list[str]:
-    """The fields of an unquoted expansion that stands alone."""
+    """Split an unquoted expansion that is a whole word into fields."""
     if ifs == " \t\n":
         return _DEFAULT_FIELDS(text)
     if not ifs:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     Run = Callable[[Shell], int]
 
 
-def compile_wordless(node: SimpleCommand) -> Run:
+def compile_assignments(node: SimpleCommand) -> Run:
     """Compile assignments, redirections, or both."""
     assignments = [compile_assignment(assignment) for assignment in node.assignments]
     redirect = _opened_and_closed(node) if node.redirections else None

@@ -63,7 +63,7 @@ class BoundAssignment:
         self.source = source
         self.raw = raw  # the subscript before it was expanded
         self.written: Sequence[str] = ()
-        """The elements of an array literal that stands alone, for errors."""
+        """The elements of an array literal outside of a command, for errors."""
 
     def apply(self, shell: Shell) -> None:
         """Assign."""
@@ -356,7 +356,7 @@ def bind_prefix(node: Assignment) -> Binder | None:
 
 
 def compile_assignment(node: Assignment) -> Callable[[Shell], None]:
-    """Compile an assignment that stands alone."""
+    """Compile an assignment without a command."""
     name = node.name
     if isinstance(node.value, ArrayLiteral) or node.subscript is not None:
         bind = bind_assignment(node)

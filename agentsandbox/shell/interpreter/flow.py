@@ -331,8 +331,8 @@ def trace_loop(shell: Shell, keyword: str, node: For) -> None:
 @compiles(ArithmeticFor)
 def _arithmetic_for(node: ArithmeticFor) -> Run:
     start, condition, step = map(_number, (node.start, node.condition, node.step))
-    told_start, told_condition, told_step = (
-        _told(word, node.line) for word in (node.start, node.condition, node.step)
+    announced_start, announced_condition, announced_step = (
+        _announced(word, node.line) for word in (node.start, node.condition, node.step)
     )
     body = compile_command(node.body)
     line = node.line
@@ -344,9 +344,9 @@ def _arithmetic_for(node: ArithmeticFor) -> Run:
         shell.line = line
         shell.control.loops += 1
         try:
-            (told_start if shell.slow else start)(shell)
+            (announced_start if shell.slow else start)(shell)
             while True:
-                if not (told_condition(shell) if shell.slow else condition(shell)):
+                if not (announced_condition(shell) if shell.slow else condition(shell)):
                     break
                 budget.left -= 1
                 if budget.left < 0:
@@ -362,7 +362,7 @@ def _arithmetic_for(node: ArithmeticFor) -> Run:
                     status = 0
                 in_body = False
                 if shell.slow:
-                    told_step(shell)
+                    announced_step(shell)
                 else:
                     step(shell)
         except Break:
@@ -388,7 +388,7 @@ def _number(word: Word) -> Callable[[Shell], int]:
     return WORDS.arithmetic(word) if word.parts else (lambda shell: 1)
 
 
-def _told(word: Word, line: int) -> Callable[[Shell], int]:
+def _announced(word: Word, line: int) -> Callable[[Shell], int]:
     """Compile the same with the DEBUG trap and the trace before it."""
     text = WORDS.subscript(word) if word.parts else (lambda shell: "1")
 

@@ -1,12 +1,11 @@
 """The state of a shell apart from its machine: what `Sandbox.fork` takes along, and a store will
 save.
 
-`kept_of` makes a copy of a shell that stands still and belongs to no machine: of its slots
-(`state`) only the KEPT ones and what is DERIVED from them count. `resume` makes a shell of it on
+`kept_of` makes a copy of an idle shell that belongs to no machine: of its slots (`state`) only the KEPT ones and what is DERIVED from them count. `resume` makes a shell of it on
 another machine, which gives the HOST slots.
 
 Descriptors have a rule of their own, as streams belong to a machine. The fork opens files of the
-filesystem on its own, at the same position; here-documents go on where they were read; the three
+filesystem on its own, at the same position; here-documents continue where they were read; the three
 standard streams become the fork's. Pipes, fifos, coprocesses and process substitutions cannot be
 forked, since somebody else holds their other end: their descriptors are closed in the fork, and a
 script that uses one there gets "Bad file descriptor".
@@ -53,10 +52,10 @@ class Kept:
     table         its descriptors: a stream, or the number of a standard one
     has_streams   whether any of them is not a standard one
     last_pid      the number that its machine gave to the last process
-    chance        the state of a seeded generator of random numbers, None for an unseeded one
+    random_state  the state of a seeded generator of random numbers, None for an unseeded one
     """
 
-    __slots__ = ("chance", "has_streams", "last_pid", "machine", "shell", "table")
+    __slots__ = ("has_streams", "last_pid", "machine", "random_state", "shell", "table")
 
     def __init__(
         self,
@@ -64,14 +63,14 @@ class Kept:
         machine: Mapping[str, object],
         table: Table,
         last_pid: int,
-        chance: tuple[object, ...] | None,
+        random_state: tuple[object, ...] | None,
     ) -> None:
         self.shell = shell
         self.machine = machine
         self.table = table
         self.has_streams = any(isinstance(stream, Stream) for stream in table.values())
         self.last_pid = last_pid
-        self.chance = chance
+        self.random_state = random_state
 
     def on(self, fs: MemoryFileSystem, origin: MemoryFileSystem) -> Kept:
         """Return the same state for the filesystem `fs`, which was forked from `origin` just now:
@@ -80,7 +79,11 @@ class Kept:
         if not self.has_streams:
             return self
         return Kept(
-            self.shell, self.machine, _reopened(self.table, fs, origin), self.last_pid, self.chance
+            self.shell,
+            self.machine,
+            _reopened(self.table, fs, origin),
+            self.last_pid,
+            self.random_state,
         )
 
 
@@ -110,8 +113,8 @@ def kept_of(shell: Shell, standard: Mapping[int, Stream], *, running: bool, seed
     if running:
         twin.settle()
     of_machine = {name: _copied(getattr(machine, name)) for name in _OF_MACHINE}
-    chance = machine.host.random_state() if seeded else None
-    return Kept(twin, of_machine, table, machine.scheduler.last_pid, chance)
+    random_state = machine.host.random_state() if seeded else None
+    return Kept(twin, of_machine, table, machine.scheduler.last_pid, random_state)
 
 
 def resume(kept: Kept, machine: Machine, standard: dict[int, Stream]) -> Shell:
@@ -132,8 +135,8 @@ def resume(kept: Kept, machine: Machine, standard: dict[int, Stream]) -> Shell:
     for name, value in kept.machine.items():
         setattr(machine, name, _copied(value))
     machine.scheduler.last_pid = kept.last_pid
-    if kept.chance is not None:
-        machine.host.random.setstate(kept.chance)
+    if kept.random_state is not None:
+        machine.host.random.setstate(kept.random_state)
     if shell.traps.handlers:
         from agentsandbox.shell.interpreter.traps import SignalHandler
 

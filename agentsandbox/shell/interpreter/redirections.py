@@ -414,7 +414,7 @@ def _here_document(node: Redirection, document: HereDocument) -> Apply:
 
     def apply(shell: Shell, table: Table, opened: list[Stream]) -> None:
         stream = _document(shell, encode(text(shell)))
-        if is_unreadable:  # which has been told
+        if is_unreadable:  # the error has been reported
             raise ExpansionError("", fatal=False)
         opened.append(stream)
         place(shell, table, stream)

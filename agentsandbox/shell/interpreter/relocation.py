@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def relocate(node: SimpleCommand) -> SimpleCommand:
-    """The command with the lines of its substitutions counted as bash does."""
+    """Return the command with the lines of its substitutions counted as bash does."""
     sources = [word.source for word in (*node.assignments, *node.words)]
     sources += [
         redirection.target.body.source

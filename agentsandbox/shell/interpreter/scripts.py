@@ -145,7 +145,7 @@ class _Invocation:
         self.shopts: list[tuple[str, bool]] = []
         self.command = False
         self.lists = False
-        """Whether `-o` stands alone, which shows the options."""
+        """Whether `-o` has no argument, which prints the options."""
         self.read_input = False
         self.arguments: list[str] = []
 

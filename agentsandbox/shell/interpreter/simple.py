@@ -84,12 +84,12 @@ def _simple(node: SimpleCommand) -> Run:
 
         node = relocate(node)
     if not node.words:
-        from agentsandbox.shell.interpreter.assignment_only import compile_wordless
+        from agentsandbox.shell.interpreter.assignment_only import compile_assignments
 
-        return compile_wordless(node)
+        return compile_assignments(node)
     for word in node.words:
         if "BASH_COMMAND" in word.source:
-            return _telling(node)
+            return _with_own_text(node)
     general = _when_needed(node)
     inlined = inline_command(node, general)
     if inlined is not None:
@@ -103,7 +103,7 @@ def _simple(node: SimpleCommand) -> Run:
     return _Command(node).run
 
 
-def _telling(node: SimpleCommand) -> Run:
+def _with_own_text(node: SimpleCommand) -> Run:
     """Compile a command that reads BASH_COMMAND: outside of traps, its own text."""
     general = _Command(node).run
     text = text_of(node)

@@ -222,7 +222,7 @@ def _reset_getopts(shell: ShellParts, value: str | None) -> None:
     number = (value or "").lstrip("0")
     if number in ("", "1") or not (
         number.isdigit() and number.isascii()
-    ):  # else the word that was begun is gone on with
+    ):  # otherwise getopts continues inside the current cluster (-abc)
         shell.specials.getopts_position = 0, 0
 
 

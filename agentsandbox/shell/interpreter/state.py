@@ -1,8 +1,7 @@
 """The parts of a shell's state, and what becomes of each slot when a shell is copied.
 
-A `Shell` is a handful of parts and a few slots of its own. Every slot of every part stands in the
-`SLOTS` of its class with one of four kinds; `__slots__` is made of them, so a slot without a kind
-cannot exist:
+A `Shell` consists of parts and a few slots. Each slot of each part is listed in the `SLOTS` of its
+class with one of four kinds. `__slots__` is made from that list, so no slot is without a kind:
 
     KEPT      part of the state: what a terminal keeps between two lines, a fork takes along and a
               store will save
@@ -15,7 +14,7 @@ cannot exist:
 A shell is copied on three occasions, all through `Shell.fork`, which asks each part for a copy of
 itself:
 
-* A subshell (POSIX 2.12) goes on in the middle of the work, so RUNNING slots are copied too. What a
+* A subshell (POSIX 2.12) continues in the middle of a command, so RUNNING slots are copied too. What a
   new process has of its own is changed then: its number, traps, jobs.
 * A call with `state="discard"` runs in an exact copy, which is dropped afterwards.
 * `Sandbox.fork` keeps a copy that stands still (`kept_of`), from which each fork makes its shell on
@@ -265,8 +264,8 @@ class Traps:
 
 
 class Descriptors:
-    """What a shell knows of its descriptors beside the table itself (`Shell.fds`); replaced, never
-    changed, as that is.
+    """The descriptors of a shell, besides the table itself (`Shell.fds`). Tables are replaced, never
+    changed.
 
     base            the table that this shell began with
     owned           streams that `exec` and {name}> opened in this shell, by descriptor: it releases

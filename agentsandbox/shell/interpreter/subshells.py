@@ -124,7 +124,7 @@ def run_subshell(
     except Killed as end:
         if child.process.pid != end.target:
             raise
-        if not substitution:  # nothing is told of those
+        if not substitution:  # bash does not report those
             shell.control.killed = (end.signal, child.process.pid)
         return 128 + end.signal
     finally:

@@ -112,7 +112,7 @@ class _Parser:
         self.start = 0
         self.last_start = 0
         self.behind_variable = -1
-        """Where the token stands that follows the last variable."""
+        """The place of the token behind the last variable."""
         self.depth = 0
         self.advance()
 

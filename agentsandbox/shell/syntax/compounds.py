@@ -1,5 +1,5 @@
-"""Compound commands that begin with a reserved word: each reader finds the cursor behind it and
-`start` where it stands.
+"""Compound commands that begin with a reserved word: each reader begins behind that
+word, which is at `start`.
 """
 
 from __future__ import annotations

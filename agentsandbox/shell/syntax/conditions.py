@@ -38,7 +38,7 @@ _OPERATOR = re.compile(
 
 
 def read_condition(parser: Parser, start: int) -> Command:
-    """The conditional command whose `[[` stands at `start`."""
+    """Read the conditional command whose `[[` is at `start`."""
     reader = _Reader(parser, start)
     try:
         test = reader.whole()

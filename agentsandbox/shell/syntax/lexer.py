@@ -88,7 +88,7 @@ class Lexer:
         return newlines + self.first_line
 
     def line_text(self, position: int) -> str:
-        """Return the line that contains `position` as it was written, without the texts of aliases."""
+        """Return the line that contains `position`, without the texts of aliases."""
         if self.text is not self.written:
             return self.written.split("\n")[self.line_at(position) - self.first_line]
         start = self.text.rfind("\n", 0, position) + 1

@@ -66,7 +66,7 @@ _CLOSING_BRACKETS = re.compile(r"\]\](?=[ \t\n|&;()<>]|\Z)")
 _RESERVED_WORD = re.compile(r"(?:[a-z]+|[{}!]|\[\[)(?=[ \t\n|&;()<>]|\Z|\\\n)")
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*(?:\\\n[A-Za-z0-9_]*)*+)(\[|\+?(?:\\\n)*=)")
 _ASSIGNED = re.compile(r"(?:\\\n)*\+?(?:\\\n)*=")
-"""What stands between a subscript and the value; lines may be joined everywhere."""
+"""The operator between a subscript and the value, with joined lines."""
 _CONTINUED_LIST = re.compile(r"(?:\\\n)*\(")
 _REDIRECTION = re.compile(
     r"(?:([0-9]+)|\{([A-Za-z_][A-Za-z0-9_]*(?:\[[^]{}\n]+\])?)\})?"
@@ -387,7 +387,7 @@ class Parser(WordReader):
         return word.source if word is not None else self.text[saved]
 
     def at_operator(self) -> bool:
-        """Whether an operator stands at the cursor."""
+        """Whether an operator is at the cursor."""
         return _OPERATOR.match(self.text, self.position) is not None
 
     def reserved_word(self) -> str:
@@ -547,7 +547,7 @@ class Parser(WordReader):
         try:
             return self._read_array_literal()
         except ShellSyntaxError as error:
-            if error.is_quote:  # bash reads the list with a reader of its own and then goes on
+            if error.is_quote:  # bash continues behind the list
                 error.status, error.is_quote = 1, False
                 if not error.message.endswith("`)'"):
                     error.follow_up = self.unexpected_end()

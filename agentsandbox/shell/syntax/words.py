@@ -1,7 +1,7 @@
 """Words: quoting, and everything that begins with `$`, "`", `<(` or `>(`.
 
 A shell has no tokens that a table could describe. What a quote, a backslash or a brace means
-depends on what it stands in: in "${x-'}'}" the single quotes are text, but the brace in them closes
+depends on what is around it: in "${x-'}'}" the single quotes are text, but the brace in them closes
 nothing. So words are not cut out first and looked into later. They are scanned once, character by
 character, and each construct scans what is inside it in its own *context* (`contexts`).
 
@@ -291,7 +291,7 @@ class WordReader(BracedReader):
         return DoubleQuoted(parts)
 
     def _extended_pattern(self, pending: list[str], flush: object, parts: list[Part]) -> None:
-        """Read ?(…) and the like. The list is part of the word; quotes and expansions in it count."""
+        """Read ?(…) and the like: a pattern list, in which quotes and expansions count."""
         opened = self.position
         pending.append(self.text[opened : opened + 2])
         self.position += 2
