@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from agentsandbox.errors import CommandError
+from agentsandbox.kernel.quoting import ansi_quote, needs_ansi
 from agentsandbox.shell.builtins import define, parse_letters
 
 TYPE_CHECKING = False
@@ -97,8 +98,6 @@ def change(shell: Shell, target: str, physical: bool) -> None:
 
 def _shown(target: str) -> str:
     """Return a path for a message: as $'…' if it does not print."""
-    from agentsandbox.kernel.quoting import ansi_quote, needs_ansi
-
     return ansi_quote(target) if needs_ansi(target) else target
 
 

@@ -17,7 +17,10 @@ from agentsandbox.kernel.quoting import (
 from agentsandbox.shell.builtins import NAMES, UsageFailure, define, parse_letters
 from agentsandbox.shell.builtins.declare import array_from_text
 from agentsandbox.shell.expansion.globbing import glob_paths
+from agentsandbox.shell.expansion.splitting import split_fields
 from agentsandbox.shell.expansion.variables import ARRAY, EXPORT, AssociativeArray, IndexedArray
+from agentsandbox.shell.interpreter.options import OPTIONS
+from agentsandbox.shell.interpreter.simple import run_words
 from agentsandbox.shell.syntax.parser import RESERVED
 
 TYPE_CHECKING = False
@@ -98,8 +101,6 @@ _SOURCES: dict[str, Callable[[Shell], Iterable[str]]] = {
 
 
 def _option_names() -> Iterable[str]:
-    from agentsandbox.shell.interpreter.options import OPTIONS
-
     return OPTIONS
 
 
@@ -110,8 +111,6 @@ def _words(shell: Shell, text: str) -> list[str]:
     shell.budget.charge(64 * len(text))
     shell.budget.step(len(text) >> 3)
     if shell.variables.ifs != " \t\n":
-        from agentsandbox.shell.expansion.splitting import split_fields
-
         return [
             word
             for field in split_fields(text, shell.variables.ifs)
@@ -233,8 +232,6 @@ def compgen(shell: Shell, words: list[str]) -> int:
 
 def _call(shell: Shell, function: str, prefix: str) -> list[str]:
     """Call a completion function and return what it leaves in COMPREPLY."""
-    from agentsandbox.shell.interpreter.simple import run_words
-
     shell.complain("compgen: warning: -F option may not work as you expect")
     if function not in shell.definitions.functions:
         shell.complain(f"completion: function `{function}' not found")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentsandbox.errors import CommandError
+from agentsandbox.errors import CommandError, ShellSyntaxError
 from agentsandbox.kernel.quoting import declare_quote_double
 from agentsandbox.shell.builtins import UsageFailure, define, parse_letters
 from agentsandbox.shell.expansion.errors import ExpansionError
@@ -18,6 +18,7 @@ from agentsandbox.shell.expansion.variables import (
     LOWER,
     NAMEREF,
     READONLY,
+    SPECIAL,
     TRACE,
     UNSET,
     UPPER,
@@ -26,10 +27,12 @@ from agentsandbox.shell.expansion.variables import (
     NameReference,
     is_name,
 )
-from agentsandbox.shell.interpreter.assignments import BoundAssignment
+from agentsandbox.shell.interpreter.assignments import BoundAssignment, bind_assignment
 from agentsandbox.shell.interpreter.functions import export_function
 from agentsandbox.shell.interpreter.special_variables import listed_value
 from agentsandbox.shell.syntax.braced import NAME
+from agentsandbox.shell.syntax.nodes import SimpleCommand
+from agentsandbox.shell.syntax.parser import parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -95,11 +98,6 @@ def array_from_text(
     """
     if not (on if fresh else shell.attributes.get(name, 0) | on) & (ARRAY | ASSOCIATIVE):
         return None
-    from agentsandbox.errors import ShellSyntaxError
-    from agentsandbox.shell.interpreter.assignments import bind_assignment
-    from agentsandbox.shell.syntax.nodes import SimpleCommand
-    from agentsandbox.shell.syntax.parser import parse
-
     try:
         commands = parse(f"{name}{'+' if append else ''}={value}").commands
     except ShellSyntaxError:
@@ -481,8 +479,6 @@ def _make_local(shell: Shell, name: str, inherit: bool, on: int) -> None:
     if temporary and isinstance(value, (str, int)) and not on & (ARRAY | ASSOCIATIVE):
         return
     if name in variables.writers or name in variables.readers:
-        from agentsandbox.shell.expansion.variables import SPECIAL
-
         shell.values[name] = UNSET
         shell.attributes[name] = SPECIAL
         if name in variables.writers:

@@ -6,6 +6,8 @@ import os
 
 from agentsandbox.errors import CommandError, Exit
 from agentsandbox.shell.builtins import UsageFailure, define, parse_letters
+from agentsandbox.shell.interpreter.programs import refusal_of, run_file
+from agentsandbox.shell.interpreter.search import locate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,9 +34,6 @@ def _replace(shell: Shell, words: list[str]) -> int:
     argv = words[position:]
     if not argv:
         return 0
-    from agentsandbox.shell.interpreter.programs import refusal_of, run_file
-    from agentsandbox.shell.interpreter.search import locate
-
     refused = refusal_of(shell, argv)
     if refused is not None:
         raise Exit(refused)

@@ -6,6 +6,7 @@ import re
 
 from agentsandbox.errors import CommandError, Exit
 from agentsandbox.shell.builtins import define, is_number, parse_letters
+from agentsandbox.shell.interpreter.texts import run_commands
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -103,8 +104,6 @@ def _index(entries: list[str], text: str) -> int:
 
 def _run_again(shell: Shell, entries: list[str], operands: list[str]) -> int:
     """fc -s: run an earlier command again, with `old=new` applied to it."""
-    from agentsandbox.shell.interpreter.texts import run_commands
-
     changes = [operand.split("=", 1) for operand in operands if "=" in operand]
     named = [operand for operand in operands if "=" not in operand]
     if not entries:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.errors import CommandError
+from agentsandbox.kernel.quoting import shell_quote_single
 from agentsandbox.kernel.streams import decode, encode
 from agentsandbox.shell.builtins import define, is_number, parse_letters
 from agentsandbox.shell.builtins.read import check_descriptor
@@ -13,6 +14,7 @@ from agentsandbox.shell.expansion.variables import (
     IndexedArray,
     is_name,
 )
+from agentsandbox.shell.interpreter.texts import run_commands
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,9 +73,6 @@ def _mapfile(shell: Shell, words: list[str]) -> int:
     for number, text in enumerate(_lines(shell, stream, end, skip, count, strip), 1):
         index = origin + number - 1
         if callback is not None and number % quantum == 0:
-            from agentsandbox.kernel.quoting import shell_quote_single
-            from agentsandbox.shell.interpreter.texts import run_commands
-
             run_commands(shell, f"{callback} {index} {shell_quote_single(text)}")
         array.set(index, shell.variables.converted(name, text))
     return 0

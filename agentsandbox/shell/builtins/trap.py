@@ -5,6 +5,7 @@ from __future__ import annotations
 from agentsandbox.kernel.processes import SIGNAL_NUMBERS, SIGNALS
 from agentsandbox.kernel.quoting import single_quote
 from agentsandbox.shell.builtins import define, is_number, parse_letters
+from agentsandbox.shell.interpreter.traps import SignalHandler, inherited
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -88,8 +89,6 @@ def _set(shell: Shell, name: str, commands: str) -> None:
         and shell.process.level == 0
         and shell.process.task.on_signal is None
     ):
-        from agentsandbox.shell.interpreter.traps import SignalHandler
-
         shell.process.task.on_signal = SignalHandler(shell)
     shell.update_flags()
 
@@ -101,8 +100,6 @@ def _order(name: str) -> int:
 
 
 def _print(shell: Shell, operands: list[str]) -> int:
-    from agentsandbox.shell.interpreter.traps import inherited
-
     traps = {
         name: text
         for name, text in {**shell.traps.outer, **shell.traps.handlers}.items()

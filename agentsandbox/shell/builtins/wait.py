@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.errors import CommandError
+from agentsandbox.kernel.processes import SIGNAL_NUMBERS
 from agentsandbox.shell.builtins import define, is_number, parse_letters
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.expansion.references import split_reference
@@ -87,8 +88,6 @@ def _wait_for(shell: Shell, process: Process) -> bool:
 
 
 def _interrupted(shell: Shell) -> int:
-    from agentsandbox.kernel.processes import SIGNAL_NUMBERS
-
     return 128 + SIGNAL_NUMBERS.get(shell.traps.pending[0], 0)
 
 

@@ -10,7 +10,7 @@ import re
 
 from agentsandbox.errors import ShellSyntaxError
 from agentsandbox.kernel.caching import cache_short
-from agentsandbox.kernel.quoting import shell_quote_single
+from agentsandbox.kernel.quoting import declare_quote_double, shell_quote_single
 from agentsandbox.kernel.streams import bytewise, decode, encode
 from agentsandbox.shell.expansion.errors import ExpansionError, unbound
 from agentsandbox.shell.expansion.transformations import (
@@ -29,6 +29,7 @@ from agentsandbox.shell.expansion.variables import (
 )
 from agentsandbox.shell.syntax.braced import NAME
 from agentsandbox.shell.syntax.nodes import CHOICES, TRANSFORMATIONS, Literal, Parameter, Word
+from agentsandbox.shell.syntax.parser import Parser
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -473,7 +474,6 @@ def _transformed(node: Parameter, reader: ParameterReader, letter: str) -> Param
             pairs = value.pairs()
             if letter == "k":
                 return [text for pair in pairs for text in pair]
-            from agentsandbox.kernel.quoting import declare_quote_double
             from agentsandbox.shell.expansion.transformations import quote_key
 
             associative = isinstance(value, AssociativeArray)
@@ -504,8 +504,6 @@ def _parse_target(text: str) -> tuple[str, Word | None] | None:
     if match.end() == len(text):
         return text, None
     if text[match.end()] == "[" and text.endswith("]") and match.end() + 2 < len(text):
-        from agentsandbox.shell.syntax.parser import Parser
-
         reader = Parser(text)
         reader.position = match.end()
         try:

@@ -16,6 +16,7 @@ are put back. Assignments before a command (`x=1 f`) work the same way in `tempo
 
 from __future__ import annotations
 
+from agentsandbox.errors import LimitReached
 from agentsandbox.kernel.caching import cache_short
 from agentsandbox.kernel.streams import encode
 from agentsandbox.shell.expansion.errors import ExpansionError
@@ -584,8 +585,6 @@ class Variables:
         self.assign(name, text)
 
     def _too_large(self) -> None:
-        from agentsandbox.errors import LimitReached
-
         raise LimitReached("value_bytes")
 
     def array_for_writing(

@@ -46,6 +46,7 @@ from agentsandbox.shell.syntax.nodes import (
     Quoted,
     Word,
 )
+from agentsandbox.shell.syntax.parser import read_arithmetic
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -93,8 +94,6 @@ class WordCompiler:
         """
         if "'" not in word.source and "\\" not in word.source:
             return self.subscript(word)
-        from agentsandbox.shell.syntax.parser import read_arithmetic
-
         parts = read_arithmetic(word.source)
         return self.joined([self.text(part) for part in parts], parts)
 

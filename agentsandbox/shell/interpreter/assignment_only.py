@@ -16,6 +16,7 @@ from agentsandbox.shell.interpreter.redirections import (
     release_all,
 )
 from agentsandbox.shell.interpreter.subshells import in_subshell, run_traps, text_of
+from agentsandbox.shell.interpreter.traps import before_command
 from agentsandbox.shell.syntax.nodes import (
     ArithmeticSubstitution,
     DoubleQuoted,
@@ -53,8 +54,6 @@ def compile_assignments(node: SimpleCommand) -> Run:
         if shell.slow:
             if not text:
                 text.append(text_of(node))
-            from agentsandbox.shell.interpreter.traps import before_command
-
             if before_command(shell, text[0], line):
                 return 0
         try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentsandbox.kernel.quoting import shell_quote_single
+from agentsandbox.kernel.quoting import shell_quote_single, trace_quote
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.expansion.variables import (
     ASSOCIATIVE,
@@ -100,8 +100,6 @@ class BoundAssignment:
         """Return the assignment as `set -x` shows it."""
         if isinstance(self.value, list):
             return self.source
-        from agentsandbox.kernel.quoting import trace_quote
-
         shown = str(self.value)
         return f"{self._target(self.raw)}{trace_quote(shown) if shown else ''}"
 

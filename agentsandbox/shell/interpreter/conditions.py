@@ -10,10 +10,17 @@ from agentsandbox.kernel.patterns.matchers import compile_shell_pattern
 from agentsandbox.kernel.streams import bytewise
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.expansion.references import split_reference
-from agentsandbox.shell.expansion.variables import READONLY, AssociativeArray, IndexedArray
+from agentsandbox.shell.expansion.variables import (
+    READONLY,
+    AssociativeArray,
+    IndexedArray,
+    NameReference,
+)
 from agentsandbox.shell.interpreter.dispatch import compiles
 from agentsandbox.shell.interpreter.failures import command_failed, expansion_failed
+from agentsandbox.shell.interpreter.options import OPTIONS
 from agentsandbox.shell.interpreter.redirections import finishing, redirected
+from agentsandbox.shell.interpreter.traps import before_command
 from agentsandbox.shell.interpreter.words import WORDS
 from agentsandbox.shell.syntax.nodes import (
     ArithmeticCommand,
@@ -99,15 +106,11 @@ class ShellTests:
 
     def is_reference(self, name: str) -> bool:
         """`-R`: whether a name is a name reference with a target."""
-        from agentsandbox.shell.expansion.variables import NameReference
-
         value = self.shell.values.get(name)
         return isinstance(value, NameReference) and bool(value.target)
 
     def option_on(self, name: str) -> bool:
         """`-o`: whether an option of `set -o` is on."""
-        from agentsandbox.shell.interpreter.options import OPTIONS
-
         return name in OPTIONS and self.shell.options.is_on(name)
 
 
@@ -142,7 +145,6 @@ def _words(test: object) -> list[Word]:
 
 
 def _before(shell: Shell, node: Conditional) -> None:
-    from agentsandbox.shell.interpreter.traps import before_command
     from agentsandbox.shell.syntax.printer import print_command
 
     before_command(shell, print_command(node), node.line)
@@ -416,7 +418,6 @@ def _arithmetic(node: ArithmeticCommand) -> Run:
 
 
 def _before_arithmetic(shell: Shell, node: ArithmeticCommand) -> None:
-    from agentsandbox.shell.interpreter.traps import before_command
     from agentsandbox.shell.syntax.printer import shown_word
 
     before_command(shell, f"(({shown_word(node.expression)}))", node.line)

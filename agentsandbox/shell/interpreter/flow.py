@@ -5,12 +5,14 @@ from __future__ import annotations
 from agentsandbox.errors import Break, Continue, Exit
 from agentsandbox.kernel.accounts import LARGE, is_large
 from agentsandbox.kernel.patterns.matchers import compile_shell_pattern
+from agentsandbox.kernel.quoting import quote_glob
 from agentsandbox.kernel.streams import bytewise
 from agentsandbox.shell.expansion.errors import ExpansionError
-from agentsandbox.shell.expansion.variables import is_name
+from agentsandbox.shell.expansion.variables import NAMEREF, NameReference, is_name
 from agentsandbox.shell.interpreter.dispatch import compile_command, compiles
 from agentsandbox.shell.interpreter.failures import expansion_failed
 from agentsandbox.shell.interpreter.redirections import finishing, redirected
+from agentsandbox.shell.interpreter.traps import before_command, run_pending_traps
 from agentsandbox.shell.interpreter.words import WORDS
 from agentsandbox.shell.syntax.nodes import (
     AndOr,
@@ -218,8 +220,6 @@ def _while(node: While) -> Run:
 
 
 def _run_pending(shell: Shell) -> None:
-    from agentsandbox.shell.interpreter.traps import run_pending_traps
-
     run_pending_traps(shell)
 
 
@@ -295,8 +295,6 @@ def refuse_name(shell: Shell, name: str, line: int) -> int:
 
 def _assign_loop_variable(shell: Shell, name: str, item: str) -> bool:
     """Assign the variable of a loop that has attributes; whether it takes the value."""
-    from agentsandbox.shell.expansion.variables import NAMEREF, NameReference
-
     is_reference = shell.attributes.get(name, 0) & NAMEREF
     try:
         if not is_reference:
@@ -315,7 +313,6 @@ def _assign_loop_variable(shell: Shell, name: str, item: str) -> bool:
 
 def trace_loop(shell: Shell, keyword: str, node: For) -> None:
     """Trace and run the DEBUG trap before each round of `for`, and before `select`."""
-    from agentsandbox.shell.interpreter.traps import before_command
     from agentsandbox.shell.syntax.printer import shown_word
 
     text = f"{keyword} {node.name} in " + (
@@ -394,7 +391,6 @@ def _announced(word: Word, line: int) -> Callable[[Shell], int]:
 
     def evaluate(shell: Shell) -> int:
         from agentsandbox.shell.interpreter.conditions import traced_number
-        from agentsandbox.shell.interpreter.traps import before_command
 
         expanded = text(shell)
         before_command(shell, f"(({expanded}))", line)
@@ -412,8 +408,6 @@ def _constant_pattern(word: Word) -> str | None:
         if isinstance(part, Literal) and "~" not in part.text:
             texts.append(part.text)
         elif isinstance(part, Quoted):
-            from agentsandbox.kernel.quoting import quote_glob
-
             texts.append(quote_glob(part.text))
         else:
             return None
@@ -484,7 +478,6 @@ def _case(node: Case) -> Run:
 
 
 def _trace_case(shell: Shell, node: Case) -> None:
-    from agentsandbox.shell.interpreter.traps import before_command
     from agentsandbox.shell.syntax.printer import shown_word
 
     text = f"case {shown_word(node.word)} in"

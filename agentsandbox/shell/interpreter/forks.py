@@ -1,8 +1,9 @@
 """The state of a shell apart from its machine: what `Sandbox.fork` takes along, and a store will
 save.
 
-`kept_of` makes a copy of an idle shell that belongs to no machine: of its slots (`state`) only the KEPT ones and what is DERIVED from them count. `resume` makes a shell of it on
-another machine, which gives the HOST slots.
+`kept_of` makes a copy of an idle shell that belongs to no machine: of its slots (`state`) only the
+KEPT ones and what is DERIVED from them count. `resume` makes a shell of it on another machine,
+which gives the HOST slots.
 
 Descriptors have a rule of their own, as streams belong to a machine. The fork opens files of the
 filesystem on its own, at the same position; here-documents continue where they were read; the three
@@ -22,6 +23,7 @@ from agentsandbox.shell.interpreter.redirections import Directory
 from agentsandbox.shell.interpreter.shell import Shell
 from agentsandbox.shell.interpreter.special_variables import WRITERS
 from agentsandbox.shell.interpreter.state import HOST, KEPT, Descriptors, ProcessState
+from agentsandbox.shell.interpreter.traps import SignalHandler
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -138,8 +140,6 @@ def resume(kept: Kept, machine: Machine, standard: dict[int, Stream]) -> Shell:
     if kept.random_state is not None:
         machine.host.random.setstate(kept.random_state)
     if shell.traps.handlers:
-        from agentsandbox.shell.interpreter.traps import SignalHandler
-
         shell.process.task.on_signal = SignalHandler(shell)
     shell.update_flags()
     return shell

@@ -17,6 +17,7 @@ from agentsandbox.shell.syntax.nodes import (
     SimpleCommand,
     Unreadable,
 )
+from agentsandbox.shell.syntax.parser import Parser
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,7 +54,6 @@ def _moved(value: Any, line: int) -> Any:
     if isinstance(value, (CommandSubstitution, ProcessSubstitution)):
         if value.body is None or isinstance(value.body, Unreadable):
             return value
-        from agentsandbox.shell.syntax.parser import Parser
         from agentsandbox.shell.syntax.printer import print_command
 
         commands = value.body.commands if isinstance(value.body, CommandList) else (value.body,)

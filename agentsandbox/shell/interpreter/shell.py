@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import posixpath
 
-from agentsandbox.errors import Exit
+from agentsandbox.errors import Exit, ShellSyntaxError
 from agentsandbox.kernel.streams import Stream, bytewise, encode
 from agentsandbox.shell.expansion.variables import EXPORT, UNSET, Variables, is_name
 from agentsandbox.shell.interpreter.jobs import JobTable
@@ -35,6 +35,8 @@ from agentsandbox.shell.interpreter.state import (
     Traps,
 )
 from agentsandbox.shell.interpreter.words import expand_index, expand_key, expand_quoted_text
+from agentsandbox.shell.syntax.nodes import FunctionDefinition
+from agentsandbox.shell.syntax.parser import parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -209,10 +211,6 @@ class Shell:
         return str(max(level, 0))
 
     def _import_function(self, name: str, text: str) -> None:
-        from agentsandbox.errors import ShellSyntaxError
-        from agentsandbox.shell.syntax.nodes import FunctionDefinition
-        from agentsandbox.shell.syntax.parser import parse
-
         try:
             commands = parse(f"{name} {text}").commands
         except ShellSyntaxError:

@@ -19,6 +19,7 @@ from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.expansion.splitting import split_read
 from agentsandbox.shell.expansion.variables import SPECIAL, Variables, is_name
 from agentsandbox.shell.expansion.words import has_braces
+from agentsandbox.shell.interpreter.assignments import number_of
 from agentsandbox.shell.interpreter.failures import command_failed, expansion_failed, finish
 from agentsandbox.shell.interpreter.words import WORDS, makes_one_field
 from agentsandbox.shell.syntax.nodes import (
@@ -185,8 +186,6 @@ def _local(node: SimpleCommand, general: Run) -> Run | None:
             return None
         if "{" in word.value.source and has_braces(word.value.parts):
             return None
-        from agentsandbox.shell.interpreter.assignments import number_of
-
         value: Callable[[Shell], object] = number_of(word.value) or WORDS.string(
             word.value, assignment=True
         )

@@ -27,12 +27,21 @@ import re
 from agentsandbox.errors import CommandError
 from agentsandbox.shell.builtins import SPECIAL, find_builtin
 from agentsandbox.shell.expansion.errors import ExpansionError
+from agentsandbox.shell.expansion.variables import (
+    ARRAY,
+    ASSOCIATIVE,
+    CONVERTING,
+    EXPORT,
+    INTEGER,
+    READONLY,
+    NameReference,
+)
 from agentsandbox.shell.expansion.words import has_braces
 from agentsandbox.shell.interpreter.assignments import bind_assignment, bind_prefix
 from agentsandbox.shell.interpreter.dispatch import compiles
 from agentsandbox.shell.interpreter.failures import command_failed, expansion_failed
 from agentsandbox.shell.interpreter.functions import call_function, call_recorded
-from agentsandbox.shell.interpreter.programs import run_external
+from agentsandbox.shell.interpreter.programs import refusal_of, run_external
 from agentsandbox.shell.interpreter.redirections import (
     RedirectionError,
     compile_redirections,
@@ -41,7 +50,7 @@ from agentsandbox.shell.interpreter.redirections import (
     restored,
 )
 from agentsandbox.shell.interpreter.shortcuts import inline_command
-from agentsandbox.shell.interpreter.subshells import child_killed, text_of
+from agentsandbox.shell.interpreter.subshells import child_ended, child_killed, text_of
 from agentsandbox.shell.interpreter.traps import before_command, run_pending_traps
 from agentsandbox.shell.interpreter.words import WORDS
 from agentsandbox.shell.syntax.nodes import (
@@ -54,6 +63,7 @@ from agentsandbox.shell.syntax.nodes import (
     SimpleCommand,
     Word,
 )
+from agentsandbox.shell.syntax.parser import parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -345,8 +355,6 @@ _KEYWORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^]]*\])?\+?=")
 
 def _keywords_moved(node: SimpleCommand) -> SimpleCommand:
     """Return the command as `set -k` reads it: every word that looks like an assignment is one."""
-    from agentsandbox.shell.syntax.parser import parse
-
     assignments, words = list(node.assignments), []
     for word in node.words:
         read = (
@@ -408,8 +416,6 @@ def _bind_in_turn(shell: Shell, binders: list[Binder]) -> list[BoundAssignment]:
     """Expand the assignments in front of a command: each sees those before it."""
     if len(binders) == 1:
         return [binders[0](shell)]
-    from agentsandbox.shell.expansion.variables import READONLY
-
     variables = shell.variables
     scope: dict[str, tuple[object, int]] = {}
     bound: list[BoundAssignment] = []
@@ -463,8 +469,6 @@ def _check_list(shell: Shell, name: str, options: str) -> None:
     """Refuse an array literal that a variable cannot take: the shell ends, but in a function only
     the command fails.
     """
-    from agentsandbox.shell.expansion.variables import ARRAY, ASSOCIATIVE, READONLY
-
     function = next(
         (frame.name for frame in reversed(shell.stack.frames) if frame.is_function), None
     )
@@ -574,8 +578,6 @@ def _check_policy(
         return 0
     if shell.policy is None:
         return None
-    from agentsandbox.shell.interpreter.programs import refusal_of
-
     return refusal_of(shell, argv)
 
 
@@ -583,8 +585,6 @@ def _with_assignments(
     shell: Shell, assignments: Sequence[BoundAssignment], run: Callable[[], int]
 ) -> int:
     """Run with exported variables that hold only meanwhile."""
-    from agentsandbox.shell.expansion.variables import CONVERTING, EXPORT, NameReference
-
     variables = shell.variables
     scope: dict[str, tuple[object, int]] = {}
     for assignment in assignments:
@@ -619,8 +619,6 @@ def _temporary_value(shell: Shell, assignment: BoundAssignment, before: str | No
     """
     if not assignment.append:
         return str(assignment.value)
-    from agentsandbox.shell.expansion.variables import INTEGER
-
     current = before or shell.variables.get(assignment.name) or ""
     if shell.attributes.get(assignment.name, 0) & INTEGER:
         return str(shell.arithmetic(f"({current or 0})+({assignment.value})"))
@@ -634,8 +632,6 @@ def _run_external(shell: Shell, argv: list[str], assignments: Sequence[BoundAssi
         "_": name if "/" in name else f"/usr/bin/{name}",
     }
     if assignments:
-        from agentsandbox.shell.expansion.variables import READONLY
-
         temporary: dict[str, str] = {}
         for assignment in assignments:
             if shell.attributes.get(assignment.name, 0) & READONLY:
@@ -662,6 +658,4 @@ def _run_external(shell: Shell, argv: list[str], assignments: Sequence[BoundAssi
 
             tell_jobs(shell)
         if shell.traps.handlers:
-            from agentsandbox.shell.interpreter.subshells import child_ended
-
             child_ended(shell)

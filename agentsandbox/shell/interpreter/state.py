@@ -14,8 +14,8 @@ class with one of four kinds. `__slots__` is made from that list, so no slot is 
 A shell is copied on three occasions, all through `Shell.fork`, which asks each part for a copy of
 itself:
 
-* A subshell (POSIX 2.12) continues in the middle of a command, so RUNNING slots are copied too. What a
-  new process has of its own is changed then: its number, traps, jobs.
+* A subshell (POSIX 2.12) continues in the middle of a command, so RUNNING slots are copied too.
+  Then what a new process has of its own is changed: its number, traps, jobs.
 * A call with `state="discard"` runs in an exact copy, which is dropped afterwards.
 * `Sandbox.fork` keeps a copy that stands still (`kept_of`), from which each fork makes its shell on
   a machine of its own (`Shell.resume`).
@@ -147,25 +147,10 @@ class Definitions:
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"Definitions are immutable: use definitions.replace({name}=…)")
 
-    def replace(
-        self,
-        *,
-        functions: Mapping[str, Function] | None = None,
-        readonly_functions: frozenset[str] | None = None,
-        exported_functions: frozenset[str] | None = None,
-        aliases: Mapping[str, str] | None = None,
-        completions: Mapping[str, str] | None = None,
-        disabled: frozenset[str] | None = None,
-    ) -> Definitions:
-        """Return the definitions with some replaced."""
-        return Definitions(
-            self.functions if functions is None else functions,
-            self.readonly_functions if readonly_functions is None else readonly_functions,
-            self.exported_functions if exported_functions is None else exported_functions,
-            self.aliases if aliases is None else aliases,
-            self.completions if completions is None else completions,
-            self.disabled if disabled is None else disabled,
-        )
+    def replace(self, **changes: Mapping[str, object] | frozenset[str]) -> Definitions:
+        """Return the definitions with some replaced, by name."""
+        parts = {name: changes.pop(name, getattr(self, name)) for name in self.SLOTS}
+        return Definitions(**parts, **changes)  # type: ignore[arg-type]
 
     def letters(self, name: str) -> str:
         """The attributes of a function, as `declare` shows them."""
@@ -264,8 +249,7 @@ class Traps:
 
 
 class Descriptors:
-    """The descriptors of a shell, besides the table itself (`Shell.fds`). Tables are replaced, never
-    changed.
+    """The descriptors of a shell, besides the table itself (`Shell.fds`).
 
     base            the table that this shell began with
     owned           streams that `exec` and {name}> opened in this shell, by descriptor: it releases

@@ -22,6 +22,12 @@ from agentsandbox.shell.expansion.variables import IndexedArray, is_name
 from agentsandbox.shell.interpreter.dispatch import compile_command, compiles
 from agentsandbox.shell.interpreter.failures import command_failed
 from agentsandbox.shell.interpreter.redirections import redirected
+from agentsandbox.shell.interpreter.traps import (
+    SignalHandler,
+    before_command,
+    run_exit_trap,
+    run_pending_traps,
+)
 from agentsandbox.shell.syntax.nodes import (
     AndOr,
     Background,
@@ -76,8 +82,6 @@ def run_in_shell(shell: Shell, run: Run, *, goes_on: bool = False) -> int:
             end.signal != SIGKILL and end.target in (0, shell.process.pid)
         )
         if is_own and shell.traps.handlers.get("EXIT"):
-            from agentsandbox.shell.interpreter.traps import run_exit_trap
-
             with suppress(PipeClosed):
                 run_exit_trap(shell, int(shell.status))
         shell.traps.handlers = {}
@@ -87,8 +91,6 @@ def run_in_shell(shell: Shell, run: Run, *, goes_on: bool = False) -> int:
     finally:
         holders.pop(shell, None)
     if shell.traps.handlers:
-        from agentsandbox.shell.interpreter.traps import run_exit_trap
-
         status = run_exit_trap(shell, status)
     if shell.descriptors.owned and not goes_on:
         shell.finish()
@@ -136,8 +138,6 @@ def run_subshell(
 
 def run_traps(shell: Shell) -> None:
     """Run the traps of signals that arrived while a child ran."""
-    from agentsandbox.shell.interpreter.traps import run_pending_traps
-
     run_pending_traps(shell)
 
 
@@ -173,8 +173,6 @@ def start_subshell(
     scheduler = shell.machine.scheduler
 
     def body() -> int:
-        from agentsandbox.shell.interpreter.traps import SignalHandler
-
         child.process.task = scheduler.current
         child.process.task.on_signal = SignalHandler(child)
         try:
@@ -333,8 +331,6 @@ def _background(node: Background) -> Run:
         if not text:
             text.append(text_of(node.command) if simple else "…")
         if shell.slow and isinstance(command, SimpleCommand):
-            from agentsandbox.shell.interpreter.traps import before_command
-
             before_command(shell, text[0], command.line)
         process = start_subshell(shell, run, shell.fds, text[0], detach_input=True)
         process.is_job = True

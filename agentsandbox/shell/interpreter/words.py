@@ -9,7 +9,9 @@ from agentsandbox.kernel.caching import cache_short
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.expansion.words import WordCompiler
 from agentsandbox.shell.interpreter.dispatch import compile_substitution
+from agentsandbox.shell.syntax.contexts import HERE
 from agentsandbox.shell.syntax.nodes import DoubleQuoted, Literal, Parameter, Quoted, Word
+from agentsandbox.shell.syntax.parser import Parser, read_arithmetic
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,9 +51,6 @@ def makes_one_field(word: Word) -> bool:
 
 @cache_short(256)
 def _quoted_text(text: str) -> Text:
-    from agentsandbox.shell.syntax.contexts import HERE
-    from agentsandbox.shell.syntax.parser import Parser
-
     parser = Parser(text)
     parts = parser.scan(HERE, "")
     return WORDS.string(Word(parts, text))
@@ -84,15 +83,11 @@ def expand_key(shell: ExpansionHost, text: str) -> str:
 
 @cache_short(256)
 def _key_text(text: str) -> Text:
-    from agentsandbox.shell.syntax.parser import Parser
-
     return WORDS.subscript(Parser(f"[{text}]").read_subscript())
 
 
 @cache_short(256)
 def _index_text(text: str) -> Text:
-    from agentsandbox.shell.syntax.parser import read_arithmetic
-
     return WORDS.string(Word(read_arithmetic(text), text))
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from agentsandbox.kernel.streams import decode, encode
+
 _ANSI_C = re.compile(
     r"\\(?:([abeEfnrtv\\'\"?])|([0-7]{1,3})|x([0-9A-Fa-f]{1,2})|x\{([0-9A-Fa-f]*)\}?"
     r"|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|c(\\\\|[\x00-\U0010ffff]))"
@@ -70,7 +72,5 @@ def decode_ansi_c(text: str) -> str:
 
     decoded = _ANSI_C.sub(replace, text).partition("\0")[0]
     if any("\udc80" <= char <= "\udcff" for char in decoded):
-        from agentsandbox.kernel.streams import decode, encode
-
         return decode(encode(decoded))  # bytes that together are a character become one
     return decoded
