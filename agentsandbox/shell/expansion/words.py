@@ -305,7 +305,7 @@ class WordCompiler:
         if node.operator in CHOICES or node.prefix == "!":
             return None
         if node.source == "$" + node.name and (node.name[0].isalpha() or node.name[0] == "_"):
-            return self._split_text(self._parameter_text(node))
+            return _split_variable(node.name, self._split_text(self._parameter_text(node)))
         from agentsandbox.shell.expansion.parameters import compile_parameter
 
         if compile_parameter(node, self).many is not None:
@@ -600,6 +600,23 @@ def _is_plain(parts: tuple[Part, ...]) -> bool:
         and type(parts[0]) is Literal
         and _PLAIN.fullmatch(parts[0].text) is not None
     )
+
+
+def _split_variable(name: str, split: Fields) -> Fields:
+    """Compile $name, the most common word: a number or a plain text is one field."""
+
+    def fields(host: ExpansionHost, out: list[str]) -> None:
+        value = host.values.get(name)
+        if host.variables.plain_ifs:
+            if type(value) is int:
+                out.append(str(value))
+                return
+            if type(value) is str and value.isalnum():
+                out.append(value)
+                return
+        split(host, out)
+
+    return fields
 
 
 def _split_in_turns(host: ExpansionHost, value: str) -> list[str]:
