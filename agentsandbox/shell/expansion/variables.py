@@ -396,6 +396,11 @@ class Variables:
             value = self.values.get(name)
         return name
 
+    def _target(self, reference: str) -> tuple[str, str]:
+        """Return the name and the expanded subscript of name[subscript]."""
+        name, _, subscript = reference.partition("[")
+        return name, self.owner.key(name, subscript[:-1])
+
     def get(self, name: str) -> str | None:
         """The text of a name, of element 0 for an array; None if unset."""
         value = self.values.get(name)
@@ -423,8 +428,7 @@ class Variables:
             if not target or target == name:
                 return None
             if "[" in target:
-                base, _, subscript = target.partition("[")
-                return self.element(base, self.owner.key(base, subscript[:-1]))
+                return self.element(*self._target(target))
             return self.get(target)
         return None
 
@@ -436,8 +440,7 @@ class Variables:
             if not target or target == name:
                 return None
             if "[" in target:
-                base, _, subscript = target.partition("[")
-                return self.element(base, self.owner.key(base, subscript[:-1]))
+                return self.element(*self._target(target))
             return self.lookup(target)
         if value is None and name in self.readers:
             return self.readers[name](self.owner)
@@ -538,8 +541,7 @@ class Variables:
         if target[0] == HIDDEN:
             self.owner.warn(f"{name}: circular name reference")  # looked for twice
         if "[" in target:
-            base, _, subscript = target.partition("[")
-            self.assign_element(base, self.owner.key(base, subscript[:-1]), str(value))
+            self.assign_element(*self._target(target), str(value))
         else:
             self.assign(target, value)
 
@@ -567,8 +569,7 @@ class Variables:
         """name+=value"""
         name = self.resolve(name) or name
         if "[" in name:
-            base, _, subscript = name.partition("[")
-            self.append_element(base, self.owner.key(base, subscript[:-1]), str(value))
+            self.append_element(*self._target(name), str(value))
             return
         flags = self.attributes.get(name, 0)
         if flags & READONLY:
@@ -801,17 +802,6 @@ class Variables:
         ]
 
     # scope
-
-    def push(self) -> dict[str, tuple[object, int]]:
-        """Enter a function."""
-        scope: dict[str, tuple[object, int]] = {}
-        self.scopes.append(scope)
-        return scope
-
-    def pop(self) -> None:
-        """Leave a function: its locals become what they were."""
-        for name, (value, flags) in self.scopes.pop().items():
-            self._restore(name, value, flags)
 
     def unmake_local(self, name: str) -> None:
         """Forget that a name was made local in the current scope."""

@@ -8,14 +8,14 @@ from agentsandbox.shell.interpreter.assignments import (
     compile_assignment,
     written_literal,
 )
-from agentsandbox.shell.interpreter.failures import command_failed, expansion_failed
+from agentsandbox.shell.interpreter.failures import command_ended, expansion_failed, finish
 from agentsandbox.shell.interpreter.redirections import (
     RedirectionError,
     compile_redirections,
     finishing,
     release_all,
 )
-from agentsandbox.shell.interpreter.subshells import in_subshell, run_traps, text_of
+from agentsandbox.shell.interpreter.subshells import in_subshell, text_of
 from agentsandbox.shell.interpreter.traps import before_command
 from agentsandbox.shell.syntax.nodes import (
     ArithmeticSubstitution,
@@ -71,13 +71,8 @@ def compile_assignments(node: SimpleCommand) -> Run:
             status = expansion_failed(shell, error)
         except RedirectionError:
             status = 1
-        shell.status = status
         shell.specials.last_argument = ""
-        if shell.traps.pending:
-            run_traps(shell)
-        if status and shell.check:
-            command_failed(shell, status, line)
-        return status
+        return command_ended(shell, status, line)
 
     words = [
         word
@@ -129,10 +124,7 @@ def _one_assignment(assign: Callable[[Shell], None], line: int, general: Run) ->
         try:
             assign(shell)
         except ExpansionError as error:
-            status = shell.status = expansion_failed(shell, error)
-            if status and shell.check:
-                command_failed(shell, status, line)
-            return status
+            return finish(shell, expansion_failed(shell, error), line)
         shell.specials.last_argument = ""
         shell.status = 0
         return 0

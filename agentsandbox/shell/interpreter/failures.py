@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from agentsandbox.errors import Stopped
 from agentsandbox.shell.expansion.errors import ExpansionError
-from agentsandbox.shell.interpreter.traps import inherited, run_exit_trap, run_trap
+from agentsandbox.shell.interpreter.traps import (
+    inherited,
+    run_exit_trap,
+    run_pending_traps,
+    run_trap,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,6 +45,18 @@ def finish(shell: Shell, status: int, line: int) -> int:
     shell.status = status
     if status and shell.check:
         command_failed(shell, status, line)
+    return status
+
+
+def command_ended(
+    shell: Shell, status: int, line: int, traps: Mapping[str, str] | None = None
+) -> int:
+    """As `finish`, for a command during which signals may have arrived."""
+    shell.status = status
+    if shell.traps.pending:
+        run_pending_traps(shell)
+    if status and shell.check:
+        command_failed(shell, status, line, traps)
     return status
 
 

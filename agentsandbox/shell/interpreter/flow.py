@@ -200,7 +200,7 @@ def _while(node: While) -> Run:
                 if budget.left < 0:
                     budget.tick()
                     if shell.traps.pending:
-                        _run_pending(shell)
+                        run_pending_traps(shell)
                 try:
                     status = body(shell)
                 except Continue:
@@ -217,10 +217,6 @@ def _while(node: While) -> Run:
         return status
 
     return redirected(node.redirections, run_while)
-
-
-def _run_pending(shell: Shell) -> None:
-    run_pending_traps(shell)
 
 
 @compiles(For)
@@ -256,7 +252,7 @@ def _for(node: For) -> Run:
                 if budget.left < 0:
                     budget.tick()
                     if shell.traps.pending:
-                        _run_pending(shell)
+                        run_pending_traps(shell)
                 if name not in attributes:
                     values[name] = item
                 elif not _assign_loop_variable(shell, name, item):
@@ -349,7 +345,7 @@ def _arithmetic_for(node: ArithmeticFor) -> Run:
                 if budget.left < 0:
                     budget.tick()
                     if shell.traps.pending:
-                        _run_pending(shell)
+                        run_pending_traps(shell)
                 in_body = True
                 try:
                     status = body(shell)

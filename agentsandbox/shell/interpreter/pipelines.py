@@ -32,13 +32,13 @@ from agentsandbox.shell.interpreter.special_variables import PipelineStatus
 from agentsandbox.shell.interpreter.subshells import (
     announced,
     child_killed,
+    child_status,
     compile_stage,
     run_subshell,
-    run_traps,
     text_of,
 )
 from agentsandbox.shell.interpreter.substitutions import harmless_name, leaves_no_trace
-from agentsandbox.shell.interpreter.traps import before_command
+from agentsandbox.shell.interpreter.traps import before_command, run_pending_traps
 from agentsandbox.shell.syntax.nodes import (
     ArithmeticCommand,
     Command,
@@ -176,11 +176,7 @@ class _Run:
             except ExpansionError as error:  # it would have ended the stage's own shell, no more
                 shell.fds = saved
                 shell.report(error)
-                return (
-                    error.status
-                    if shell.invocation.source == "environment" and not shell.process.level
-                    else 1
-                )
+                return child_status(shell, error)
             finally:
                 shell.fds, specials.hashed, specials.last_argument = saved, hashed, last_argument
         try:
@@ -254,7 +250,7 @@ def _stages(node: Pipeline) -> Run:
                 child_killed(shell, node, line)
             shell.control.killed = None
         if shell.traps.pending:
-            run_traps(shell)
+            run_pending_traps(shell)
         if status and shell.check:
             if not shell.traps.active:
                 shell.specials.command_text = text_of(node.commands[-1])

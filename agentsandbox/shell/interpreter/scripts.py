@@ -177,7 +177,7 @@ _IGNORED_LONG = frozenset(
 )
 
 
-def _parse_invocation(name: str, words: Sequence[str]) -> _Invocation:
+def _parse_invocation(words: Sequence[str]) -> _Invocation:
     parsed = _Invocation()
     position = 0
     only_long = True
@@ -231,7 +231,6 @@ def _parse_invocation(name: str, words: Sequence[str]) -> _Invocation:
                     raise CommandError(f"{word[0]}{letter}: invalid option", 2)
                 parsed.options.append((option, on))
     parsed.arguments = list(words[position:])
-    del name
     return parsed
 
 
@@ -250,7 +249,7 @@ def run_shell_command(shell: Shell, argv: Sequence[str], environment: Mapping[st
         )
         return 0
     try:
-        parsed = _parse_invocation(name, words)
+        parsed = _parse_invocation(words)
     except CommandError as error:
         usage = _usage(name) if error.message.endswith(": invalid option") else ""
         shell.fds[2].write(encode(f"{name}: {error.message}\n{usage}"))

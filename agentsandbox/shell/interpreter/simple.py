@@ -39,7 +39,7 @@ from agentsandbox.shell.expansion.variables import (
 from agentsandbox.shell.expansion.words import has_braces
 from agentsandbox.shell.interpreter.assignments import bind_assignment, bind_prefix
 from agentsandbox.shell.interpreter.dispatch import compiles
-from agentsandbox.shell.interpreter.failures import command_failed, expansion_failed
+from agentsandbox.shell.interpreter.failures import command_ended, expansion_failed
 from agentsandbox.shell.interpreter.functions import call_function, call_recorded
 from agentsandbox.shell.interpreter.programs import refusal_of, run_external
 from agentsandbox.shell.interpreter.redirections import (
@@ -51,7 +51,7 @@ from agentsandbox.shell.interpreter.redirections import (
 )
 from agentsandbox.shell.interpreter.shortcuts import inline_command
 from agentsandbox.shell.interpreter.subshells import child_ended, child_killed, text_of
-from agentsandbox.shell.interpreter.traps import before_command, run_pending_traps
+from agentsandbox.shell.interpreter.traps import before_command
 from agentsandbox.shell.interpreter.words import WORDS
 from agentsandbox.shell.syntax.nodes import (
     ArrayLiteral,
@@ -67,7 +67,7 @@ from agentsandbox.shell.syntax.parser import parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from agentsandbox.kernel.streams import Stream
     from agentsandbox.shell.interpreter.assignments import Binder, BoundAssignment
@@ -171,7 +171,7 @@ def _call(node: SimpleCommand, general: Run) -> Run:
             if type(status) is not int:
                 status = int(status)  # PIPESTATUS is the function's
         if shell.traps.pending or (status and shell.check):
-            return _ended(shell, status, line, traps)
+            return command_ended(shell, status, line, traps)
         shell.status = status
         return status
 
@@ -255,7 +255,7 @@ class _Command:
                 release_all(opened)
             if len(shell.descriptors.process_files) > mark:
                 finish_process_substitutions(shell, mark)
-        return _ended(shell, status, self.node.line, traps)
+        return command_ended(shell, status, self.node.line, traps)
 
     def _under_keyword(self) -> Run | None:
         """The command as `set -k` reads it, where that makes a difference."""
@@ -338,16 +338,6 @@ class _Command:
         if shell.control.killed is not None:
             child_killed(shell, self.node, self.node.line)
         return status
-
-
-def _ended(shell: Shell, status: int, line: int, traps: Mapping[str, str]) -> int:
-    """End a command: set `$?`, run the traps of signals that arrived, and handle a failure."""
-    shell.status = status
-    if shell.traps.pending:
-        run_pending_traps(shell)
-    if status and shell.check:
-        command_failed(shell, status, line, traps)
-    return status
 
 
 _KEYWORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^]]*\])?\+?=")

@@ -70,13 +70,7 @@ def run_in_shell(shell: Shell, run: Run, *, goes_on: bool = False) -> int:
         status = 0
     except ExpansionError as error:
         shell.report(error)
-        status = (
-            error.status
-            if shell.invocation.source == "environment"
-            and not shell.process.level
-            and not shell.options.errexit
-            else 1
-        )
+        status = 1 if shell.options.errexit else child_status(shell, error)
     except (PipeClosed, Killed) as end:
         is_own = isinstance(end, PipeClosed) or (
             end.signal != SIGKILL and end.target in (0, shell.process.pid)
@@ -95,6 +89,12 @@ def run_in_shell(shell: Shell, run: Run, *, goes_on: bool = False) -> int:
     if shell.descriptors.owned and not goes_on:
         shell.finish()
     return status & 255
+
+
+def child_status(shell: Shell, error: ExpansionError, *, level: int = 0) -> int:
+    """Return the status of a shell that an error of a word ended: bash has 1 but for `bash -c`."""
+    is_direct = shell.invocation.source == "environment" and shell.process.level == level
+    return error.status if is_direct else 1
 
 
 def run_subshell(
@@ -134,11 +134,6 @@ def run_subshell(
         child.variables.owner = None
         if shell.traps.handlers:
             child_ended(shell)
-
-
-def run_traps(shell: Shell) -> None:
-    """Run the traps of signals that arrived while a child ran."""
-    run_pending_traps(shell)
 
 
 def child_ended(shell: Shell) -> None:
@@ -266,11 +261,7 @@ def announced(run: Run, node: SimpleCommand) -> Run:
             return run(shell)
         except ExpansionError as error:
             shell.report(error)
-            return (
-                error.status
-                if shell.invocation.source == "environment" and shell.process.level == 1
-                else 1
-            )
+            return child_status(shell, error, level=1)
 
     return run_announced
 
@@ -296,7 +287,7 @@ def in_subshell(body: Run, line: int, node: Command) -> Run:
         if shell.slow and not shell.traps.active:
             shell.specials.command_text = text_of(node)
         if shell.traps.pending:
-            run_traps(shell)
+            run_pending_traps(shell)
         if status and shell.check:
             command_failed(shell, status, line)
         return status
