@@ -33,9 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from agentsandbox.shell.interpreter.assignments import Binder
-    from agentsandbox.shell.interpreter.shell import Shell
-
-    Run = Callable[[Shell], int]
+    from agentsandbox.shell.interpreter.shell import Run, Shell
 
 
 def compile_assignments(node: SimpleCommand) -> Run:

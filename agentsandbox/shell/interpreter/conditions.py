@@ -45,9 +45,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from agentsandbox.kernel.fs.base import FileSystem
-    from agentsandbox.shell.interpreter.shell import Shell
+    from agentsandbox.shell.interpreter.shell import Run, Shell
 
-    Run = Callable[[Shell], int]
     Test = Callable[[Shell], bool]
     Sign = tuple[str, ...]
 

@@ -53,9 +53,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from agentsandbox.kernel.streams import Stream
-    from agentsandbox.shell.interpreter.shell import Shell
+    from agentsandbox.shell.interpreter.shell import Run, Shell
 
-    Run = Callable[[Shell], int]
 
 __all__: list[str] = []
 

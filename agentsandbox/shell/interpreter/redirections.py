@@ -44,9 +44,8 @@ if TYPE_CHECKING:
 
     from agentsandbox.kernel.accounts import Scale
     from agentsandbox.kernel.fs.base import FileSystem, Mode
-    from agentsandbox.shell.interpreter.shell import Shell
+    from agentsandbox.shell.interpreter.shell import Run, Shell
 
-    Run = Callable[[Shell], int]
     Table = dict[int, Stream]
     Apply = Callable[[Shell, Table, list[Stream]], None]
 

@@ -23,7 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    Run = Callable[[Shell], int]
+    from agentsandbox.shell.interpreter.shell import Run
 
 
 def child_shell(shell: Shell, environment: Mapping[str, str], name: str) -> Shell:

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from agentsandbox.shell.interpreter.options import Options
 
     T = TypeVar("T")
+    Run = Callable[["Shell"], int]
     Policy = Callable[["Shell", Sequence[str], int], str | None]
 
 

@@ -36,9 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from agentsandbox.kernel.streams import Stream
-    from agentsandbox.shell.interpreter.shell import Shell
-
-    Run = Callable[[Shell], int]
+    from agentsandbox.shell.interpreter.shell import Run, Shell
 
 
 def inline_command(node: SimpleCommand, general: Run) -> Run | None:

@@ -71,9 +71,8 @@ if TYPE_CHECKING:
 
     from agentsandbox.kernel.streams import Stream
     from agentsandbox.shell.interpreter.assignments import Binder, BoundAssignment
-    from agentsandbox.shell.interpreter.shell import Shell
+    from agentsandbox.shell.interpreter.shell import Run, Shell
 
-    Run = Callable[[Shell], int]
     Table = dict[int, Stream]
     Redirect = Callable[[Shell], tuple[Table, list[Stream]]]
     ArgumentBinder = Callable[[Shell, bool], Iterable[BoundAssignment]]

@@ -42,13 +42,12 @@ from agentsandbox.shell.syntax.nodes import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from agentsandbox.kernel.processes import Process
-    from agentsandbox.shell.interpreter.shell import Shell
+    from agentsandbox.shell.interpreter.shell import Run, Shell
     from agentsandbox.shell.syntax.nodes import Command
 
-    Run = Callable[[Shell], int]
 
 SIGKILL = 9
 

@@ -38,9 +38,7 @@ if TYPE_CHECKING:
 
     from agentsandbox.kernel.accounts import Held
     from agentsandbox.kernel.budget import Budget
-    from agentsandbox.shell.interpreter.shell import Shell
-
-    Run = Callable[[Shell], int]
+    from agentsandbox.shell.interpreter.shell import Run, Shell
 
 
 class _Output(Buffer):

@@ -21,11 +21,8 @@ from agentsandbox.shell.syntax.parser import Parser
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from agentsandbox.shell.interpreter.shell import Run, Shell
 
-    from agentsandbox.shell.interpreter.shell import Shell
-
-    Run = Callable[[Shell], int]
 
 _CHANGES_GRAMMAR = re.compile(
     r"\b(?:alias|unalias|extglob|expand_aliases|set -v|verbose|posix)\b|-[a-zA-Z]*v"
