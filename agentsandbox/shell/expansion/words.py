@@ -246,7 +246,7 @@ class WordCompiler:
         return constant
 
     def fields_of(self, parts: tuple[Part, ...], *, in_word: bool = False) -> Fields:
-        """As `fields`, for parts that hold no brace expansion."""
+        """As `fields`, for parts without brace expansions."""
         parts = self.tildes(parts, False, in_word=in_word)
         constant = self.constant_field(parts)
         if constant is not None:
@@ -278,7 +278,7 @@ class WordCompiler:
         return build
 
     def _single_part_fields(self, part: Part) -> Fields | None:
-        """Fields of a word of one part, where no builder is needed."""
+        """Compile the fields of a word of one part; None where it needs a builder."""
         if isinstance(part, DoubleQuoted):
             if len(part.parts) == 1 and isinstance(part.parts[0], Parameter):
                 parameter = part.parts[0]
@@ -432,18 +432,18 @@ class WordCompiler:
     # patterns
 
     def pattern(self, word: Word) -> Text:
-        """The word as a shell pattern: what is quoted matches itself."""
+        """Compile the word to a shell pattern, in which quoted text matches itself."""
         parts = self.tildes(word.parts, False)
         return self._joined_patterns([self._pattern_part(part, quote_glob) for part in parts])
 
     def traced_pattern(self, word: Word) -> Text:
-        """The same pattern with each quoted character behind a backslash, as `set -x` shows it."""
+        """Compile the pattern as `set -x` shows it: quoted characters behind a backslash."""
         return self._joined_patterns(
             [self._pattern_part(part, _quote_all) for part in self.tildes(word.parts, False)]
         )
 
     def regular_expression(self, word: Word) -> Text:
-        """The word as an extended regular expression: what is quoted matches itself."""
+        """Compile the word to an extended regular expression; quoted text matches itself."""
         parts = self.tildes(word.parts, False)
         if len(parts) == 1:
             return self._pattern_part(parts[0], quote_regex)
@@ -462,7 +462,9 @@ class WordCompiler:
         return lambda host: join_regex([(text(host), quoted) for text, quoted in pieces])
 
     def replacement(self, word: Word) -> Text:
-        """The word as the replacement of ${x/y/z}: a quoted & or backslash is itself."""
+        """Compile the word to the replacement of ${x/y/z}, in which a quoted & or backslash is
+        text.
+        """
         return self._joined_patterns(
             [self._pattern_part(part, _quote_ampersand) for part in self.tildes(word.parts, False)]
         )
@@ -490,9 +492,9 @@ class WordCompiler:
     def tildes(
         self, parts: tuple[Part, ...], assignment: bool, *, in_word: bool = False
     ) -> tuple[Part, ...]:
-        """Replace ~ prefixes of unquoted text by parts that expand to a home directory.
+        """Replace the ~ prefixes of unquoted text by parts that expand to a home directory.
 
-        The words of commands (`in_word`) that look like assignments are expanded as these are.
+        With `in_word`, a word that looks like an assignment is expanded like one.
         """
         for part in parts:
             if type(part) is Literal and "~" in part.text:
@@ -620,8 +622,8 @@ def _split_variable(name: str, split: Fields) -> Fields:
 
 
 def _split_in_turns(host: ExpansionHost, value: str) -> list[str]:
-    """As `split_fields`, for a long text: piece by piece, with looks at the clock between. A piece
-    ends at a blank of IFS.
+    """Split a long text piece by piece, with looks at the clock between. A piece ends at a blank of
+    IFS.
     """
     ifs = host.variables.ifs
     if not ifs or ifs.strip(" \t\n"):

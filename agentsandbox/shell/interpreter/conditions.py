@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 
 class ShellTests:
-    """What the operators of `test` and [[ ]] need to know of a shell."""
+    """The shell as the operators of `test` and [[ ]] see it."""
 
     __slots__ = ("fs", "shell")
 

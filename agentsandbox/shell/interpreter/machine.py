@@ -24,7 +24,7 @@ _STANDARD = {"stdin": 0, "stdout": 1, "stderr": 2}
 
 
 class Machine:
-    """What all shells of a sandbox share."""
+    """Everything that all shells of a sandbox share."""
 
     SLOTS: ClassVar[Mapping[str, str]] = {
         "accounts": HOST,

@@ -69,10 +69,8 @@ class Options:
     """All options of a shell; immutable.
 
     shopt                the options of `shopt`, by name
-    extglob              whether patterns may be extended: `shopt["extglob"]`, which the parser asks
-                         for often
-    errexit_is_default   whether errexit is on only because the sandbox runs script files so, not
-                         because a script asked
+    extglob              `shopt["extglob"]`, which the parser asks for often
+    errexit_is_default   whether errexit is on only because the sandbox sets it for script files
     """
 
     __slots__ = ("_without", "errexit_is_default", "extglob", "shopt", *_FLAGS)

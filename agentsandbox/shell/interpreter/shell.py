@@ -54,29 +54,31 @@ if TYPE_CHECKING:
 
 
 class Shell:
-    """One shell: the main one, a subshell, or a script's. Its parts and the kinds of slots are
-    explained in `state`.
+    """One shell: the main one, a subshell, or a script's. `state` explains its parts and the kinds
+    of slots.
 
-    machine       what all shells of the sandbox share; `fs` and `budget` are its own, for speed
-    policy        asked before each simple command: None allows it, a text denies it. What this
-                  shell starts is asked too
+    machine       everything that all shells of the sandbox share
+    fs, budget    those of the machine, for speed
+    policy        asked before each simple command here and in all that this shell starts: None
+                  allows it, a text denies it
     options       options of `set -o` and `shopt`; replaced, never changed
-    invocation    how it was started: $0, what errors begin with; replaced, never changed
-    variables     variables, attributes and scopes; `values` and `attributes` are its own, for speed
-    definitions   functions, aliases, hashed commands …
+    invocation    how it was started: $0, the beginning of messages; replaced, never changed
+    variables     variables, attributes and scopes
+    values        those of `variables`, for speed, as are `attributes`
+    definitions   functions, aliases and so on; replaced, never changed
     traps         traps and pending signals
     fds           the table of descriptors; replaced, never changed
-    descriptors   which of them this shell owns
-    stack         functions and files at work, positional parameters
+    descriptors   which of the descriptors this shell owns
+    stack         running functions and files, positional parameters
     control       loops, conditions and substitutions around the command
     process       pid, umask, resource limits
     jobs          background jobs
-    specials      RANDOM, SECONDS, OPTIND, $_ …
-    cwd           the working directory; `directories` are those below it on the stack of `pushd`
+    specials      RANDOM, SECONDS, OPTIND, $_ and so on
+    cwd           the working directory; `directories` are the others on the stack of `pushd`
     status        $?
     line          LINENO
-    check         whether a failure needs a look: errexit, or a trap for ERR
-    slow          whether each command needs one: xtrace, a DEBUG trap, a policy …
+    check         whether failures need a look: errexit, or a trap for ERR
+    slow          whether every command needs a look: xtrace, a DEBUG trap, a policy and so on
     """
 
     SLOTS: ClassVar[Mapping[str, str]] = {

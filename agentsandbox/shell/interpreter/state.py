@@ -437,13 +437,13 @@ class Control:
 
 
 class ProcessState:
-    """What a kernel would know of the shell's process.
+    """The part of a shell that a kernel would know.
 
     umask      permissions that new files do not get
-    ceilings   soft and hard limits that `ulimit` set, by its letters; replaced, never changed
-    task       the thread of control that runs the shell
+    ceilings   soft and hard limits that `ulimit` set, by letter; replaced, never changed
+    task       the process of the scheduler that runs the shell
     pid        $BASHPID
-    top_pid    $$: the number of the shell that is not a subshell
+    top_pid    $$: the pid of the shell that is not a subshell
     level      how many subshells deep this one is
     """
 

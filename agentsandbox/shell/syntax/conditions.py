@@ -70,7 +70,7 @@ class _Reader:
         self.word = Word((), "")
 
     def whole(self) -> CondTest:
-        """The test up to `]]`, which is passed over."""
+        """Parse the test up to `]]`, and pass over that."""
         test = self.either()
         if self.token == "":
             raise ShellSyntaxError(
@@ -121,7 +121,7 @@ class _Reader:
         return CondAnd(left, self.both()) if self.token == "&&" else left
 
     def term(self) -> CondTest:
-        """One test; the token behind it has been read."""
+        """Parse one test; the token behind it has been read."""
         parser = self.parser
         self.advance_line()
         began = self.at

@@ -114,7 +114,7 @@ class Parser(WordReader):
     # lists
 
     def next_command(self) -> Command | None:
-        """The next complete command; None at the end of the script."""
+        """Return the next complete command; None at the end of the script."""
         self.skip_to_command()
         if self.position >= len(self.text):
             return None
@@ -125,7 +125,7 @@ class Parser(WordReader):
                 self.read_here_documents()
 
     def command_list(self, *, until_newline: bool) -> Command:
-        """and-or lists with ; & or newlines between them."""
+        """Parse and-or lists with ; & or newlines between them."""
         commands: list[Command] = []
         while True:
             start = self.position
@@ -180,7 +180,9 @@ class Parser(WordReader):
         return False
 
     def compound_list(self) -> Command:
-        """The commands inside a construct, up to a reserved word or operator that closes it."""
+        """Parse the commands inside a construct, up to the reserved word or operator that closes
+        it.
+        """
         self.skip_to_command()
         if self.at_list_end():
             raise self.unexpected(self.token())
@@ -260,7 +262,7 @@ class Parser(WordReader):
     # commands
 
     def command(self) -> Command:
-        """One command: simple, compound or the definition of a function."""
+        """Parse one command: simple, compound or the definition of a function."""
         self.skip_blanks()
         text, position = self.text, self.position
         if position >= len(text):
@@ -374,7 +376,7 @@ class Parser(WordReader):
         return word
 
     def token(self) -> str:
-        """The token at the cursor, for messages."""
+        """Return the token at the cursor, for messages."""
         self.skip_blanks()
         if self.position >= len(self.text):
             return ""
@@ -391,7 +393,7 @@ class Parser(WordReader):
         return _OPERATOR.match(self.text, self.position) is not None
 
     def reserved_word(self) -> str:
-        """What may be a reserved word at the cursor, "" if nothing there can be one."""
+        """Return the text at the cursor that may be a reserved word, "" if there is none."""
         match = _RESERVED_WORD.match(self.text, self.position)
         return match[0] if match is not None else ""
 
@@ -400,7 +402,7 @@ class Parser(WordReader):
         return self.text.startswith("(", self.position) or self.reserved_word() in _BODIES
 
     def function_definition(self, name: str, body_at: int, start: int) -> Command:
-        """The definition of the function `name`, whose body begins at `body_at`."""
+        """Parse the definition of the function `name`, whose body begins at `body_at`."""
         self.position = body_at
         self.skip_newlines()
         if self.position >= len(self.text):
@@ -521,7 +523,7 @@ class Parser(WordReader):
         return Assignment(name, value, subscript, "+" in operator, self.text[start : self.position])
 
     def _list_as_text(self) -> Word | None:
-        """A word like `x=(1 + 2)*3`, or None (and nothing read)."""
+        """Read a word like `x=(1 + 2)*3`; return None, and read nothing, for any other."""
         start = self.position
         assignment = self._assignment(first=False)
         if isinstance(assignment, Assignment) and assignment.value.source.startswith("("):
