@@ -515,9 +515,7 @@ def _parse_target(text: str) -> tuple[str, Word | None] | None:
 
 
 def _indirect(node: Parameter, words: Words) -> ParameterReader:
-    """Compile ${!name}, the parameter whose name is the value of `name`, and ${!a[@]}, the
-    subscripts.
-    """
+    """Compile ${!name}, the parameter that `name` names, and ${!a[@]}, the subscripts."""
     pointer = reader_for(node.name, node.subscript, words)
     if pointer.keys is not None and not node.operator:
         keys = pointer.keys

@@ -179,6 +179,7 @@ def context_for(
 ) -> CommandContext:
     """Return the context of a command that this shell runs."""
     machine = shell.machine
+    children = _Children(shell, environment, stdin, stdout, stderr)
     return CommandContext(
         name,
         words,
@@ -189,8 +190,8 @@ def context_for(
         cwd=shell.cwd,
         env=environment,
         budget=machine.budget,
-        run=_Runner(shell, environment, stdin, stdout, stderr),
-        start=_Starter(shell, environment, stdin, stdout, stderr),
+        run=children.run,
+        start=children.start,
         host=machine.host,
         umask=shell.process.umask,
     )
@@ -199,26 +200,15 @@ def context_for(
 def _run_tool(
     shell: Shell, tool: Command, argv: Sequence[str], environment: Mapping[str, str]
 ) -> int:
-    if (
-        shell.policy is not None and argv[0] != tool.name
-    ):  # a path, a link, a copy, an entry of `hash`
+    if shell.policy is not None and argv[0] != tool.name:  # called by a path or a link
         refused = refusal_of(shell, [tool.name, *argv[1:]])
         if refused is not None:
             return refused
-    shell.budget.step(
-        1 + (sum(map(len, argv)) >> 3)
-    )  # what a tool does with a word may take as long as the word is
+    shell.budget.step(1 + (sum(map(len, argv)) >> 3))  # its work may grow with its words
     fds = shell.fds
     closed = Closed()
-    context = context_for(
-        shell,
-        argv[0],
-        argv[1:],
-        environment,
-        fds.get(0) or closed,
-        fds.get(1) or closed,
-        fds.get(2) or closed,
-    )
+    streams = fds.get(0) or closed, fds.get(1) or closed, fds.get(2) or closed
+    context = context_for(shell, argv[0], argv[1:], environment, *streams)
     process = shell.machine.scheduler.current
     table, process.descriptors = process.descriptors, fds
     try:
@@ -233,10 +223,8 @@ def _run_tool(
         process.descriptors = table
 
 
-class _Runner:
-    """`CommandContext.run`: run another command, with the caller's streams, environment and
-    directory by default.
-    """
+class _Children:
+    """The commands that a command runs: with its streams, environment and directory by default."""
 
     __slots__ = ("environment", "shell", "stderr", "stdin", "stdout")
 
@@ -286,7 +274,7 @@ class _Runner:
         child.definitions = child.definitions.replace(functions={})
         return child
 
-    def __call__(
+    def run(
         self,
         words: Sequence[str],
         *,
@@ -297,6 +285,7 @@ class _Runner:
         cwd: str | None = None,
         ignoring: Collection[int] | None = None,
     ) -> int:
+        """Run a command and return its status."""
         child = self._prepare(stdin, stdout, stderr, env, cwd, ignoring)
         process = child.machine.scheduler.current
         handler = process.on_signal
@@ -309,13 +298,7 @@ class _Runner:
             process.on_signal = handler
             child.variables.owner = None
 
-
-class _Starter(_Runner):
-    """`CommandContext.start`: the same, as a process of its own."""
-
-    __slots__ = ()
-
-    def __call__(  # type: ignore[override]
+    def start(
         self,
         words: Sequence[str],
         *,
@@ -326,6 +309,7 @@ class _Starter(_Runner):
         cwd: str | None = None,
         ignoring: Collection[int] | None = None,
     ) -> Process:
+        """Start a command as a process of its own."""
         child = self._prepare(stdin, stdout, stderr, env, cwd, ignoring)
         scheduler = child.machine.scheduler
         environment = self.environment if env is None else env

@@ -135,21 +135,6 @@ def _set_letters(shell: Shell, letters: str, on: bool = True) -> None:
                 shell.set_option(name, on)
 
 
-class _Invocation:
-    """The command line of `bash` or `sh`, parsed."""
-
-    __slots__ = ("arguments", "command", "lists", "options", "read_input", "shopts", "text")
-
-    def __init__(self) -> None:
-        self.options: list[tuple[str, bool]] = []
-        self.shopts: list[tuple[str, bool]] = []
-        self.command = False
-        self.lists = False
-        """Whether `-o` has no argument, which prints the options."""
-        self.read_input = False
-        self.arguments: list[str] = []
-
-
 _LONG_OPTIONS = (
     "debug debugger dump-po-strings dump-strings help init-file login noediting noprofile norc"
     " posix pretty-print rcfile restricted verbose version"
@@ -177,68 +162,187 @@ _IGNORED_LONG = frozenset(
 )
 
 
-def _parse_invocation(words: Sequence[str]) -> _Invocation:
-    parsed = _Invocation()
-    position = 0
-    only_long = True
-    while position < len(words):
-        word = words[position]
-        if word in ("--", "-"):
-            position += 1
-            break
-        if only_long and word[0] == "-" and word[1:] in _LONG_OPTIONS:  # one dash will do
-            word = f"-{word}"
-        if word.startswith("--"):
-            if word == "--posix":
-                parsed.options.append(("posix", True))
-            elif word == "--verbose":
-                parsed.options.append(("verbose", True))
-            elif word in ("--rcfile", "--init-file"):
+class _CommandLine:
+    """A command line of `bash` or `sh`.
+
+    options      options of `set -o` with their values, and `shopts` those of `shopt`
+    command      whether -c was given
+    lists        whether -o had no argument, which prints the options
+    read_input   whether -s was given
+    arguments    the other words
+    """
+
+    def __init__(self, name: str, words: Sequence[str], environment: Mapping[str, str]) -> None:
+        self.name = name
+        self.environment = environment
+        self.options: list[tuple[str, bool]] = []
+        self.shopts: list[tuple[str, bool]] = []
+        self.command = self.lists = self.read_input = False
+        self.arguments = self._parse(words)
+
+    @property
+    def base_name(self) -> str:
+        """The name without its directory: "sh", "bash" and so on."""
+        return self.name.rpartition("/")[2]
+
+    def _parse(self, words: Sequence[str]) -> list[str]:
+        """Read the options; return the words behind them."""
+        position = 0
+        only_long = True
+        while position < len(words):
+            word = words[position]
+            if word in ("--", "-"):
                 position += 1
-            elif word not in _IGNORED_LONG:
-                raise CommandError(f"{word}: invalid option", 2)
-            position += 1
-            continue
-        if len(word) < 2 or word[0] not in "-+":
-            break
-        only_long = False
-        on = word[0] == "-"
-        position += 1
-        for letter in word[1:]:
-            if letter == "c":
-                parsed.command = True
-            elif letter == "s" and on:
-                parsed.read_input = True
-            elif letter in "il":
+                break
+            if only_long and word[0] == "-" and word[1:] in _LONG_OPTIONS:  # one dash will do
+                word = f"-{word}"
+            if word.startswith("--"):
+                if word == "--posix":
+                    self.options.append(("posix", True))
+                elif word == "--verbose":
+                    self.options.append(("verbose", True))
+                elif word in ("--rcfile", "--init-file"):
+                    position += 1
+                elif word not in _IGNORED_LONG:
+                    raise CommandError(f"{word}: invalid option", 2)
+                position += 1
                 continue
-            elif letter == "o" and position >= len(words):
-                parsed.lists = True
-            elif letter in "oO":
-                if position >= len(words):
-                    raise CommandError(f"-{letter}: option requires an argument", 2)
-                chosen = words[position]
-                if letter == "o" and chosen not in OPTIONS:
-                    raise CommandError(f"line 0: bash: {chosen}: invalid option name", 2)
-                if letter == "O" and chosen not in SHOPT_DEFAULTS:
-                    raise CommandError(f"line 0: {chosen}: invalid shell option name", 2)
-                (parsed.options if letter == "o" else parsed.shopts).append((chosen, on))
-                position += 1
+            if len(word) < 2 or word[0] not in "-+":
+                break
+            only_long = False
+            on = word[0] == "-"
+            position += 1
+            for letter in word[1:]:
+                if letter == "c":
+                    self.command = True
+                elif letter == "s" and on:
+                    self.read_input = True
+                elif letter in "il":
+                    continue
+                elif letter == "o" and position >= len(words):
+                    self.lists = True
+                elif letter in "oO":
+                    if position >= len(words):
+                        raise CommandError(f"-{letter}: option requires an argument", 2)
+                    chosen = words[position]
+                    if letter == "o" and chosen not in OPTIONS:
+                        raise CommandError(f"line 0: bash: {chosen}: invalid option name", 2)
+                    if letter == "O" and chosen not in SHOPT_DEFAULTS:
+                        raise CommandError(f"line 0: {chosen}: invalid shell option name", 2)
+                    (self.options if letter == "o" else self.shopts).append((chosen, on))
+                    position += 1
+                else:
+                    option = next(
+                        (full for full, (short, _) in OPTIONS.items() if short == letter), None
+                    )
+                    if option is None:
+                        raise CommandError(f"{word[0]}{letter}: invalid option", 2)
+                    self.options.append((option, on))
+        return list(words[position:])
+
+    def prepare(self, child: Shell) -> None:
+        """Give a new shell the options."""
+        if self.base_name in POSIX_SHELLS:
+            expand_escapes(child)
+        for option, on in self.options:
+            child.set_option(option, on)
+        for option, on in self.shopts:
+            child.options = child.options.with_shopt(option, on)
+        child.update_flags()
+        if self.lists:
+            show_options = find_builtin("set")
+            assert show_options is not None
+            show_options.call(child, ["set", "-o"])
+
+    def run_text(self, shell: Shell) -> int:
+        """Run the text of -c."""
+        if not self.arguments:
+            shell.write(f"{self.name}: -c: option requires an argument\n", 2)
+            return 2
+        text, *rest = self.arguments
+        called = rest[0] if rest else self.name
+        child = child_shell(shell, self.environment, called)
+        child.invocation = Invocation(called, called, arguments=tuple(rest[1:]))
+        child.stack.positional = rest[1:]
+        child.values["BASH_EXECUTION_STRING"] = text
+        self.prepare(child)
+        return run_child(shell, child, lambda inner: run_commands(inner, text, origin="-c: "))
+
+    def run_file(self, shell: Shell) -> int:
+        """Run a script file, which may be a descriptor or a device."""
+        shown = file = self.arguments[0]
+        fs = shell.fs
+        errexit = False
+        try:
+            path = shell.path(file)
+            if path.startswith("/dev/"):
+                stream = open_file(shell, path, "<")
+                try:
+                    content = stream.read()
+                finally:
+                    stream.release()
             else:
-                option = next(
-                    (full for full, (short, _) in OPTIONS.items() if short == letter), None
-                )
-                if option is None:
-                    raise CommandError(f"{word[0]}{letter}: invalid option", 2)
-                parsed.options.append((option, on))
-    parsed.arguments = list(words[position:])
-    return parsed
+                is_posix = self.base_name in POSIX_SHELLS
+                if not fs.exists(path) and "/" not in file and not is_posix:
+                    shown = find_on_path(shell, file, shell.variables.get("PATH")) or file
+                    path = shell.path(shown)
+                if fs.is_dir(path):
+                    shell.write(f"{file}: {file}: Is a directory\n", 2)
+                    return 126
+                content = fs.read_bytes(path)
+                if is_binary(content):
+                    shell.write(f"{shown}: {shown}: cannot execute binary file\n", 2)
+                    return 126
+                content = content.replace(b"\0", b"")
+                errexit = self.base_name == "sh" and shell.machine.script_errexit
+        except OSError as error:
+            return self._not_opened(shell, file, error)
+        return run_script_text(
+            shell,
+            decode(content),
+            file,
+            self.arguments[1:],
+            self.environment,
+            full_path=path,
+            errexit=errexit,
+            prepare=self.prepare,
+        )
+
+    def _not_opened(self, shell: Shell, file: str, error: OSError) -> int:
+        """Report a script that cannot be read, in the words of the shell; return the status."""
+        is_missing = error.errno == errno.ENOENT
+        if self.base_name == "dash" and is_missing:
+            shell.write(f"{self.name}: 0: cannot open {file}: No such file\n", 2)
+            return 2
+        reason = os.strerror(error.errno or 5)
+        if self.base_name == "sh" and is_missing:
+            reason = "No such file"
+        shell.write(f"{self.name}: {file}: {reason}\n", 2)
+        hint = skill_hint(shell, file) if is_missing else None
+        if hint:
+            shell.write(f"{hint}\n", 2)
+        if ("errexit", True) in self.options:
+            return 1
+        return 127 if is_missing else 126
+
+    def run_input(self, shell: Shell) -> int:
+        """Run commands from standard input, line by line because the commands may read from it."""
+        stream = shell.fds.get(0)
+        child = child_shell(shell, self.environment, self.name)
+        child.invocation = Invocation(self.name, self.name, "main", tuple(self.arguments))
+        child.stack.positional = self.arguments
+        self.prepare(child)
+        if stream is None or getattr(stream, "is_empty_terminal", False):
+            if self.name == "sh" and not self.read_input:
+                shell.write("sh: missing script path\n", 2)
+                return 2
+            return 0
+        return run_child(shell, child, _run_stream)
 
 
 def run_shell_command(shell: Shell, argv: Sequence[str], environment: Mapping[str, str]) -> int:
-    """`sh` and `bash` as commands: -c TEXT, FILE, -s or standard input."""
-    name = argv[0]
-    is_posix = name.rpartition("/")[2] in POSIX_SHELLS
-    words = argv[1:]
+    """Run `sh` or `bash` as a command: -c TEXT, FILE, -s or standard input."""
+    name, *words = argv
     if "--version" in words[:1]:
         shell.write("GNU bash, version 5.2.15(1)-release (x86_64-pc-linux-gnu)\n")
         return 0
@@ -249,152 +353,16 @@ def run_shell_command(shell: Shell, argv: Sequence[str], environment: Mapping[st
         )
         return 0
     try:
-        parsed = _parse_invocation(words)
+        line = _CommandLine(name, words, environment)
     except CommandError as error:
         usage = _usage(name) if error.message.endswith(": invalid option") else ""
         shell.fds[2].write(encode(f"{name}: {error.message}\n{usage}"))
         return error.status
-
-    def prepare(child: Shell) -> None:
-        if is_posix:
-            expand_escapes(child)
-        for option, on in parsed.options:
-            child.set_option(option, on)
-        for option, on in parsed.shopts:
-            if option in child.options.shopt:
-                child.options = child.options.with_shopt(option, on)
-        child.update_flags()
-        if parsed.lists:
-            show_options = find_builtin("set")
-            assert show_options is not None
-            show_options.call(child, ["set", "-o"])
-
-    if parsed.command:
-        return _run_command_string(shell, name, parsed, environment, prepare)
-    if parsed.arguments and not parsed.read_input:
-        return _run_script_file(shell, name, parsed, environment, prepare)
-    return _run_input(shell, name, parsed, environment, prepare)
-
-
-def _run_command_string(
-    shell: Shell,
-    name: str,
-    parsed: _Invocation,
-    environment: Mapping[str, str],
-    prepare: Callable[[Shell], None],
-) -> int:
-    if not parsed.arguments:
-        shell.write(f"{name}: -c: option requires an argument\n", 2)
-        return 2
-    text, *rest = parsed.arguments
-    called = rest[0] if rest else name
-    child = child_shell(shell, environment, called)
-    child.invocation = Invocation(called, called, arguments=tuple(rest[1:]))
-    child.stack.positional = rest[1:]
-    child.values["BASH_EXECUTION_STRING"] = text
-    prepare(child)
-    return run_child(shell, child, lambda inner: run_commands(inner, text, origin="-c: "))
-
-
-def _run_script_file(
-    shell: Shell,
-    name: str,
-    parsed: _Invocation,
-    environment: Mapping[str, str],
-    prepare: Callable[[Shell], None],
-) -> int:
-    file, *arguments = parsed.arguments
-    fs = shell.fs
-    try:
-        path = shell.path(file)
-        if path.startswith("/dev/"):
-            return _run_device(shell, path, file, arguments, environment, prepare)
-        shown = file
-        if not fs.exists(path) and "/" not in file and name.rpartition("/")[2] not in POSIX_SHELLS:
-            shown = find_on_path(shell, file, shell.variables.get("PATH")) or file
-            path = shell.path(shown)
-        if fs.is_dir(path):
-            shell.write(f"{file}: {file}: Is a directory\n", 2)
-            return 126
-        content = fs.read_bytes(path)
-    except OSError as error:
-        called = name.rpartition("/")[2]
-        if called == "dash" and error.errno == errno.ENOENT:
-            shell.write(f"{name}: 0: cannot open {file}: No such file\n", 2)
-            return 2
-        message = (
-            "No such file"
-            if called == "sh" and error.errno == errno.ENOENT
-            else os.strerror(error.errno or 5)
-        )
-        shell.write(f"{name}: {file}: {message}\n", 2)
-        _hint(shell, file, error)
-        if ("errexit", True) in parsed.options:
-            return 1
-        return 127 if error.errno == errno.ENOENT else 126
-    if is_binary(content):
-        shell.write(f"{shown}: {shown}: cannot execute binary file\n", 2)
-        return 126
-    content = content.replace(b"\0", b"")
-    errexit = name.rpartition("/")[2] == "sh" and shell.machine.script_errexit
-    return run_script_text(
-        shell,
-        decode(content),
-        file,
-        arguments,
-        environment,
-        full_path=path,
-        errexit=errexit,
-        prepare=prepare,
-    )
-
-
-def _run_device(
-    shell: Shell,
-    path: str,
-    file: str,
-    arguments: list[str],
-    environment: Mapping[str, str],
-    prepare: Callable[[Shell], None],
-) -> int:
-    """Run a script that is a descriptor or a device."""
-    stream = open_file(shell, path, "<")
-    try:
-        content = stream.read()
-    finally:
-        stream.release()
-    return run_script_text(
-        shell, decode(content), file, arguments, environment, full_path=path, prepare=prepare
-    )
-
-
-def _hint(shell: Shell, file: str, error: OSError) -> None:
-    hint = skill_hint(shell, file) if error.errno == 2 else None
-    if hint:
-        shell.write(f"{hint}\n", 2)
-
-
-def _run_input(
-    shell: Shell,
-    name: str,
-    parsed: _Invocation,
-    environment: Mapping[str, str],
-    prepare: Callable[[Shell], None],
-) -> int:
-    """Run commands from standard input, read line by line because the commands may read from it
-    too.
-    """
-    stream = shell.fds.get(0)
-    child = child_shell(shell, environment, name)
-    child.invocation = Invocation(name, name, "main", tuple(parsed.arguments))
-    child.stack.positional = parsed.arguments
-    prepare(child)
-    if stream is None or getattr(stream, "is_empty_terminal", False):
-        if name == "sh" and not parsed.read_input:
-            shell.write("sh: missing script path\n", 2)
-            return 2
-        return 0
-    return run_child(shell, child, _run_stream)
+    if line.command:
+        return line.run_text(shell)
+    if line.arguments and not line.read_input:
+        return line.run_file(shell)
+    return line.run_input(shell)
 
 
 def _run_stream(shell: Shell) -> int:
