@@ -374,8 +374,9 @@ _PURE: dict[str, Callable[[int, int], int]] = {
 def _binary(tree: Tree, text: str) -> Evaluator:
     operator, left_tree, right_tree = tree[1:4]
     left = compile_tree(left_tree, text)
-    if right_tree[0] == "number" and operator in "+-":
-        return _add_constant(left, right_tree[1] if operator == "+" else -right_tree[1])
+    if right_tree[0] == "number" and operator in "+-" and left_tree[0] == "variable":
+        if left_tree[2] is None:
+            return _counted(left_tree[1], right_tree[1] if operator == "+" else -right_tree[1])
     right = compile_tree(right_tree, text)
     if operator == "+":
         return _add(left, right)
@@ -422,12 +423,18 @@ def _add(left: Evaluator, right: Evaluator) -> Evaluator:
     return add
 
 
-def _add_constant(left: Evaluator, constant: int) -> Evaluator:
-    def add(host: ExpansionHost, operands: Sequence[int] = ()) -> int:
-        total = left(host, operands) + constant
+def _counted(name: str, change: int) -> Evaluator:
+    """Compile i+1, what loops compute most."""
+
+    def count(host: ExpansionHost, operands: Sequence[int] = ()) -> int:
+        value = host.values.get(name)
+        if type(value) is not int:
+            number = _seen.get(value) if type(value) is str else None
+            value = read_variable(host, name) if number is None else number
+        total = value + change
         return total if _LOW <= total <= _HIGH else wrap(total)
 
-    return add
+    return count
 
 
 def _and(tree: Tree, text: str) -> Evaluator:
