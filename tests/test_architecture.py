@@ -336,7 +336,7 @@ def test_inheritance_is_shallow() -> None:
     assert not {name: depth for name in bases if (depth := ancestors(name)) > MOST_ANCESTORS}
 
 
-STILL_LONG = {"_execute"}
+STILL_LONG = {"_execute", "tokenize"}
 """Functions that are still to be divided."""
 
 
