@@ -1,8 +1,11 @@
-"""The shell's builtins: what changes variables, directory, options, functions or flow, and what a
-shell must do itself.
+"""The shell's builtins, and what they share.
 
-`builtins/<name>.py` is the builtin `<name>`; `_MODULES` says where the others are whose name is no
-module's.
+`builtins/<name>.py` is the builtin `<name>`; `_MODULES` says where the others are. `find_builtin`
+loads a builtin at its first use. The docstring of its function is what `help` says about it.
+
+A builtin gets the shell and its words and returns a status. It reports faults by raising:
+`CommandError` for a message and a status, `UsageFailure` to have the usage printed as well,
+`OSError` for a failed write. `Builtin.call` words them as bash does.
 """
 
 from __future__ import annotations
@@ -54,9 +57,10 @@ _MODULES = {
     "suspend": ("jobs", "suspend"),
 }
 NAMES = frozenset(
-    """. : [ alias bg bind break builtin caller cd command compgen complete compopt continue declare dirs disown echo enable eval exec exit
-    export false fc fg getopts hash help history jobs kill let local logout mapfile popd printf pushd pwd read readarray readonly return set
-    shift shopt source suspend test times trap true type typeset ulimit umask unalias unset wait""".split()
+    """. : [ alias bg bind break builtin caller cd command compgen complete compopt continue declare
+    dirs disown echo enable eval exec exit export false fc fg getopts hash help history jobs kill
+    let local logout mapfile popd printf pushd pwd read readarray readonly return set shift shopt
+    source suspend test times trap true type typeset ulimit umask unalias unset wait""".split()
 )
 PURE = frozenset(("echo", "printf", "pwd"))
 """Those that leave no trace in the shell; `printf` only without -v."""
@@ -64,20 +68,21 @@ _WITHOUT_HELP = frozenset((":", "[", "bind", "echo", "false", "test", "true"))
 _UNCHECKED = frozenset(("caller", "command", "compgen", "complete", "kill", "ulimit"))
 """Those that bash lets write without a look at what became of it."""
 SPECIAL = frozenset(
-    "break : . continue eval exec exit export readonly return set shift source times trap unset".split()
+    """. : break continue eval exec exit export readonly return set shift source times trap
+    unset""".split()
 )
 """POSIX's special builtins."""
 
 
 class UsageFailure(CommandError):
-    """A builtin was called wrongly: its usage follows the message."""
+    """A builtin was called wrongly: the usage follows the message."""
 
     def __init__(self, message: str, status: int = 2) -> None:
         super().__init__(message, status)
 
 
 class HelpAsked(UsageFailure):
-    """The option --help stands among the others."""
+    """The option --help was given."""
 
     def __init__(self) -> None:
         super().__init__("--: invalid option")
@@ -107,7 +112,7 @@ class Builtin:
         return self.function.__doc__ or ""
 
     def call(self, shell: Shell, words: Sequence[Any]) -> int:
-        """Run it with its words, its name first; errors are worded here."""
+        """Run the builtin with its words, the name first; report its errors as bash words them."""
         try:
             if len(words) > 1 and words[1] == "--help" and self.name not in _WITHOUT_HELP:
                 raise HelpAsked
@@ -172,19 +177,17 @@ def _load(name: str) -> Builtin:
 
 
 def find_builtin(name: str) -> Builtin | None:
-    """The builtin of that name, None if there is none."""
+    """Return the builtin of that name, None if there is none."""
     return _load(name) if name in NAMES else None
 
 
 def is_number(text: str) -> bool:
-    """Whether it is all ASCII digits: `str.isdigit` alone accepts "²", of which `int` makes an
-    error.
-    """
+    """Whether a text is all ASCII digits; `str.isdigit` alone also accepts "²"."""
     return text.isdigit() and text.isascii()
 
 
 def invalid_number(text: str) -> str:
-    """What bash calls a text that should be a number."""
+    """Return bash's message for a text that should be a number."""
     kind = (
         "octal "
         if text[:1] == "0" and is_number(text[1:2])
@@ -202,11 +205,11 @@ def parse_letters(
     plus: bool = False,
     check: Callable[[str, str], None] | None = None,
 ) -> tuple[dict[str, str], int]:
-    """Options in front of a builtin's operands: letters given ("x:" takes a value), and where the
-    operands begin.
+    """Parse the options of a builtin; return the letters given with their values, and the position
+    of the first operand.
 
-    With `plus`, "+x" is reported as "+x". An unknown letter raises `UsageFailure`, a value what
-    `check` raises of (letter, value).
+    "x:" in `letters` takes a value. With `plus`, "+x" is reported as "+x". An unknown letter raises
+    `UsageFailure`; `check(letter, value)` may raise for a wrong value.
     """
     found: dict[str, str] = {}
     position = 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from agentsandbox.errors import CommandError
+from agentsandbox.kernel.quoting import ansi_quote, needs_ansi
 from agentsandbox.shell.builtins import define, parse_letters
 
 TYPE_CHECKING = False
@@ -62,7 +63,7 @@ def cd(shell: Shell, words: list[str]) -> int:
 
 
 def _search_cdpath(shell: Shell, target: str) -> str | None:
-    """The directory that CDPATH leads to, for a relative name that does not begin with a dot."""
+    """Return the directory that CDPATH leads to; None for a name that begins with / or a dot."""
     cdpath = shell.variables.get("CDPATH")
     if not cdpath or target.startswith("/") or target.split("/", 1)[0] in (".", ".."):
         return None
@@ -75,7 +76,9 @@ def _search_cdpath(shell: Shell, target: str) -> str | None:
 
 
 def change(shell: Shell, target: str, physical: bool) -> None:
-    """Make `target` the working directory and set OLDPWD; errors as `cd` words them."""
+    """Make `target` the working directory and set OLDPWD. Raise `CommandError` with the words of
+    `cd`.
+    """
     path = shell.logical_path(target)
     fs = shell.fs
     try:
@@ -94,14 +97,12 @@ def change(shell: Shell, target: str, physical: bool) -> None:
 
 
 def _shown(target: str) -> str:
-    """A path in a message: `$'…'` only for what would not print."""
-    from agentsandbox.kernel.quoting import ansi_quote, needs_ansi
-
+    """Return a path for a message: as $'…' if it does not print."""
     return ansi_quote(target) if needs_ansi(target) else target
 
 
 def _checked(shell: Shell, target: str, path: str) -> str:
-    """The logical path; each directory before a ".." must exist, as for the kernel."""
+    """Return the logical path; each directory before a ".." must exist, as for the kernel."""
     if ".." in target.split("/"):
         before: list[str] = []
         for part in target.split("/"):

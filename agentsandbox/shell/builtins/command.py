@@ -5,6 +5,9 @@ from __future__ import annotations
 from agentsandbox.errors import CommandError
 from agentsandbox.shell.builtins import define, find_builtin, parse_letters
 from agentsandbox.shell.builtins.type import describe
+from agentsandbox.shell.interpreter.programs import refusal_of, run_external
+from agentsandbox.shell.interpreter.search import DEFAULT_PATH
+from agentsandbox.shell.interpreter.simple import run_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,17 +30,12 @@ def command(shell: Shell, words: list[Any]) -> int:
             if describe(shell, name, short="V" not in options, origin="command"):
                 status = 0
         return status
-    from agentsandbox.shell.interpreter.simple import run_words
-
     name = texts[position]
     found = find_builtin(name)
     if found is not None and name not in shell.definitions.disabled:
         arguments = operands if found.declares else texts[position:]
         return shell.budget.nested(lambda: found.call(shell, arguments))
     if "p" in options:
-        from agentsandbox.shell.interpreter.programs import refusal_of, run_external
-        from agentsandbox.shell.interpreter.search import DEFAULT_PATH
-
         refused = refusal_of(shell, texts[position:])
         if refused is not None:
             return refused

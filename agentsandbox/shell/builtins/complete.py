@@ -17,7 +17,10 @@ from agentsandbox.kernel.quoting import (
 from agentsandbox.shell.builtins import NAMES, UsageFailure, define, parse_letters
 from agentsandbox.shell.builtins.declare import array_from_text
 from agentsandbox.shell.expansion.globbing import glob_paths
+from agentsandbox.shell.expansion.splitting import split_fields
 from agentsandbox.shell.expansion.variables import ARRAY, EXPORT, AssociativeArray, IndexedArray
+from agentsandbox.shell.interpreter.options import OPTIONS
+from agentsandbox.shell.interpreter.simple import run_words
 from agentsandbox.shell.syntax.parser import RESERVED
 
 TYPE_CHECKING = False
@@ -60,7 +63,9 @@ def _files(shell: Shell, prefix: str, *, directories: bool) -> list[str]:
     return [name for name in found if not directories or shell.fs.is_dir(shell.path(name))]
 
 
-_KEYWORDS = "if then else elif fi case esac for select while until do done in function time { } ! [[ ]] coproc".split()
+_KEYWORDS = """
+if then else elif fi case esac for select while until do done in function time { } ! [[ ]] coproc
+""".split()
 _SOURCES: dict[str, Callable[[Shell], Iterable[str]]] = {
     "alias": lambda shell: shell.definitions.aliases,
     "arrayvar": lambda shell: [
@@ -96,18 +101,16 @@ _SOURCES: dict[str, Callable[[Shell], Iterable[str]]] = {
 
 
 def _option_names() -> Iterable[str]:
-    from agentsandbox.shell.interpreter.options import OPTIONS
-
     return OPTIONS
 
 
 def _words(shell: Shell, text: str) -> list[str]:
-    """The words of a -W list: split with regard to quotes, then expanded, but for file names."""
+    """Return the words of a -W list, split with regard to quotes, and expanded except for file
+    names.
+    """
     shell.budget.charge(64 * len(text))
     shell.budget.step(len(text) >> 3)
     if shell.variables.ifs != " \t\n":
-        from agentsandbox.shell.expansion.splitting import split_fields
-
         return [
             word
             for field in split_fields(text, shell.variables.ifs)
@@ -128,8 +131,8 @@ def _words_of_field(shell: Shell, text: str) -> list[str]:
 
 
 def _read_options(words: list[str], flags: str) -> tuple[list[tuple[str, str]], list[str]]:
-    """(letter, value) as given, and the operands; a letter may come more than once. `flags` are the
-    letters without a value.
+    """Return (letter, value) pairs as given, and the operands. `flags` are the letters without a
+    value.
     """
     found: list[tuple[str, str]] = []
     position = 1
@@ -163,10 +166,15 @@ def _check_value(letter: str, value: str) -> None:
         raise CommandError(f"{value}: invalid action name", 2)
 
 
+_SPECIFICATION = (
+    "[-o option] [-A action] [-G globpat] [-W wordlist] [-F function] [-C command]"
+    " [-X filterpat] [-P prefix] [-S suffix]"
+)
+
+
 @define(
     "compgen",
-    "compgen [-abcdefgjksuv] [-o option] [-A action] [-G globpat] [-W wordlist] [-F function] [-C command] [-X filterpat] [-P prefix] "
-    "[-S suffix] [word]",
+    f"compgen [-abcdefgjksuv] {_SPECIFICATION} [word]",
 )
 def compgen(shell: Shell, words: list[str]) -> int:
     """Show possible completions."""
@@ -223,9 +231,7 @@ def compgen(shell: Shell, words: list[str]) -> int:
 
 
 def _call(shell: Shell, function: str, prefix: str) -> list[str]:
-    """What a completion function leaves in COMPREPLY."""
-    from agentsandbox.shell.interpreter.simple import run_words
-
+    """Call a completion function and return what it leaves in COMPREPLY."""
     shell.complain("compgen: warning: -F option may not work as you expect")
     if function not in shell.definitions.functions:
         shell.complain(f"completion: function `{function}' not found")
@@ -244,10 +250,7 @@ _DEFAULTS = {"D": "_DefaultCmD_", "E": "_EmptycmD_", "I": "_InitialWorD_"}
 """The names under which bash keeps the specifications of -D, -E and -I."""
 
 
-_USAGE = (
-    "complete [-abcdefgjksuv] [-pr] [-DEI] [-o option] [-A action] [-G globpat] [-W wordlist] [-F function] [-C command]"
-    " [-X filterpat] [-P prefix] [-S suffix] [name ...]"
-)
+_USAGE = f"complete [-abcdefgjksuv] [-pr] [-DEI] {_SPECIFICATION} [name ...]"
 
 
 @define("complete", _USAGE)
@@ -286,7 +289,7 @@ def _shown(name: str) -> str:
 
 
 def _describe(given: list[tuple[str, str]]) -> str:
-    """The options of a specification in the order in which bash prints them."""
+    """Return the options of a specification in bash's order."""
     options = dict(given)
     shown = [f"-o {name}" for name in _OPTIONS if ("o", name) in given]
     letters = {
@@ -315,8 +318,8 @@ def compopt(shell: Shell, words: list[str]) -> int:
 
 @define(
     "bind",
-    "bind [-lpsvPSVX] [-m keymap] [-f filename] [-q name] [-u name] [-r keyseq] [-x keyseq:shell-command] "
-    "[keyseq:readline-function or readline-command]",
+    "bind [-lpsvPSVX] [-m keymap] [-f filename] [-q name] [-u name] [-r keyseq]"
+    " [-x keyseq:shell-command] [keyseq:readline-function or readline-command]",
 )
 def bind(shell: Shell, words: list[str]) -> int:
     """Set key bindings (there is no line editor in a sandbox)."""

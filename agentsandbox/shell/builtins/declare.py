@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentsandbox.errors import CommandError
+from agentsandbox.errors import CommandError, ShellSyntaxError
 from agentsandbox.kernel.quoting import declare_quote_double
 from agentsandbox.shell.builtins import UsageFailure, define, parse_letters
 from agentsandbox.shell.expansion.errors import ExpansionError
@@ -18,6 +18,7 @@ from agentsandbox.shell.expansion.variables import (
     LOWER,
     NAMEREF,
     READONLY,
+    SPECIAL,
     TRACE,
     UNSET,
     UPPER,
@@ -26,10 +27,12 @@ from agentsandbox.shell.expansion.variables import (
     NameReference,
     is_name,
 )
-from agentsandbox.shell.interpreter.assignments import BoundAssignment
+from agentsandbox.shell.interpreter.assignments import BoundAssignment, bind_assignment
 from agentsandbox.shell.interpreter.functions import export_function
 from agentsandbox.shell.interpreter.special_variables import listed_value
 from agentsandbox.shell.syntax.braced import NAME
+from agentsandbox.shell.syntax.nodes import SimpleCommand
+from agentsandbox.shell.syntax.parser import parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,10 +59,11 @@ _USAGE = "declare [-aAfFgiIlnrtux] [name[=value] ...] or declare -p [-aAfFilnrtu
 def parse_argument(
     shell: Shell, argument: Argument, on: int = 0, *, local: bool = False
 ) -> tuple[str, BoundAssignment | None]:
-    """(name, assignment): an argument that was expanded from a word may be an assignment too, of a
-    `local` name or another.
+    """Return (name, assignment) of an argument. A text that was expanded from a word may be an
+    assignment, too.
 
-    Such a text is read again: its subscript is expanded, and for an array (…) is an array literal.
+    Such a text is parsed again: its subscript is expanded, and (…) is an array literal if the name
+    is an array.
     """
     if isinstance(argument, BoundAssignment):
         if argument.subscript is not None:
@@ -89,16 +93,11 @@ def parse_argument(
 def array_from_text(
     shell: Shell, name: str, value: str, append: bool, on: int, fresh: bool = False
 ) -> BoundAssignment | None:
-    """declare "a=(1 2)": a text that looks like an array literal is read as one when the name is an
-    array.
+    """Parse declare "a=(1 2)": a text that looks like an array literal is one if the name is an
+    array; else return None.
     """
     if not (on if fresh else shell.attributes.get(name, 0) | on) & (ARRAY | ASSOCIATIVE):
         return None
-    from agentsandbox.errors import ShellSyntaxError
-    from agentsandbox.shell.interpreter.assignments import bind_assignment
-    from agentsandbox.shell.syntax.nodes import SimpleCommand
-    from agentsandbox.shell.syntax.parser import parse
-
     try:
         commands = parse(f"{name}{'+' if append else ''}={value}").commands
     except ShellSyntaxError:
@@ -145,7 +144,7 @@ def read_options(
     local: bool = False,
     plus: bool = False,
 ) -> tuple[dict[str, str], int]:
-    """As `parse_letters`; array literals are assigned even when an option is wrong."""
+    """As `parse_letters`, but assign array literals even if an option is wrong."""
     try:
         return parse_letters(texts, letters, plus=plus)
     except UsageFailure:
@@ -154,9 +153,7 @@ def read_options(
 
 
 def assign_lists(shell: Shell, words: list[Argument], *, local: bool) -> None:
-    """Make the array literals among the arguments of a command whose options are wrong: bash does
-    so before it looks at them.
-    """
+    """Assign the array literals among the arguments, as bash does before it reads options."""
     letters = "".join(
         [word for word in words[1:] if isinstance(word, str) and word.startswith("-")]
     )
@@ -173,7 +170,7 @@ def assign_lists(shell: Shell, words: list[Argument], *, local: bool) -> None:
 def _names(
     shell: Shell, words: list[Argument], arguments: list[Argument], *, local: bool
 ) -> list[Argument]:
-    """The arguments of a command that only shows things: array literals are assigned even there."""
+    """Return the arguments of a command that prints; array literals are assigned even there."""
     if all(isinstance(argument, str) for argument in arguments):
         return arguments
     assign_lists(shell, words, local=local)
@@ -186,7 +183,7 @@ def _names(
 
 
 def is_local(shell: Shell) -> bool:
-    """Whether `declare` declares local names here."""
+    """Whether `declare` makes local variables here."""
     return bool(shell.variables.scopes) and any(frame.is_function for frame in shell.stack.frames)
 
 
@@ -326,7 +323,7 @@ class _Declaration:
         return self.shell.attributes.get(self.name, 0)
 
     def follow(self) -> None:
-        """Mean the variable that a name reference leads to."""
+        """Continue with the variable that the name reference leads to."""
         self.name = self.shell.variables.resolve(self.name) or self.name
         if self.assignment is not None:
             self.assignment.name = self.name
@@ -378,7 +375,7 @@ class _Declaration:
             variables.add(self.name, EXPORT)
 
     def _check_conversions(self) -> None:
-        """Raise `CommandError` for what cannot become of the variable."""
+        """Raise `CommandError` for a conversion that bash refuses."""
         on, off, name = self.on, self.off, self.name
         if off & READONLY and self.flags & READONLY:
             raise CommandError(f"{name}: readonly variable")
@@ -415,7 +412,7 @@ class _Declaration:
             variables.drop(name, self.off)
 
     def _become_array(self) -> None:
-        """Turn a variable that is no array into one; a text becomes its first element."""
+        """Turn a scalar into an array; its text becomes the first element."""
         shell, variables, name = self.shell, self.shell.variables, self.name
         if self.assignment is None:
             _declare_array(shell, name, self.on)
@@ -427,7 +424,7 @@ class _Declaration:
             variables.array_for_writing(name, associative=bool(self.on & ASSOCIATIVE))
 
     def _assign(self, is_new: bool) -> bool:
-        """Assign the value, or note that the name is declared; whether there is more to do."""
+        """Assign the value, or mark the name as declared; return whether to continue."""
         shell, variables, name = self.shell, self.shell.variables, self.name
         assignment, on = self.assignment, self.on
         if assignment is None:
@@ -452,7 +449,7 @@ class _Declaration:
 
 
 def _declare_array(shell: Shell, name: str, on: int) -> None:
-    """An array without elements is declared but unset."""
+    """Declare an array without elements, which stays unset."""
     variables = shell.variables
     if variables.get(name) is not None:
         variables.array_for_writing(name, associative=bool(on & ASSOCIATIVE))
@@ -482,8 +479,6 @@ def _make_local(shell: Shell, name: str, inherit: bool, on: int) -> None:
     if temporary and isinstance(value, (str, int)) and not on & (ARRAY | ASSOCIATIVE):
         return
     if name in variables.writers or name in variables.readers:
-        from agentsandbox.shell.expansion.variables import SPECIAL
-
         shell.values[name] = UNSET
         shell.attributes[name] = SPECIAL
         if name in variables.writers:
@@ -500,7 +495,7 @@ def _make_local(shell: Shell, name: str, inherit: bool, on: int) -> None:
 
 
 def _declare_global(shell: Shell, name: str, argument: Argument, on: int, off: int) -> bool:
-    """declare -g where a local hides the global: change what the local's scope remembers."""
+    """declare -g for a name that a local hides: change the value that the scope keeps."""
     scope = shell.variables.globals_scope(name)
     if scope is None:
         return False
@@ -520,7 +515,9 @@ def _declare_global(shell: Shell, name: str, argument: Argument, on: int, off: i
 def _target_of(
     shell: Shell, name: str, assignment: BoundAssignment | None, *, is_array: bool
 ) -> str | None:
-    """What a name reference is to name: the value assigned or the one it has; None for nothing."""
+    """Return what a name reference is to refer to: the assigned value, or the present one; None for
+    nothing.
+    """
     if assignment is not None:
         target = str(assignment.value)
         if not target:
@@ -567,7 +564,8 @@ def _reference(
         target = before.target + target
     problem = f"{name}: reference variable cannot be an array" if is_array else ""
     if split_reference(target) is None and not (problem and appends):
-        problem = f"`{given}': {'not a valid identifier' if appends else 'invalid variable name for name reference'}"
+        what = "not a valid identifier" if appends else "invalid variable name for name reference"
+        problem = f"`{given}': {what}"
     if problem:
         raise CommandError(problem)
     if target == name:
@@ -586,8 +584,8 @@ def _reference(
 
 
 def describe(shell: Shell, name: str, *, listing: bool = False) -> str | None:
-    """A variable as `declare -p` shows it, by its name or in a `listing` of all; None when there is
-    none.
+    """Return a variable as `declare -p` prints it; None if there is none. `listing` is for a list
+    of all.
     """
     shell.variables.settle_exports()
     if name not in shell.values and name not in shell.variables.readers:

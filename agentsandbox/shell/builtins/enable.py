@@ -26,9 +26,8 @@ def enable(shell: Shell, words: list[str]) -> int:
     for name in names:
         if "f" in options:
             text = options["f"]
-            shell.complain(
-                f"enable: cannot open shared object {text}: {text}: cannot open shared object file: No such file or directory"
-            )
+            reason = f"{text}: cannot open shared object file: No such file or directory"
+            shell.complain(f"enable: cannot open shared object {text}: {reason}")
             return 1
         if "d" in options and name in NAMES:
             shell.complain(f"enable: {name}: not dynamically loaded")

@@ -6,6 +6,8 @@ import os
 
 from agentsandbox.errors import CommandError, Exit
 from agentsandbox.shell.builtins import UsageFailure, define, parse_letters
+from agentsandbox.shell.interpreter.programs import refusal_of, run_file
+from agentsandbox.shell.interpreter.search import locate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,16 +27,13 @@ def exec(shell: Shell, words: list[str]) -> int:
 
 
 def _replace(shell: Shell, words: list[str]) -> int:
-    """End with the command in the place of the shell; the status where there is none, or it cannot
-    run and the shell goes on.
+    """Run the command in the place of the shell and end. Return a status only if it cannot run and
+    the shell continues.
     """
     options, position = parse_letters(words, "cla:")
     argv = words[position:]
     if not argv:
         return 0
-    from agentsandbox.shell.interpreter.programs import refusal_of, run_file
-    from agentsandbox.shell.interpreter.search import locate
-
     refused = refusal_of(shell, argv)
     if refused is not None:
         raise Exit(refused)
@@ -66,8 +65,8 @@ def _replace(shell: Shell, words: list[str]) -> int:
 
 
 def _environment(shell: Shell) -> dict[str, str]:
-    """What the command gets: it takes the place of the shell, and of its SHLVL unless that is a
-    subshell's.
+    """Return the environment of the command. It takes the place of the shell, so SHLVL is one less,
+    except in a subshell.
     """
     environment = dict(shell.variables.environment())
     level = environment.get("SHLVL", "")
@@ -77,7 +76,7 @@ def _environment(shell: Shell) -> dict[str, str]:
 
 
 def _tell(shell: Shell, located: str, error: CommandError | OSError) -> int:
-    """What bash says of a file that it could not become; the status."""
+    """Report a file that cannot be executed; return the status."""
     if isinstance(error, OSError):
         shell.complain(f"{located}: {os.strerror(error.errno or 5)}")
         return 127 if error.errno == 2 else 126
@@ -89,7 +88,7 @@ def _tell(shell: Shell, located: str, error: CommandError | OSError) -> int:
 
 
 def _keep_redirections(shell: Shell) -> None:
-    """The redirections of an `exec` that the shell survives become its own: it holds the streams
+    """Make the redirections of an `exec` without a command permanent: the shell holds the streams
     from now on.
     """
     shell.descriptors.keep = True

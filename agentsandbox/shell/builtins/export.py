@@ -26,61 +26,55 @@ if TYPE_CHECKING:
 @define("export", "export [-fn] [name[=value] ...] or export -p", declares=True)
 def export(shell: Shell, words: list[Argument]) -> int:
     """Give variables to the commands that are run."""
-    texts = [word if isinstance(word, str) else word.word() for word in words]
-    options, position = read_options(shell, words, texts, "aAfnp")
-    arguments = words[position:]
-    if "f" in options:
-        assign_lists(shell, words, local=False)
-    kind = (ARRAY if "a" in options else 0) | (ASSOCIATIVE if "A" in options else 0)
-    if not arguments:
-        _print_functions(shell, shell.definitions.exported_functions) if "f" in options else _print(
-            shell, EXPORT | kind, "export"
-        )
-        return 0
-    status = 0
-    for argument in arguments:
-        name = argument if isinstance(argument, str) else argument.name
-        if "f" in options:
-            if name not in shell.definitions.functions:
-                shell.complain(f"export: {name}: not a function")
-                status = 1
-            elif "n" in options:
-                shell.definitions = shell.definitions.without_exported(name)
-                shell.variables.unset(f"BASH_FUNC_{name}%%")
-            else:
-                export_function(shell, name)
-            continue
-        on, off = (0, EXPORT) if "n" in options else (EXPORT, 0)
-        status = _mark(shell, argument, "export", on | kind, off) or status
-    return status
+    return _mark_all(shell, words, "export", "aAfnp", EXPORT)
 
 
 @define("readonly", "readonly [-aAf] [name[=value] ...] or readonly -p", declares=True)
 def readonly(shell: Shell, words: list[Argument]) -> int:
     """Protect variables from change."""
+    return _mark_all(shell, words, "readonly", "aAfp", READONLY)
+
+
+def _mark_all(
+    shell: Shell, words: list[Argument], command: str, letters: str, attribute: int
+) -> int:
+    """Give all names the attribute, or with -n take it away; without names print those that have
+    it.
+    """
     texts = [word if isinstance(word, str) else word.word() for word in words]
-    options, position = read_options(shell, words, texts, "aAfp")
+    options, position = read_options(shell, words, texts, letters)
     arguments = words[position:]
+    known = shell.definitions
     if "f" in options:
         assign_lists(shell, words, local=False)
+        if not arguments:
+            is_export = attribute == EXPORT
+            names = known.exported_functions if is_export else known.readonly_functions
+            _print_functions(shell, names)
+        names_given = [each if isinstance(each, str) else each.name for each in arguments]
+        return max([_mark_function(shell, name, command, options) for name in names_given] or [0])
     kind = (ARRAY if "a" in options else 0) | (ASSOCIATIVE if "A" in options else 0)
     if not arguments:
-        _print_functions(shell, shell.definitions.readonly_functions) if "f" in options else _print(
-            shell, READONLY | kind, "readonly"
-        )
-        return 0
+        _print(shell, attribute | kind, command)
     status = 0
     for argument in arguments:
-        name = argument if isinstance(argument, str) else argument.name
-        if "f" in options:
-            if name not in shell.definitions.functions:
-                shell.complain(f"readonly: {name}: not a function")
-                status = 1
-            else:
-                shell.definitions = shell.definitions.with_readonly(name)
-            continue
-        status = _mark(shell, argument, "readonly", READONLY | kind, 0) or status
+        on, off = (0, attribute) if "n" in options else (attribute, 0)
+        status = _mark(shell, argument, command, on | kind, off) or status
     return status
+
+
+def _mark_function(shell: Shell, name: str, command: str, options: dict[str, str]) -> int:
+    if name not in shell.definitions.functions:
+        shell.complain(f"{command}: {name}: not a function")
+        return 1
+    if command == "readonly":
+        shell.definitions = shell.definitions.with_readonly(name)
+    elif "n" in options:
+        shell.definitions = shell.definitions.without_exported(name)
+        shell.variables.unset(f"BASH_FUNC_{name}%%")
+    else:
+        export_function(shell, name)
+    return 0
 
 
 def _mark(shell: Shell, argument: Argument, command: str, on: int, off: int) -> int:
@@ -114,7 +108,7 @@ def _mark(shell: Shell, argument: Argument, command: str, on: int, off: int) -> 
 
 
 def _print(shell: Shell, flags: int, command: str) -> None:
-    """The variables that have all `flags`; in POSIX mode as the command that was called."""
+    """Print the variables that have all `flags`; in POSIX mode in the form of the command."""
     for name in shell.variables.names():
         if shell.attributes.get(name, 0) & flags == flags and not name.startswith("BASH_FUNC_"):
             described = describe(shell, name)
@@ -134,6 +128,5 @@ def _print_functions(shell: Shell, names: frozenset[str]) -> None:
     for name in shell.function_names():
         if name in names:
             letters = shell.definitions.letters(name)
-            shell.write(
-                f"{print_function(shell.definitions.functions[name].node)}\ndeclare -f{letters} {name}\n"
-            )
+            text = print_function(shell.definitions.functions[name].node)
+            shell.write(f"{text}\ndeclare -f{letters} {name}\n")

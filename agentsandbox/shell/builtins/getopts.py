@@ -142,7 +142,7 @@ def _tells_errors(shell: Shell) -> bool:
 
 
 def _set_argument(shell: Shell, argument: str | None) -> None:
-    """OPTARG: a readonly one is unset all the same, and not assigned."""
+    """Set OPTARG. A readonly one is unset all the same, but not assigned."""
     if argument is None:
         shell.variables.drop("OPTARG", READONLY)
         shell.variables.unset("OPTARG")

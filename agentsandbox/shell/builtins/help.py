@@ -48,7 +48,7 @@ def help(shell: Shell, words: list[str]) -> int:
 
 
 def _topics(pattern: str) -> list[str]:
-    """The builtins that a name, the beginning of one or a pattern means."""
+    """Return the builtins that a name, a prefix or a pattern means."""
     names = sorted(NAMES)
     if pattern in names:
         return [pattern]

@@ -6,6 +6,7 @@ import re
 
 from agentsandbox.errors import CommandError, Exit
 from agentsandbox.shell.builtins import define, is_number, parse_letters
+from agentsandbox.shell.interpreter.texts import run_commands
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def _show(shell: Shell, entries: list[str], operands: list[str]) -> None:
 
 
 def _delete(entries: list[str], text: str) -> None:
-    """One entry, or a range N-M; negative numbers count from the end."""
+    """Delete one entry or a range N-M; negative numbers count from the end."""
     match = re.fullmatch(r"(-?\d{1,9})(?:-(-?\d{1,9}))?", text)
     if match is None:
         raise CommandError(f"{text}: history position out of range", 1)
@@ -102,9 +103,7 @@ def _index(entries: list[str], text: str) -> int:
 
 
 def _run_again(shell: Shell, entries: list[str], operands: list[str]) -> int:
-    """fc -s: an earlier command again, with `old=new` put into it."""
-    from agentsandbox.shell.interpreter.texts import run_commands
-
+    """fc -s: run an earlier command again, with `old=new` applied to it."""
     changes = [operand.split("=", 1) for operand in operands if "=" in operand]
     named = [operand for operand in operands if "=" not in operand]
     if not entries:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agentsandbox.errors import CommandError
 from agentsandbox.shell.builtins import define, parse_letters
+from agentsandbox.shell.interpreter.simple import run_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,8 +19,6 @@ def jobs(shell: Shell, words: list[str]) -> int:
     table = shell.jobs
     table.reap()
     if "x" in options:
-        from agentsandbox.shell.interpreter.simple import run_words
-
         argv = [
             str(job.process.pid) if word.startswith("%") and (job := table.find(word)) else word
             for word in words[position:]

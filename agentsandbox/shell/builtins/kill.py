@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.errors import Killed
-from agentsandbox.kernel.processes import SIGNAL_NUMBERS, SIGNALS
+from agentsandbox.kernel.processes import IGNORED_BY_DEFAULT, SIGNAL_NUMBERS, SIGNALS
 from agentsandbox.shell.builtins import define, is_number
 from agentsandbox.shell.builtins.trap import condition_name, signal_table
 
@@ -98,8 +98,6 @@ def _send_to_self(shell: Shell, number: int) -> bool:
         if text:
             shell.traps.pending.append(name)
         return True
-    from agentsandbox.kernel.processes import IGNORED_BY_DEFAULT
-
     if number in IGNORED_BY_DEFAULT:
         return True
     raise Killed(number, shell.process.pid)

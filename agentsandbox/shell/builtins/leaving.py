@@ -95,8 +95,8 @@ def exit(shell: Shell, words: list[str]) -> int:
 
 
 def _end(shell: Shell, status: int) -> Exit:
-    """In a function or subshell the EXIT trap runs where `exit` stands: with the locals and the
-    redirections there.
+    """Return the exit. In a function or subshell run the EXIT trap first, where locals and
+    redirections still hold.
     """
     if shell.traps.handlers and (
         shell.process.level or any(frame.is_function for frame in shell.stack.frames)

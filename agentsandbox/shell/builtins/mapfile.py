@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.errors import CommandError
+from agentsandbox.kernel.quoting import shell_quote_single
 from agentsandbox.kernel.streams import decode, encode
 from agentsandbox.shell.builtins import define, is_number, parse_letters
 from agentsandbox.shell.builtins.read import check_descriptor
@@ -13,6 +14,7 @@ from agentsandbox.shell.expansion.variables import (
     IndexedArray,
     is_name,
 )
+from agentsandbox.shell.interpreter.texts import run_commands
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,16 +73,13 @@ def _mapfile(shell: Shell, words: list[str]) -> int:
     for number, text in enumerate(_lines(shell, stream, end, skip, count, strip), 1):
         index = origin + number - 1
         if callback is not None and number % quantum == 0:
-            from agentsandbox.kernel.quoting import shell_quote_single
-            from agentsandbox.shell.interpreter.texts import run_commands
-
             run_commands(shell, f"{callback} {index} {shell_quote_single(text)}")
         array.set(index, shell.variables.converted(name, text))
     return 0
 
 
 def _all_lines(shell: Shell, stream: Stream, skip: int, strip: bool) -> Iterator[list[str]]:
-    """The lines up to the end of the input, many at a time, each up to its first NUL."""
+    """Yield lines up to the end of the input, many at a time, each cut at its first NUL."""
     read = 0
     try:
         for block in stream.line_blocks():
@@ -107,7 +106,7 @@ def _all_lines(shell: Shell, stream: Stream, skip: int, strip: bool) -> Iterator
 def _lines(
     shell: Shell, stream: Stream, end: bytes, skip: int, count: int, strip: bool
 ) -> Iterator[str]:
-    """`count` lines (all for 0), one by one: what is behind them stays for the next reader."""
+    """Yield `count` lines (all for 0) one by one, and leave the rest of the input unread."""
     budget = shell.budget
     read = 0
     while not count or read < count:

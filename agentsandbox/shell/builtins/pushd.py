@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def _index(text: str, size: int, command: str) -> int | None:
-    """The entry that +N or -N means; None for anything else."""
+    """Return the position of +N or -N in the stack; None for any other text."""
     if len(text) < 2 or text[0] not in "+-" or not is_number(text[1:]):
         return None
     number = int(text[1:]) if len(text) < 9 else size
@@ -38,7 +38,7 @@ def _show(shell: Shell) -> None:
 
 
 def _operands(words: list[str]) -> tuple[bool, list[str]]:
-    """Whether -n keeps the shell where it is, and what stands behind the options."""
+    """Return whether -n was given, and the operands."""
     stay = words[1:2] == ["-n"]
     operands = words[2:] if stay else words[1:]
     return stay, operands[1:] if operands[:1] == ["--"] else operands
@@ -94,9 +94,8 @@ def popd(shell: Shell, words: list[str]) -> int:
     if operands and operands[0] and "--" not in words:
         index = _index(operands[0], len(stack), words[0])
         if index is None:
-            raise UsageFailure(
-                f"{operands[0]}: invalid {'number' if operands[0][:1] in ('-', '+') else 'argument'}"
-            )
+            kind = "number" if operands[0][:1] in ("-", "+") else "argument"
+            raise UsageFailure(f"{operands[0]}: invalid {kind}")
     if not shell.directories:
         raise CommandError("directory stack empty", 1)
     if index == 0:

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     from agentsandbox.shell.interpreter.shell import Shell
 
 _LETTERS = "ersa:d:i:n:N:p:t:u:"
-_USAGE = "read [-ers] [-a array] [-d delim] [-i text] [-n nchars] [-N nchars] [-p prompt] [-t timeout] [-u fd] [name ...]"
+_USAGE = (
+    "read [-ers] [-a array] [-d delim] [-i text] [-n nchars] [-N nchars] [-p prompt] [-t timeout]"
+    " [-u fd] [name ...]"
+)
 
 
 @define("read", _USAGE)
@@ -79,7 +82,7 @@ def _check_value(shell: Shell, letter: str, value: str) -> None:
 
 
 def check_descriptor(shell: Shell, text: str) -> None:
-    """Raise `CommandError` unless it is the number of an open descriptor."""
+    """Raise `CommandError` unless the text is the number of an open descriptor."""
     number = parse_test_integer(text)
     if number is None or number < 0:
         raise CommandError(f"{text}: invalid file descriptor specification", 1)
@@ -117,7 +120,7 @@ def _wait_input(shell: Shell, stream: Stream, timeout: float) -> bool:
 def _read_line(
     shell: Shell, stream: Stream, delimiter: str | None, raw: bool
 ) -> tuple[str, set[int], bool]:
-    """(text, positions of escaped characters, whether the delimiter was found)."""
+    """Return (text, positions of escaped characters, whether the delimiter was found)."""
     end = b"\n" if delimiter is None else (encode(delimiter[:1]) or b"\0")[:1]
     line = stream.readline(end)
     complete = line.endswith(end)
@@ -151,7 +154,7 @@ _ESCAPE = re.compile(r"\\(.?)", re.DOTALL)
 
 
 def unescape(text: str) -> tuple[str, set[int]]:
-    """Remove backslashes; the positions in the result of what they quoted."""
+    """Remove backslashes; return the text and the positions of the characters that they quoted."""
     out: list[str] = []
     escaped: set[int] = set()
     position = size = 0
@@ -170,7 +173,7 @@ def unescape(text: str) -> tuple[str, set[int]]:
 def _read_characters(
     shell: Shell, stream: Stream, options: dict[str, str], raw: bool
 ) -> tuple[str, set[int], bool]:
-    """-n and -N: so many characters; -n ends at the delimiter too."""
+    """Read a number of characters for -n or -N; -n ends at the delimiter, too."""
     exact = "N" in options
     count = _count(options["N"] if exact else options["n"])
     delimiter = options.get("d")

@@ -59,12 +59,12 @@ def set(shell: Shell, words: list[str]) -> int:
 
 
 def _names_option(words: list[str], position: int) -> bool:
-    """Whether an argument of -o stands there."""
+    """Whether the word at `position` is an argument of -o."""
     return position < len(words) and bool(words[position]) and words[position][0] not in "-+"
 
 
 def _check_letters(words: list[str]) -> None:
-    """A wrong letter anywhere, and nothing is set."""
+    """Refuse a wrong letter anywhere before any option is set."""
     position = 1
     while position < len(words):
         word = words[position]
@@ -82,7 +82,7 @@ def _check_letters(words: list[str]) -> None:
 
 
 def print_options(shell: Shell, *, readable: bool) -> None:
-    """What `set -o` shows, or with `+o` the commands that make it so."""
+    """Print the options of `set -o`, readable or as commands."""
     for name in OPTIONS:
         on = shell.options.is_on(name)
         if readable:
@@ -92,7 +92,7 @@ def print_options(shell: Shell, *, readable: bool) -> None:
 
 
 def print_variables(shell: Shell) -> None:
-    """Every variable that has a value and, but in POSIX mode, every function."""
+    """Print every variable that has a value and, except in POSIX mode, every function."""
     for name in shell.variables.names():
         shell.budget.step()
         value = listed_value(shell, name)

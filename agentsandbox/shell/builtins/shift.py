@@ -12,9 +12,7 @@ if TYPE_CHECKING:
 
 
 class Shifted(list[str]):
-    """Positional parameters after `shift`; `whole` is the list that was given before the first
-    one.
-    """
+    """Positional parameters after `shift`; `whole` is the list before the first one."""
 
     __slots__ = ("whole",)
 
@@ -24,7 +22,7 @@ class Shifted(list[str]):
 
 
 def given(positional: list[str]) -> list[str]:
-    """The positional parameters as a call or `set` gave them, whatever was shifted since."""
+    """Return the positional parameters as a call or `set` gave them, before any `shift`."""
     return positional.whole if isinstance(positional, Shifted) else positional
 
 

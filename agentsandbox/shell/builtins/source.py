@@ -40,7 +40,7 @@ def source(shell: Shell, words: list[str]) -> int:
 
 
 def _refused(shell: Shell, prefix: str, name: str, error: CommandError | OSError) -> int:
-    """Report a file that cannot be read; the status."""
+    """Report a file that cannot be read; return the status."""
     if isinstance(error, CommandError):
         shell.complain(f"{prefix}{error.message}")
     else:
@@ -55,9 +55,7 @@ def _refused(shell: Shell, prefix: str, name: str, error: CommandError | OSError
 
 
 def _run(shell: Shell, name: str, arguments: list[str], content: bytes) -> int:
-    """Run the commands of a file in this shell, with positional parameters of its own if there are
-    `arguments`.
-    """
+    """Run the commands of a file in this shell; `arguments` replace the positional parameters."""
     stack = shell.stack
     saved, line, recorded = stack.positional, shell.line, stack.recorded
     if arguments:
@@ -98,7 +96,7 @@ def _run(shell: Shell, name: str, arguments: list[str], content: bytes) -> int:
 
 
 def _read(shell: Shell, name: str, shown: str | None, path: str | None) -> bytes:
-    """The content of the file; raise `OSError` or `CommandError` for what cannot be sourced."""
+    """Return the content of the file. Raise `OSError` or `CommandError` if it cannot be sourced."""
     if path is None:
         raise FileNotFoundError(2, os.strerror(2))
     if not path.startswith("/dev/") and shell.fs.is_dir(path):
@@ -114,7 +112,7 @@ def _read(shell: Shell, name: str, shown: str | None, path: str | None) -> bytes
 
 
 def _find(shell: Shell, name: str) -> str | None:
-    """Where the file is: a name without a slash is looked for in PATH, then in the working
+    """Return the path of the file: a name without a slash is searched in PATH, then in the working
     directory.
     """
     if "/" in name:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def evaluate(shell: Shell, name: str, words: Sequence[str]) -> int:
-    """0 for true, 1 for false, 2 for words that are no expression."""
+    """Return 0 for true, 1 for false, 2 for words that are no expression."""
     try:
         return 0 if evaluate_test(words, ShellTests(shell)) else 1
     except TestError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from agentsandbox.kernel.processes import SIGNAL_NUMBERS, SIGNALS
 from agentsandbox.kernel.quoting import single_quote
 from agentsandbox.shell.builtins import define, is_number, parse_letters
+from agentsandbox.shell.interpreter.traps import SignalHandler, inherited
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ _CONDITIONS = ("EXIT", "ERR", "DEBUG", "RETURN")
 
 
 def signal_table() -> str:
-    """What `trap -l` and `kill -l` print."""
+    """Return what `trap -l` and `kill -l` print."""
     shown = [f"{number:2}) SIG{name}" for number, name in SIGNALS.items()]
     return (
         "".join(name + ("\n" if at % 5 == 0 else "\t") for at, name in enumerate(shown, 1)) + "\n"
@@ -22,8 +23,8 @@ def signal_table() -> str:
 
 
 def condition_name(text: str) -> str | None:
-    """The name of a signal or condition given by number or name, with or without SIG; None if there
-    is none.
+    """Return the name of a signal or condition, given by number or name, with or without SIG; None
+    for others.
     """
     if is_number(text):
         number = int(text) if len(text) < 4 else -1
@@ -88,8 +89,6 @@ def _set(shell: Shell, name: str, commands: str) -> None:
         and shell.process.level == 0
         and shell.process.task.on_signal is None
     ):
-        from agentsandbox.shell.interpreter.traps import SignalHandler
-
         shell.process.task.on_signal = SignalHandler(shell)
     shell.update_flags()
 
@@ -101,8 +100,6 @@ def _order(name: str) -> int:
 
 
 def _print(shell: Shell, operands: list[str]) -> int:
-    from agentsandbox.shell.interpreter.traps import inherited
-
     traps = {
         name: text
         for name, text in {**shell.traps.outer, **shell.traps.handlers}.items()

@@ -25,8 +25,8 @@ def type(shell: Shell, words: list[str]) -> int:
 
 
 def paths_of(shell: Shell, name: str, *, every: bool) -> list[str]:
-    """The files that a name means by PATH, the first or all; the first may be one that cannot be
-    executed if there is no other.
+    """Return the files in PATH of that name: the first or all. One that cannot be executed counts
+    only if there is no other.
     """
     if "/" in name:
         path = shell.path(name)
@@ -100,8 +100,8 @@ def describe(
     kinds_only: bool = False,
     origin: str = "type",
 ) -> bool:
-    """Say what a name means, as `type` or (with `short`) as `command -v` does; whether it means
-    anything.
+    """Print the meaning of a name, as `type` or (`short`) `command -v` does; return whether it has
+    one.
     """
     from agentsandbox.shell.syntax.printer import print_function
 

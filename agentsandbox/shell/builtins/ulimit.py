@@ -1,4 +1,4 @@
-"""`ulimit`: the limits of a process. They are kept and shown as a kernel does; what stops a script
+"""`ulimit`: the limits of a process, kept and shown as a kernel does. The limits that stop a script
 are the sandbox's own (D-ulimit).
 """
 
@@ -33,7 +33,7 @@ _RESOURCES: dict[str, tuple[str, str, int | None, int | None]] = {
     "v": ("virtual memory", "kbytes, -v", None, None),
     "x": ("file locks", "-x", None, None),
 }
-"""Title, unit, soft and hard limit of each; None is none at all."""
+"""Title, unit, soft and hard limit of each; None is unlimited."""
 _COUNTED = frozenset("dfntuv")
 """Those that a script could reach."""
 
@@ -67,9 +67,7 @@ def ulimit(shell: Shell, words: list[str]) -> int:
 
 
 def _parse(words: list[str]) -> tuple[str, list[tuple[str, str | None]], list[str]]:
-    """The letters that say which limits, the resources with their values, and what follows the
-    options.
-    """
+    """Return the letters of -S and -H, the resources with their values, and the other words."""
     flags = ""
     asked: list[tuple[str, str | None]] = []
     position = 1
@@ -98,7 +96,7 @@ def _parse(words: list[str]) -> tuple[str, list[tuple[str, str | None]], list[st
 
 
 def _limit(shell: Shell, letter: str, hard: bool) -> int | None:
-    """The limit in force, None for none."""
+    """Return the limit in force, None for unlimited."""
     known = shell.process.ceilings.get(letter)
     if known is not None:
         return known[hard]

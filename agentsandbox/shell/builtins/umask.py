@@ -69,7 +69,10 @@ def _symbolic(text: str, mask: int) -> int:
 
 def _letters(mask: int) -> str:
     allowed = ~mask & 0o777
-    return ",".join(
-        f"{who}={''.join(letter for letter, bit in (('r', 4), ('w', 2), ('x', 1)) if (allowed >> shift) & bit)}"
-        for who, shift in _SHIFTS.items()
-    )
+    shown = []
+    for who, shift in _SHIFTS.items():
+        letters = [
+            letter for letter, bit in (("r", 4), ("w", 2), ("x", 1)) if (allowed >> shift) & bit
+        ]
+        shown.append(f"{who}={''.join(letters)}")
+    return ",".join(shown)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.errors import CommandError
+from agentsandbox.kernel.processes import SIGNAL_NUMBERS
 from agentsandbox.shell.builtins import define, is_number, parse_letters
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.expansion.references import split_reference
@@ -70,7 +71,7 @@ def _wait_for_all(shell: Shell) -> int:
 
 
 def _is_elsewhere(shell: Shell, process: Process) -> bool:
-    """Whether only a call from another thread can go on with it; a message if so."""
+    """Report a child that only another thread can continue; return whether it is one."""
     if process not in shell.machine.scheduler.elsewhere:
         return False
     shell.complain(
@@ -80,15 +81,13 @@ def _is_elsewhere(shell: Shell, process: Process) -> bool:
 
 
 def _wait_for(shell: Shell, process: Process) -> bool:
-    """Wait for a process; false when a trapped signal came first."""
+    """Wait for a process; return False if a trapped signal came first."""
     scheduler = shell.machine.scheduler
     scheduler.block(lambda: process.status is not None or bool(shell.traps.pending))
     return process.status is not None and all(name == "CHLD" for name in shell.traps.pending)
 
 
 def _interrupted(shell: Shell) -> int:
-    from agentsandbox.kernel.processes import SIGNAL_NUMBERS
-
     return 128 + SIGNAL_NUMBERS.get(shell.traps.pending[0], 0)
 
 
@@ -133,7 +132,7 @@ def _wait_next(shell: Shell, operands: list[str], variable: str | None) -> int:
 
 
 def find_process(shell: Shell, operand: str, command: str) -> Process | None:
-    """The child that a pid or job specification names; None, and a message, if there is none."""
+    """Return the child of a pid or job specification; None, after a message, if there is none."""
     if operand.startswith("%"):
         job = shell.jobs.find(operand)
         if job is None:

@@ -49,7 +49,7 @@ MAX_RECURSION = 1024
 """Variables whose values are expressions that name further variables: as deep as bash goes."""
 
 _ON_A_STACK = 32
-"""So many of them nest on one stack."""
+"""How many of them nest on one stack."""
 
 _OPERANDS = re.compile(f"{OPERAND}(.)", re.DOTALL)
 _seen: dict[str, int] = {}
@@ -355,15 +355,18 @@ def _power(base: int, exponent: int) -> int:
 
 
 _PURE: dict[str, Callable[[int, int], int]] = {
+    "-": lambda left, right: wrap(left - right),
     "*": lambda left, right: wrap(left * right),
     "<<": lambda left, right: wrap(left << (right & 63)),
     ">>": lambda left, right: left >> (right & 63),
     "&": lambda left, right: left & right,
     "^": lambda left, right: left ^ right,
     "|": lambda left, right: left | right,
+    "<": lambda left, right: 1 if left < right else 0,
     "<=": lambda left, right: 1 if left <= right else 0,
     ">=": lambda left, right: 1 if left >= right else 0,
     ">": lambda left, right: 1 if left > right else 0,
+    "==": lambda left, right: 1 if left == right else 0,
     "!=": lambda left, right: 1 if left != right else 0,
 }
 
@@ -371,12 +374,12 @@ _PURE: dict[str, Callable[[int, int], int]] = {
 def _binary(tree: Tree, text: str) -> Evaluator:
     operator, left_tree, right_tree = tree[1:4]
     left = compile_tree(left_tree, text)
-    if right_tree[0] == "number" and operator in _WITH_CONSTANT:
-        return _WITH_CONSTANT[operator](left, right_tree[1])
+    if right_tree[0] == "number" and operator in "+-" and left_tree[0] == "variable":
+        if left_tree[2] is None:
+            return _counted(left_tree[1], right_tree[1] if operator == "+" else -right_tree[1])
     right = compile_tree(right_tree, text)
-    special = _SPECIALISED.get(operator)
-    if special is not None:
-        return special(left, right)
+    if operator == "+":
+        return _add(left, right)
     if operator in ("/", "%"):
         return _division(operator, left, right, _failure("division by 0", tree, text))
     if operator == "**":
@@ -420,51 +423,18 @@ def _add(left: Evaluator, right: Evaluator) -> Evaluator:
     return add
 
 
-def _subtract(left: Evaluator, right: Evaluator) -> Evaluator:
-    def subtract(host: ExpansionHost, operands: Sequence[int] = ()) -> int:
-        total = left(host, operands) - right(host, operands)
+def _counted(name: str, change: int) -> Evaluator:
+    """Compile i+1, what loops compute most."""
+
+    def count(host: ExpansionHost, operands: Sequence[int] = ()) -> int:
+        value = host.values.get(name)
+        if type(value) is not int:
+            number = _seen.get(value) if type(value) is str else None
+            value = read_variable(host, name) if number is None else number
+        total = value + change
         return total if _LOW <= total <= _HIGH else wrap(total)
 
-    return subtract
-
-
-def _less(left: Evaluator, right: Evaluator) -> Evaluator:
-    return lambda host, operands=(): 1 if left(host, operands) < right(host, operands) else 0
-
-
-def _equal(left: Evaluator, right: Evaluator) -> Evaluator:
-    return lambda host, operands=(): 1 if left(host, operands) == right(host, operands) else 0
-
-
-_SPECIALISED = {"+": _add, "-": _subtract, "<": _less, "==": _equal}
-
-
-def _add_constant(left: Evaluator, constant: int) -> Evaluator:
-    def add(host: ExpansionHost, operands: Sequence[int] = ()) -> int:
-        total = left(host, operands) + constant
-        return total if _LOW <= total <= _HIGH else wrap(total)
-
-    return add
-
-
-def _less_constant(left: Evaluator, constant: int) -> Evaluator:
-    return lambda host, operands=(): 1 if left(host, operands) < constant else 0
-
-
-def _times_constant(left: Evaluator, constant: int) -> Evaluator:
-    def multiply(host: ExpansionHost, operands: Sequence[int] = ()) -> int:
-        total = left(host, operands) * constant
-        return total if _LOW <= total <= _HIGH else wrap(total)
-
-    return multiply
-
-
-_WITH_CONSTANT: dict[str, Callable[[Evaluator, int], Evaluator]] = {
-    "+": _add_constant,
-    "-": lambda left, constant: _add_constant(left, -constant),
-    "<": _less_constant,
-    "*": _times_constant,
-}
+    return count
 
 
 def _and(tree: Tree, text: str) -> Evaluator:

@@ -185,7 +185,7 @@ def _expand(items: Items, budget: Budget, depth: int) -> Iterator[Items]:
 
 
 def _first_braces(items: str | list[str | Part], budget: Budget) -> tuple[int, int] | None:
-    """Where the first braces that are an expansion open and close."""
+    """Return where the first brace expansion opens and closes."""
     origin = start = 0
     while True:
         try:
@@ -252,7 +252,7 @@ def _alternatives(inside: Items, budget: Budget, depth: int) -> Iterator[Items]:
 
 
 def _text(items: str | list[str | Part]) -> str:
-    """The characters, a NUL in place of what is no character."""
+    """Return the characters, with a NUL for each part that is no text."""
     return (
         items
         if isinstance(items, str)

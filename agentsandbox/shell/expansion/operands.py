@@ -43,7 +43,7 @@ def compile_expression(word: Word, words: Words) -> Number:
     if not word.parts:
         return lambda host: 0
     if all(isinstance(part, (Literal, Quoted)) for part in word.parts):
-        return _constant_expression("".join(part.text for part in word.parts))  # type: ignore[attr-defined]
+        return _constant_expression(_filled(word.parts, ()))
     as_text = words.joined([words.text(part) for part in word.parts], word.parts)
     by_operand = _operand_expression(word, as_text, words)
     if by_operand is not None:
@@ -153,7 +153,7 @@ def _whole_operands(parts: tuple[Part, ...]) -> tuple[str, list[Part], set[int]]
             continue
         if depth > 0:
             keys.add(len(operands))
-        elif not _stands_alone(parts, number):
+        elif not _is_operand(parts, number):
             return None
         if len(operands) >= 200:
             return None
@@ -231,14 +231,14 @@ def _filled(parts: tuple[Part, ...], values: Sequence[object]) -> str:
 
 
 def _with_values(message: str, values: Sequence[object]) -> str:
-    """A message about an expression, with the values in the place of its operands."""
+    """Return a message with the values in the place of the operands."""
     return _OPERANDS.sub(lambda match: str(values[ord(match[1]) - FIRST_OPERAND]), message)
 
 
 _OPERANDS = re.compile(f"{OPERAND}(.)")
 
 
-def _stands_alone(parts: tuple[Part, ...], number: int) -> bool:
+def _is_operand(parts: tuple[Part, ...], number: int) -> bool:
     """Whether an expansion is a whole operand by its neighbours."""
     before = parts[number - 1] if number else None
     after = parts[number + 1] if number + 1 < len(parts) else None

@@ -10,7 +10,7 @@ import re
 
 from agentsandbox.errors import ShellSyntaxError
 from agentsandbox.kernel.caching import cache_short
-from agentsandbox.kernel.quoting import shell_quote_single
+from agentsandbox.kernel.quoting import declare_quote_double, shell_quote_single
 from agentsandbox.kernel.streams import bytewise, decode, encode
 from agentsandbox.shell.expansion.errors import ExpansionError, unbound
 from agentsandbox.shell.expansion.transformations import (
@@ -29,6 +29,7 @@ from agentsandbox.shell.expansion.variables import (
 )
 from agentsandbox.shell.syntax.braced import NAME
 from agentsandbox.shell.syntax.nodes import CHOICES, TRANSFORMATIONS, Literal, Parameter, Word
+from agentsandbox.shell.syntax.parser import Parser
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,11 +63,13 @@ _TURN = 4096
 
 
 class ParameterReader:
-    """How to read a parameter.
+    """Closures that read a parameter.
 
-    shown   its name for messages           star    joins with the first character of IFS, as "$*"
-            does
-    single  the text, None when unset       many    the list; None for a single parameter
+    shown    its name for messages
+    single   returns the text, None when unset
+    many     returns the list; None for a parameter that is no list
+    star     whether the list joins with the first character of IFS, as "$*" does
+    keys     returns the subscripts of an array, for ${!a[@]}
     """
 
     __slots__ = ("keys", "many", "shown", "single", "star")
@@ -82,7 +85,7 @@ class ParameterReader:
 
 
 def join(host: ExpansionHost, items: list[str], star: bool) -> str:
-    """A list as one text: "$*" joins with the first character of IFS, "$@" with a blank."""
+    """Join a list to one text: "$*" with the first character of IFS, "$@" with a blank."""
     total = sum(map(len, items))
     if total > 65536:
         host.budget.charge(total)
@@ -168,7 +171,7 @@ def _is_all(subscript: Word | None) -> str:
 
 
 def reader_for(name: str, subscript: Word | None, words: Words) -> ParameterReader:
-    """How to read `name` or `name[subscript]`."""
+    """Return the reader of `name` or `name[subscript]`."""
     every = _is_all(subscript)
     if every:
         reader = ParameterReader(
@@ -202,9 +205,7 @@ def reader_for(name: str, subscript: Word | None, words: Words) -> ParameterRead
 
 
 def compile_parameter(node: Parameter, words: Words) -> ParameterReader:
-    """The whole expansion as a reader; its `single` and `many` raise under `set -u` where bash
-    does.
-    """
+    """Compile the whole expansion to a reader, which raises under `set -u` where bash does."""
     operator = node.operator
     if operator == "bad":
         return _bad(node)
@@ -225,8 +226,8 @@ def compile_parameter(node: Parameter, words: Words) -> ParameterReader:
 
 
 def _bad(node: Parameter, status: int = 1) -> ParameterReader:
-    told = node.operands[1:] if node.operator == "@" else node.operands
-    message = told[0].source if told else f"{node.source}: bad substitution"
+    given = node.operands[1:] if node.operator == "@" else node.operands
+    message = given[0].source if given else f"{node.source}: bad substitution"
 
     def fail(host: ExpansionHost) -> str:
         raise ExpansionError(message, status=status)
@@ -473,7 +474,6 @@ def _transformed(node: Parameter, reader: ParameterReader, letter: str) -> Param
             pairs = value.pairs()
             if letter == "k":
                 return [text for pair in pairs for text in pair]
-            from agentsandbox.kernel.quoting import declare_quote_double
             from agentsandbox.shell.expansion.transformations import quote_key
 
             associative = isinstance(value, AssociativeArray)
@@ -495,7 +495,7 @@ def _transformed(node: Parameter, reader: ParameterReader, letter: str) -> Param
 
 @cache_short(512)
 def _parse_target(text: str) -> tuple[str, Word | None] | None:
-    """A parameter named by text: name, special parameter, or name[subscript]."""
+    """Parse the text of a parameter: a name, a special parameter, or name[subscript]."""
     if text in _SPECIAL_READERS or text in ("@", "*") or (text.isdigit() and text.isascii()):
         return text, None
     match = NAME.match(text)
@@ -504,8 +504,6 @@ def _parse_target(text: str) -> tuple[str, Word | None] | None:
     if match.end() == len(text):
         return text, None
     if text[match.end()] == "[" and text.endswith("]") and match.end() + 2 < len(text):
-        from agentsandbox.shell.syntax.parser import Parser
-
         reader = Parser(text)
         reader.position = match.end()
         try:
@@ -517,7 +515,7 @@ def _parse_target(text: str) -> tuple[str, Word | None] | None:
 
 
 def _indirect(node: Parameter, words: Words) -> ParameterReader:
-    """${!name}: the parameter whose name is the value of `name`; ${!a[@]}: subscripts."""
+    """Compile ${!name}, the parameter that `name` names, and ${!a[@]}, the subscripts."""
     pointer = reader_for(node.name, node.subscript, words)
     if pointer.keys is not None and not node.operator:
         keys = pointer.keys

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
+from agentsandbox.errors import ShellSyntaxError
 from agentsandbox.kernel.caching import cache_short
 from agentsandbox.shell.syntax.braced import NAME
+from agentsandbox.shell.syntax.parser import Parser
 
 _PLAIN = re.compile(r"""\[([^][$`"'\\]+)\]""")
 _OPERATOR = re.compile(r"\+?=")
@@ -54,9 +56,6 @@ def _end_of_subscript(text: str, start: int) -> int:
         return plain.end()
     if text[start : start + 1] != "[" or text[start + 1 : start + 2] == "]":
         return -1
-    from agentsandbox.errors import ShellSyntaxError
-    from agentsandbox.shell.syntax.parser import Parser
-
     parser = Parser(text)
     parser.position = start
     try:

@@ -27,14 +27,12 @@ def _delimiters(ifs: str) -> re.Pattern[str]:
     return re.compile(f"{blank}*(?P<hard>[{others}]){blank}*|{blank}+")
 
 
-_FEW = 64
-"""Names up to which `read` splits with one regular expression."""
 _LONG = 65536
 """Characters from which on the fields of a text are counted before they are made."""
 
 
 def split_fields(text: str, ifs: str) -> list[str]:
-    """The fields of an unquoted expansion that stands alone."""
+    """Split an unquoted expansion that is a whole word into fields."""
     if ifs == " \t\n":
         return _DEFAULT_FIELDS(text)
     if not ifs:
@@ -55,49 +53,12 @@ def split_fields(text: str, ifs: str) -> list[str]:
     return fields
 
 
-class _ReadFields:
-    """How `read` splits a line without backslashes by one value of IFS."""
-
-    __slots__ = ("all", "blank", "blanks", "first", "ifs", "others")
-
-    def __init__(self, ifs: str, count: int) -> None:
-        self.ifs = ifs
-        self.blanks = "".join({char for char in ifs if char in " \t\n"})
-        self.others = set(ifs) - set(self.blanks)
-        blank = f"[{self.blanks}]*+" if self.blanks else ""
-        other = f"(?:[{re.escape(''.join(self.others))}]{blank})?+" if self.others else ""
-        field = f"([^{re.escape(ifs)}]*+){blank}{other}"
-        self.first = re.compile(blank + field * (count - 1) + "(.*)", re.DOTALL).match
-        self.all = re.compile(field).findall
-
-    def split(self, text: str, count: int) -> list[str]:
-        """As `split_read`, but always `count` fields."""
-        if count < 0:
-            fields: list[str] = (
-                self.all(text.lstrip(self.blanks)) if self.blanks else self.all(text)
-            )
-            fields.pop()  # behind the last character
-            return fields
-        found = self.first(text)
-        assert found is not None
-        fields = list(found.groups())
-        last = fields[-1]
-        if last and last[-1] in self.ifs:
-            fields[-1] = _last_field(last, 0, set(self.blanks), self.others, set())
-        return fields
-
-
-_read_fields = cache_short(256)(_ReadFields)
-
-
 def split_read(text: str, ifs: str, count: int, escaped: set[int]) -> list[str]:
     """Split a line for `read` into at most `count` fields (-1: no bound); the last one takes the
     rest.
 
     Characters at `escaped` positions never split.
     """
-    if not escaped and count <= _FEW:
-        return _read_fields(ifs, count).split(text, count)
     blanks = {char for char in ifs if char in " \t\n"}
     others = set(ifs) - blanks
     seek = re.compile(f"[{re.escape(ifs)}]").search

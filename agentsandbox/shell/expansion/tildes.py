@@ -26,7 +26,7 @@ class Home(Part):
         self.in_word = in_word
 
     def text(self, host: ExpansionHost) -> str:
-        """The directory it stands for, or itself."""
+        """Return the directory, or the prefix itself if there is none."""
         prefix = self.prefix
         if self.in_word and host.options.posix:
             return prefix

@@ -64,8 +64,8 @@ def _suffix(longest: bool) -> Operator:
 
 
 def _template(host: ExpansionHost, template: str) -> str:
-    """The replacement as `_replacement` reads it: without the option patsub_replacement every & is
-    an ampersand.
+    """Return the replacement in the form that `_replacement` reads; without patsub_replacement
+    every & is text.
     """
     if host.options.shopt["patsub_replacement"] or "&" not in template:
         return template
@@ -73,7 +73,7 @@ def _template(host: ExpansionHost, template: str) -> str:
 
 
 def _replacement(template: str, matched: str) -> str:
-    """The replacement with each unquoted & as what was matched."""
+    """Return the replacement with each unquoted & replaced by the match."""
     if "&" not in template and "\\" not in template:
         return template
     pieces: list[str] = []
@@ -201,7 +201,7 @@ def _swap(text: str) -> str:
 
 
 def _in_locale(operator: Operator) -> Operator:
-    """The operator on the characters of the locale."""
+    """Apply the operator to characters, or to bytes in the locale C."""
 
     def apply(host: ExpansionHost, text: str, pattern: str, replacement: str) -> str:
         if not host.variables.bytewise or text.isascii():
@@ -261,7 +261,7 @@ def slice_list(items: list[str], start: int, length: int | None, size: int) -> l
 
 
 def attribute_letters(flags: int) -> str:
-    """Attributes as `${x@a}` and `declare -p` show them."""
+    """Return attributes as `${x@a}` and `declare -p` show them."""
     letters = (
         (ARRAY, "a"),
         (ASSOCIATIVE, "A"),
@@ -337,7 +337,7 @@ def _assignment(host: ExpansionHost, name: str, text: str | None, whole: bool) -
 
 
 def quote_key(key: str) -> str:
-    """The subscript of an associative array as `declare -p` shows it."""
+    """Return a key of an associative array as `declare -p` shows it."""
     return (
         declare_quote_double(key)
         if key == "@" or has_metacharacters(key) or needs_ansi(key)
@@ -346,7 +346,7 @@ def quote_key(key: str) -> str:
 
 
 def format_array(value: IndexedArray | AssociativeArray) -> str:
-    """An array as `declare -p` shows it."""
+    """Return an array as `declare -p` shows it."""
     if isinstance(value, AssociativeArray):
         return (
             "("

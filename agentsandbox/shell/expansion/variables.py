@@ -16,6 +16,7 @@ are put back. Assignments before a command (`x=1 f`) work the same way in `tempo
 
 from __future__ import annotations
 
+from agentsandbox.errors import LimitReached
 from agentsandbox.kernel.caching import cache_short
 from agentsandbox.kernel.streams import encode
 from agentsandbox.shell.expansion.errors import ExpansionError
@@ -158,8 +159,8 @@ class IndexedArray:
 
 
 def _hash(key: str) -> int:
-    """bash's hash of a key (32-bit FNV-1 over signed bytes), which decides the order of associative
-    arrays.
+    """Return bash's hash of a key (32-bit FNV-1 over signed bytes), which decides the order of
+    associative arrays.
     """
     number = 2166136261
     for byte in encode(key):
@@ -169,7 +170,9 @@ def _hash(key: str) -> int:
 
 @cache_short(1024)
 def _bucket(name: str) -> int:
-    """Where bash's table of variables has a name, which decides the order of the environment."""
+    """Return the bucket of a name in bash's table of variables, which decides the order of the
+    environment.
+    """
     return _hash(name) & 1023
 
 
@@ -342,7 +345,7 @@ class Variables:
         return number
 
     def integer(self, text: str) -> int:
-        """The value that a variable with the integer attribute gets."""
+        """Evaluate a value for a variable with the integer attribute."""
         try:
             return self.evaluate(text)
         except ExpansionError as error:
@@ -375,8 +378,8 @@ class Variables:
     # reading
 
     def resolve(self, name: str) -> str:
-        """Follow name references; the result may bear a subscript. A reference to itself is an
-        error.
+        """Follow name references and return the name at the end, perhaps with a subscript. Return
+        "" for a circle.
         """
         value = self.values.get(name)
         hops = 0
@@ -395,8 +398,13 @@ class Variables:
             value = self.values.get(name)
         return name
 
+    def _target(self, reference: str) -> tuple[str, str]:
+        """Return the name and the expanded subscript of name[subscript]."""
+        name, _, subscript = reference.partition("[")
+        return name, self.owner.key(name, subscript[:-1])
+
     def get(self, name: str) -> str | None:
-        """The text of a name, of element 0 for an array; None if unset."""
+        """Return the text of a name, of element 0 for an array; None if unset."""
         value = self.values.get(name)
         if type(value) is str:
             return value
@@ -422,21 +430,21 @@ class Variables:
             if not target or target == name:
                 return None
             if "[" in target:
-                base, _, subscript = target.partition("[")
-                return self.element(base, self.owner.key(base, subscript[:-1]))
+                return self.element(*self._target(target))
             return self.get(target)
         return None
 
     def lookup(self, name: str) -> object:
-        """The value itself: str, int, array or None; references followed, computed names read."""
+        """Return the value itself: str, int, array or None. Follow references and compute special
+        names.
+        """
         value = self.values.get(name)
         if isinstance(value, NameReference):
             target = self.resolve(name)
             if not target or target == name:
                 return None
             if "[" in target:
-                base, _, subscript = target.partition("[")
-                return self.element(base, self.owner.key(base, subscript[:-1]))
+                return self.element(*self._target(target))
             return self.lookup(target)
         if value is None and name in self.readers:
             return self.readers[name](self.owner)
@@ -447,7 +455,7 @@ class Variables:
         return self.get(name) is not None
 
     def element(self, name: str, subscript: str) -> str | None:
-        """The element that an already expanded subscript names."""
+        """Return an element by its expanded subscript."""
         value = self.lookup(name)
         if isinstance(value, AssociativeArray):
             return value.items.get(subscript)
@@ -466,7 +474,7 @@ class Variables:
         )
 
     def elements(self, name: str) -> list[str]:
-        """All elements; a scalar is an array of one."""
+        """Return all elements; a scalar is an array of one."""
         value = self.lookup(name)
         if isinstance(value, (IndexedArray, AssociativeArray)):
             return value.values()
@@ -474,7 +482,7 @@ class Variables:
         return [] if text is None else [text]
 
     def keys(self, name: str) -> list[str]:
-        """All subscripts."""
+        """Return all subscripts."""
         if "[" in self.resolve(name):
             return []
         value = self.lookup(name)
@@ -485,7 +493,7 @@ class Variables:
     # writing
 
     def assign(self, name: str, value: str | int) -> None:
-        """name=value with all that attributes ask for."""
+        """Make name=value, with all that the attributes ask for."""
         flags = self.attributes.get(name)
         if flags is None:
             self.values[name] = value
@@ -537,8 +545,7 @@ class Variables:
         if target[0] == HIDDEN:
             self.owner.warn(f"{name}: circular name reference")  # looked for twice
         if "[" in target:
-            base, _, subscript = target.partition("[")
-            self.assign_element(base, self.owner.key(base, subscript[:-1]), str(value))
+            self.assign_element(*self._target(target), str(value))
         else:
             self.assign(target, value)
 
@@ -553,21 +560,20 @@ class Variables:
         return _upper(text[:1]) + _lower(text[1:])
 
     def reference(self, name: str, target: str) -> NameReference:
-        """What a name refers to, whose attributes may change the letters of the text."""
+        """Return a name reference; the attributes of `name` may change the case of its target."""
         flags = self.attributes.get(name, 0) & CASES
         return NameReference(str(self._convert(target, flags)) if flags else target)
 
     def converted(self, name: str, text: str) -> str:
-        """The text as an element of the array of that name, whose attributes may change it."""
+        """Return a text as an element of the array `name`, whose attributes may change it."""
         flags = self.attributes.get(name, 0)
         return str(self._convert(text, flags)) if flags & CONVERTING else text
 
     def append(self, name: str, value: str | int) -> None:
-        """name+=value"""
+        """Make name+=value."""
         name = self.resolve(name) or name
         if "[" in name:
-            base, _, subscript = name.partition("[")
-            self.append_element(base, self.owner.key(base, subscript[:-1]), str(value))
+            self.append_element(*self._target(name), str(value))
             return
         flags = self.attributes.get(name, 0)
         if flags & READONLY:
@@ -584,14 +590,12 @@ class Variables:
         self.assign(name, text)
 
     def _too_large(self) -> None:
-        from agentsandbox.errors import LimitReached
-
         raise LimitReached("value_bytes")
 
     def array_for_writing(
         self, name: str, *, associative: bool = False
     ) -> IndexedArray | AssociativeArray:
-        """The array of that name; a scalar becomes its element 0."""
+        """Return the array of that name; a scalar becomes its element 0."""
         name = self.resolve(name) or name
         value = self.values.get(name)
         flags = self.attributes.get(name, 0)
@@ -613,18 +617,21 @@ class Variables:
             array = IndexedArray()
             flags |= ARRAY
         if isinstance(value, (str, int)):
-            array.set("0" if isinstance(array, AssociativeArray) else 0, str(value))  # type: ignore[arg-type]
+            first = "0" if isinstance(array, AssociativeArray) else 0
+            array.set(first, str(value))  # type: ignore[arg-type]
         self.values[name] = array
         self.attributes[name] = flags
         self._environment = None
         return array
 
     def assign_element(self, name: str, subscript: str, value: str) -> None:
-        """name[subscript]=value; the subscript is expanded, but not yet evaluated."""
+        """Make name[subscript]=value; the subscript is expanded, but not yet evaluated."""
         name = self.resolve(name) or name
         if name not in self.values and name not in self.attributes:
             index = self.index(name, IndexedArray(), subscript)  # a wrong one makes no array
-            self.array_for_writing(name).set(index, value)  # type: ignore[arg-type]  # an indexed one: nothing says otherwise
+            array = self.array_for_writing(name)
+            assert isinstance(array, IndexedArray)  # nothing says otherwise
+            array.set(index, value)
             return
         array = self.array_for_writing(name)
         value = self.converted(name, value)
@@ -634,7 +641,7 @@ class Variables:
             array.set(self.index(name, array, subscript), value)
 
     def append_element(self, name: str, subscript: str, value: str) -> None:
-        """name[subscript]+=value"""
+        """Make name[subscript]+=value."""
         name = self.resolve(name) or name
         array = self.array_for_writing(name)
         if isinstance(array, AssociativeArray):
@@ -654,7 +661,7 @@ class Variables:
         array.set(key, value)  # type: ignore[arg-type]
 
     def index(self, name: str, array: IndexedArray, subscript: str) -> int:
-        """A subscript as an index, negative ones from the end."""
+        """Evaluate a subscript to an index; negative ones count from the end."""
         if subscript in ("@", "*"):
             raise ExpansionError(f"{name}[{subscript}]: bad array subscript")
         index = self.evaluate(subscript)
@@ -665,7 +672,7 @@ class Variables:
         return index
 
     def replace(self, name: str, value: object) -> None:
-        """Set the value itself (an array), keeping attributes but for the kind of array."""
+        """Set the value itself (an array), keeping attributes except for the kind of array."""
         flags = self.attributes.get(name, 0) & ~(ARRAY | ASSOCIATIVE)
         if flags & READONLY:
             raise ExpansionError(f"{name}: readonly variable", readonly=True)
@@ -714,7 +721,7 @@ class Variables:
     # attributes
 
     def add(self, name: str, flags: int) -> None:
-        """Give attributes."""
+        """Add attributes."""
         self.attributes[name] = self.attributes.get(name, 0) | flags
         if flags & EXPORT:
             self._environment = None
@@ -722,7 +729,7 @@ class Variables:
             self.values[name] = UNSET
 
     def drop(self, name: str, flags: int) -> None:
-        """Take attributes away."""
+        """Remove attributes."""
         if name in self.attributes:
             left = self.attributes[name] & ~flags
             if left:
@@ -733,7 +740,7 @@ class Variables:
             self._environment = None
 
     def environment(self) -> dict[str, str]:
-        """The exported variables. Not to be changed by the caller."""
+        """Return the exported variables. The caller must not change the result."""
         if self._environment is None:
             self.settle_exports()
             exported = {
@@ -750,7 +757,7 @@ class Variables:
         return self._environment
 
     def export_all(self, on: bool) -> None:
-        """`set -a`: whatever is assigned from now on is exported."""
+        """`set -a`: export whatever is assigned from now on."""
         if on and self.before_export_all is None:
             self.before_export_all = self.values.copy()
         elif not on:
@@ -779,8 +786,8 @@ class Variables:
         self._environment = None
 
     def names(self, prefix: str = "") -> list[str]:
-        """The names of all variables that begin with `prefix`, sorted; declared ones without a
-        value too.
+        """Return the names of all variables that begin with `prefix`, sorted, including those
+        without a value.
         """
         return sorted(
             name
@@ -789,7 +796,7 @@ class Variables:
         )
 
     def names_with_value(self, prefix: str = "") -> list[str]:
-        """As `names`, without those that are only declared."""
+        """As `names`, without names that are only declared."""
         values = self.values
         return [
             name
@@ -800,36 +807,23 @@ class Variables:
 
     # scope
 
-    def push(self) -> dict[str, tuple[object, int]]:
-        """Enter a function."""
-        scope: dict[str, tuple[object, int]] = {}
-        self.scopes.append(scope)
-        return scope
-
-    def pop(self) -> None:
-        """Leave a function: its locals become what they were."""
-        for name, (value, flags) in self.scopes.pop().items():
-            self._restore(name, value, flags)
-
     def unmake_local(self, name: str) -> None:
         """Forget that a name was made local in the current scope."""
         self._restore(name, *self.scopes[-1].pop(name))
 
     def make_local(self, name: str) -> bool:
-        """Remember the name's present state in the current scope; whether it was not local
-        before.
-        """
+        """Save the name's state in the current scope; return False if it is local already."""
         return self.save_in(self.scopes[-1], name)
 
     def save_in(self, scope: dict[str, tuple[object, int]], name: str) -> bool:
-        """Remember the name's present state in `scope`, if that has not been done."""
+        """Save the name's present state in `scope`; return False if that has been done."""
         if name in scope:
             return False
         scope[name] = (self.values.get(name, _MISSING), self.attributes.get(name, 0))
         return True
 
     def hide_array(self, name: str) -> None:
-        """Make room for a text of the same name, until the array is restored."""
+        """Remove an array to make room for a scalar of the same name, until it is restored."""
         flags = self.attributes.get(name, 0)
         is_array = isinstance(self.values.get(name), (IndexedArray, AssociativeArray)) or flags & (
             ARRAY | ASSOCIATIVE
@@ -846,7 +840,7 @@ class Variables:
             scope.pop(name, None)
 
     def restore(self, scope: dict[str, tuple[object, int]]) -> None:
-        """Undo all that `save_in` remembered."""
+        """Restore everything that `save_in` saved."""
         for name, (value, flags) in scope.items():
             self._restore(name, value, flags)
 
@@ -912,14 +906,14 @@ class Variables:
         return value, flags
 
     def globals_scope(self, name: str) -> dict[str, tuple[object, int]] | None:
-        """The outermost scope that hides a global of that name, None if it is visible."""
+        """Return the outermost scope that hides a global of that name, None if it is visible."""
         for scope in self.scopes:
             if name in scope:
                 return scope
         return None
 
     def local_names(self) -> Iterator[str]:
-        """The locals of the current function."""
+        """Yield the locals of the current function, sorted."""
         return iter(sorted(self.scopes[-1].keys() - {"-"})) if self.scopes else iter(())
 
 

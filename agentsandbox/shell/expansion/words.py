@@ -46,6 +46,7 @@ from agentsandbox.shell.syntax.nodes import (
     Quoted,
     Word,
 )
+from agentsandbox.shell.syntax.parser import read_arithmetic
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -93,8 +94,6 @@ class WordCompiler:
         """
         if "'" not in word.source and "\\" not in word.source:
             return self.subscript(word)
-        from agentsandbox.shell.syntax.parser import read_arithmetic
-
         parts = read_arithmetic(word.source)
         return self.joined([self.text(part) for part in parts], parts)
 
@@ -238,7 +237,7 @@ class WordCompiler:
 
     @staticmethod
     def constant_field(parts: tuple[Part, ...]) -> str | None:
-        """Return the field that constant parts make; None if anything in them depends on the shell."""
+        """Return the field that constant parts make; None if any part depends on the shell."""
         constant = _constant(parts)
         if constant is None or any(
             isinstance(part, Literal) and _MAGIC.search(part.text) for part in parts
@@ -247,7 +246,7 @@ class WordCompiler:
         return constant
 
     def fields_of(self, parts: tuple[Part, ...], *, in_word: bool = False) -> Fields:
-        """As `fields`, for parts that hold no brace expansion."""
+        """As `fields`, for parts without brace expansions."""
         parts = self.tildes(parts, False, in_word=in_word)
         constant = self.constant_field(parts)
         if constant is not None:
@@ -279,7 +278,7 @@ class WordCompiler:
         return build
 
     def _single_part_fields(self, part: Part) -> Fields | None:
-        """Fields of a word of one part, where no builder is needed."""
+        """Compile the fields of a word of one part; None where it needs a builder."""
         if isinstance(part, DoubleQuoted):
             if len(part.parts) == 1 and isinstance(part.parts[0], Parameter):
                 parameter = part.parts[0]
@@ -306,7 +305,7 @@ class WordCompiler:
         if node.operator in CHOICES or node.prefix == "!":
             return None
         if node.source == "$" + node.name and (node.name[0].isalpha() or node.name[0] == "_"):
-            return self._split_text(self._parameter_text(node))
+            return _split_variable(node.name, self._split_text(self._parameter_text(node)))
         from agentsandbox.shell.expansion.parameters import compile_parameter
 
         if compile_parameter(node, self).many is not None:
@@ -433,23 +432,29 @@ class WordCompiler:
     # patterns
 
     def pattern(self, word: Word) -> Text:
-        """The word as a shell pattern: what is quoted matches itself."""
+        """Compile the word to a shell pattern, in which quoted text matches itself."""
         parts = self.tildes(word.parts, False)
         return self._joined_patterns([self._pattern_part(part, quote_glob) for part in parts])
 
     def traced_pattern(self, word: Word) -> Text:
-        """The same pattern with each quoted character behind a backslash, as `set -x` shows it."""
+        """Compile the pattern as `set -x` shows it: quoted characters behind a backslash."""
         return self._joined_patterns(
             [self._pattern_part(part, _quote_all) for part in self.tildes(word.parts, False)]
         )
 
     def regular_expression(self, word: Word) -> Text:
-        """The word as an extended regular expression: what is quoted matches itself."""
+        """Compile the word to an extended regular expression; quoted text matches itself."""
         parts = self.tildes(word.parts, False)
         if len(parts) == 1:
             return self._pattern_part(parts[0], quote_regex)
         if all(isinstance(part, (Literal, Quoted)) for part in parts):
-            known = join_regex([(part.text, isinstance(part, Quoted)) for part in parts])  # type: ignore[attr-defined]  # both have one
+            known = join_regex(
+                [
+                    (part.text, isinstance(part, Quoted))
+                    for part in parts
+                    if isinstance(part, (Literal, Quoted))
+                ]
+            )
             return lambda host: known
         pieces = [
             (self.text(part), isinstance(part, (Quoted, DoubleQuoted, Home))) for part in parts
@@ -457,7 +462,9 @@ class WordCompiler:
         return lambda host: join_regex([(text(host), quoted) for text, quoted in pieces])
 
     def replacement(self, word: Word) -> Text:
-        """The word as the replacement of ${x/y/z}: a quoted & or backslash is itself."""
+        """Compile the word to the replacement of ${x/y/z}, in which a quoted & or backslash is
+        text.
+        """
         return self._joined_patterns(
             [self._pattern_part(part, _quote_ampersand) for part in self.tildes(word.parts, False)]
         )
@@ -485,9 +492,9 @@ class WordCompiler:
     def tildes(
         self, parts: tuple[Part, ...], assignment: bool, *, in_word: bool = False
     ) -> tuple[Part, ...]:
-        """Replace ~ prefixes of unquoted text by parts that expand to a home directory.
+        """Replace the ~ prefixes of unquoted text by parts that expand to a home directory.
 
-        The words of commands (`in_word`) that look like assignments are expanded as these are.
+        With `in_word`, a word that looks like an assignment is expanded like one.
         """
         for part in parts:
             if type(part) is Literal and "~" in part.text:
@@ -563,7 +570,7 @@ def _counting(fields: Fields) -> Fields:
 
 
 def _built_around_substitutions(emitters: list[Emit]) -> Fields:
-    """Build a word of several parts; hold what there is on the budget while a part runs a command."""
+    """Build a word of several parts; hold it on the budget while a part runs a command."""
 
     def build(host: ExpansionHost, out: list[str]) -> None:
         builder = FieldBuilder(host, out)
@@ -597,9 +604,26 @@ def _is_plain(parts: tuple[Part, ...]) -> bool:
     )
 
 
+def _split_variable(name: str, split: Fields) -> Fields:
+    """Compile $name, the most common word: a number or a plain text is one field."""
+
+    def fields(host: ExpansionHost, out: list[str]) -> None:
+        value = host.values.get(name)
+        if host.variables.plain_ifs:
+            if type(value) is int:
+                out.append(str(value))
+                return
+            if type(value) is str and value.isalnum():
+                out.append(value)
+                return
+        split(host, out)
+
+    return fields
+
+
 def _split_in_turns(host: ExpansionHost, value: str) -> list[str]:
-    """As `split_fields`, for a long text: piece by piece, with looks at the clock between. A piece
-    ends at a blank of IFS.
+    """Split a long text piece by piece, with looks at the clock between. A piece ends at a blank of
+    IFS.
     """
     ifs = host.variables.ifs
     if not ifs or ifs.strip(" \t\n"):

@@ -8,14 +8,15 @@ from agentsandbox.shell.interpreter.assignments import (
     compile_assignment,
     written_literal,
 )
-from agentsandbox.shell.interpreter.failures import command_failed, expansion_failed
+from agentsandbox.shell.interpreter.failures import command_ended, expansion_failed, finish
 from agentsandbox.shell.interpreter.redirections import (
     RedirectionError,
     compile_redirections,
     finishing,
     release_all,
 )
-from agentsandbox.shell.interpreter.subshells import in_subshell, run_traps, text_of
+from agentsandbox.shell.interpreter.subshells import in_subshell, text_of
+from agentsandbox.shell.interpreter.traps import before_command
 from agentsandbox.shell.syntax.nodes import (
     ArithmeticSubstitution,
     DoubleQuoted,
@@ -32,13 +33,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from agentsandbox.shell.interpreter.assignments import Binder
-    from agentsandbox.shell.interpreter.shell import Shell
-
-    Run = Callable[[Shell], int]
+    from agentsandbox.shell.interpreter.shell import Run, Shell
 
 
-def compile_wordless(node: SimpleCommand) -> Run:
-    """Assignments, redirections, or both."""
+def compile_assignments(node: SimpleCommand) -> Run:
+    """Compile assignments, redirections, or both."""
     assignments = [compile_assignment(assignment) for assignment in node.assignments]
     redirect = _opened_and_closed(node) if node.redirections else None
     line = node.line
@@ -53,8 +52,6 @@ def compile_wordless(node: SimpleCommand) -> Run:
         if shell.slow:
             if not text:
                 text.append(text_of(node))
-            from agentsandbox.shell.interpreter.traps import before_command
-
             if before_command(shell, text[0], line):
                 return 0
         try:
@@ -72,13 +69,8 @@ def compile_wordless(node: SimpleCommand) -> Run:
             status = expansion_failed(shell, error)
         except RedirectionError:
             status = 1
-        shell.status = status
         shell.specials.last_argument = ""
-        if shell.traps.pending:
-            run_traps(shell)
-        if status and shell.check:
-            command_failed(shell, status, line)
-        return status
+        return command_ended(shell, status, line)
 
     words = [
         word
@@ -92,8 +84,8 @@ def compile_wordless(node: SimpleCommand) -> Run:
 
 
 def _opened_and_closed(node: SimpleCommand) -> Callable[[Shell], object]:
-    """The redirections of a command without words. For `{fd}>file` bash makes a child, so that the
-    variable is lost.
+    """Compile the redirections of a command without words. For `{fd}>file` bash makes a child, so
+    the variable is lost.
     """
     redirections = compile_redirections(node.redirections)
 
@@ -108,7 +100,7 @@ def _opened_and_closed(node: SimpleCommand) -> Callable[[Shell], object]:
 
 
 def _runs_no_command(value: Node) -> bool:
-    """Whether expanding a value cannot run a command, whose status would be the assignment's."""
+    """Whether the expansion of a value runs no command, whose status would be the assignment's."""
     if isinstance(value, (Word, DoubleQuoted)):
         return all(_runs_no_command(part) for part in value.parts)
     if isinstance(value, ArithmeticSubstitution):
@@ -121,7 +113,7 @@ def _runs_no_command(value: Node) -> bool:
 
 
 def _one_assignment(assign: Callable[[Shell], None], line: int, general: Run) -> Run:
-    """One assignment whose value runs no command: its status is 0."""
+    """Compile one assignment whose value runs no command: its status is 0."""
 
     def run(shell: Shell) -> int:
         if shell.slow:
@@ -130,10 +122,7 @@ def _one_assignment(assign: Callable[[Shell], None], line: int, general: Run) ->
         try:
             assign(shell)
         except ExpansionError as error:
-            status = shell.status = expansion_failed(shell, error)
-            if status and shell.check:
-                command_failed(shell, status, line)
-            return status
+            return finish(shell, expansion_failed(shell, error), line)
         shell.specials.last_argument = ""
         shell.status = 0
         return 0

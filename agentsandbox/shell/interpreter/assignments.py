@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentsandbox.kernel.quoting import shell_quote_single
+from agentsandbox.kernel.quoting import shell_quote_single, trace_quote
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.expansion.variables import (
     ASSOCIATIVE,
@@ -33,16 +33,16 @@ if TYPE_CHECKING:
     Element = tuple[str | None, bool, str]
 
     class Binder(Protocol):
-        """Expands the words of an assignment; `associative` says that its array will be, whatever
-        it is now.
+        """Expands the words of an assignment; `associative` says that its array will be
+        associative.
         """
 
         def __call__(self, shell: Shell, associative: bool = False, /) -> BoundAssignment: ...
 
 
 class BoundAssignment:
-    """An assignment whose words are expanded; `apply` makes it. The value is a text, a number, or
-    array elements.
+    """An assignment with its words expanded; `apply` makes it. The value is a text, a number, or
+    the elements of an array.
     """
 
     __slots__ = ("append", "name", "raw", "source", "subscript", "value", "written")
@@ -63,7 +63,7 @@ class BoundAssignment:
         self.source = source
         self.raw = raw  # the subscript before it was expanded
         self.written: Sequence[str] = ()
-        """The elements of an array literal that stands alone, for errors."""
+        """The elements of an array literal outside of a command, for errors."""
 
     def apply(self, shell: Shell) -> None:
         """Assign."""
@@ -89,7 +89,7 @@ class BoundAssignment:
         return f"{name}+=" if self.append else f"{name}="
 
     def word(self) -> str:
-        """As the argument it is; an array literal as it was written."""
+        """Return the assignment as an argument; an array literal as it was written."""
         return (
             self.source
             if isinstance(self.value, list)
@@ -97,16 +97,16 @@ class BoundAssignment:
         )
 
     def text(self) -> str:
-        """As `set -x` shows an assignment."""
+        """Return the assignment as `set -x` shows it."""
         if isinstance(self.value, list):
             return self.source
-        from agentsandbox.kernel.quoting import trace_quote
-
         shown = str(self.value)
         return f"{self._target(self.raw)}{trace_quote(shown) if shown else ''}"
 
     def elements_text(self) -> str:
-        """As `set -x` shows an array literal that is an argument: its elements expanded."""
+        """Return an array literal that is an argument as `set -x` shows it: with its elements
+        expanded.
+        """
         assert isinstance(self.value, list)
         return f"{self._target(None)}({' '.join([_quoted(element) for element in self.value])})"
 
@@ -114,7 +114,7 @@ class BoundAssignment:
 def assign_array(
     shell: Shell, name: str, elements: list[Element], append: bool, written: Sequence[str] = ()
 ) -> None:
-    """name=(…) or name+=(…); `written` are the elements as errors show those of an associative
+    """Make name=(…) or name+=(…). `written` are the elements as errors show those of an associative
     array.
     """
     variables = shell.variables
@@ -170,7 +170,7 @@ ARRAY_ONLY = 1 << 5
 
 
 def _quoted(element: Element) -> str:
-    """An element with its words expanded."""
+    """Return an expanded element as `set -x` shows it."""
     key, adds, text = element
     subscript = "" if key is None else f"[{shell_quote_single(key)}]{'+' if adds else ''}="
     return subscript + shell_quote_single(text)
@@ -273,7 +273,7 @@ def _compile_elements(
 
 
 def written_literal(node: Assignment) -> str:
-    """The assignment of an array literal as bash keeps it; "" for any other."""
+    """Return the text that bash keeps of an array literal; "" for any other assignment."""
     return node.written if isinstance(node.value, ArrayLiteral) else ""
 
 
@@ -285,8 +285,8 @@ def _refuse_list(shown: str) -> Binder:
 
 
 def bind_assignment(node: Assignment, *, argument: bool = False) -> Binder:
-    """Expands the words of an assignment without making it. As an argument of `declare` and its kin
-    it loses all quotes.
+    """Compile an assignment to a closure that expands its words. An argument of `declare` and its
+    kin loses all quotes.
     """
     name, append, source = node.name, node.append, node.source
     if isinstance(node.value, ArrayLiteral):
@@ -328,8 +328,8 @@ def bind_assignment(node: Assignment, *, argument: bool = False) -> Binder:
 
 
 def bind_prefix(node: Assignment) -> Binder | None:
-    """As `bind_assignment`, of an array literal in front of a command: there it is a text; None for
-    any other assignment.
+    """As `bind_assignment`, for an array literal before a command, where it is a text; None for
+    other assignments.
     """
     if not isinstance(node.value, ArrayLiteral):
         return None
@@ -354,7 +354,7 @@ def bind_prefix(node: Assignment) -> Binder | None:
 
 
 def compile_assignment(node: Assignment) -> Callable[[Shell], None]:
-    """Makes an assignment that stands alone."""
+    """Compile an assignment without a command."""
     name = node.name
     if isinstance(node.value, ArrayLiteral) or node.subscript is not None:
         bind = bind_assignment(node)
@@ -388,7 +388,7 @@ def compile_assignment(node: Assignment) -> Callable[[Shell], None]:
 
 
 def number_of(value: Word) -> Callable[[Shell], int] | None:
-    """The arithmetic of name=$((…)), whose result stays a number."""
+    """Compile name=$((…)), whose result stays a number; None for any other value."""
     parts = value.parts
     if len(parts) == 1 and isinstance(parts[0], DoubleQuoted):
         parts = parts[0].parts
@@ -398,7 +398,7 @@ def number_of(value: Word) -> Callable[[Shell], int] | None:
 
 
 def _append(name: str, value: Word) -> Callable[[Shell], None]:
-    """name+=text, in place: CPython extends a string that nobody else holds."""
+    """Compile name+=text in place: CPython extends a string that nobody else holds."""
     text = WORDS.string(value, assignment=True)
 
     def append(shell: Shell) -> None:
@@ -421,7 +421,7 @@ def _append(name: str, value: Word) -> Callable[[Shell], None]:
 
 
 def _grows(name: str, value: Word) -> Callable[[Shell], None] | None:
-    """name="$name…" is an append too, when what follows does not look at the name."""
+    """Compile name="$name…" as an append, if the rest does not read the name; else None."""
     parts: tuple[Part, ...] = value.parts
     quoted = len(parts) == 1 and isinstance(parts[0], DoubleQuoted)
     if quoted:

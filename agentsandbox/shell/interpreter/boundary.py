@@ -64,7 +64,7 @@ def run_guarded(
         limit, status = "depth", 137
     except MemoryError:
         limit, status = "value_bytes", 137
-    except (Exception, SystemExit, GeneratorExit, Unwind) as error:  # noqa: BLE001 - the one boundary, see above
+    except (Exception, SystemExit, GeneratorExit, Unwind) as error:  # noqa: BLE001
         status = 70
         _report(error)
         log.add_line(2, b"bash: internal error; the host's log has the details\n")

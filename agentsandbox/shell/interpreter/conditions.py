@@ -10,10 +10,17 @@ from agentsandbox.kernel.patterns.matchers import compile_shell_pattern
 from agentsandbox.kernel.streams import bytewise
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.expansion.references import split_reference
-from agentsandbox.shell.expansion.variables import READONLY, AssociativeArray, IndexedArray
+from agentsandbox.shell.expansion.variables import (
+    READONLY,
+    AssociativeArray,
+    IndexedArray,
+    NameReference,
+)
 from agentsandbox.shell.interpreter.dispatch import compiles
 from agentsandbox.shell.interpreter.failures import command_failed, expansion_failed
+from agentsandbox.shell.interpreter.options import OPTIONS
 from agentsandbox.shell.interpreter.redirections import finishing, redirected
+from agentsandbox.shell.interpreter.traps import before_command
 from agentsandbox.shell.interpreter.words import WORDS
 from agentsandbox.shell.syntax.nodes import (
     ArithmeticCommand,
@@ -38,15 +45,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from agentsandbox.kernel.fs.base import FileSystem
-    from agentsandbox.shell.interpreter.shell import Shell
+    from agentsandbox.shell.interpreter.shell import Run, Shell
 
-    Run = Callable[[Shell], int]
     Test = Callable[[Shell], bool]
     Sign = tuple[str, ...]
 
 
 class ShellTests:
-    """What `test` and [[ ]] ask of a shell."""
+    """The shell as the operators of `test` and [[ ]] see it."""
 
     __slots__ = ("fs", "shell")
 
@@ -66,8 +72,8 @@ class ShellTests:
         return stream is not None and stream.is_terminal
 
     def is_set(self, name: str, *, expanded: bool = False) -> bool:
-        """`-v`: a variable, or name[subscript], whose subscript is a text to be expanded unless it
-        has been.
+        """`-v`: whether a variable or an element is set. `expanded` says that the subscript has
+        been expanded.
         """
         variables = self.shell.variables
         found: tuple[str, str | None] | None = (name, None)
@@ -98,16 +104,12 @@ class ShellTests:
         return variables.element(base, key) is not None
 
     def is_reference(self, name: str) -> bool:
-        """`-R`"""
-        from agentsandbox.shell.expansion.variables import NameReference
-
+        """`-R`: whether a name is a name reference with a target."""
         value = self.shell.values.get(name)
         return isinstance(value, NameReference) and bool(value.target)
 
     def option_on(self, name: str) -> bool:
-        """`-o`"""
-        from agentsandbox.shell.interpreter.options import OPTIONS
-
+        """`-o`: whether an option of `set -o` is on."""
         return name in OPTIONS and self.shell.options.is_on(name)
 
 
@@ -142,7 +144,6 @@ def _words(test: object) -> list[Word]:
 
 
 def _before(shell: Shell, node: Conditional) -> None:
-    from agentsandbox.shell.interpreter.traps import before_command
     from agentsandbox.shell.syntax.printer import print_command
 
     before_command(shell, print_command(node), node.line)
@@ -292,7 +293,7 @@ def _binary(node: CondBinary, sign: Sign) -> Test:
 def _in_turn(
     shell: Shell, left: Callable[[Shell], str], right: Callable[[Shell], str]
 ) -> tuple[str, str]:
-    """Both texts; a large one counts while the other is made."""
+    """Return both texts; the first one is held on the budget if it is large."""
     first = left(shell)
     kept = shell.budget.keep(first) if len(first) > LARGE else None
     second = right(shell)
@@ -373,7 +374,7 @@ def _regular(node: CondBinary, left: Callable[[Shell], str], sign: Sign) -> Test
 
 
 def _remember(shell: Shell, groups: list[str]) -> None:
-    """What matched becomes BASH_REMATCH; a readonly one stays as it is."""
+    """Assign BASH_REMATCH, unless it is readonly."""
     if not shell.attributes.get("BASH_REMATCH", 0) & READONLY:
         shell.variables.replace("BASH_REMATCH", IndexedArray.of(groups))
 
@@ -416,14 +417,13 @@ def _arithmetic(node: ArithmeticCommand) -> Run:
 
 
 def _before_arithmetic(shell: Shell, node: ArithmeticCommand) -> None:
-    from agentsandbox.shell.interpreter.traps import before_command
     from agentsandbox.shell.syntax.printer import shown_word
 
     before_command(shell, f"(({shown_word(node.expression)}))", node.line)
 
 
 def traced_number(shell: Shell, expanded: str) -> int:
-    """The value of an expression that `set -x` shows, its expansions made."""
+    """Trace an expanded expression and return its value."""
     from agentsandbox.shell.interpreter.tracing import trace_text
 
     trace_text(shell, f"(( {expanded} ))")

@@ -1,12 +1,15 @@
-"""What happens after a command failed (`set -e`, the ERR trap), and how errors of words end a
-command or a shell.
-"""
+"""What a failure causes: `set -e`, the ERR trap, and the ends of commands and shells."""
 
 from __future__ import annotations
 
 from agentsandbox.errors import Stopped
 from agentsandbox.shell.expansion.errors import ExpansionError
-from agentsandbox.shell.interpreter.traps import inherited, run_exit_trap, run_trap
+from agentsandbox.shell.interpreter.traps import (
+    inherited,
+    run_exit_trap,
+    run_pending_traps,
+    run_trap,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,10 +21,11 @@ if TYPE_CHECKING:
 def command_failed(
     shell: Shell, status: int, line: int | None = None, traps: Mapping[str, str] | None = None
 ) -> None:
-    """Called where a command that counts returned non-zero and `shell.check` is on.
+    """Run the ERR trap and obey `set -e` after a command that failed; called only if `shell.check`
+    is on.
 
-    An ERR trap counts only if it was set before the command: `traps` are those from then, where the
-    command may have set one.
+    An ERR trap counts only if it was set before the command: `traps` are the ones from then, for
+    commands that may have set one.
     """
     if shell.control.ignore or shell.control.own_depth == shell.budget.depth:
         return
@@ -37,16 +41,28 @@ def command_failed(
 
 
 def finish(shell: Shell, status: int, line: int) -> int:
-    """Set `$?` at the end of a command, and do what a failure calls for; return the status."""
+    """Set `$?` at the end of a command, handle a failure, and return the status."""
     shell.status = status
     if status and shell.check:
         command_failed(shell, status, line)
     return status
 
 
+def command_ended(
+    shell: Shell, status: int, line: int, traps: Mapping[str, str] | None = None
+) -> int:
+    """As `finish`, for a command during which signals may have arrived."""
+    shell.status = status
+    if shell.traps.pending:
+        run_pending_traps(shell)
+    if status and shell.check:
+        command_failed(shell, status, line, traps)
+    return status
+
+
 def expansion_failed(shell: Shell, error: ExpansionError) -> int:
-    """Report it; the status of the command if only that fails, else the error goes on to the top
-    level.
+    """Report an error of an expansion. Return the command's status if only the command fails; raise
+    the error again if it ends the shell.
     """
     shell.report(error)
     if error.fatal:

@@ -1,4 +1,4 @@
-"""Named pipes: every open end of one fifo shares a pipe; opening waits for the other side, as on
+"""Named pipes: all open ends of one fifo share a pipe; opening one waits for the other side, as on
 Unix.
 """
 

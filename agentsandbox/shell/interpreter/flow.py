@@ -5,12 +5,14 @@ from __future__ import annotations
 from agentsandbox.errors import Break, Continue, Exit
 from agentsandbox.kernel.accounts import LARGE, is_large
 from agentsandbox.kernel.patterns.matchers import compile_shell_pattern
+from agentsandbox.kernel.quoting import quote_glob
 from agentsandbox.kernel.streams import bytewise
 from agentsandbox.shell.expansion.errors import ExpansionError
-from agentsandbox.shell.expansion.variables import is_name
+from agentsandbox.shell.expansion.variables import NAMEREF, NameReference, is_name
 from agentsandbox.shell.interpreter.dispatch import compile_command, compiles
 from agentsandbox.shell.interpreter.failures import expansion_failed
 from agentsandbox.shell.interpreter.redirections import finishing, redirected
+from agentsandbox.shell.interpreter.traps import before_command, run_pending_traps
 from agentsandbox.shell.interpreter.words import WORDS
 from agentsandbox.shell.syntax.nodes import (
     AndOr,
@@ -34,9 +36,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from agentsandbox.shell.interpreter.shell import Shell
-
-    Run = Callable[[Shell], int]
+    from agentsandbox.shell.interpreter.shell import Run, Shell
 
 
 @compiles(CommandList)
@@ -64,9 +64,7 @@ _UNCHECKED = frozenset(("[", "test", ":", "true", "false", "read", "kill", "type
 
 
 def _is_plain_test(node: Command) -> bool:
-    """Whether a condition runs no other code of the script, so that `set -e` need not be told to
-    look away.
-    """
+    """Whether a condition runs no other code of the script, so that `set -e` needs no care."""
     if isinstance(node, (ArithmeticCommand, Conditional)):
         return False
     if (
@@ -88,7 +86,7 @@ def _is_plain_test(node: Command) -> bool:
 
 
 def compile_condition(node: Command) -> Run:
-    """A command whose failure is an answer: `set -e` and ERR do not apply inside it."""
+    """Compile a command in a condition: `set -e` and ERR do not apply inside it."""
     run = compile_command(node)
 
     def condition(shell: Shell) -> int:
@@ -171,7 +169,7 @@ def _if(node: If) -> Run:
 
 
 def leave_loop(shell: Shell) -> bool:
-    """After `break`: whether an outer loop is meant too."""
+    """Count one loop as left by `break` or `continue`; return whether an outer one is meant."""
     shell.control.break_levels -= 1
     return shell.control.break_levels > 0
 
@@ -200,7 +198,7 @@ def _while(node: While) -> Run:
                 if budget.left < 0:
                     budget.tick()
                     if shell.traps.pending:
-                        _run_pending(shell)
+                        run_pending_traps(shell)
                 try:
                     status = body(shell)
                 except Continue:
@@ -217,12 +215,6 @@ def _while(node: While) -> Run:
         return status
 
     return redirected(node.redirections, run_while)
-
-
-def _run_pending(shell: Shell) -> None:
-    from agentsandbox.shell.interpreter.traps import run_pending_traps
-
-    run_pending_traps(shell)
 
 
 @compiles(For)
@@ -258,7 +250,7 @@ def _for(node: For) -> Run:
                 if budget.left < 0:
                     budget.tick()
                     if shell.traps.pending:
-                        _run_pending(shell)
+                        run_pending_traps(shell)
                 if name not in attributes:
                     values[name] = item
                 elif not _assign_loop_variable(shell, name, item):
@@ -286,7 +278,7 @@ def _for(node: For) -> Run:
 
 
 def refuse_name(shell: Shell, name: str, line: int) -> int:
-    """A loop whose variable has no name; POSIX mode ends with it."""
+    """Report a loop variable that is no name; in POSIX mode that ends the shell."""
     shell.line = line
     shell.complain(f"`{name}': not a valid identifier")
     if shell.options.posix:
@@ -297,8 +289,6 @@ def refuse_name(shell: Shell, name: str, line: int) -> int:
 
 def _assign_loop_variable(shell: Shell, name: str, item: str) -> bool:
     """Assign the variable of a loop that has attributes; whether it takes the value."""
-    from agentsandbox.shell.expansion.variables import NAMEREF, NameReference
-
     is_reference = shell.attributes.get(name, 0) & NAMEREF
     try:
         if not is_reference:
@@ -316,8 +306,7 @@ def _assign_loop_variable(shell: Shell, name: str, item: str) -> bool:
 
 
 def trace_loop(shell: Shell, keyword: str, node: For) -> None:
-    """What is due before each round of `for`, and before `select`."""
-    from agentsandbox.shell.interpreter.traps import before_command
+    """Trace and run the DEBUG trap before each round of `for`, and before `select`."""
     from agentsandbox.shell.syntax.printer import shown_word
 
     text = f"{keyword} {node.name} in " + (
@@ -333,8 +322,8 @@ def trace_loop(shell: Shell, keyword: str, node: For) -> None:
 @compiles(ArithmeticFor)
 def _arithmetic_for(node: ArithmeticFor) -> Run:
     start, condition, step = map(_number, (node.start, node.condition, node.step))
-    told_start, told_condition, told_step = (
-        _told(word, node.line) for word in (node.start, node.condition, node.step)
+    announced_start, announced_condition, announced_step = (
+        _announced(word, node.line) for word in (node.start, node.condition, node.step)
     )
     body = compile_command(node.body)
     line = node.line
@@ -346,15 +335,15 @@ def _arithmetic_for(node: ArithmeticFor) -> Run:
         shell.line = line
         shell.control.loops += 1
         try:
-            (told_start if shell.slow else start)(shell)
+            (announced_start if shell.slow else start)(shell)
             while True:
-                if not (told_condition(shell) if shell.slow else condition(shell)):
+                if not (announced_condition(shell) if shell.slow else condition(shell)):
                     break
                 budget.left -= 1
                 if budget.left < 0:
                     budget.tick()
                     if shell.traps.pending:
-                        _run_pending(shell)
+                        run_pending_traps(shell)
                 in_body = True
                 try:
                     status = body(shell)
@@ -364,7 +353,7 @@ def _arithmetic_for(node: ArithmeticFor) -> Run:
                     status = 0
                 in_body = False
                 if shell.slow:
-                    told_step(shell)
+                    announced_step(shell)
                 else:
                     step(shell)
         except Break:
@@ -386,17 +375,16 @@ def _arithmetic_for(node: ArithmeticFor) -> Run:
 
 
 def _number(word: Word) -> Callable[[Shell], int]:
-    """One of the three expressions of an arithmetic `for`; without any it is 1."""
+    """Compile one of the three expressions of an arithmetic `for`; an empty one is 1."""
     return WORDS.arithmetic(word) if word.parts else (lambda shell: 1)
 
 
-def _told(word: Word, line: int) -> Callable[[Shell], int]:
-    """The same with what is due before it: the DEBUG trap, the trace."""
+def _announced(word: Word, line: int) -> Callable[[Shell], int]:
+    """Compile the same with the DEBUG trap and the trace before it."""
     text = WORDS.subscript(word) if word.parts else (lambda shell: "1")
 
     def evaluate(shell: Shell) -> int:
         from agentsandbox.shell.interpreter.conditions import traced_number
-        from agentsandbox.shell.interpreter.traps import before_command
 
         expanded = text(shell)
         before_command(shell, f"(({expanded}))", line)
@@ -408,14 +396,12 @@ def _told(word: Word, line: int) -> Callable[[Shell], int]:
 
 
 def _constant_pattern(word: Word) -> str | None:
-    """The pattern of a word that depends on nothing."""
+    """Return the pattern of a constant word; None if it depends on the shell."""
     texts: list[str] = []
     for part in word.parts:
         if isinstance(part, Literal) and "~" not in part.text:
             texts.append(part.text)
         elif isinstance(part, Quoted):
-            from agentsandbox.kernel.quoting import quote_glob
-
             texts.append(quote_glob(part.text))
         else:
             return None
@@ -486,7 +472,6 @@ def _case(node: Case) -> Run:
 
 
 def _trace_case(shell: Shell, node: Case) -> None:
-    from agentsandbox.shell.interpreter.traps import before_command
     from agentsandbox.shell.syntax.printer import shown_word
 
     text = f"case {shown_word(node.word)} in"

@@ -1,12 +1,12 @@
 """The state of a shell apart from its machine: what `Sandbox.fork` takes along, and a store will
 save.
 
-`kept_of` makes a copy of a shell that stands still and belongs to no machine: of its slots
-(`state`) only the KEPT ones and what is DERIVED from them count. `resume` makes a shell of it on
-another machine, which gives the HOST slots.
+`kept_of` makes a copy of an idle shell that belongs to no machine: of its slots (`state`) only the
+KEPT ones and what is DERIVED from them count. `resume` makes a shell of it on another machine,
+which gives the HOST slots.
 
 Descriptors have a rule of their own, as streams belong to a machine. The fork opens files of the
-filesystem on its own, at the same position; here-documents go on where they were read; the three
+filesystem on its own, at the same position; here-documents continue where they were read; the three
 standard streams become the fork's. Pipes, fifos, coprocesses and process substitutions cannot be
 forked, since somebody else holds their other end: their descriptors are closed in the fork, and a
 script that uses one there gets "Bad file descriptor".
@@ -23,6 +23,7 @@ from agentsandbox.shell.interpreter.redirections import Directory
 from agentsandbox.shell.interpreter.shell import Shell
 from agentsandbox.shell.interpreter.special_variables import WRITERS
 from agentsandbox.shell.interpreter.state import HOST, KEPT, Descriptors, ProcessState
+from agentsandbox.shell.interpreter.traps import SignalHandler
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,18 +46,18 @@ _STANDARD = {0: 0, 1: 1, 2: 2}
 
 
 class Kept:
-    """The state of a sandbox's shell at one moment; many shells may be made of it, so nothing in it
-    changes.
+    """The state of a sandbox's shell at one moment. Nothing in it changes, since many shells may be
+    made of it.
 
     shell         a copy of the shell, without a machine
-    machine       KEPT slots of its machine
+    machine       the KEPT slots of its machine
     table         its descriptors: a stream, or the number of a standard one
     has_streams   whether any of them is not a standard one
-    last_pid      the number that its machine gave to a process last
-    chance        the state of the machine's random numbers, None where each sandbox has its own
+    last_pid      the number that its machine gave to the last process
+    random_state  the state of a seeded generator of random numbers, None for an unseeded one
     """
 
-    __slots__ = ("chance", "has_streams", "last_pid", "machine", "shell", "table")
+    __slots__ = ("has_streams", "last_pid", "machine", "random_state", "shell", "table")
 
     def __init__(
         self,
@@ -64,32 +65,36 @@ class Kept:
         machine: Mapping[str, object],
         table: Table,
         last_pid: int,
-        chance: tuple[object, ...] | None,
+        random_state: tuple[object, ...] | None,
     ) -> None:
         self.shell = shell
         self.machine = machine
         self.table = table
         self.has_streams = any(isinstance(stream, Stream) for stream in table.values())
         self.last_pid = last_pid
-        self.chance = chance
+        self.random_state = random_state
 
     def on(self, fs: MemoryFileSystem, origin: MemoryFileSystem) -> Kept:
-        """The same for the filesystem `fs`, which was forked from `origin` just now: files that are
-        open are so there.
+        """Return the same state for the filesystem `fs`, which was forked from `origin` just now:
+        open files are open there.
         """
         if not self.has_streams:
             return self
         return Kept(
-            self.shell, self.machine, _reopened(self.table, fs, origin), self.last_pid, self.chance
+            self.shell,
+            self.machine,
+            _reopened(self.table, fs, origin),
+            self.last_pid,
+            self.random_state,
         )
 
 
 def kept_of(shell: Shell, standard: Mapping[int, Stream], *, running: bool, seeded: bool) -> Kept:
-    """The state of a sandbox's main shell as it is now.
+    """Return the state of a sandbox's main shell as it is now.
 
     standard   its standard streams, by number
-    running    whether a call is at work in it: then its commands' redirections are none of its own
-    seeded     whether its machine's random numbers are repeatable, and so go on in a copy
+    running    whether a call is running: then the redirections of its commands are left out
+    seeded     whether its random numbers are repeatable, and so continue in a copy
     """
     machine = shell.machine
     table: Table = _STANDARD
@@ -110,12 +115,12 @@ def kept_of(shell: Shell, standard: Mapping[int, Stream], *, running: bool, seed
     if running:
         twin.settle()
     of_machine = {name: _copied(getattr(machine, name)) for name in _OF_MACHINE}
-    chance = machine.host.random_state() if seeded else None
-    return Kept(twin, of_machine, table, machine.scheduler.last_pid, chance)
+    random_state = machine.host.random_state() if seeded else None
+    return Kept(twin, of_machine, table, machine.scheduler.last_pid, random_state)
 
 
 def resume(kept: Kept, machine: Machine, standard: dict[int, Stream]) -> Shell:
-    """A shell on another machine with the state that was kept."""
+    """Return a shell on another machine with the kept state."""
     shell = kept.shell.fork()
     shell.machine = machine
     shell.fs = machine.fs
@@ -132,18 +137,16 @@ def resume(kept: Kept, machine: Machine, standard: dict[int, Stream]) -> Shell:
     for name, value in kept.machine.items():
         setattr(machine, name, _copied(value))
     machine.scheduler.last_pid = kept.last_pid
-    if kept.chance is not None:
-        machine.host.random.setstate(kept.chance)
+    if kept.random_state is not None:
+        machine.host.random.setstate(kept.random_state)
     if shell.traps.handlers:
-        from agentsandbox.shell.interpreter.traps import SignalHandler
-
         shell.process.task.on_signal = SignalHandler(shell)
     shell.update_flags()
     return shell
 
 
 def _take_descriptors(shell: Shell, table: Table) -> None:
-    """Give a shell these descriptors beside the standard ones, and hold their streams."""
+    """Give a shell these descriptors besides the standard ones, and hold their streams."""
     standard = shell.fds
     shell.fds = {
         number: standard[stream] if isinstance(stream, int) else stream
@@ -158,15 +161,13 @@ def _take_descriptors(shell: Shell, table: Table) -> None:
 
 
 def _copied(value: object) -> object:
-    """A list of its own for another machine; all else is replaced and never changed, so it is
-    shared.
-    """
+    """Copy a list for another machine; all other values are never changed, and shared."""
     return value.copy() if isinstance(value, list) else value
 
 
 def _reopened(table: Table, fs: MemoryFileSystem, origin: MemoryFileSystem) -> Table:
-    """What a fork's descriptors refer to, on its own filesystem; those that cannot be forked are
-    left out.
+    """Return a fork's descriptors, on its own filesystem; streams that cannot be forked are left
+    out.
     """
     twins: dict[int, Stream | None] = {}
     found: dict[int, Stream | int] = {}
@@ -185,7 +186,9 @@ def _reopened(table: Table, fs: MemoryFileSystem, origin: MemoryFileSystem) -> T
 
 
 def _twin_of(stream: Stream, fs: MemoryFileSystem, origin: MemoryFileSystem) -> Stream | None:
-    """The same open file, document or device for a fork; None for what cannot be forked."""
+    """Return the same open file, document or device for a fork; None for a stream that cannot be
+    forked.
+    """
     if isinstance(stream, MemoryFile) and stream.fs is origin:
         return fs.adopt(stream)
     if isinstance(stream, BytesReader):

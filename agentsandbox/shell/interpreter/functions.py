@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.errors import Exit, Return
+from agentsandbox.shell.builtins import SPECIAL
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.expansion.variables import EXPORT
 from agentsandbox.shell.interpreter.dispatch import compile_command, compiles
@@ -13,15 +14,7 @@ from agentsandbox.shell.syntax.nodes import FunctionDefinition
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from agentsandbox.shell.interpreter.shell import Shell
-
-    Run = Callable[[Shell], int]
-
-_SPECIAL_BUILTINS = frozenset(
-    "break : . continue eval exec exit export readonly return set shift source times trap unset".split()
-)
+    from agentsandbox.shell.interpreter.shell import Run, Shell
 
 
 @compiles(FunctionDefinition)
@@ -34,7 +27,7 @@ def _define(node: FunctionDefinition) -> Run:
 
     def define(shell: Shell) -> int:
         name = node.name
-        if shell.options.posix and name in _SPECIAL_BUILTINS:
+        if shell.options.posix and name in SPECIAL:
             shell.line = node.line
             shell.complain(f"`{name}': is a special builtin")
             raise Exit(2)
@@ -138,7 +131,7 @@ def call_function(shell: Shell, function: Function, arguments: list[str]) -> int
 
 
 def call_recorded(shell: Shell, function: Function, arguments: list[str]) -> int:
-    """As `call_function`, for BASH_ARGV and BASH_ARGC."""
+    """Call a function under `extdebug`, which records the arguments for BASH_ARGV and BASH_ARGC."""
     before = shell.stack.recorded
     shell.stack.recorded = (*before, (len(shell.stack.frames) + 1, tuple(arguments)))
     try:
@@ -156,7 +149,9 @@ def _check_nesting(shell: Shell, nest: object, function: Function) -> None:
 
 
 def _trapped_body(shell: Shell, body: Run) -> int:
-    """Without functrace the DEBUG and RETURN traps do not count inside a function."""
+    """Run the body of a function while traps are set: without functrace, DEBUG and RETURN do not
+    hold in it.
+    """
     if "DEBUG" not in shell.traps.handlers:
         status = body(shell)
         _return_trap(shell)
@@ -177,9 +172,7 @@ def _trapped_body(shell: Shell, body: Run) -> int:
 
 
 def _leave_traps(shell: Shell, depth: int) -> None:
-    """A RETURN trap ends with the function that set it, an ERR trap (negative depths) goes on in
-    its caller.
-    """
+    """End the RETURN trap of a function; its ERR trap (negative depths) passes to the caller."""
     depths = shell.traps.of_functions
     if -depth in depths:
         depths = depths | {1 - depth}
@@ -187,7 +180,7 @@ def _leave_traps(shell: Shell, depth: int) -> None:
 
 
 def _return_trap(shell: Shell) -> None:
-    """The RETURN trap, where it was set in this function or functions inherit it."""
+    """Run the RETURN trap if this function set it or functions inherit it."""
     if "RETURN" in shell.traps.handlers and (
         shell.options.functrace or len(shell.stack.frames) in shell.traps.of_functions
     ):

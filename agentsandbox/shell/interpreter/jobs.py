@@ -1,4 +1,10 @@
-"""Background jobs of a shell: what `jobs`, `wait`, `fg`, `kill %1` and `$!` speak of."""
+"""Background jobs of a shell: what `jobs`, `wait`, `fg`, `kill %1` and `$!` refer to.
+
+`command &` starts a process (`subshells`) and adds a job with the next free number. A shell that
+runs a script has no terminal to report ends to, so it forgets a job that has ended after the next
+command (`reap`); only `wait PID` still knows its process. A subshell sees the jobs of its parent,
+but cannot wait for them: they are not its children.
+"""
 
 from __future__ import annotations
 
@@ -14,24 +20,24 @@ if TYPE_CHECKING:
 _NO_PIDS: frozenset[int] = frozenset()
 
 
-_WORDS = (
-    "Hangup,Interrupt,Quit,Illegal instruction,Trace/breakpoint trap,Aborted,Bus error,Floating point exception,Killed,"
-    "User defined signal 1,Segmentation fault,User defined signal 2,Broken pipe,Alarm clock,Terminated,Stack fault,Child exited,"
-    "Continued,Stopped (signal),Stopped,Stopped (tty input),Stopped (tty output),Urgent I/O condition,CPU time limit exceeded,"
-    "File size limit exceeded,Virtual timer expired,Profiling timer expired,Window changed,I/O possible,Power failure,Bad system call"
-).split(",")
+_WORDS = """Hangup,Interrupt,Quit,Illegal instruction,Trace/breakpoint trap,Aborted,Bus error,\
+Floating point exception,Killed,User defined signal 1,Segmentation fault,User defined signal 2,\
+Broken pipe,Alarm clock,Terminated,Stack fault,Child exited,Continued,Stopped (signal),Stopped,\
+Stopped (tty input),Stopped (tty output),Urgent I/O condition,CPU time limit exceeded,\
+File size limit exceeded,Virtual timer expired,Profiling timer expired,Window changed,\
+I/O possible,Power failure,Bad system call""".split(",")
 _RTMIN, _RTMAX = 34, 64
 
 
 def signal_words(number: int) -> str:
-    """What the system calls a signal."""
+    """Return what the system calls a signal: "Killed", "Segmentation fault" …"""
     if _RTMIN <= number <= _RTMAX:
         return f"Real-time signal {number - _RTMIN}"
     return _WORDS[number - 1] if 0 < number <= len(_WORDS) else f"Unknown signal {number}"
 
 
 class Job:
-    """One background pipeline. `reported` once its end has been told or waited for."""
+    """One background pipeline."""
 
     __slots__ = ("number", "process", "text")
 
@@ -42,7 +48,7 @@ class Job:
 
     @property
     def state(self) -> str:
-        """As `jobs` shows it."""
+        """The state as `jobs` shows it: Running, Done, Exit 1 …"""
         status = self.process.status
         if status is None:
             return "Running"
@@ -83,8 +89,8 @@ class JobTable:
         self.kept: frozenset[int] = _NO_PIDS
 
     def fork(self, *, subshell: bool = False) -> JobTable:
-        """A copy for another shell. A subshell can show the jobs of its parent, but not wait for
-        what are no children of its.
+        """Return a copy for another shell. A subshell can show its parent's jobs, but not wait for
+        them.
         """
         twin = JobTable.__new__(JobTable)
         twin.jobs = self.jobs.copy()
@@ -94,7 +100,7 @@ class JobTable:
         return twin
 
     def add(self, process: Process, text: str) -> Job:
-        """A new job; numbers are reused when no higher one is taken."""
+        """Add a job; its number is one more than the highest in use."""
         number = max((job.number for job in self.jobs), default=0) + 1
         job = Job(number, process, text)
         self.jobs.append(job)
@@ -102,12 +108,12 @@ class JobTable:
         return job
 
     def current(self) -> Job | None:
-        """%+ : the job started last that still runs, else the last one."""
+        """Return the job %+: the last one started that still runs, else the last one."""
         running = [job for job in self.jobs if job.process.status is None]
         return running[-1] if running else (self.jobs[-1] if self.jobs else None)
 
     def previous(self) -> Job | None:
-        """%-"""
+        """Return the job %-."""
         running = [job for job in self.jobs if job.process.status is None]
         if len(running) > 1:
             return running[-2]
@@ -132,13 +138,11 @@ class JobTable:
             self.jobs.remove(job)
 
     def reap(self) -> None:
-        """Forget the jobs that have ended, as a shell that runs a script does after each command:
-        only `wait PID` knows them still.
-        """
+        """Forget the jobs that have ended; `wait PID` still knows their processes."""
         self.jobs = [
             job for job in self.jobs if job.process.status is None or job.process.pid in self.kept
         ]
 
     def running(self) -> list[Process]:
-        """Children that have not ended."""
+        """Return the children that have not ended."""
         return [process for process in self.processes.values() if process.status is None]

@@ -24,7 +24,7 @@ _STANDARD = {"stdin": 0, "stdout": 1, "stderr": 2}
 
 
 class Machine:
-    """What all shells of a sandbox share."""
+    """Everything that all shells of a sandbox share."""
 
     SLOTS: ClassVar[Mapping[str, str]] = {
         "accounts": HOST,
@@ -105,8 +105,10 @@ class Machine:
         return self.available.find(name) if found is None else found
 
     def open_descriptor(self, path: str) -> Borrowed | None:
-        """/dev/fd/N, /dev/stdin … of the process that runs; None for another path. ENOENT for one
-        that is closed.
+        """Return the stream of /dev/fd/N, /dev/stdin … of the running process; None for another
+        path.
+
+        Raise ENOENT for a closed one.
         """
         name = path.rpartition("/")[2]
         number = _STANDARD.get(name)

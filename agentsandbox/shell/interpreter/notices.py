@@ -1,4 +1,4 @@
-"""What a shell that runs a script tells on stderr about children that a signal ended."""
+"""Messages of a shell that runs a script about children that a signal ended."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _SIGINT, _SIGPIPE, _SIGTERM = 2, 13, 15
 
 
 def tell_killed(shell: Shell, signal: int, pid: int, text: str, *, foreground: bool) -> None:
-    """Tell that a signal ended a child, whose command is `text`; nothing about the signals that
-    users and pipes send.
+    """Report that a signal ended a child, whose command is `text`. SIGINT and SIGPIPE are not
+    reported.
     """
     if not shell.control.tells_signals or signal in (_SIGINT, _SIGPIPE):
         return
@@ -26,8 +26,8 @@ def tell_killed(shell: Shell, signal: int, pid: int, text: str, *, foreground: b
 
 
 def tell_jobs(shell: Shell) -> None:
-    """Tell of the background jobs that signals have ended since the last time, under `set -m` of
-    all; forget what has ended.
+    """Report the background jobs that signals ended since the last time, and under `set -m` all
+    that ended; then forget them.
     """
     table = shell.jobs
     current, previous = (

@@ -48,15 +48,16 @@ _ON = ("braceexpand", "hashall", "interactive_comments")
 """The options of `set -o` that are on in a shell that runs a script."""
 
 _SHOPT_ON = """
-checkwinsize cmdhist complete_fullquote extquote force_fignore globasciiranges globskipdots hostcomplete
-interactive_comments patsub_replacement progcomp promptvars sourcepath
+checkwinsize cmdhist complete_fullquote extquote force_fignore globasciiranges globskipdots
+hostcomplete interactive_comments patsub_replacement progcomp promptvars sourcepath
 """.split()
 _SHOPT_OFF = """
-autocd assoc_expand_once cdable_vars cdspell checkhash checkjobs compat31 compat32 compat40 compat41 compat42 compat43
-compat44 direxpand dirspell dotglob execfail expand_aliases extdebug extglob failglob globstar gnu_errfmt histappend
-histreedit histverify huponexit inherit_errexit lastpipe lithist localvar_inherit localvar_unset login_shell mailwarn
-no_empty_cmd_completion nocaseglob nocasematch noexpand_translation nullglob progcomp_alias restricted_shell
-shift_verbose varredir_close xpg_echo
+autocd assoc_expand_once cdable_vars cdspell checkhash checkjobs compat31 compat32 compat40
+compat41 compat42 compat43 compat44 direxpand dirspell dotglob execfail expand_aliases extdebug
+extglob failglob globstar gnu_errfmt histappend histreedit histverify huponexit inherit_errexit
+lastpipe lithist localvar_inherit localvar_unset login_shell mailwarn no_empty_cmd_completion
+nocaseglob nocasematch noexpand_translation nullglob progcomp_alias restricted_shell shift_verbose
+varredir_close xpg_echo
 """.split()
 SHOPT_DEFAULTS: Mapping[str, bool] = MappingProxyType(
     {**dict.fromkeys(_SHOPT_ON, True), **dict.fromkeys(_SHOPT_OFF, False)}
@@ -68,10 +69,8 @@ class Options:
     """All options of a shell; immutable.
 
     shopt                the options of `shopt`, by name
-    extglob              whether patterns may be extended: `shopt["extglob"]`, which the parser asks
-                         for often
-    errexit_is_default   whether errexit is on only because the sandbox runs script files so, not
-                         because a script asked
+    extglob              `shopt["extglob"]`, which the parser asks for often
+    errexit_is_default   whether errexit is on only because the sandbox sets it for script files
     """
 
     __slots__ = ("_without", "errexit_is_default", "extglob", "shopt", *_FLAGS)
@@ -132,19 +131,19 @@ class Options:
         return {name: getattr(self, name) for name in _FLAGS}
 
     def replace(self, *, errexit_is_default: bool | None = None, **flags: bool) -> Options:
-        """The same options but for some of `set -o`, named by attribute."""
+        """Return the options with some of `set -o` replaced, by attribute."""
         default = self.errexit_is_default if errexit_is_default is None else errexit_is_default
         return Options({**self.flags(), **flags}, self.shopt, errexit_is_default=default)
 
     def with_shopt(self, name: str, on: bool) -> Options:
-        """The same options but for one of `shopt`."""
+        """Return the options with one of `shopt` replaced."""
         return Options(
             self.flags(), {**self.shopt, name: on}, errexit_is_default=self.errexit_is_default
         )
 
     def without(self, flag: str) -> Options:
-        """The same options, but one of `set -o` off, named by attribute. Made once: each command
-        substitution asks.
+        """Return the options with one of `set -o` off, by attribute. The result is cached, since
+        each command substitution asks.
         """
         if not getattr(self, flag):
             return self
@@ -158,7 +157,7 @@ class Options:
         return bool(getattr(self, OPTIONS[name][1]))
 
     def letters(self) -> str:
-        """The letters of the options that are on, as `$-` begins."""
+        """Return the letters of the options that are on, as `$-` begins."""
         on = [
             letter for letter, attribute in OPTIONS.values() if letter and getattr(self, attribute)
         ]

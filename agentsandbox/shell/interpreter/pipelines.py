@@ -1,5 +1,21 @@
-"""Pipelines: stage after stage on the caller's stack; the reading side becomes a process only when
-somebody must wait.
+"""Pipelines: stage after stage on one stack; processes only where somebody must wait.
+
+A kernel runs the stages of a pipeline side by side. Most do not need that: in `seq 5 | sort` the
+first stage ends before the second has anything to do. So the stages run one after the other on the
+caller's stack, and each writes into a pipe that the next one reads:
+
+1. `_Run.run` makes the pipe and *defers* the rest of the pipeline: the scheduler knows how to start
+it as a process, but does not.
+2. The stage runs. If it ends before the pipe is full, the deferred rest is taken back (`undefer`)
+and runs right here, as the next turn of the loop.
+3. If the pipe gets full, the writer must wait for a reader. Only then does the scheduler start the
+rest as a process of its own (a greenlet), and the two take turns. `yes | head -n 1` ends as it does
+under a kernel: the reader goes, and the writer gets SIGPIPE (`PipeClosed`).
+
+Each stage is a subshell (POSIX 2.12). A copy of the shell costs more than most stages, so a command
+that changes nothing in the shell runs in place (`harmless_name`, `leaves_no_trace`): an external
+command that declares itself pure, or one of a few builtins, with words whose expansion has no
+effects. Traps, traces and `set -e` ask for the copy.
 """
 
 from __future__ import annotations
@@ -16,13 +32,13 @@ from agentsandbox.shell.interpreter.special_variables import PipelineStatus
 from agentsandbox.shell.interpreter.subshells import (
     announced,
     child_killed,
+    child_status,
     compile_stage,
     run_subshell,
-    run_traps,
     text_of,
 )
 from agentsandbox.shell.interpreter.substitutions import harmless_name, leaves_no_trace
-from agentsandbox.shell.interpreter.traps import before_command
+from agentsandbox.shell.interpreter.traps import before_command, run_pending_traps
 from agentsandbox.shell.syntax.nodes import (
     ArithmeticCommand,
     Command,
@@ -37,16 +53,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from agentsandbox.kernel.streams import Stream
-    from agentsandbox.shell.interpreter.shell import Shell
+    from agentsandbox.shell.interpreter.shell import Run, Shell
 
-    Run = Callable[[Shell], int]
 
 __all__: list[str] = []
 
 
 def _name_in_place(command: Command) -> str:
-    """Return the name of a stage that changes nothing in the shell, unless the command does; "" for
-    others.
+    """Return the name of a stage whose words and redirections change nothing in the shell; "" for
+    other stages.
     """
     name = harmless_name(command)
     for redirection in command.redirections if isinstance(command, SimpleCommand) and name else ():
@@ -56,7 +71,14 @@ def _name_in_place(command: Command) -> str:
 
 
 class _Run:
-    """One run of a pipeline."""
+    """One run of a pipeline.
+
+    stages     closures that run a stage in this shell
+    children   closures that run a stage as all that a subshell does
+    in_place   for each stage the name of its command if it may run without a subshell, else ""
+    fds        descriptors that the stages begin with
+    last       number of the last stage that `run` runs
+    """
 
     __slots__ = ("children", "fds", "in_place", "last", "node", "shell", "stages", "statuses")
 
@@ -78,8 +100,8 @@ class _Run:
         self.statuses = [0] * len(stages)
 
     def run_last_here(self) -> None:
-        """As `lastpipe` says: the stages before the last are a process, the last one runs in this
-        shell.
+        """Run the last stage in this shell, as `shopt -s lastpipe` asks, and the others as a
+        process.
         """
         shell, scheduler = self.shell, self.shell.machine.scheduler
         pipe = Pipe(scheduler)
@@ -103,7 +125,7 @@ class _Run:
         scheduler.wait(others)
 
     def run(self, first: int, source: Stream | None, *, started: bool) -> int:
-        """Run the stages from `first` on; `started` when this is a process of its own."""
+        """Run the stages from `first` on. `started` says that this is a process of its own."""
         shell = self.shell
         scheduler = shell.machine.scheduler
         number = first
@@ -134,7 +156,7 @@ class _Run:
             number, source = following, reader
 
     def _continuation(self, number: int, reader: PipeReader) -> Callable[[], int]:
-        """The stages from `number` on, as a process that reads from `reader`."""
+        """Return what runs the stages from `number` on, which read from `reader`."""
         return lambda: self.run(number, reader, started=True)
 
     def _stage(self, number: int, fds: dict[int, Stream], started: bool) -> int:
@@ -153,11 +175,7 @@ class _Run:
             except ExpansionError as error:  # it would have ended the stage's own shell, no more
                 shell.fds = saved
                 shell.report(error)
-                return (
-                    error.status
-                    if shell.invocation.source == "environment" and not shell.process.level
-                    else 1
-                )
+                return child_status(shell, error)
             finally:
                 shell.fds, specials.hashed, specials.last_argument = saved, hashed, last_argument
         try:
@@ -231,7 +249,7 @@ def _stages(node: Pipeline) -> Run:
                 child_killed(shell, node, line)
             shell.control.killed = None
         if shell.traps.pending:
-            run_traps(shell)
+            run_pending_traps(shell)
         if status and shell.check:
             if not shell.traps.active:
                 shell.specials.command_text = text_of(node.commands[-1])
@@ -242,7 +260,7 @@ def _stages(node: Pipeline) -> Run:
 
 
 def _not_found(name: str) -> Run:
-    """A stage that names a job: that counts only where a command stands alone."""
+    """Compile a stage that names a job (%1): only a command of its own can do that."""
 
     def run(shell: Shell) -> int:
         shell.complain(f"{name}: command not found")
@@ -252,17 +270,15 @@ def _not_found(name: str) -> Run:
 
 
 def _announce(shell: Shell, node: Pipeline) -> None:
-    """Run the DEBUG trap for the simple commands among the stages, in this shell, before any of
-    them starts.
-    """
+    """Run the DEBUG trap for each simple command among the stages, before any of them starts."""
     for command in node.commands:
         if isinstance(command, SimpleCommand):
             before_command(shell, text_of(command), node.line)
 
 
 def _negated(run: Run, *, stands_alone: bool) -> Run:
-    """The opposite of a status. What `stands_alone` fails on its own account, other commands only
-    by what is in them.
+    """Compile `! pipeline`. After a failure `set -e` looks away: for a command that `stands_alone`
+    always, for others only under errexit.
     """
 
     def run_negated(shell: Shell) -> int:
@@ -305,7 +321,7 @@ def _timed(run: Run, form: str) -> Run:
 
 
 def report(shell: Shell, form: str, real: float, user: float) -> None:
-    """What `time` prints."""
+    """Print what `time` measured, in the form of TIMEFORMAT or POSIX."""
     template = shell.variables.get("TIMEFORMAT")
     if form == "time -p":
         shell.show(f"real {real:.2f}\nuser {user:.2f}\nsys 0.00\n")

@@ -1,6 +1,4 @@
-"""Commands of the PATH: the sandbox's own tools, scripts by their shebang, and `sh`/`bash` as
-commands.
-"""
+"""Commands in PATH: the sandbox's own tools, scripts by their first line, `sh` and `bash`."""
 
 from __future__ import annotations
 
@@ -124,8 +122,8 @@ def run_file(shell: Shell, path: str, argv: Sequence[str], environment: Mapping[
 
 
 def _read_program(shell: Shell, path: str, full: str) -> bytes:
-    """What a file holds that may be executed. Raises `OSError`, and `CommandError` for what cannot
-    be executed.
+    """Return the content of an executable file. Raise `OSError`, or `CommandError` if it cannot be
+    executed.
     """
     fs = shell.fs
     info = fs.stat(full)
@@ -146,7 +144,7 @@ LONGEST_LIST = 2_097_152
 
 
 def _is_too_long(argv: Sequence[str], environment: Mapping[str, str]) -> bool:
-    """Whether the kernel would not start a program with these words and variables."""
+    """Whether these words and variables exceed what Linux passes to a program."""
     names, values, words = (
         sum(map(len, environment)),
         sum(map(len, environment.values())),
@@ -162,7 +160,7 @@ def _is_too_long(argv: Sequence[str], environment: Mapping[str, str]) -> bool:
 def _run_builtin_tool(
     shell: Shell, name: str, argv: Sequence[str], environment: Mapping[str, str]
 ) -> int:
-    """/usr/bin/[ and other files whose command is a builtin of the shell."""
+    """Run /usr/bin/[ and other files whose command is a builtin of the shell."""
     builtin = find_builtin(name)
     if builtin is None:
         raise CommandError(f"{argv[0]}: command not found", 127)
@@ -179,8 +177,9 @@ def context_for(
     stdout: ByteWriter,
     stderr: ByteWriter,
 ) -> CommandContext:
-    """What a command sees when this shell runs it."""
+    """Return the context of a command that this shell runs."""
     machine = shell.machine
+    children = _Children(shell, environment, stdin, stdout, stderr)
     return CommandContext(
         name,
         words,
@@ -191,8 +190,8 @@ def context_for(
         cwd=shell.cwd,
         env=environment,
         budget=machine.budget,
-        run=_Runner(shell, environment, stdin, stdout, stderr),
-        start=_Starter(shell, environment, stdin, stdout, stderr),
+        run=children.run,
+        start=children.start,
         host=machine.host,
         umask=shell.process.umask,
     )
@@ -201,26 +200,15 @@ def context_for(
 def _run_tool(
     shell: Shell, tool: Command, argv: Sequence[str], environment: Mapping[str, str]
 ) -> int:
-    if (
-        shell.policy is not None and argv[0] != tool.name
-    ):  # a path, a link, a copy, an entry of `hash`
+    if shell.policy is not None and argv[0] != tool.name:  # called by a path or a link
         refused = refusal_of(shell, [tool.name, *argv[1:]])
         if refused is not None:
             return refused
-    shell.budget.step(
-        1 + (sum(map(len, argv)) >> 3)
-    )  # what a tool does with a word may take as long as the word is
+    shell.budget.step(1 + (sum(map(len, argv)) >> 3))  # its work may grow with its words
     fds = shell.fds
     closed = Closed()
-    context = context_for(
-        shell,
-        argv[0],
-        argv[1:],
-        environment,
-        fds.get(0) or closed,
-        fds.get(1) or closed,
-        fds.get(2) or closed,
-    )
+    streams = fds.get(0) or closed, fds.get(1) or closed, fds.get(2) or closed
+    context = context_for(shell, argv[0], argv[1:], environment, *streams)
     process = shell.machine.scheduler.current
     table, process.descriptors = process.descriptors, fds
     try:
@@ -235,10 +223,8 @@ def _run_tool(
         process.descriptors = table
 
 
-class _Runner:
-    """`CommandContext.run`: another command with the caller's streams, environment and directory
-    unless it says others.
-    """
+class _Children:
+    """The commands that a command runs: with its streams, environment and directory by default."""
 
     __slots__ = ("environment", "shell", "stderr", "stdin", "stdout")
 
@@ -288,7 +274,7 @@ class _Runner:
         child.definitions = child.definitions.replace(functions={})
         return child
 
-    def __call__(
+    def run(
         self,
         words: Sequence[str],
         *,
@@ -299,6 +285,7 @@ class _Runner:
         cwd: str | None = None,
         ignoring: Collection[int] | None = None,
     ) -> int:
+        """Run a command and return its status."""
         child = self._prepare(stdin, stdout, stderr, env, cwd, ignoring)
         process = child.machine.scheduler.current
         handler = process.on_signal
@@ -311,13 +298,7 @@ class _Runner:
             process.on_signal = handler
             child.variables.owner = None
 
-
-class _Starter(_Runner):
-    """`CommandContext.start`: the same as a process of its own."""
-
-    __slots__ = ()
-
-    def __call__(  # type: ignore[override]
+    def start(
         self,
         words: Sequence[str],
         *,
@@ -328,6 +309,7 @@ class _Starter(_Runner):
         cwd: str | None = None,
         ignoring: Collection[int] | None = None,
     ) -> Process:
+        """Start a command as a process of its own."""
         child = self._prepare(stdin, stdout, stderr, env, cwd, ignoring)
         scheduler = child.machine.scheduler
         environment = self.environment if env is None else env
@@ -343,8 +325,8 @@ class _Starter(_Runner):
 
 
 def refusal_of(shell: Shell, argv: Sequence[str]) -> int | None:
-    """The status of a command that the shell's policy refuses, with the reason on stderr; None for
-    one it allows.
+    """Return the status of a command that the policy refuses, after reporting the reason; None if
+    it is allowed.
     """
     message = None if shell.policy is None else shell.policy(shell, argv, shell.line)
     if message is None:
@@ -354,9 +336,7 @@ def refusal_of(shell: Shell, argv: Sequence[str]) -> int | None:
 
 
 def _run_for_command(child: Shell, argv: list[str], environment: Mapping[str, str]) -> int:
-    """Run on behalf of a command: not found and not executable are worded as a command words
-    them.
-    """
+    """Run on behalf of a command, which words "not found" and "not executable" itself."""
     refused = refusal_of(child, argv)
     if refused is not None:
         return refused
@@ -382,7 +362,7 @@ def _run_script(
     argv: Sequence[str],
     environment: Mapping[str, str],
 ) -> int:
-    """A file that is not one of our commands: by its shebang, then by its extension, else as a
+    """Run a file that is none of our commands: by its first line, then by its extension, else as a
     shell script.
     """
     line = shebang_of(content)
@@ -407,8 +387,8 @@ def _run_interpreted(
     argv: Sequence[str],
     environment: Mapping[str, str],
 ) -> int:
-    """A script whose first line names what runs it. `env` and the shells are looked through where
-    nothing but a name stands there.
+    """Run a script whose first line names an interpreter. Shells run it directly, also through
+    `env`.
     """
     interpreter, argument = line
     try:
@@ -416,10 +396,8 @@ def _run_interpreted(
     except OSError as error:
         if error.errno == errno.ENOENT:
             return _no_interpreter(shell, shown, interpreter.rpartition("/")[2])
-        shell.write(
-            f"{shell.error_name}: {shown}: {interpreter}: bad interpreter: {os.strerror(error.errno or errno.EIO)}\n",
-            2,
-        )
+        reason = os.strerror(error.errno or errno.EIO)
+        shell.write(f"{shell.error_name}: {shown}: {interpreter}: bad interpreter: {reason}\n", 2)
         return 126
     if program == "env" and argument in SHELL_NAMES and locate(shell, argument) is not None:
         program, argument = argument, ""
@@ -465,7 +443,7 @@ def _run_shell_script(
 
 
 def _program_at(shell: Shell, path: str) -> str:
-    """The command that a path leads to, "" for another file that can be executed."""
+    """Return the name of our command at a path, "" for another executable file."""
     full = shell.path(path)
     info = shell.fs.stat(full)
     if not (stat_module.S_ISREG(info.mode) and info.mode & 0o111 and shell.fs.access(full, 1)):
@@ -474,7 +452,7 @@ def _program_at(shell: Shell, path: str) -> str:
 
 
 def _no_interpreter(shell: Shell, shown: str, name: str) -> int:
-    """A script for a language that the sandbox has not."""
+    """Report a script for a language that the sandbox does not have."""
     shell.complain(f"{shown}: cannot execute: required file not found")
     _hint_at(shell, name)
     return 127

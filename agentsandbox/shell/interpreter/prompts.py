@@ -31,7 +31,7 @@ _COST = 8
 
 
 def expand_prompt(shell: ShellParts, text: str) -> str:
-    """The text with its prompt escapes, then expanded as inside double quotes."""
+    """Expand the prompt escapes of a text, then the rest as inside double quotes."""
     budget = shell.budget
     size = len(text)
 

@@ -1,7 +1,21 @@
 """Redirections: what a command's descriptors refer to while it runs.
 
-A table of descriptors is never changed, only replaced, so a subshell shares its parent's at no
-cost. Whoever opened a stream gives it back.
+A table maps descriptors to streams (`Shell.fds`). A table is never changed, only replaced, so a
+subshell shares its parent's at no cost, and undoing the redirections of a command is assigning the
+old table.
+
+Each redirection compiles to a closure `apply(shell, table, opened)`, which changes a *copy* of the
+table and appends to `opened` each stream that it opened or duplicated. They are applied from left
+to right, so `2>&1 >file` and `>file 2>&1` differ as they must. If one fails, the streams opened so
+far are released, and the message goes where the redirections before it have sent standard error.
+
+Streams count their references. Who opens or duplicates one must release it: the command at its end
+(`release_all`), or the shell, if the redirection outlives the command. That is so for `exec`
+(`Descriptors.keep`) and for {name}>file, whose streams become `Descriptors.owned`; `restored`
+leaves them in the table.
+
+Here-documents and here-strings are expanded when they are applied; a large one is held on the
+budget for as long as a descriptor refers to it.
 """
 
 from __future__ import annotations
@@ -30,19 +44,19 @@ if TYPE_CHECKING:
 
     from agentsandbox.kernel.accounts import Scale
     from agentsandbox.kernel.fs.base import FileSystem, Mode
-    from agentsandbox.shell.interpreter.shell import Shell
+    from agentsandbox.shell.interpreter.shell import Run, Shell
 
-    Run = Callable[[Shell], int]
     Table = dict[int, Stream]
     Apply = Callable[[Shell, Table, list[Stream]], None]
 
 _MODES: dict[str, tuple[Mode, int]] = {
-    "<": ("r", 0), ">": ("w", 1), ">|": ("w", 1), ">>": ("a", 1), "<>": ("r+", 0), "&>": ("w", 1), "&>>": ("a", 1), ">&": ("w", 1),
+    "<": ("r", 0), ">": ("w", 1), ">|": ("w", 1), ">>": ("a", 1),
+    "<>": ("r+", 0), "&>": ("w", 1), "&>>": ("a", 1), ">&": ("w", 1),
 }  # fmt: skip
 
 
 class Directory(Stream):
-    """A directory that was opened for reading: only its reading fails."""
+    """A directory opened for reading: opening it succeeds, reading from it fails."""
 
     __slots__ = ()
 
@@ -58,8 +72,8 @@ class RedirectionError(Exception):
 
 
 class _TargetError(RedirectionError):
-    """What is wrong with the word behind the operator, in whose place the variable of {variable}>
-    is named.
+    """A fault of the word behind the operator. With {variable}> the message names the variable
+    instead.
     """
 
     def __init__(self, target: str, problem: str) -> None:
@@ -128,8 +142,9 @@ def _open_device(shell: Shell, name: str, operator: str) -> Stream | None:
 def compile_redirections(
     nodes: tuple[Redirection, ...],
 ) -> Callable[[Shell], tuple[Table, list[Stream]]]:
-    """Makes the new table of descriptors and the streams to give back afterwards;
-    `RedirectionError` when one fails.
+    """Compile redirections to a closure that returns the new table and the streams to release.
+
+    The closure reports an error and raises `RedirectionError`.
     """
     steps = [_compile(node) for node in nodes]
 
@@ -163,15 +178,15 @@ def compile_redirections(
 
 
 def _tell(shell: Shell, message: str, table: Table) -> None:
-    """Report a redirection that failed where the ones before it have sent standard error."""
+    """Report a failed redirection on the standard error of the table so far."""
     saved, shell.fds = shell.fds, table
     shell.complain(message)
     shell.fds = saved
 
 
 def restored(shell: Shell, table: Table, saved: Table) -> Table:
-    """The descriptors after a command with redirections: as they were, but for those of `exec` and
-    of {name}> in it.
+    """Return the descriptors after a command: as before, plus those that `exec` and {name}> opened
+    in it.
     """
     if shell.descriptors.owned:
         owned = shell.descriptors.owned.items()
@@ -238,7 +253,7 @@ def _target(node: Redirection) -> Callable[[Shell], str]:
 
 
 def _place(node: Redirection, default: int) -> Callable[[Shell, Table, Stream], None]:
-    """Puts a stream where the redirection says: [n], {variable} or the default."""
+    """Compile where a redirection puts its stream: [n], {variable} or the default."""
     if node.variable is not None:
         variable = node.variable
 
@@ -264,7 +279,7 @@ def _place(node: Redirection, default: int) -> Callable[[Shell, Table, Stream], 
 
 
 def _hold(shell: Shell, variable: str, number: str) -> None:
-    """Give the variable of {name}> or {name[subscript]}> the number of the descriptor."""
+    """Assign the number of the descriptor to the variable of {name}> or {name[subscript]}>."""
     name, bracket, subscript = variable.partition("[")
     try:
         if bracket:
@@ -286,7 +301,7 @@ def _held(shell: Shell, variable: str) -> str | None:
 
 
 def _opened(shell: Shell, name: str, operator: str, opened: list[Stream]) -> Stream:
-    """The file, which is among those to give back; the error names it as the script did."""
+    """Open a file, to be released later; errors name it as the script did."""
     try:
         stream = open_file(shell, name, operator)
     except OSError as error:
@@ -319,7 +334,7 @@ def _both(node: Redirection) -> Apply:
 
 
 def _duplicate(node: Redirection) -> Apply:
-    """n>&m, n>&-, n>&m-, and >&file for both streams."""
+    """Compile n>&m, n>&-, n>&m-, and >&file for both streams."""
     operator = node.operator
     word = node.target
     assert not isinstance(word, HereDocument)
@@ -351,10 +366,8 @@ def _duplicate(node: Redirection) -> Apply:
                     digits if source.removesuffix("-").isdigit() and source.isascii() else source
                 )
                 if node.variable is not None:
-                    shell.write(
-                        f"{shell.error_name}: redirection error: cannot duplicate fd: Bad file descriptor\n",
-                        2,
-                    )
+                    problem = "redirection error: cannot duplicate fd: Bad file descriptor"
+                    shell.write(f"{shell.error_name}: {problem}\n", 2)
                 raise RedirectionError(f"{shown}: Bad file descriptor")
             stream.acquire()
             opened.append(stream)
@@ -372,7 +385,7 @@ def _duplicate(node: Redirection) -> Apply:
 
 
 class _LargeDocument(BytesReader):
-    """A here-document that counts for as long as a descriptor anywhere refers to it."""
+    """A here-document that is held on the budget for as long as a descriptor refers to it."""
 
     __slots__ = ("_held",)
 
@@ -381,7 +394,7 @@ class _LargeDocument(BytesReader):
         self._held = shell.budget.hold(len(data))
 
     def weigh(self, scale: Scale) -> None:
-        """Nothing: it is held already."""
+        """Add nothing to the scale: the document is held already."""
 
 
 def _document(shell: Shell, data: bytes) -> BytesReader:
@@ -400,7 +413,7 @@ def _here_document(node: Redirection, document: HereDocument) -> Apply:
 
     def apply(shell: Shell, table: Table, opened: list[Stream]) -> None:
         stream = _document(shell, encode(text(shell)))
-        if is_unreadable:  # which has been told
+        if is_unreadable:  # the error has been reported
             raise ExpansionError("", fatal=False)
         opened.append(stream)
         place(shell, table, stream)
@@ -422,7 +435,7 @@ def _here_string(node: Redirection) -> Apply:
 
 
 def redirected(nodes: tuple[Redirection, ...], run: Run) -> Run:
-    """A compound command with its redirections around it."""
+    """Compile a compound command with its redirections around it."""
     if not nodes:
         return run
     apply = compile_redirections(nodes)
@@ -458,8 +471,8 @@ def redirected(nodes: tuple[Redirection, ...], run: Run) -> Run:
 
 
 def finish_process_substitutions(shell: Shell, mark: int) -> None:
-    """Close our ends of the pipes of a command that has ended, and wait for processes that it wrote
-    to.
+    """Close our ends of the pipes of a command that has ended, and wait for the processes that it
+    wrote to.
     """
     opened = shell.descriptors.process_files
     shell.descriptors.process_files, finished = opened[:mark], opened[mark:]
@@ -472,7 +485,7 @@ def finish_process_substitutions(shell: Shell, mark: int) -> None:
 
 
 def finishing(run: Run, words: Iterable[Word]) -> Run:
-    """A command that itself closes the process substitutions of its words."""
+    """Compile a command so that it closes the process substitutions of its words."""
     if not any("<(" in word.source or ">(" in word.source for word in words):
         return run
 

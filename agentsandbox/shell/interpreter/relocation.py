@@ -17,6 +17,7 @@ from agentsandbox.shell.syntax.nodes import (
     SimpleCommand,
     Unreadable,
 )
+from agentsandbox.shell.syntax.parser import Parser
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def relocate(node: SimpleCommand) -> SimpleCommand:
-    """The command with the lines of its substitutions counted as bash does."""
+    """Return the command with the lines of its substitutions counted as bash does."""
     sources = [word.source for word in (*node.assignments, *node.words)]
     sources += [
         redirection.target.body.source
@@ -53,7 +54,6 @@ def _moved(value: Any, line: int) -> Any:
     if isinstance(value, (CommandSubstitution, ProcessSubstitution)):
         if value.body is None or isinstance(value.body, Unreadable):
             return value
-        from agentsandbox.shell.syntax.parser import Parser
         from agentsandbox.shell.syntax.printer import print_command
 
         commands = value.body.commands if isinstance(value.body, CommandList) else (value.body,)

@@ -1,6 +1,4 @@
-"""Scripts: files and texts run by a shell of their own (`sh FILE`, `bash -c`, ./x.sh), and the loop
-over their commands.
-"""
+"""Scripts: files and texts run by a shell of their own (`sh FILE`, `bash -c`, ./x.sh)."""
 
 from __future__ import annotations
 
@@ -25,13 +23,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    Run = Callable[[Shell], int]
+    from agentsandbox.shell.interpreter.shell import Run
 
 
 def child_shell(shell: Shell, environment: Mapping[str, str], name: str) -> Shell:
-    """A shell that starts afresh, as a new process of `bash` does: it has the environment, nothing
-    else.
-    """
+    """Return a shell as a new process of `bash` has it: with the environment and nothing else."""
     child = Shell(shell.machine, environment, shell.cwd, shell.fds, name)
     child.policy = shell.policy
     child.process.umask = shell.process.umask
@@ -47,7 +43,7 @@ def child_shell(shell: Shell, environment: Mapping[str, str], name: str) -> Shel
 
 
 def expand_escapes(shell: Shell) -> None:
-    """What is called as `sh` echoes as Debian's does: with escapes."""
+    """Make `echo` expand escapes, as Debian's `sh` does."""
     shell.options = shell.options.with_shopt("xpg_echo", True)
 
 
@@ -89,7 +85,9 @@ def run_script_text(
 
 
 def _run_script_commands(shell: Shell, text: str) -> int:
-    """All of a script file. One that stops at an error only because files do so here tells why."""
+    """Run a script file. If it stops at an error only because the sandbox sets errexit for files,
+    say so.
+    """
     try:
         return run_commands(shell, text, main=True)
     except Stopped as end:
@@ -137,29 +135,14 @@ def _set_letters(shell: Shell, letters: str, on: bool = True) -> None:
                 shell.set_option(name, on)
 
 
-class _Invocation:
-    """The command line of `bash` or `sh`, parsed."""
-
-    __slots__ = ("arguments", "command", "lists", "options", "read_input", "shopts", "text")
-
-    def __init__(self) -> None:
-        self.options: list[tuple[str, bool]] = []
-        self.shopts: list[tuple[str, bool]] = []
-        self.command = False
-        self.lists = False
-        """Whether `-o` stands alone, which shows the options."""
-        self.read_input = False
-        self.arguments: list[str] = []
-
-
 _LONG_OPTIONS = (
-    "debug debugger dump-po-strings dump-strings help init-file login noediting noprofile norc posix pretty-print rcfile restricted "
-    "verbose version"
+    "debug debugger dump-po-strings dump-strings help init-file login noediting noprofile norc"
+    " posix pretty-print rcfile restricted verbose version"
 ).split()
 
 
 def _usage(name: str) -> str:
-    """What follows the message about an option that is none."""
+    """Return the usage that follows the message about an unknown option."""
     lines = [
         f"Usage:\t{name} [GNU long option] [option] ...",
         f"\t{name} [GNU long option] [option] script-file ...",
@@ -179,228 +162,211 @@ _IGNORED_LONG = frozenset(
 )
 
 
-def _parse_invocation(name: str, words: Sequence[str]) -> _Invocation:
-    parsed = _Invocation()
-    position = 0
-    only_long = True
-    while position < len(words):
-        word = words[position]
-        if word in ("--", "-"):
-            position += 1
-            break
-        if only_long and word[0] == "-" and word[1:] in _LONG_OPTIONS:  # one dash will do
-            word = f"-{word}"
-        if word.startswith("--"):
-            if word == "--posix":
-                parsed.options.append(("posix", True))
-            elif word == "--verbose":
-                parsed.options.append(("verbose", True))
-            elif word in ("--rcfile", "--init-file"):
+class _CommandLine:
+    """A command line of `bash` or `sh`.
+
+    options      options of `set -o` with their values, and `shopts` those of `shopt`
+    command      whether -c was given
+    lists        whether -o had no argument, which prints the options
+    read_input   whether -s was given
+    arguments    the other words
+    """
+
+    def __init__(self, name: str, words: Sequence[str], environment: Mapping[str, str]) -> None:
+        self.name = name
+        self.environment = environment
+        self.options: list[tuple[str, bool]] = []
+        self.shopts: list[tuple[str, bool]] = []
+        self.command = self.lists = self.read_input = False
+        self.arguments = self._parse(words)
+
+    @property
+    def base_name(self) -> str:
+        """The name without its directory: "sh", "bash" and so on."""
+        return self.name.rpartition("/")[2]
+
+    def _parse(self, words: Sequence[str]) -> list[str]:
+        """Read the options; return the words behind them."""
+        position = 0
+        only_long = True
+        while position < len(words):
+            word = words[position]
+            if word in ("--", "-"):
                 position += 1
-            elif word not in _IGNORED_LONG:
-                raise CommandError(f"{word}: invalid option", 2)
-            position += 1
-            continue
-        if len(word) < 2 or word[0] not in "-+":
-            break
-        only_long = False
-        on = word[0] == "-"
-        position += 1
-        for letter in word[1:]:
-            if letter == "c":
-                parsed.command = True
-            elif letter == "s" and on:
-                parsed.read_input = True
-            elif letter in "il":
+                break
+            if only_long and word[0] == "-" and word[1:] in _LONG_OPTIONS:  # one dash will do
+                word = f"-{word}"
+            if word.startswith("--"):
+                if word == "--posix":
+                    self.options.append(("posix", True))
+                elif word == "--verbose":
+                    self.options.append(("verbose", True))
+                elif word in ("--rcfile", "--init-file"):
+                    position += 1
+                elif word not in _IGNORED_LONG:
+                    raise CommandError(f"{word}: invalid option", 2)
+                position += 1
                 continue
-            elif letter == "o" and position >= len(words):
-                parsed.lists = True
-            elif letter in "oO":
-                if position >= len(words):
-                    raise CommandError(f"-{letter}: option requires an argument", 2)
-                chosen = words[position]
-                if letter == "o" and chosen not in OPTIONS:
-                    raise CommandError(f"line 0: bash: {chosen}: invalid option name", 2)
-                if letter == "O" and chosen not in SHOPT_DEFAULTS:
-                    raise CommandError(f"line 0: {chosen}: invalid shell option name", 2)
-                (parsed.options if letter == "o" else parsed.shopts).append((chosen, on))
-                position += 1
+            if len(word) < 2 or word[0] not in "-+":
+                break
+            only_long = False
+            on = word[0] == "-"
+            position += 1
+            for letter in word[1:]:
+                if letter == "c":
+                    self.command = True
+                elif letter == "s" and on:
+                    self.read_input = True
+                elif letter in "il":
+                    continue
+                elif letter == "o" and position >= len(words):
+                    self.lists = True
+                elif letter in "oO":
+                    if position >= len(words):
+                        raise CommandError(f"-{letter}: option requires an argument", 2)
+                    chosen = words[position]
+                    if letter == "o" and chosen not in OPTIONS:
+                        raise CommandError(f"line 0: bash: {chosen}: invalid option name", 2)
+                    if letter == "O" and chosen not in SHOPT_DEFAULTS:
+                        raise CommandError(f"line 0: {chosen}: invalid shell option name", 2)
+                    (self.options if letter == "o" else self.shopts).append((chosen, on))
+                    position += 1
+                else:
+                    option = next(
+                        (full for full, (short, _) in OPTIONS.items() if short == letter), None
+                    )
+                    if option is None:
+                        raise CommandError(f"{word[0]}{letter}: invalid option", 2)
+                    self.options.append((option, on))
+        return list(words[position:])
+
+    def prepare(self, child: Shell) -> None:
+        """Give a new shell the options."""
+        if self.base_name in POSIX_SHELLS:
+            expand_escapes(child)
+        for option, on in self.options:
+            child.set_option(option, on)
+        for option, on in self.shopts:
+            child.options = child.options.with_shopt(option, on)
+        child.update_flags()
+        if self.lists:
+            show_options = find_builtin("set")
+            assert show_options is not None
+            show_options.call(child, ["set", "-o"])
+
+    def run_text(self, shell: Shell) -> int:
+        """Run the text of -c."""
+        if not self.arguments:
+            shell.write(f"{self.name}: -c: option requires an argument\n", 2)
+            return 2
+        text, *rest = self.arguments
+        called = rest[0] if rest else self.name
+        child = child_shell(shell, self.environment, called)
+        child.invocation = Invocation(called, called, arguments=tuple(rest[1:]))
+        child.stack.positional = rest[1:]
+        child.values["BASH_EXECUTION_STRING"] = text
+        self.prepare(child)
+        return run_child(shell, child, lambda inner: run_commands(inner, text, origin="-c: "))
+
+    def run_file(self, shell: Shell) -> int:
+        """Run a script file, which may be a descriptor or a device."""
+        shown = file = self.arguments[0]
+        fs = shell.fs
+        errexit = False
+        try:
+            path = shell.path(file)
+            if path.startswith("/dev/"):
+                stream = open_file(shell, path, "<")
+                try:
+                    content = stream.read()
+                finally:
+                    stream.release()
             else:
-                option = next(
-                    (full for full, (short, _) in OPTIONS.items() if short == letter), None
-                )
-                if option is None:
-                    raise CommandError(f"{word[0]}{letter}: invalid option", 2)
-                parsed.options.append((option, on))
-    parsed.arguments = list(words[position:])
-    del name
-    return parsed
+                is_posix = self.base_name in POSIX_SHELLS
+                if not fs.exists(path) and "/" not in file and not is_posix:
+                    shown = find_on_path(shell, file, shell.variables.get("PATH")) or file
+                    path = shell.path(shown)
+                if fs.is_dir(path):
+                    shell.write(f"{file}: {file}: Is a directory\n", 2)
+                    return 126
+                content = fs.read_bytes(path)
+                if is_binary(content):
+                    shell.write(f"{shown}: {shown}: cannot execute binary file\n", 2)
+                    return 126
+                content = content.replace(b"\0", b"")
+                errexit = self.base_name == "sh" and shell.machine.script_errexit
+        except OSError as error:
+            return self._not_opened(shell, file, error)
+        return run_script_text(
+            shell,
+            decode(content),
+            file,
+            self.arguments[1:],
+            self.environment,
+            full_path=path,
+            errexit=errexit,
+            prepare=self.prepare,
+        )
+
+    def _not_opened(self, shell: Shell, file: str, error: OSError) -> int:
+        """Report a script that cannot be read, in the words of the shell; return the status."""
+        is_missing = error.errno == errno.ENOENT
+        if self.base_name == "dash" and is_missing:
+            shell.write(f"{self.name}: 0: cannot open {file}: No such file\n", 2)
+            return 2
+        reason = os.strerror(error.errno or 5)
+        if self.base_name == "sh" and is_missing:
+            reason = "No such file"
+        shell.write(f"{self.name}: {file}: {reason}\n", 2)
+        hint = skill_hint(shell, file) if is_missing else None
+        if hint:
+            shell.write(f"{hint}\n", 2)
+        if ("errexit", True) in self.options:
+            return 1
+        return 127 if is_missing else 126
+
+    def run_input(self, shell: Shell) -> int:
+        """Run commands from standard input, line by line because the commands may read from it."""
+        stream = shell.fds.get(0)
+        child = child_shell(shell, self.environment, self.name)
+        child.invocation = Invocation(self.name, self.name, "main", tuple(self.arguments))
+        child.stack.positional = self.arguments
+        self.prepare(child)
+        if stream is None or getattr(stream, "is_empty_terminal", False):
+            if self.name == "sh" and not self.read_input:
+                shell.write("sh: missing script path\n", 2)
+                return 2
+            return 0
+        return run_child(shell, child, _run_stream)
 
 
 def run_shell_command(shell: Shell, argv: Sequence[str], environment: Mapping[str, str]) -> int:
-    """`sh` and `bash` as commands: -c TEXT, FILE, -s or standard input."""
-    name = argv[0]
-    is_posix = name.rpartition("/")[2] in POSIX_SHELLS
-    words = argv[1:]
+    """Run `sh` or `bash` as a command: -c TEXT, FILE, -s or standard input."""
+    name, *words = argv
     if "--version" in words[:1]:
         shell.write("GNU bash, version 5.2.15(1)-release (x86_64-pc-linux-gnu)\n")
         return 0
     if "--help" in words[:1]:
         shell.write(
-            f"Usage: {name} [-abefhkmnptuvxBCEHPT] [-o option] [-O option] [-c command | -s | file] [argument ...]\n"
+            f"Usage: {name} [-abefhkmnptuvxBCEHPT] [-o option] [-O option]"
+            " [-c command | -s | file] [argument ...]\n"
         )
         return 0
     try:
-        parsed = _parse_invocation(name, words)
+        line = _CommandLine(name, words, environment)
     except CommandError as error:
         usage = _usage(name) if error.message.endswith(": invalid option") else ""
         shell.fds[2].write(encode(f"{name}: {error.message}\n{usage}"))
         return error.status
-
-    def prepare(child: Shell) -> None:
-        if is_posix:
-            expand_escapes(child)
-        for option, on in parsed.options:
-            child.set_option(option, on)
-        for option, on in parsed.shopts:
-            if option in child.options.shopt:
-                child.options = child.options.with_shopt(option, on)
-        child.update_flags()
-        if parsed.lists:
-            show_options = find_builtin("set")
-            assert show_options is not None
-            show_options.call(child, ["set", "-o"])
-
-    if parsed.command:
-        return _run_command_string(shell, name, parsed, environment, prepare)
-    if parsed.arguments and not parsed.read_input:
-        return _run_script_file(shell, name, parsed, environment, prepare)
-    return _run_input(shell, name, parsed, environment, prepare)
-
-
-def _run_command_string(
-    shell: Shell,
-    name: str,
-    parsed: _Invocation,
-    environment: Mapping[str, str],
-    prepare: Callable[[Shell], None],
-) -> int:
-    if not parsed.arguments:
-        shell.write(f"{name}: -c: option requires an argument\n", 2)
-        return 2
-    text, *rest = parsed.arguments
-    called = rest[0] if rest else name
-    child = child_shell(shell, environment, called)
-    child.invocation = Invocation(called, called, arguments=tuple(rest[1:]))
-    child.stack.positional = rest[1:]
-    child.values["BASH_EXECUTION_STRING"] = text
-    prepare(child)
-    return run_child(shell, child, lambda inner: run_commands(inner, text, origin="-c: "))
-
-
-def _run_script_file(
-    shell: Shell,
-    name: str,
-    parsed: _Invocation,
-    environment: Mapping[str, str],
-    prepare: Callable[[Shell], None],
-) -> int:
-    file, *arguments = parsed.arguments
-    fs = shell.fs
-    try:
-        path = shell.path(file)
-        if path.startswith("/dev/"):
-            return _run_device(shell, path, file, arguments, environment, prepare)
-        shown = file
-        if not fs.exists(path) and "/" not in file and name.rpartition("/")[2] not in POSIX_SHELLS:
-            shown = find_on_path(shell, file, shell.variables.get("PATH")) or file
-            path = shell.path(shown)
-        if fs.is_dir(path):
-            shell.write(f"{file}: {file}: Is a directory\n", 2)
-            return 126
-        content = fs.read_bytes(path)
-    except OSError as error:
-        called = name.rpartition("/")[2]
-        if called == "dash" and error.errno == errno.ENOENT:
-            shell.write(f"{name}: 0: cannot open {file}: No such file\n", 2)
-            return 2
-        message = (
-            "No such file"
-            if called == "sh" and error.errno == errno.ENOENT
-            else os.strerror(error.errno or 5)
-        )
-        shell.write(f"{name}: {file}: {message}\n", 2)
-        _hint(shell, file, error)
-        if ("errexit", True) in parsed.options:
-            return 1
-        return 127 if error.errno == errno.ENOENT else 126
-    if is_binary(content):
-        shell.write(f"{shown}: {shown}: cannot execute binary file\n", 2)
-        return 126
-    content = content.replace(b"\0", b"")
-    errexit = name.rpartition("/")[2] == "sh" and shell.machine.script_errexit
-    return run_script_text(
-        shell,
-        decode(content),
-        file,
-        arguments,
-        environment,
-        full_path=path,
-        errexit=errexit,
-        prepare=prepare,
-    )
-
-
-def _run_device(
-    shell: Shell,
-    path: str,
-    file: str,
-    arguments: list[str],
-    environment: Mapping[str, str],
-    prepare: Callable[[Shell], None],
-) -> int:
-    """A script from a descriptor or a device."""
-    stream = open_file(shell, path, "<")
-    try:
-        content = stream.read()
-    finally:
-        stream.release()
-    return run_script_text(
-        shell, decode(content), file, arguments, environment, full_path=path, prepare=prepare
-    )
-
-
-def _hint(shell: Shell, file: str, error: OSError) -> None:
-    hint = skill_hint(shell, file) if error.errno == 2 else None
-    if hint:
-        shell.write(f"{hint}\n", 2)
-
-
-def _run_input(
-    shell: Shell,
-    name: str,
-    parsed: _Invocation,
-    environment: Mapping[str, str],
-    prepare: Callable[[Shell], None],
-) -> int:
-    """Commands from standard input, read as they are needed so that they share it with the
-    script.
-    """
-    stream = shell.fds.get(0)
-    child = child_shell(shell, environment, name)
-    child.invocation = Invocation(name, name, "main", tuple(parsed.arguments))
-    child.stack.positional = parsed.arguments
-    prepare(child)
-    if stream is None or getattr(stream, "is_empty_terminal", False):
-        if name == "sh" and not parsed.read_input:
-            shell.write("sh: missing script path\n", 2)
-            return 2
-        return 0
-    return run_child(shell, child, _run_stream)
+    if line.command:
+        return line.run_text(shell)
+    if line.arguments and not line.read_input:
+        return line.run_file(shell)
+    return line.run_input(shell)
 
 
 def _run_stream(shell: Shell) -> int:
-    """Run commands line by line from standard input, whatever that is meanwhile."""
+    """Run commands from standard input, which they may replace."""
     pending = ""
     line = 1
     status = 0
@@ -409,10 +375,8 @@ def _run_stream(shell: Shell) -> int:
         try:
             data = stream.readline() if stream is not None else b""
         except OSError as error:
-            shell.write(
-                f"{shell.invocation.called}: error reading input file: {os.strerror(error.errno or errno.EIO)}\n",
-                2,
-            )
+            reason = os.strerror(error.errno or errno.EIO)
+            shell.write(f"{shell.invocation.called}: error reading input file: {reason}\n", 2)
             return 2
         if not data:
             break
@@ -434,8 +398,8 @@ def _run_stream(shell: Shell) -> int:
 
 
 def _is_complete(shell: Shell, text: str) -> bool | None:
-    """Whether a text ends where a command ends, so that it can run before more is read: None if
-    not, False for an error in it.
+    """Whether a text ends at the end of a command and so can run now. None if more must be read,
+    False for an error in it.
     """
     if text.endswith("\\\n"):
         return None

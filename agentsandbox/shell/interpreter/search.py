@@ -12,9 +12,7 @@ DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
 def find_on_path(shell: Shell, name: str, path: str | None) -> str | None:
-    """The first file of that name in a directory of PATH that can be executed, else the first that
-    is there.
-    """
+    """Return the first executable file of that name in PATH, else the first file of that name."""
     fs = shell.fs
     found: str | None = None
     for directory in (DEFAULT_PATH if path is None else path).split(":"):
@@ -38,8 +36,8 @@ def find_on_path(shell: Shell, name: str, path: str | None) -> str | None:
 
 
 def locate(shell: Shell, name: str, path: str | None = None) -> str | None:
-    """The path of a command, remembered as `hash` shows it. `path` overrides PATH and is not
-    remembered.
+    """Return the path of a command, and remember it as `hash` shows. An explicit `path` replaces
+    PATH and is not remembered.
     """
     if "/" in name:
         return name
@@ -55,7 +53,7 @@ def locate(shell: Shell, name: str, path: str | None = None) -> str | None:
 
 
 def skill_hint(shell: Shell, path: str) -> str | None:
-    """Where the script is that a SKILL.md named relative to its own folder."""
+    """Return a hint for a script that a SKILL.md names relative to its own folder."""
     relative = path.removeprefix("./")
     if relative.startswith("/"):
         return None

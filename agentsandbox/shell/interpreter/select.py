@@ -16,11 +16,7 @@ from agentsandbox.shell.syntax.nodes import Select
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from agentsandbox.shell.interpreter.shell import Shell
-
-    Run = Callable[[Shell], int]
+    from agentsandbox.shell.interpreter.shell import Run, Shell
 
 
 @compiles(Select)
@@ -117,7 +113,7 @@ def _columns(shell: Shell) -> int:
 
 
 def _gap(at: int, to: int) -> str:
-    """What moves from one place of a column to its end: tabs where they reach."""
+    """Return the tabs and blanks from one column of a line to another."""
     gap = ""
     while at < to:
         if to // 8 > at // 8:
@@ -130,7 +126,7 @@ def _gap(at: int, to: int) -> str:
 
 
 def _menu(items: list[str], width: int) -> str:
-    """The items numbered, in columns when they fit as bash puts them."""
+    """Return the numbered items, in columns as bash arranges them."""
     digits = len(str(len(items)))
     longest = max(map(len, items)) + digits + 2
     column = longest + 2

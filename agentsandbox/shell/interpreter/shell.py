@@ -1,11 +1,11 @@
-"""A shell: what it is made of, and what words, commands and builtins ask of it."""
+"""A shell: its parts, how it is copied, and what words, commands and builtins ask of it."""
 
 from __future__ import annotations
 
 import os
 import posixpath
 
-from agentsandbox.errors import Exit
+from agentsandbox.errors import Exit, ShellSyntaxError
 from agentsandbox.kernel.streams import Stream, bytewise, encode
 from agentsandbox.shell.expansion.variables import EXPORT, UNSET, Variables, is_name
 from agentsandbox.shell.interpreter.jobs import JobTable
@@ -35,6 +35,8 @@ from agentsandbox.shell.interpreter.state import (
     Traps,
 )
 from agentsandbox.shell.interpreter.words import expand_index, expand_key, expand_quoted_text
+from agentsandbox.shell.syntax.nodes import FunctionDefinition
+from agentsandbox.shell.syntax.parser import parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,33 +49,36 @@ if TYPE_CHECKING:
     from agentsandbox.shell.interpreter.options import Options
 
     T = TypeVar("T")
+    Run = Callable[["Shell"], int]
     Policy = Callable[["Shell", Sequence[str], int], str | None]
 
 
 class Shell:
-    """One shell: the main one, a subshell, or a script's. Its parts and the kinds of slots are
-    explained in `state`.
+    """One shell: the main one, a subshell, or a script's. `state` explains its parts and the kinds
+    of slots.
 
-    machine       what all shells of the sandbox share; `fs` and `budget` are its own, for speed
-    policy        asked before each simple command: None allows it, a text denies it. What this
-                  shell starts is asked too
+    machine       everything that all shells of the sandbox share
+    fs, budget    those of the machine, for speed
+    policy        asked before each simple command here and in all that this shell starts: None
+                  allows it, a text denies it
     options       options of `set -o` and `shopt`; replaced, never changed
-    invocation    how it was started: $0, what errors begin with; replaced, never changed
-    variables     variables, attributes and scopes; `values` and `attributes` are its own, for speed
-    definitions   functions, aliases, hashed commands …
+    invocation    how it was started: $0, the beginning of messages; replaced, never changed
+    variables     variables, attributes and scopes
+    values        those of `variables`, for speed, as are `attributes`
+    definitions   functions, aliases and so on; replaced, never changed
     traps         traps and pending signals
     fds           the table of descriptors; replaced, never changed
-    descriptors   which of them this shell owns
-    stack         functions and files at work, positional parameters
+    descriptors   which of the descriptors this shell owns
+    stack         running functions and files, positional parameters
     control       loops, conditions and substitutions around the command
     process       pid, umask, resource limits
     jobs          background jobs
-    specials      RANDOM, SECONDS, OPTIND, $_ …
-    cwd           the working directory; `directories` are those below it on the stack of `pushd`
+    specials      RANDOM, SECONDS, OPTIND, $_ and so on
+    cwd           the working directory; `directories` are the others on the stack of `pushd`
     status        $?
     line          LINENO
-    check         whether a failure needs a look: errexit, or a trap for ERR
-    slow          whether each command needs one: xtrace, a DEBUG trap, a policy …
+    check         whether failures need a look: errexit, or a trap for ERR
+    slow          whether every command needs a look: xtrace, a DEBUG trap, a policy and so on
     """
 
     SLOTS: ClassVar[Mapping[str, str]] = {
@@ -139,7 +144,7 @@ class Shell:
         self.update_flags()
 
     def weigh(self, scale: Scale) -> None:
-        """Put all that this shell holds on the scale of the memory limit."""
+        """Put everything that this shell holds on the scale of the memory limit."""
         scale.add(self.values)
         for scope in self.variables.scopes:
             scale.add(scope)
@@ -197,24 +202,18 @@ class Shell:
             attributes[name] = known | flags if known else flags  # the same number in all shells
 
     def _next_level(self, text: str) -> str:
-        """SHLVL of a shell by the one it is given."""
+        """Return SHLVL of this shell, given the one in its environment."""
         digits = text.removeprefix("-")
         if not (digits.isdigit() and digits.isascii() and len(digits) < 10):
             return "1"
         level = int(text) + 1
         if level >= 1000:
-            self.write(
-                f"{self.invocation.name}: warning: shell level ({level}) too high, resetting to 1\n",
-                2,
-            )
+            problem = f"shell level ({level}) too high, resetting to 1"
+            self.write(f"{self.invocation.name}: warning: {problem}\n", 2)
             return "1"
         return str(max(level, 0))
 
     def _import_function(self, name: str, text: str) -> None:
-        from agentsandbox.errors import ShellSyntaxError
-        from agentsandbox.shell.syntax.nodes import FunctionDefinition
-        from agentsandbox.shell.syntax.parser import parse
-
         try:
             commands = parse(f"{name} {text}").commands
         except ShellSyntaxError:
@@ -237,10 +236,10 @@ class Shell:
     # copies
 
     def fork(self, *, subshell: bool = False) -> Shell:
-        """A copy: each part copies what is changed in place and shares what is replaced.
+        """Return a copy: each part copies what is changed in place and shares what is replaced.
 
-        It is exact, but for a subshell's, which is a process of its own (POSIX 2.12). Descriptors
-        are shared: what the copy opens with `exec` it owns alone.
+        The copy is exact, unless it is a subshell, which is a process of its own (POSIX 2.12). It
+        shares the descriptors, and owns only those that it opens itself with `exec`.
         """
         twin = Shell.__new__(Shell)
         twin.machine = self.machine
@@ -289,8 +288,8 @@ class Shell:
             self.update_flags()
 
     def _inherited_traps(self) -> dict[str, str]:
-        """The traps of a subshell: signals stay ignored, and options pass on what functions inherit
-        too.
+        """Return the traps of a subshell: ignored signals, and ERR, DEBUG and RETURN if functions
+        inherit them.
         """
         handlers, options = self.traps.handlers, self.options
         kept = self.traps.ignored()
@@ -301,7 +300,9 @@ class Shell:
         return kept
 
     def settle(self) -> None:
-        """Give RUNNING slots their first values: no command is at work. Background jobs go on."""
+        """Give the RUNNING slots their first values, for when no command runs. Background jobs
+        continue.
+        """
         self.variables.settle()
         self.traps.settle()
         self.descriptors.settle()
@@ -310,7 +311,7 @@ class Shell:
         self.line = 1
 
     def finish(self) -> None:
-        """Give back what `exec` opened in this shell."""
+        """Release the streams that `exec` opened in this shell."""
         owned, self.descriptors.owned = self.descriptors.owned, NONE_OWNED
         for stream in owned.values():
             stream.release()
@@ -318,7 +319,7 @@ class Shell:
     # options
 
     def update_flags(self) -> None:
-        """Recompute what compiled code looks at."""
+        """Compute `check` and `slow`, which compiled code reads."""
         options, handlers = self.options, self.traps.handlers
         self.check = options.errexit or "ERR" in handlers
         self.slow = (
@@ -336,12 +337,12 @@ class Shell:
         )
 
     def use_options(self, options: Options) -> None:
-        """Put other options in the place of those there are."""
+        """Replace the options."""
         self.options = options
         self.update_flags()
 
     def keep_options(self) -> None:
-        """`local -`: the options of `set -o` come back as they are now when the function ends."""
+        """`local -`: restore the present options of `set -o` when the function ends."""
         self.variables.scopes[-1]["-"] = (self.options.flags(), -1)
 
     def restore_options(self, flags: dict[str, bool]) -> None:
@@ -354,7 +355,7 @@ class Shell:
         return self.options.letters() + {"main": "s", "environment": "c"}.get(source, "")
 
     def set_option(self, name: str, on: bool) -> bool:
-        """Set an option of `set -o`; false if there is none of that name."""
+        """Set an option of `set -o`; return False if there is none of that name."""
         entry = OPTIONS.get(name)
         if entry is None:
             return False
@@ -374,7 +375,7 @@ class Shell:
         return True
 
     def without_globbing(self, expand: Callable[[], T]) -> T:
-        """The result of `expand()`, in which no word becomes the names of files."""
+        """Return the result of `expand()`, called without pathname expansion."""
         options = self.options
         self.options = options.replace(noglob=True)
         try:
@@ -385,16 +386,15 @@ class Shell:
     # words
 
     def arithmetic(self, text: str) -> int:
-        """The value of an arithmetic expression, whose expansions have been made."""
+        """Return the value of an arithmetic expression whose expansions have been made."""
         from agentsandbox.shell.expansion.arithmetic import evaluate_text
 
         return evaluate_text(self, text)
 
     def key(self, name: str, text: str, *, associative: bool = False) -> str:
-        """What is between the brackets of a name that a builtin was given as text, or that a name
-        reference holds.
+        """Expand a subscript that a builtin or a name reference got as text.
 
-        It is a word for an associative array, as in arithmetic for any other.
+        For an associative array it is a word, for other arrays arithmetic.
         """
         if not any(char in text for char in "$`\"'\\"):
             return text
@@ -403,13 +403,11 @@ class Shell:
         )
 
     def expand_text(self, text: str) -> str:
-        """A text expanded as inside double quotes: subscripts, PS4, here-documents built at run
-        time.
-        """
+        """Expand a text as inside double quotes: a subscript, or PS4."""
         return expand_quoted_text(self, text)
 
     def active_aliases(self) -> Mapping[str, str] | None:
-        """The aliases that the parser is to expand, None where it expands none."""
+        """Return the aliases that the parser expands; None if it expands none."""
         return self.definitions.aliases if self.options.shopt["expand_aliases"] else None
 
     def shell_pid(self) -> int:
@@ -425,7 +423,7 @@ class Shell:
         return sorted(self.definitions.functions)
 
     def home_of(self, user: str) -> str | None:
-        """The home directory of a user, of the shell's own for ""."""
+        """Return the home directory of a user, of the shell's own user for ""."""
         if user in ("", self.machine.user):
             return f"/home/{self.machine.user}"
         try:
@@ -439,7 +437,7 @@ class Shell:
         return None
 
     def directory(self, number: str) -> str | None:
-        """~N, ~+N, ~-N: an entry of the directory stack."""
+        """Return an entry of the directory stack: N, +N or -N of a tilde prefix."""
         stack = [self.cwd, *self.directories]
         index = int(number.lstrip("+-")) if len(number) < 9 else len(stack)
         if number.startswith("-"):
@@ -447,7 +445,7 @@ class Shell:
         return stack[index] if 0 <= index < len(stack) else None
 
     def prompt(self, text: str) -> str:
-        """A text with the escapes of prompts expanded."""
+        """Expand the escapes of prompts in a text."""
         from agentsandbox.shell.interpreter.prompts import expand_prompt
 
         return expand_prompt(self, text)
@@ -455,7 +453,7 @@ class Shell:
     # files
 
     def path(self, name: str) -> str:
-        """The absolute path that a name means here."""
+        """Return the absolute path of a name."""
         if name.startswith("/"):
             return name
         if not name:
@@ -463,9 +461,7 @@ class Shell:
         return f"{self.cwd}/{name}" if self.cwd != "/" else f"/{name}"
 
     def seen(self, text: str) -> str:
-        """The text as the locale sees it: in C every byte is a character, and those that are not
-        ASCII are not printable.
-        """
+        """Return a text as the locale sees it: in C each byte is a character."""
         return bytewise(text) if self.variables.bytewise else text
 
     # output
@@ -478,9 +474,7 @@ class Shell:
         stream.write(encode(text))
 
     def show(self, text: str, descriptor: int = 2) -> None:
-        """Write what is nobody's output, as menus and times: that it cannot be written counts for
-        nothing.
-        """
+        """Write text that is no command's output, such as menus and times; ignore errors."""
         try:
             self.write(text, descriptor)
         except OSError:
@@ -496,16 +490,16 @@ class Shell:
                 return
 
     def fault(self, message: str) -> None:
-        """Report an error of the shell itself: `set -e` ends with it, whatever the command stands
-        in.
+        """Report an error of the shell itself; under `set -e` it ends the shell, even in a
+        condition.
         """
         self.complain(message)
         if self.options.errexit:
             raise Exit(1)
 
     def report(self, error: ExpansionError) -> None:
-        """Report an error of an expansion at the place where it happened, unless that has been
-        done.
+        """Report an error of an expansion, with the place where it happened; do nothing if it has
+        been reported.
         """
         if not error.message:
             return
@@ -519,16 +513,16 @@ class Shell:
             raise Exit(1)
 
     def error_prefix(self, line: int | None = None) -> str:
-        """ "bash: line 3: " """
+        """Return the beginning of a message: "bash: line 3: "."""
         return f"{self.error_name}: line {self.line if line is None else line}: "
 
     @property
     def error_name(self) -> str:
-        """The name that errors begin with: of the file that is run, or of the shell."""
+        """The name at the beginning of messages: of the running file, or of the shell."""
         return self.stack.frames[-1].source if self.stack.frames else self.invocation.called
 
     def warn(self, message: str) -> None:
-        """As `complain`, for warnings."""
+        """Report a warning."""
         self.complain(f"warning: {message}")
 
     # directories
@@ -541,7 +535,7 @@ class Shell:
         self.variables.add("PWD", EXPORT)
 
     def logical_path(self, name: str) -> str:
-        """A path from here, "." and ".." resolved by text, as `cd` does without -P."""
+        """Return an absolute path with "." and ".." resolved by text, as `cd` does without -P."""
         joined = name if name.startswith("/") else posixpath.join(self.cwd, name)
         return posixpath.normpath(joined)
 

@@ -1,5 +1,23 @@
-"""Simple commands (POSIX 2.9.1): expansion, redirection, assignment, and the search for what a name
-means.
+"""Simple commands (POSIX 2.9.1): assignments, words and redirections.
+
+What runs them is chosen when the command is compiled, from the cheapest to the most general:
+
+1. No words: `assignment_only`.
+2. A builtin that scripts call all the time, in a plain form: a shortcut (`shortcuts`).
+3. A plain name and nothing but words: `_call` looks for a function of that name.
+4. All others, and the ones above when a trace, a trap or a policy needs a look (`shell.slow`):
+`_Command`, which follows POSIX step by step.
+
+`_Command.run` expands the words first, then makes the redirections, then the assignments, and then
+runs the fields (`run_words`): a function, a builtin, or a program in PATH, in this order.
+Afterwards it takes the redirections back, sets `$?` and handles a failure.
+
+Bash differs from POSIX in the details, and so does this module. The arguments of `declare` and its
+kin may be assignments, which are neither split nor globbed, and array literals among them are
+assigned while the other words are still being expanded. A redirection of a program is made in the
+child, so the variables that it assigns are lost, and an error in it ends only the child. If the
+words expand to nothing, the assignments last and the status is that of the last command
+substitution.
 """
 
 from __future__ import annotations
@@ -9,12 +27,21 @@ import re
 from agentsandbox.errors import CommandError
 from agentsandbox.shell.builtins import SPECIAL, find_builtin
 from agentsandbox.shell.expansion.errors import ExpansionError
+from agentsandbox.shell.expansion.variables import (
+    ARRAY,
+    ASSOCIATIVE,
+    CONVERTING,
+    EXPORT,
+    INTEGER,
+    READONLY,
+    NameReference,
+)
 from agentsandbox.shell.expansion.words import has_braces
 from agentsandbox.shell.interpreter.assignments import bind_assignment, bind_prefix
 from agentsandbox.shell.interpreter.dispatch import compiles
-from agentsandbox.shell.interpreter.failures import command_failed, expansion_failed
+from agentsandbox.shell.interpreter.failures import command_ended, expansion_failed
 from agentsandbox.shell.interpreter.functions import call_function, call_recorded
-from agentsandbox.shell.interpreter.programs import run_external
+from agentsandbox.shell.interpreter.programs import refusal_of, run_external
 from agentsandbox.shell.interpreter.redirections import (
     RedirectionError,
     compile_redirections,
@@ -23,8 +50,8 @@ from agentsandbox.shell.interpreter.redirections import (
     restored,
 )
 from agentsandbox.shell.interpreter.shortcuts import inline_command
-from agentsandbox.shell.interpreter.subshells import child_killed, text_of
-from agentsandbox.shell.interpreter.traps import before_command, run_pending_traps
+from agentsandbox.shell.interpreter.subshells import child_ended, child_killed, text_of
+from agentsandbox.shell.interpreter.traps import before_command
 from agentsandbox.shell.interpreter.words import WORDS
 from agentsandbox.shell.syntax.nodes import (
     ArrayLiteral,
@@ -36,16 +63,16 @@ from agentsandbox.shell.syntax.nodes import (
     SimpleCommand,
     Word,
 )
+from agentsandbox.shell.syntax.parser import parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from agentsandbox.kernel.streams import Stream
     from agentsandbox.shell.interpreter.assignments import Binder, BoundAssignment
-    from agentsandbox.shell.interpreter.shell import Shell
+    from agentsandbox.shell.interpreter.shell import Run, Shell
 
-    Run = Callable[[Shell], int]
     Table = dict[int, Stream]
     Redirect = Callable[[Shell], tuple[Table, list[Stream]]]
     ArgumentBinder = Callable[[Shell, bool], Iterable[BoundAssignment]]
@@ -66,12 +93,12 @@ def _simple(node: SimpleCommand) -> Run:
 
         node = relocate(node)
     if not node.words:
-        from agentsandbox.shell.interpreter.assignment_only import compile_wordless
+        from agentsandbox.shell.interpreter.assignment_only import compile_assignments
 
-        return compile_wordless(node)
+        return compile_assignments(node)
     for word in node.words:
         if "BASH_COMMAND" in word.source:
-            return _telling(node)
+            return _with_own_text(node)
     general = _when_needed(node)
     inlined = inline_command(node, general)
     if inlined is not None:
@@ -85,8 +112,8 @@ def _simple(node: SimpleCommand) -> Run:
     return _Command(node).run
 
 
-def _telling(node: SimpleCommand) -> Run:
-    """A command that looks at BASH_COMMAND, which outside traps is its own text."""
+def _with_own_text(node: SimpleCommand) -> Run:
+    """Compile a command that reads BASH_COMMAND: outside of traps, its own text."""
     general = _Command(node).run
     text = text_of(node)
 
@@ -99,7 +126,7 @@ def _telling(node: SimpleCommand) -> Run:
 
 
 def _when_needed(node: SimpleCommand) -> Run:
-    """The general way, compiled when a command first takes it: most shortcuts never do."""
+    """Compile the general way at its first use; most shortcuts never need it."""
     compiled: list[Run] = []
 
     def run(shell: Shell) -> int:
@@ -111,9 +138,7 @@ def _when_needed(node: SimpleCommand) -> Run:
 
 
 def _call(node: SimpleCommand, general: Run) -> Run:
-    """A command without assignments and redirections, whose name is plain: a function is called
-    without further ado.
-    """
+    """Compile a command of plain words, which may be the call of a function."""
     first = node.words[0]
     assert isinstance(first, Word)
     name = first.source
@@ -145,7 +170,7 @@ def _call(node: SimpleCommand, general: Run) -> Run:
             if type(status) is not int:
                 status = int(status)  # PIPESTATUS is the function's
         if shell.traps.pending or (status and shell.check):
-            return _ended(shell, status, line, traps)
+            return command_ended(shell, status, line, traps)
         shell.status = status
         return status
 
@@ -155,12 +180,13 @@ def _call(node: SimpleCommand, general: Run) -> Run:
 class _Command:
     """A simple command with words, compiled to run by all the rules.
 
-    words          makes the fields of each word that is no assignment
-    order          for each word its binder if it is an assignment (`declare x=1`), else None
-    alone          binders of the assignments in front, for when no field is left: they last
-    binders        the same for when there is a command: they hold only for it
-    assigns        whether a redirection may assign a variable
-    text           the command as `BASH_COMMAND` shows it, once it was asked for
+    words      closures that append the fields of the words that are no assignments
+    order      for each word its binder if it is an assignment (`declare x=1`), else None
+    alone      binders of the assignments in front, for when no field is left: they last
+    binders    the same for when there is a command: they hold only for it
+    assigns    whether a redirection may assign a variable
+    text       the command as BASH_COMMAND shows it, once somebody asked
+    moved      the command under `set -k`, once that was on
     """
 
     __slots__ = (
@@ -228,7 +254,7 @@ class _Command:
                 release_all(opened)
             if len(shell.descriptors.process_files) > mark:
                 finish_process_substitutions(shell, mark)
-        return _ended(shell, status, self.node.line, traps)
+        return command_ended(shell, status, self.node.line, traps)
 
     def _under_keyword(self) -> Run | None:
         """The command as `set -k` reads it, where that makes a difference."""
@@ -313,25 +339,11 @@ class _Command:
         return status
 
 
-def _ended(shell: Shell, status: int, line: int, traps: Mapping[str, str]) -> int:
-    """The end of a command: `$?`, signals that came meanwhile, and what a failure calls for."""
-    shell.status = status
-    if shell.traps.pending:
-        run_pending_traps(shell)
-    if status and shell.check:
-        command_failed(shell, status, line, traps)
-    return status
-
-
 _KEYWORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^]]*\])?\+?=")
 
 
 def _keywords_moved(node: SimpleCommand) -> SimpleCommand:
-    """The command as `set -k` reads it: what looks like an assignment is one, wherever it
-    stands.
-    """
-    from agentsandbox.shell.syntax.parser import parse
-
+    """Return the command as `set -k` reads it: every word that looks like an assignment is one."""
     assignments, words = list(node.assignments), []
     for word in node.words:
         read = (
@@ -358,8 +370,8 @@ def _may_assign(node: Redirection) -> bool:
 
 
 def _bind_argument(node: Assignment) -> ArgumentBinder:
-    """An argument of `declare` and its kin; by its braces it may be many: `local x={a,b}` is `local
-    x=a x=b`.
+    """Compile an argument of `declare` and its kin. Braces may make it many: `local x={a,b}` is
+    `local x=a x=b`.
     """
     bind = bind_assignment(node, argument=True)
     if isinstance(node.value, ArrayLiteral) or not has_braces(node.value.parts):
@@ -393,8 +405,6 @@ def _bind_in_turn(shell: Shell, binders: list[Binder]) -> list[BoundAssignment]:
     """Expand the assignments in front of a command: each sees those before it."""
     if len(binders) == 1:
         return [binders[0](shell)]
-    from agentsandbox.shell.expansion.variables import READONLY
-
     variables = shell.variables
     scope: dict[str, tuple[object, int]] = {}
     bound: list[BoundAssignment] = []
@@ -418,7 +428,7 @@ def _declared_words(
     order: Sequence[ArgumentBinder | None],
     words: Sequence[Callable[[Shell, list[str]], None]],
 ) -> list[str | BoundAssignment]:
-    """The words of `declare` and its kin: assignments stay whole, other words expand to fields."""
+    """Expand the words of `declare` and its kin; assignments stay whole."""
     declared: list[str | BoundAssignment] = []
     plain = iter(words)
     for number, bind in enumerate(order):
@@ -445,11 +455,9 @@ def _declared_words(
 
 
 def _check_list(shell: Shell, name: str, options: str) -> None:
-    """An array literal that a variable cannot take ends the shell; in a function only `declare`
-    itself fails.
+    """Refuse an array literal that a variable cannot take: the shell ends, but in a function only
+    the command fails.
     """
-    from agentsandbox.shell.expansion.variables import ARRAY, ASSOCIATIVE, READONLY
-
     function = next(
         (frame.name for frame in reversed(shell.stack.frames) if frame.is_function), None
     )
@@ -475,8 +483,8 @@ def _check_list(shell: Shell, name: str, options: str) -> None:
 def _declare_early(
     shell: Shell, declared: list[str | BoundAssignment], assignment: BoundAssignment
 ) -> str | BoundAssignment:
-    """Bash assigns an array literal while the words are expanded, so that those behind it see the
-    array; its name stays.
+    """Assign an array literal while the words are expanded, as bash does, so that later words see
+    the array. Return its name.
     """
     command = declared[0]
     builtin = find_builtin(command) if isinstance(command, str) else None
@@ -550,7 +558,7 @@ def _check_policy(
     assignments: Sequence[BoundAssignment],
     shown: Sequence[str | BoundAssignment] | None,
 ) -> int | None:
-    """`set -x`, `set -n` and the host's policy; a status when the command must not run."""
+    """Trace the command and ask the host's policy; return a status if the command must not run."""
     if shell.options.xtrace and shown is not None:
         from agentsandbox.shell.interpreter.tracing import trace_words
 
@@ -559,17 +567,13 @@ def _check_policy(
         return 0
     if shell.policy is None:
         return None
-    from agentsandbox.shell.interpreter.programs import refusal_of
-
     return refusal_of(shell, argv)
 
 
 def _with_assignments(
     shell: Shell, assignments: Sequence[BoundAssignment], run: Callable[[], int]
 ) -> int:
-    """Run with variables that hold only meanwhile, exported."""
-    from agentsandbox.shell.expansion.variables import CONVERTING, EXPORT, NameReference
-
+    """Run with exported variables that hold only meanwhile."""
     variables = shell.variables
     scope: dict[str, tuple[object, int]] = {}
     for assignment in assignments:
@@ -599,13 +603,11 @@ def _with_assignments(
 
 
 def _temporary_value(shell: Shell, assignment: BoundAssignment, before: str | None) -> str:
-    """What a command sees of an assignment in front of it; `before` it may stand another one of the
-    name.
+    """Return the value that a program gets from an assignment before it. `before` is the value of
+    an earlier one to the same name.
     """
     if not assignment.append:
         return str(assignment.value)
-    from agentsandbox.shell.expansion.variables import INTEGER
-
     current = before or shell.variables.get(assignment.name) or ""
     if shell.attributes.get(assignment.name, 0) & INTEGER:
         return str(shell.arithmetic(f"({current or 0})+({assignment.value})"))
@@ -619,8 +621,6 @@ def _run_external(shell: Shell, argv: list[str], assignments: Sequence[BoundAssi
         "_": name if "/" in name else f"/usr/bin/{name}",
     }
     if assignments:
-        from agentsandbox.shell.expansion.variables import READONLY
-
         temporary: dict[str, str] = {}
         for assignment in assignments:
             if shell.attributes.get(assignment.name, 0) & READONLY:
@@ -647,6 +647,4 @@ def _run_external(shell: Shell, argv: list[str], assignments: Sequence[BoundAssi
 
             tell_jobs(shell)
         if shell.traps.handlers:
-            from agentsandbox.shell.interpreter.subshells import child_ended
-
             child_ended(shell)

@@ -1,5 +1,7 @@
-"""Variables that the shell itself computes or listens to: RANDOM, SECONDS, FUNCNAME, IFS, OPTIND
-…
+"""Variables that the shell itself computes or listens to: RANDOM, SECONDS, FUNCNAME, IFS …
+
+READERS compute a value when a script reads the name. WRITERS run when a script assigns or unsets
+it.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class PipelineStatus(int):
-    """`$?` right after a pipeline: it remembers the status of each stage for PIPESTATUS."""
+    """`$?` right after a pipeline, with the status of each stage for PIPESTATUS."""
 
     statuses: list[int]
 
@@ -53,9 +55,7 @@ def _pipestatus(shell: ShellParts) -> IndexedArray:
 
 
 def _is_file(shell: ShellParts) -> bool:
-    """Whether the shell runs a script file, which stands at the bottom of the call stack as
-    "main".
-    """
+    """Whether the shell runs a script file, which is "main" at the bottom of the call stack."""
     return shell.invocation.source not in ("environment", "main")
 
 
@@ -77,8 +77,8 @@ def _call_lines(shell: ShellParts) -> IndexedArray:
 
 
 def _argument_stack(shell: ShellParts) -> list[tuple[str, ...]]:
-    """The arguments of the script and, above them, what `extdebug` keeps of calls and the name of
-    each file sourced without any.
+    """Return the arguments of the script and, above them, of the calls that `extdebug` records; of
+    other sourced files the name.
     """
     recorded = dict(shell.stack.recorded)
     stack: list[tuple[str, ...]] = []
@@ -99,7 +99,7 @@ def _argument_counts(shell: ShellParts) -> IndexedArray:
 
 
 class _HashedPaths(AssociativeArray):
-    """BASH_CMDS: the paths that `hash` knows, and where it is told of others."""
+    """BASH_CMDS: the paths that `hash` knows; an assignment adds one."""
 
     __slots__ = ("hashed",)
 
@@ -131,7 +131,7 @@ class _Aliases(AssociativeArray):
 
 
 class _DirectoryStack(IndexedArray):
-    """DIRSTACK: the stack of `pushd`, whose entries but the first may be changed."""
+    """DIRSTACK: the stack of `pushd`; all entries but the first may be changed."""
 
     __slots__ = ("shell",)
 
@@ -191,16 +191,14 @@ READERS: dict[str, Callable[[ShellParts], object]] = {
 }
 
 _UNLISTED = frozenset(
-    """BASHPID BASH_ARGV0 BASH_COMMAND BASH_SUBSHELL COMP_WORDBREAKS EPOCHREALTIME EPOCHSECONDS HISTCMD LINENO RANDOM SECONDS
-    SRANDOM""".split()
+    """BASHPID BASH_ARGV0 BASH_COMMAND BASH_SUBSHELL COMP_WORDBREAKS EPOCHREALTIME EPOCHSECONDS
+    HISTCMD LINENO RANDOM SECONDS SRANDOM""".split()
 )
 _LISTED_EMPTY = frozenset(("BASH_ARGC", "BASH_ARGV", "DIRSTACK", "GROUPS"))
 
 
 def listed_value(shell: ShellParts, name: str) -> object:
-    """The value in a listing of all variables: some are computed only when a script asks for them
-    by name.
-    """
+    """Return the value in a listing of all variables, where some computed ones show none."""
     if name not in shell.values:
         if name in _UNLISTED:
             return None
@@ -224,7 +222,7 @@ def _reset_getopts(shell: ShellParts, value: str | None) -> None:
     number = (value or "").lstrip("0")
     if number in ("", "1") or not (
         number.isdigit() and number.isascii()
-    ):  # else the word that was begun is gone on with
+    ):  # otherwise getopts continues inside the current cluster (-abc)
         shell.specials.getopts_position = 0, 0
 
 
@@ -247,7 +245,7 @@ def _choose_locale(shell: ShellParts, value: str | None) -> None:
 
 
 def _check_trace(shell: ShellParts, value: str | None) -> None:
-    """A trace descriptor that is none is refused; the trace goes on where standard error goes."""
+    """Refuse a BASH_XTRACEFD that is no open descriptor; the trace then goes to standard error."""
     if value and not (
         value.isdigit() and value.isascii() and len(value) < 10 and int(value) in shell.fds
     ):
@@ -271,19 +269,11 @@ WRITERS: dict[str, Callable[[ShellParts, str | None], None]] = {
 SPECIAL_ATTRIBUTES: dict[str, int] = dict.fromkeys((*READERS, *WRITERS), SPECIAL)
 for _name in ("PPID", "UID", "EUID", "SHELLOPTS", "BASHOPTS", "BASH_VERSINFO"):
     SPECIAL_ATTRIBUTES[_name] |= READONLY
-for _name in "PIPESTATUS FUNCNAME BASH_SOURCE BASH_LINENO BASH_ARGV BASH_ARGC BASH_VERSINFO DIRSTACK GROUPS".split():
+for _name in """
+PIPESTATUS FUNCNAME BASH_SOURCE BASH_LINENO BASH_ARGV BASH_ARGC BASH_VERSINFO DIRSTACK GROUPS
+""".split():
     SPECIAL_ATTRIBUTES[_name] |= ARRAY
-for _name in (
-    "PPID",
-    "UID",
-    "EUID",
-    "RANDOM",
-    "SRANDOM",
-    "BASHPID",
-    "HISTCMD",
-    "OPTIND",
-    "SECONDS",
-):
+for _name in "PPID UID EUID RANDOM SRANDOM BASHPID HISTCMD OPTIND SECONDS".split():
     SPECIAL_ATTRIBUTES[_name] |= INTEGER
 for _name in ("BASH_ALIASES", "BASH_CMDS"):
     SPECIAL_ATTRIBUTES[_name] |= ASSOCIATIVE

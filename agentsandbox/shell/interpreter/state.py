@@ -1,8 +1,7 @@
 """The parts of a shell's state, and what becomes of each slot when a shell is copied.
 
-A `Shell` is a handful of parts and a few slots of its own. Every slot of every part stands in the
-`SLOTS` of its class with one of four kinds; `__slots__` is made of them, so a slot without a kind
-cannot exist:
+A `Shell` consists of parts and a few slots. Each slot of each part is listed in the `SLOTS` of its
+class with one of four kinds. `__slots__` is made from that list, so no slot is without a kind:
 
     KEPT      part of the state: what a terminal keeps between two lines, a fork takes along and a
               store will save
@@ -15,8 +14,8 @@ cannot exist:
 A shell is copied on three occasions, all through `Shell.fork`, which asks each part for a copy of
 itself:
 
-* A subshell (POSIX 2.12) goes on in the middle of the work, so RUNNING slots are copied too. What a
-  new process has of its own is changed then: its number, traps, jobs.
+* A subshell (POSIX 2.12) continues in the middle of a command, so RUNNING slots are copied too.
+  Then what a new process has of its own is changed: its number, traps, jobs.
 * A call with `state="discard"` runs in an exact copy, which is dropped afterwards.
 * `Sandbox.fork` keeps a copy that stands still (`kept_of`), from which each fork makes its shell on
   a machine of its own (`Shell.resume`).
@@ -89,22 +88,22 @@ class Invocation:
         raise AttributeError(f"an Invocation is immutable: make another one with another {name}")
 
     def with_arguments(self, arguments: tuple[str, ...]) -> Invocation:
-        """The same with other arguments."""
+        """Return the same with other arguments."""
         return Invocation(self.name, self.called, self.source, arguments)
 
     def renamed(self, name: str) -> Invocation:
-        """The same under another name, as after an assignment to BASH_ARGV0."""
+        """Return the same under another name, as after an assignment to BASH_ARGV0."""
         return Invocation(name, name, self.source, self.arguments)
 
 
 class Definitions:
-    """What names of commands mean, beside builtins and files; immutable.
+    """The meaning of command names, besides builtins and files; immutable.
 
     functions            shell functions by name
-    readonly_functions   names of those that may not change
-    exported_functions   names of those that commands inherit
+    readonly_functions   names of functions that may not change
+    exported_functions   names of functions that commands inherit
     aliases              texts by name
-    completions          what `complete` noted, by name
+    completions          specifications of `complete`, by name
     disabled             names of the builtins that `enable -n` turned off
     """
 
@@ -148,25 +147,10 @@ class Definitions:
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"Definitions are immutable: use definitions.replace({name}=…)")
 
-    def replace(
-        self,
-        *,
-        functions: Mapping[str, Function] | None = None,
-        readonly_functions: frozenset[str] | None = None,
-        exported_functions: frozenset[str] | None = None,
-        aliases: Mapping[str, str] | None = None,
-        completions: Mapping[str, str] | None = None,
-        disabled: frozenset[str] | None = None,
-    ) -> Definitions:
-        """The same definitions but for some."""
-        return Definitions(
-            self.functions if functions is None else functions,
-            self.readonly_functions if readonly_functions is None else readonly_functions,
-            self.exported_functions if exported_functions is None else exported_functions,
-            self.aliases if aliases is None else aliases,
-            self.completions if completions is None else completions,
-            self.disabled if disabled is None else disabled,
-        )
+    def replace(self, **changes: Mapping[str, object] | frozenset[str]) -> Definitions:
+        """Return the definitions with some replaced, by name."""
+        parts = {name: changes.pop(name, getattr(self, name)) for name in self.SLOTS}
+        return Definitions(**parts, **changes)  # type: ignore[arg-type]
 
     def letters(self, name: str) -> str:
         """The attributes of a function, as `declare` shows them."""
@@ -175,19 +159,19 @@ class Definitions:
         )
 
     def with_function(self, name: str, function: Function) -> Definitions:
-        """The same definitions and one more function, or another one of that name."""
+        """Return the definitions with a function added or replaced."""
         return self.replace(functions={**self.functions, name: function})
 
     def with_readonly(self, name: str) -> Definitions:
-        """The same definitions, a function of which may not change."""
+        """Return the definitions with a function made readonly."""
         return self.replace(readonly_functions=self.readonly_functions | {name})
 
     def with_exported(self, name: str) -> Definitions:
-        """The same definitions, a function of which commands inherit."""
+        """Return the definitions with a function exported."""
         return self.replace(exported_functions=self.exported_functions | {name})
 
     def without_exported(self, name: str) -> Definitions:
-        """The same definitions, a function of which commands do not inherit."""
+        """Return the definitions with a function no longer exported."""
         return self.replace(exported_functions=self.exported_functions - {name})
 
 
@@ -256,17 +240,16 @@ class Traps:
         return twin
 
     def without(self, name: str) -> dict[str, str]:
-        """The handlers but for one."""
+        """Return the handlers without one."""
         return {other: text for other, text in self.handlers.items() if other != name}
 
     def ignored(self) -> dict[str, str]:
-        """The signals that are ignored, which every program that the shell starts ignores too."""
+        """Return the ignored signals, which every program that the shell starts ignores too."""
         return {name: text for name, text in self.handlers.items() if not text}
 
 
 class Descriptors:
-    """What a shell knows of its descriptors beside the table itself (`Shell.fds`); replaced, never
-    changed, as that is.
+    """The descriptors of a shell, besides the table itself (`Shell.fds`).
 
     base            the table that this shell began with
     owned           streams that `exec` and {name}> opened in this shell, by descriptor: it releases
@@ -315,9 +298,7 @@ class Function:
         """Bytes of the tree, once it was weighed."""
 
     def frame(self, call_line: int) -> Frame:
-        """What is on the call stack while it is called from that line; calls from one line share
-        it.
-        """
+        """Return the entry of the call stack for calls from a line, which all of them share."""
         frame = self.frames.get(call_line)
         if frame is None:
             frame = self.frames[call_line] = Frame(
@@ -356,12 +337,12 @@ class Frame:
 
 
 class CallStack:
-    """The functions and sourced files at work, and the arguments of the innermost one.
+    """Running functions and sourced files, and the arguments of the innermost one.
 
-    frames       the functions and sourced files, the innermost last
+    frames       functions and sourced files, the innermost last
     positional   $1, $2 …; replaced, never changed
-    outer        those of the callers of the function at work, the nearest last
-    recorded     the arguments of those that began under `extdebug`, by their depth
+    outer        positional parameters of the callers, the nearest last
+    recorded     (depth, arguments) of calls that began under `extdebug`
     """
 
     SLOTS: ClassVar[Mapping[str, str]] = {
@@ -395,19 +376,17 @@ class CallStack:
 
 
 class Control:
-    """Where in its commands a shell is.
+    """Where a shell is in its commands.
 
-    loops                 loops at work in the current function, for `break`
+    loops                 running loops of the current function, for `break`
     break_levels          how many of them are being left
-    ignore                conditions around the command: where there is one, a failure ends nothing
-                          under `set -e`
-    own_depth             the nesting at which a failure is the command's own, not `set -e`'s; -1
-                          for none
-    substitution_status   status of the last command substitution of the command, None if there was
-                          none
+    ignore                conditions around the command: inside of one a failure ends nothing under
+                          `set -e`
+    own_depth             the depth at which a failure is not handled by `set -e`; -1 for none
+    substitution_status   status of the last command substitution of the command, None without one
     trace_level           substitutions, traps and files around the command, shown by `set -x`
     expressions           arithmetic expressions that are values of variables in one another
-    killed                signal and pid of the child that ran last, when a signal ended it
+    killed                signal and pid of the last child, if a signal ended it
     tells_signals         whether the shell reports children that a signal ended
     """
 
@@ -458,13 +437,13 @@ class Control:
 
 
 class ProcessState:
-    """What a kernel would know of the shell's process.
+    """The part of a shell that a kernel would know.
 
     umask      permissions that new files do not get
-    ceilings   soft and hard limits that `ulimit` set, by its letters; replaced, never changed
-    task       the thread of control that runs the shell
+    ceilings   soft and hard limits that `ulimit` set, by letter; replaced, never changed
+    task       the process of the scheduler that runs the shell
     pid        $BASHPID
-    top_pid    $$: the number of the shell that is not a subshell
+    top_pid    $$: the pid of the shell that is not a subshell
     level      how many subshells deep this one is
     """
 
@@ -502,17 +481,16 @@ class ProcessState:
 
 
 class SpecialState:
-    """What stands behind the variables that the shell itself computes (`specials`).
+    """The state behind the variables that the shell itself computes (`special_variables`).
 
     random             state of the generator of RANDOM
-    last_random        what RANDOM was last: it is never the same twice in a row
+    last_random        the last value of RANDOM: it is never the same twice in a row
     seconds_base       the time at which SECONDS was 0, by the sandbox's clock
     getopts_position   the argument whose letters `getopts` is reading, and how far; zeros between
                        arguments
     last_argument      $_
     command_text       BASH_COMMAND
-    hashed             BASH_CMDS: paths of commands, and how often each was used, as `hash` shows
-                       them
+    hashed             BASH_CMDS: (path, number of uses) by command, as `hash` shows them
     """
 
     SLOTS: ClassVar[Mapping[str, str]] = dict.fromkeys(

@@ -1,4 +1,14 @@
-"""Subshells, background jobs and coprocesses: shells that begin as a copy of another one."""
+"""Subshells, background jobs and coprocesses: shells that begin as a copy of another one.
+
+A subshell is `Shell.fork(subshell=True)`. It runs on the caller's stack (`run_subshell`) or as a
+process of the scheduler (`start_subshell`), which holds a reference to each stream of its table, so
+that a pipe ends when the last process that could write to it has ended.
+
+`run_in_shell` is the top of every shell, the main one included. What unwinds to it (`exit`, an
+error of a word, a signal) becomes the status, and the EXIT trap runs. Bash does not run that trap
+for everything that it forks, and counts some failures for the parent and not for the child;
+`compile_stage` knows these rules.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +22,12 @@ from agentsandbox.shell.expansion.variables import IndexedArray, is_name
 from agentsandbox.shell.interpreter.dispatch import compile_command, compiles
 from agentsandbox.shell.interpreter.failures import command_failed
 from agentsandbox.shell.interpreter.redirections import redirected
+from agentsandbox.shell.interpreter.traps import (
+    SignalHandler,
+    before_command,
+    run_exit_trap,
+    run_pending_traps,
+)
 from agentsandbox.shell.syntax.nodes import (
     AndOr,
     Background,
@@ -26,22 +42,20 @@ from agentsandbox.shell.syntax.nodes import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from agentsandbox.kernel.processes import Process
-    from agentsandbox.shell.interpreter.shell import Shell
+    from agentsandbox.shell.interpreter.shell import Run, Shell
     from agentsandbox.shell.syntax.nodes import Command
 
-    Run = Callable[[Shell], int]
 
 SIGKILL = 9
 
 
 def run_in_shell(shell: Shell, run: Run, *, goes_on: bool = False) -> int:
-    """Run something as all that a shell does: what unwinds to its top ends it, and its EXIT trap
-    runs.
+    """Run everything that a shell runs, then its EXIT trap; return its status.
 
-    A shell that goes on, as a terminal does, keeps the descriptors that `exec` opened.
+    `goes_on` is for a terminal's shell, which keeps the descriptors that `exec` opened.
     """
     holders = shell.machine.accounts.holders
     holders[shell] = shell
@@ -55,20 +69,12 @@ def run_in_shell(shell: Shell, run: Run, *, goes_on: bool = False) -> int:
         status = 0
     except ExpansionError as error:
         shell.report(error)
-        status = (
-            error.status
-            if shell.invocation.source == "environment"
-            and not shell.process.level
-            and not shell.options.errexit
-            else 1
-        )
+        status = 1 if shell.options.errexit else child_status(shell, error)
     except (PipeClosed, Killed) as end:
         is_own = isinstance(end, PipeClosed) or (
             end.signal != SIGKILL and end.target in (0, shell.process.pid)
         )
         if is_own and shell.traps.handlers.get("EXIT"):
-            from agentsandbox.shell.interpreter.traps import run_exit_trap
-
             with suppress(PipeClosed):
                 run_exit_trap(shell, int(shell.status))
         shell.traps.handlers = {}
@@ -78,18 +84,22 @@ def run_in_shell(shell: Shell, run: Run, *, goes_on: bool = False) -> int:
     finally:
         holders.pop(shell, None)
     if shell.traps.handlers:
-        from agentsandbox.shell.interpreter.traps import run_exit_trap
-
         status = run_exit_trap(shell, status)
     if shell.descriptors.owned and not goes_on:
         shell.finish()
     return status & 255
 
 
+def child_status(shell: Shell, error: ExpansionError, *, level: int = 0) -> int:
+    """Return the status of a shell that an error of a word ended: bash has 1 but for `bash -c`."""
+    is_direct = shell.invocation.source == "environment" and shell.process.level == level
+    return error.status if is_direct else 1
+
+
 def run_subshell(
     shell: Shell, run: Run, fds: dict[int, Stream], *, substitution: bool = False
 ) -> int:
-    """Run in a copy of the shell, on the caller's stack."""
+    """Run in a copy of the shell, on the caller's stack; return the status."""
     budget = shell.budget
     if budget.depth >= budget.stack_end:
         return budget.enter(lambda: run_subshell(shell, run, fds, substitution=substitution))
@@ -115,7 +125,7 @@ def run_subshell(
     except Killed as end:
         if child.process.pid != end.target:
             raise
-        if not substitution:  # nothing is told of those
+        if not substitution:  # bash does not report those
             shell.control.killed = (end.signal, child.process.pid)
         return 128 + end.signal
     finally:
@@ -125,15 +135,8 @@ def run_subshell(
             child_ended(shell)
 
 
-def run_traps(shell: Shell) -> None:
-    """Run the traps of signals that came while a child ran."""
-    from agentsandbox.shell.interpreter.traps import run_pending_traps
-
-    run_pending_traps(shell)
-
-
 def child_ended(shell: Shell) -> None:
-    """A child process, or what stands for one, has ended: that is a SIGCHLD."""
+    """Note SIGCHLD for a child process, or a command that runs in the place of one."""
     if "CHLD" in shell.traps.handlers:
         shell.traps.pending.append("CHLD")
 
@@ -148,9 +151,7 @@ def start_subshell(
     detach_input: bool = False,
     substitution: bool = False,
 ) -> Process:
-    """Run in a copy of the shell as a process of its own. It holds every stream of its table until
-    it ends.
-    """
+    """Start a copy of the shell as a process, which holds all its streams until it ends."""
     child = shell.fork(subshell=True)
     if substitution:
         child.control.trace_level += 1
@@ -166,8 +167,6 @@ def start_subshell(
     scheduler = shell.machine.scheduler
 
     def body() -> int:
-        from agentsandbox.shell.interpreter.traps import SignalHandler
-
         child.process.task = scheduler.current
         child.process.task.on_signal = SignalHandler(child)
         try:
@@ -193,8 +192,9 @@ def _subshell(node: Subshell) -> Run:
 
 
 def compile_stage(command: Command) -> tuple[Run, Run]:
-    """A command as a shell runs it, and as all that a process of its own runs: there ERR is for
-    commands inside it, not for itself.
+    """Return two closures: a command as a shell runs it, and as all that a process of its own runs.
+
+    In the latter ERR counts for the commands inside, not for the command itself.
     """
     if isinstance(command, Subshell):
         child = redirected(command.redirections, compile_command(command.body))
@@ -221,8 +221,8 @@ def compile_stage(command: Command) -> tuple[Run, Run]:
 
 
 def _makes_child(redirection: Redirection) -> bool:
-    """Whether bash makes another process for this redirection where no command is; nothing waits
-    for that of a pipeline's stage.
+    """Whether bash forks for this redirection where there is no command; a pipeline does not wait
+    for that child.
     """
     number = (
         redirection.descriptor
@@ -233,8 +233,8 @@ def _makes_child(redirection: Redirection) -> bool:
 
 
 def _without_exit_trap(run: Run) -> Run:
-    """What bash runs in a process of its own without its EXIT trap: lists, loops and conditions
-    that no group or subshell holds.
+    """Run what bash runs in a child without its EXIT trap: lists, loops and conditions outside of
+    groups and subshells.
     """
 
     def run_untrapped(shell: Shell) -> int:
@@ -247,8 +247,8 @@ def _without_exit_trap(run: Run) -> Run:
 
 
 def announced(run: Run, node: SimpleCommand) -> Run:
-    """A simple command in a process of its own: its DEBUG trap has run before, and it is the
-    process that a signal ends.
+    """Compile a simple command in a process of its own, whose DEBUG trap has run before. A signal
+    ends that process.
     """
     name = node.words[0].source if node.words else ""
 
@@ -260,17 +260,13 @@ def announced(run: Run, node: SimpleCommand) -> Run:
             return run(shell)
         except ExpansionError as error:
             shell.report(error)
-            return (
-                error.status
-                if shell.invocation.source == "environment" and shell.process.level == 1
-                else 1
-            )
+            return child_status(shell, error, level=1)
 
     return run_announced
 
 
 def child_killed(shell: Shell, node: Command, line: int) -> None:
-    """Tell of the child that ran `node` and was ended by a signal."""
+    """Report that a signal ended the child that ran `node`."""
     from agentsandbox.shell.interpreter.notices import tell_killed
 
     assert shell.control.killed is not None
@@ -280,7 +276,7 @@ def child_killed(shell: Shell, node: Command, line: int) -> None:
 
 
 def in_subshell(body: Run, line: int, node: Command) -> Run:
-    """Something run in a subshell, as a command; `node` is what it is shown as."""
+    """Compile a command that runs `body` in a subshell; messages show it as `node`."""
 
     def run_node(shell: Shell) -> int:
         status = run_subshell(shell, body, shell.fds)
@@ -290,7 +286,7 @@ def in_subshell(body: Run, line: int, node: Command) -> Run:
         if shell.slow and not shell.traps.active:
             shell.specials.command_text = text_of(node)
         if shell.traps.pending:
-            run_traps(shell)
+            run_pending_traps(shell)
         if status and shell.check:
             command_failed(shell, status, line)
         return status
@@ -299,7 +295,7 @@ def in_subshell(body: Run, line: int, node: Command) -> Run:
 
 
 def text_of(node: Command) -> str:
-    """A command as `jobs` shows it: groups and subshells on one line."""
+    """Return a command as `jobs` shows it: groups and subshells on one line."""
     from agentsandbox.shell.syntax.printer import print_command
 
     text = print_command(node)
@@ -325,8 +321,6 @@ def _background(node: Background) -> Run:
         if not text:
             text.append(text_of(node.command) if simple else "…")
         if shell.slow and isinstance(command, SimpleCommand):
-            from agentsandbox.shell.interpreter.traps import before_command
-
             before_command(shell, text[0], command.line)
         process = start_subshell(shell, run, shell.fds, text[0], detach_input=True)
         process.is_job = True

@@ -1,4 +1,14 @@
-"""Command and process substitution, and the compiler of words that knows them."""
+"""Command substitution $(…) and process substitution <(…), >(…).
+
+A command substitution runs its command with a buffer in the place of standard output, and returns
+the text without its trailing newlines. It is a subshell; but as for the stages of a pipeline, a
+command that cannot change the shell runs without a copy of it. `harmless_name` decides what it can
+by the tree, and `leaves_no_trace` the rest when the command is known.
+
+A process substitution starts its command as a process, and expands to the name of our end of a pipe
+(/dev/fd/63). The end is closed when the command that got the name has ended
+(`finish_process_substitutions` in `redirections`).
+"""
 
 from __future__ import annotations
 
@@ -28,13 +38,13 @@ if TYPE_CHECKING:
 
     from agentsandbox.kernel.accounts import Held
     from agentsandbox.kernel.budget import Budget
-    from agentsandbox.shell.interpreter.shell import Shell
-
-    Run = Callable[[Shell], int]
+    from agentsandbox.shell.interpreter.shell import Run, Shell
 
 
 class _Output(Buffer):
-    """What a substitution writes, without null bytes: they take no room, however many come."""
+    """The output of a substitution, without null bytes, as bash drops them. Large ones are held on
+    the budget.
+    """
 
     __slots__ = ("budget", "has_null", "held")
 
@@ -57,7 +67,7 @@ class _Output(Buffer):
 
 
 def substitute(shell: Shell, run: Run, *, in_place: bool) -> str:
-    """The output of a command without its trailing newlines; `$?` becomes its status."""
+    """Run a command and return its output without trailing newlines; its status becomes `$?`."""
     budget = shell.budget
     buffer = _Output(budget)
     if budget.depth >= budget.max_depth:
@@ -101,7 +111,7 @@ _EFFECTS = re.compile(r"[$<>]\(|[`=]|\+\+|--|\?\}|:\?|RANDOM|BASHPID")
 
 
 def has_no_side_effects(source: str) -> bool:
-    """Whether expanding a word only reads; by its text, erring on the safe side."""
+    """Whether the text of a word shows that its expansion only reads."""
     return _EFFECTS.search(source) is None
 
 
@@ -126,7 +136,7 @@ def harmless_name(command: Command) -> str:
 
 
 def leaves_no_trace(shell: Shell, name: str) -> bool:
-    """Whether a command that is about to run needs no copy of the shell. It must not be a function.
+    """Whether a command needs no copy of the shell. The name must not be that of a function.
 
     This imports an external command, as running it would do.
     """
@@ -164,7 +174,7 @@ def _command_substitution(node: CommandSubstitution) -> Callable[[Shell], str]:
 
 
 def _echoed(body: Command, general: Callable[[Shell], str]) -> Callable[[Shell], str]:
-    """$(echo …), whose output is its arguments: nothing needs to be written to be read again."""
+    """Compile $(echo …): the output is the arguments, so nothing needs to be written and read."""
     assert isinstance(body, SimpleCommand)
     fields = [WORDS.fields(word) for word in body.words[1:] if isinstance(word, Word)]
 
@@ -196,7 +206,7 @@ def _echoed(body: Command, general: Callable[[Shell], str]) -> Callable[[Shell],
 
 
 def _read_file(body: Command) -> Callable[[Shell], str] | None:
-    """$(< file)"""
+    """Compile $(< file); None for any other command."""
     if (
         not isinstance(body, SimpleCommand)
         or body.words
@@ -211,13 +221,13 @@ def _read_file(body: Command) -> Callable[[Shell], str] | None:
         or redirection.descriptor not in (None, 0)
     ):
         return None
-    name = WORDS.fields(redirection.target)
+    name, source = WORDS.fields(redirection.target), redirection.target.source
 
     def cat(shell: Shell) -> int:
         found: list[str] = []
         name(shell, found)
         if len(found) != 1:
-            shell.complain(f"{redirection.target.source}: ambiguous redirect")  # type: ignore[union-attr]
+            shell.complain(f"{source}: ambiguous redirect")
             return 1
         try:
             stream = open_file(shell, found[0], "<")

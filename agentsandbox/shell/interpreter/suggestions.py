@@ -1,6 +1,4 @@
-"""The second line behind "command not found": that the sandbox has no such command, and what comes
-near.
-"""
+"""The second line after "command not found": what the sandbox has instead."""
 
 from __future__ import annotations
 
@@ -10,9 +8,12 @@ if TYPE_CHECKING:
 
 
 def suggest(shell: Shell, name: str) -> str | None:
-    """What to tell about a name that is no command; None where there is nothing helpful to say."""
+    """Return a hint for a name that is no command; None without a helpful one."""
     if name.endswith("\r"):
-        return "the script has the line ends of Windows: remove them, for instance with sed -i 's/\\r$//' FILE (D-windows-lines)"
+        return (
+            "the script has the line ends of Windows: remove them, "
+            "for instance with sed -i 's/\\r$//' FILE (D-windows-lines)"
+        )
     hint = shell.machine.available.hint(name)
     if hint is not None:
         return f"{name} is not available in this sandbox: {hint} (D-not-available)"
@@ -25,7 +26,7 @@ def suggest(shell: Shell, name: str) -> str | None:
 
 
 def _near(shell: Shell, name: str) -> str | None:
-    """The command whose name is closest, if one is close at all."""
+    """Return the command whose name is closest; None if none is close."""
     if not 2 < len(name) < 20:
         return None
     from difflib import get_close_matches

@@ -1,4 +1,4 @@
-"""Shortcuts for `[` and `test` with one comparison, the commonest conditions of loops."""
+"""Shortcuts for `[` and `test` with one comparison, the most common conditions of loops."""
 
 from __future__ import annotations
 
@@ -14,13 +14,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from agentsandbox.shell.interpreter.shell import Shell
-
-    Run = Callable[[Shell], int]
+    from agentsandbox.shell.interpreter.shell import Run, Shell
 
 
 def compile_test(node: SimpleCommand, general: Run) -> Run | None:
-    """The shortcut for `[ … ]` or `test …`; None where there is none."""
+    """Return the shortcut for `[ … ]` or `test …`; None if there is none."""
     operands = list(node.words[1:])
     if node.words[0].source == "[":
         last = operands.pop() if operands else None
@@ -57,7 +55,9 @@ def _test_words(node: SimpleCommand, operands: list[Word | Assignment], general:
 
 
 def _number_reader(word: Word) -> Callable[[Shell], int | None] | None:
-    """Reads an operand as an integer; None from it when the general way must decide."""
+    """Compile an operand to a reader of an integer. The reader returns None where the general way
+    must decide.
+    """
     if re.fullmatch(r"-?[0-9]{1,18}", word.source):
         constant = int(word.source)
         return lambda shell: constant

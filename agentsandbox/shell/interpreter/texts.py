@@ -1,4 +1,10 @@
-"""Texts of commands: they are parsed, compiled and run command by command."""
+"""Texts of commands, parsed, compiled and run command by command.
+
+Bash reads a script as it runs it: what comes before a syntax error runs, and a command can change
+how the next line is read (aliases, `shopt -s extglob`, `set -v`). `run_commands` keeps that. A
+short text without such commands is compiled in one go and cached (`_cached_program`), with the
+syntax error that may end it. All others are parsed one command at a time (`_run_incrementally`).
+"""
 
 from __future__ import annotations
 
@@ -15,11 +21,8 @@ from agentsandbox.shell.syntax.parser import Parser
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from agentsandbox.shell.interpreter.shell import Run, Shell
 
-    from agentsandbox.shell.interpreter.shell import Shell
-
-    Run = Callable[[Shell], int]
 
 _CHANGES_GRAMMAR = re.compile(
     r"\b(?:alias|unalias|extglob|expand_aliases|set -v|verbose|posix)\b|-[a-zA-Z]*v"
@@ -28,8 +31,8 @@ MAX_CACHED = 4096
 
 
 class Program:
-    """A compiled script: the closure of each complete command, and the syntax error that ends it,
-    if there is one.
+    """A compiled text: a closure for each complete command, and the syntax error that ends it, if
+    any.
     """
 
     __slots__ = ("error", "units", "warnings")
@@ -60,7 +63,7 @@ def _compile_program(text: str, extglob: bool, pairs_quotes: bool, first_line: i
 
 
 def _skipped(error: ShellSyntaxError) -> Run:
-    """A line that was left out."""
+    """Compile a line that had a syntax error and was skipped."""
 
     def report(shell: Shell) -> int:
         return _syntax_error(
@@ -79,10 +82,10 @@ _cached_program = functools.lru_cache(maxsize=256)(_compile_program)
 def run_commands(
     shell: Shell, text: str, *, first_line: int = 1, origin: str = "", main: bool = False
 ) -> int:
-    """Run a text command by command, as bash does: what stands before a syntax error runs.
+    """Run a text command by command; the commands before a syntax error run.
 
-    origin  how a syntax error names the text: "-c: ", "eval: " or "" for a file.
-    main    whether the text is the file or the input that the shell itself reads.
+    origin  how a syntax error names the text: "-c: ", "eval: " or "" for a file
+    main    whether the text is the file or the input that the shell itself reads
     """
     if (
         len(text) > MAX_CACHED
@@ -107,14 +110,14 @@ def run_commands(
 
 
 def pairs_quotes(shell: Shell) -> bool:
-    """Whether "${x-it's}" is unfinished: it is not in POSIX mode, nor for what is called as
-    `sh`.
+    """Whether single quotes in "${x-it's}" must be closed: not in POSIX mode, nor for a shell
+    called as `sh`.
     """
     return not (shell.options.posix or shell.options.shopt["xpg_echo"])
 
 
 def _run_unit(shell: Shell, unit: Run, main: bool) -> int:
-    """One complete command; an error of a word ends just this one."""
+    """Run one complete command; an error of a word ends only this one."""
     if shell.options.noexec:
         return 0
     try:
@@ -139,7 +142,7 @@ def _run_unit(shell: Shell, unit: Run, main: bool) -> int:
 
 
 def _run_incrementally(shell: Shell, text: str, first_line: int, origin: str, main: bool) -> int:
-    """Parse each command only when those before it have run: they may change aliases and the
+    """Parse each command after the ones before it have run: they may change aliases and the
     grammar, or be many.
     """
     shell.budget.step(len(text) >> 6)
@@ -181,8 +184,8 @@ def _run_incrementally(shell: Shell, text: str, first_line: int, origin: str, ma
 def _without_substitutions(
     text: str, start: int, end: int, substitutions: list[tuple[int, int]]
 ) -> str:
-    """The lines of a command as `set -v` shows them: those that begin in a substitution are not
-    told.
+    """Return the lines of a command as `set -v` shows them: without those that begin in a
+    substitution.
     """
     shown: list[str] = []
     for opened, closed in sorted(substitutions):

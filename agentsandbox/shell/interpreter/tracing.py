@@ -1,4 +1,4 @@
-"""`set -x`: each command as it is about to run, quoted so that it could be run again."""
+"""`set -x`: each command before it runs, quoted so that it could be run again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,21 @@
-"""Traps: EXIT, ERR, DEBUG, RETURN and signals."""
+"""Traps: EXIT, ERR, DEBUG, RETURN and signals.
+
+Signals arrive between two steps of a script. The scheduler asks the process for its handler
+(`SignalHandler`), which notes the name in `Traps.pending`. The commands of the trap run when the
+current command has ended: simple commands, pipelines and loops look at `pending`
+(`run_pending_traps`).
+
+The other traps are called where their event happens:
+
+    EXIT     run_in_shell, when a shell ends; it may be a subshell's own
+    ERR      failures.command_failed, after a command whose failure counts
+    DEBUG    before_command, before each simple command and each round of a loop
+    RETURN   functions and `source`, when a function or a file ends
+
+DEBUG, ERR and RETURN do not hold in functions that did not set them, unless `set -T` or `set -E`
+says so (`inherited`). None of them traps itself: while it runs, a marker that is no text of the
+script takes its place. `$?` and LINENO are the same after a trap as before.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class _InProgress(str):
-    """What stands for the commands of a trap while they run."""
+    """The marker in the place of a trap's commands while they run."""
 
     __slots__ = ()
 
@@ -24,7 +41,7 @@ _ORIGINS = {"DEBUG": "debug trap: ", "ERR": "error trap: ", "RETURN": "return tr
 
 
 def run_trap(shell: Shell, name: str, line: int | None = None) -> int:
-    """Run a trap's commands and return their status; `$?` is afterwards what it was before."""
+    """Run a trap's commands and return their status; `$?` stays as it was."""
     text = shell.traps.handlers.get(name)
     if not text:
         return shell.status
@@ -51,7 +68,7 @@ def run_trap(shell: Shell, name: str, line: int | None = None) -> int:
 
 
 def run_exit_trap(shell: Shell, status: int) -> int:
-    """Run the EXIT trap of a shell that ends; its final status."""
+    """Run the EXIT trap of a shell that ends with `status`; return its final status."""
     if shell.traps.pending:
         run_pending_traps(shell)
     text = shell.traps.handlers.get("EXIT")
@@ -78,8 +95,8 @@ def run_exit_trap(shell: Shell, status: int) -> int:
 
 
 def inherited(shell: Shell, name: str) -> bool:
-    """Whether a trap counts where the shell is: functions have ERR, DEBUG and RETURN traps only if
-    they inherit or set them.
+    """Whether a trap holds here: in functions ERR, DEBUG and RETURN must be inherited, or set
+    there.
     """
     depth = len(shell.stack.frames)
     if name not in ("ERR", "DEBUG", "RETURN") or not any(
@@ -92,10 +109,9 @@ def inherited(shell: Shell, name: str) -> bool:
 
 
 def before_command(shell: Shell, text: str, line: int) -> bool:
-    """What is due before a command where `shell.slow` is set: the DEBUG trap, BASH_COMMAND.
+    """Set BASH_COMMAND and run the DEBUG trap. Return whether the command must be skipped.
 
-    Whether the command must not run: under `extdebug` the DEBUG trap decides by its status, and 2
-    returns from a function.
+    Under `extdebug` the status of the trap decides that, and 2 returns from the function.
     """
     if not shell.traps.active:
         shell.specials.command_text = text
@@ -116,9 +132,7 @@ def before_command(shell: Shell, text: str, line: int) -> bool:
 
 
 class SignalHandler:
-    """What a process does with a signal: the commands that the shell has for it, "" to ignore it,
-    None for the usual end.
-    """
+    """What a process does with a signal: run commands, ignore it (""), or end as usual (None)."""
 
     __slots__ = ("shell",)
 
@@ -126,7 +140,7 @@ class SignalHandler:
         self.shell = shell
 
     def __call__(self, signal: int) -> str | None:
-        """Take the signal; commands run when the command at work has ended."""
+        """Take a signal; return its commands, which run when the current command has ended."""
         name = SIGNALS.get(signal, "")
         text = self.shell.traps.handlers.get(name)
         if text is None or name in ("KILL", "STOP"):
@@ -136,7 +150,7 @@ class SignalHandler:
         return text
 
     def ignores(self, signal: int) -> bool:
-        """Whether the signal does nothing."""
+        """Whether a signal is ignored."""
         return self.shell.traps.handlers.get(SIGNALS.get(signal, "")) == ""
 
 

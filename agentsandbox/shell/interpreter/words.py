@@ -9,7 +9,9 @@ from agentsandbox.kernel.caching import cache_short
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.expansion.words import WordCompiler
 from agentsandbox.shell.interpreter.dispatch import compile_substitution
+from agentsandbox.shell.syntax.contexts import HERE
 from agentsandbox.shell.syntax.nodes import DoubleQuoted, Literal, Parameter, Quoted, Word
+from agentsandbox.shell.syntax.parser import Parser, read_arithmetic
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,17 +51,14 @@ def makes_one_field(word: Word) -> bool:
 
 @cache_short(256)
 def _quoted_text(text: str) -> Text:
-    from agentsandbox.shell.syntax.contexts import HERE
-    from agentsandbox.shell.syntax.parser import Parser
-
     parser = Parser(text)
     parts = parser.scan(HERE, "")
     return WORDS.string(Word(parts, text))
 
 
 def expand_quoted_text(shell: ExpansionHost, text: str, *, keep_quotes: bool = False) -> str:
-    """Expand a text as a here-document is expanded; it loses its quotes, as subscripts do, unless
-    they are to stay.
+    """Expand a text as a here-document is expanded. Quotes are removed, as in subscripts, unless
+    `keep_quotes`.
     """
     if not keep_quotes and ('"' in text or "'" in text):
         text = _without_quotes(text)
@@ -70,14 +69,12 @@ def expand_quoted_text(shell: ExpansionHost, text: str, *, keep_quotes: bool = F
 
 
 def expand_index(shell: ExpansionHost, text: str) -> str:
-    """Expand a text that stands between the brackets of an indexed array."""
+    """Expand the subscript of an indexed array."""
     return _index_text(text)(shell)
 
 
 def expand_key(shell: ExpansionHost, text: str) -> str:
-    """Expand a text that stands between the brackets of an associative array: a word that is not
-    split.
-    """
+    """Expand the subscript of an associative array: a word that is not split."""
     try:
         return _key_text(text)(shell)
     except ShellSyntaxError as error:
@@ -86,15 +83,11 @@ def expand_key(shell: ExpansionHost, text: str) -> str:
 
 @cache_short(256)
 def _key_text(text: str) -> Text:
-    from agentsandbox.shell.syntax.parser import Parser
-
     return WORDS.subscript(Parser(f"[{text}]").read_subscript())
 
 
 @cache_short(256)
 def _index_text(text: str) -> Text:
-    from agentsandbox.shell.syntax.parser import read_arithmetic
-
     return WORDS.string(Word(read_arithmetic(text), text))
 
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 
+from agentsandbox.kernel.streams import decode, encode
+
 _ANSI_C = re.compile(
-    r"\\(?:([abeEfnrtv\\'\"?])|([0-7]{1,3})|x([0-9A-Fa-f]{1,2})|x\{([0-9A-Fa-f]*)\}?|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|c(\\\\|[\x00-\U0010ffff]))"
+    r"\\(?:([abeEfnrtv\\'\"?])|([0-7]{1,3})|x([0-9A-Fa-f]{1,2})|x\{([0-9A-Fa-f]*)\}?"
+    r"|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|c(\\\\|[\x00-\U0010ffff]))"
 )
 _ANSI_C_LETTERS = {
     "a": "\a",
@@ -30,9 +33,7 @@ def _byte(number: int) -> str:
 
 
 def _old_utf8(number: int) -> list[int]:
-    """The bytes of a number that is no character, by the rules of UTF-8 when it had up to six
-    bytes.
-    """
+    """Encode a number that is no character, by the rules of UTF-8 when it had up to six bytes."""
     size = next(
         (
             size
@@ -46,8 +47,8 @@ def _old_utf8(number: int) -> list[int]:
 
 
 def decode_ansi_c(text: str) -> str:
-    """What $'text' stands for. Bytes above 127 come out as surrogates, as `streams.decode` gives
-    them; NUL ends it.
+    """Return what $'text' means. Bytes above 127 become surrogates, as `streams.decode` makes them;
+    NUL ends the text.
     """
 
     def replace(match: re.Match[str]) -> str:
@@ -71,7 +72,5 @@ def decode_ansi_c(text: str) -> str:
 
     decoded = _ANSI_C.sub(replace, text).partition("\0")[0]
     if any("\udc80" <= char <= "\udcff" for char in decoded):
-        from agentsandbox.kernel.streams import decode, encode
-
         return decode(encode(decoded))  # bytes that together are a character become one
     return decoded

@@ -31,8 +31,9 @@ OPERAND = "\ue000"
 FIRST_OPERAND = 0xE100
 
 _TOKEN = re.compile(
-    r"[ \t\n]*(?:(?P<number>[0-9][0-9A-Za-z_@#]*)|(?P<name>[A-Za-z_][A-Za-z0-9_]*)|(?P<operand>\ue000.)|"
-    r"(?P<operator><<=|>>=|\*\*|&&|\|\||<<|>>|<=|>=|==|!=|\+\+|--|[-+*/%&|^]=|[-+*/%<>=!~&|^?:,()]))"
+    r"[ \t\n]*(?:(?P<number>[0-9][0-9A-Za-z_@#]*)|(?P<name>[A-Za-z_][A-Za-z0-9_]*)"
+    r"|(?P<operand>\ue000.)|(?P<operator><<=|>>=|\*\*|&&|\|\||<<|>>|<=|>=|==|!=|\+\+|--"
+    r"|[-+*/%&|^]=|[-+*/%<>=!~&|^?:,()]))"
 )
 _BEHIND_NAME = re.compile(r"[ \t\n]*(?:[-+*/%<>=!~&|^?:,()]|\Z)")
 """What may follow a name."""
@@ -111,7 +112,7 @@ class _Parser:
         self.start = 0
         self.last_start = 0
         self.behind_variable = -1
-        """Where the token stands that follows the last variable."""
+        """The place of the token behind the last variable."""
         self.depth = 0
         self.advance()
 
@@ -146,13 +147,13 @@ class _Parser:
     def _end(self) -> None:
         self.start = _BLANK.match(self.text, self.position).end()  # type: ignore[union-attr]
         if self.start < len(self.text):
-            raise self.error(
-                f"syntax error: {'operand expected' if self.kind in ('', 'operator') else 'invalid arithmetic operator'}"
-            )
+            wants_operand = self.kind in ("", "operator")
+            problem = "operand expected" if wants_operand else "invalid arithmetic operator"
+            raise self.error(f"syntax error: {problem}")
         self.kind, self.token = "end", ""
 
     def _subscript(self) -> str:
-        """What stands in brackets behind a name."""
+        """Read the text between the brackets behind a name."""
         first = self.position
         depth = 0
         for at in range(first, len(self.text)):
@@ -164,7 +165,7 @@ class _Parser:
         raise self.error("bad array subscript")
 
     def _look_behind_name(self) -> None:
-        """Find the error of a token that cannot be read, before the name is taken."""
+        """Raise the error of an unreadable token before the name is taken."""
         start, position, name = self.start, self.position, self.token
         while (match := _TOKEN.match(self.text, self.position)) is not None and match["name"]:
             self.position = match.end()
@@ -184,11 +185,11 @@ class _Parser:
         )
 
     def number_error(self, message: str) -> ArithmeticSyntaxError:
-        """The error for a number that is none: bash has cut the expression off behind it."""
+        """Return the error for an invalid number: bash has cut the expression off behind it."""
         return ArithmeticSyntaxError(message, self.token, self.text[: self.start + len(self.token)])
 
     def last_token(self) -> int:
-        """Where the token begins that was read last: at the end there is none."""
+        """Return where the last token begins; at the end there is none."""
         return self.last_start if self.kind == "end" else self.start
 
     def parse(self) -> Tree:
@@ -233,7 +234,7 @@ class _Parser:
         return tree
 
     def enter(self) -> None:
-        """One operation deeper."""
+        """Count one more level of nesting, up to the limit."""
         self.depth += 1
         if self.depth > MAX_NESTING:
             raise LimitReached("depth", "the expression nests too deeply")
@@ -279,7 +280,7 @@ class _Parser:
         return left
 
     def _operation(self, operator: str, precedence: int, left: Tree) -> Tree:
-        """What follows the left side of an operator, which is the token now."""
+        """Parse what follows the left side of the present operator."""
         self.advance()
         start = self.start
         if operator == "**":
@@ -392,5 +393,5 @@ _MASK = (1 << 64) - 1
 
 
 def _wrap(number: int) -> int:
-    """To 64 bits, two's complement."""
+    """Wrap a number to 64 bits, two's complement."""
     return ((number + 0x8000000000000000) & 0xFFFFFFFFFFFFFFFF) - 0x8000000000000000

@@ -22,9 +22,9 @@ class BracedReader(Lexer):
     """Reads ${…}. The word reader scans the operands."""
 
     has_bad = False
-    """Whether a ${…} was read that is none."""
+    """Whether an invalid ${…} was read."""
     _open_bracket = False
-    """Whether that is so because a subscript has no end."""
+    """Whether its subscript was not closed."""
 
     def scan(self, mode: int, stop: str) -> tuple[Part, ...]:
         """The parts up to one of the characters of `stop`, which is left unread."""

@@ -1,5 +1,6 @@
-"""Compound commands that begin with a reserved word: each reader finds the cursor behind it and
-`start` where it stands.
+"""Compound commands that begin with a reserved word: one reader for each.
+
+A reader gets the parser with the cursor behind the word, and `start`, the place of the word.
 """
 
 from __future__ import annotations
@@ -32,12 +33,14 @@ _PARENTHESES = re.compile(r"[ \t]*\([ \t]*\)")
 
 
 def read_group(parser: Parser, start: int) -> Command:
+    """Read { list; }."""
     body = parser.compound_list()
     parser.expect("}")
     return Group(body, (), parser.line_at(start))
 
 
 def read_if(parser: Parser, start: int) -> Command:
+    """Read if list; then list; elif …; else list; fi."""
     clauses: list[tuple[Command, Command]] = []
     otherwise: Command | None = None
     while True:
@@ -55,6 +58,7 @@ def read_if(parser: Parser, start: int) -> Command:
 
 
 def read_while(parser: Parser, start: int) -> Command:
+    """Read while or until list; do list; done."""
     until = parser.text[start] == "u"
     condition = parser.compound_list()
     parser.expect("do")
@@ -64,6 +68,7 @@ def read_while(parser: Parser, start: int) -> Command:
 
 
 def read_for(parser: Parser, start: int) -> Command:
+    """Read for name in words; do list; done, or for ((…; …; …))."""
     parser.skip_blanks()
     if parser.text.startswith("((", parser.position):
         return _arithmetic_for(parser, start)
@@ -71,6 +76,7 @@ def read_for(parser: Parser, start: int) -> Command:
 
 
 def read_select(parser: Parser, start: int) -> Command:
+    """Read select name in words; do list; done."""
     parser.skip_blanks()
     return _for_words(parser, start, Select)
 
@@ -97,6 +103,7 @@ def _for_words(parser: Parser, start: int, node: type[For]) -> Command:
 
 
 def _words_to_line_end(parser: Parser) -> list[Word]:
+    """Read the words behind `in`, and pass over what ends them."""
     words: list[Word] = []
     while True:
         parser.skip_blanks()
@@ -104,20 +111,17 @@ def _words_to_line_end(parser: Parser) -> list[Word]:
         if word is None:
             break
         words.append(word)
-    if parser.text[parser.position : parser.position + 1] == ";" and parser.text[
-        parser.position + 1 : parser.position + 2
-    ] not in (
-        ";",
-        "&",
-    ):
+    following = parser.text[parser.position : parser.position + 2]
+    if following[:1] == ";" and following not in (";;", ";&"):
         parser.position += 1
-    elif parser.text[parser.position : parser.position + 1] != "\n":
+    elif following[:1] != "\n":
         raise parser.unexpected(parser.token())
     parser.skip_newlines()
     return words
 
 
 def _do_body(parser: Parser) -> Command:
+    """Read do list; done, or { list; }, which bash accepts as well."""
     parser.skip_newlines()
     if parser.reserved_word() == "{":
         parser.position += 1
@@ -160,6 +164,7 @@ def _arithmetic_for(parser: Parser, start: int) -> Command:
 
 
 def _semicolons(parser: Parser, start: int, end: int) -> list[int]:
+    """Return the places of the semicolons outside of brackets."""
     depth = 0
     found: list[int] = []
     for position in range(start, end):
@@ -171,6 +176,7 @@ def _semicolons(parser: Parser, start: int, end: int) -> list[int]:
 
 
 def read_case(parser: Parser, start: int) -> Command:
+    """Read case word in (pattern | pattern) list;; … esac."""
     parser.skip_blanks()
     word = parser.read_word()
     if word is None:
@@ -194,6 +200,7 @@ def read_case(parser: Parser, start: int) -> Command:
 
 
 def _case_clause(parser: Parser) -> tuple[CaseClause, bool]:
+    """Read one clause; return whether a terminator ended it, so that more may follow."""
     patterns: list[Word] = []
     if parser.text[parser.position : parser.position + 1] == "(":
         parser.position += 1
@@ -224,6 +231,7 @@ def _case_clause(parser: Parser) -> tuple[CaseClause, bool]:
 
 
 def read_function(parser: Parser, start: int) -> Command:
+    """Read function name [()] body."""
     parser.skip_blanks()
     word = parser.read_word()
     if word is None:
@@ -235,6 +243,7 @@ def read_function(parser: Parser, start: int) -> Command:
 
 
 def read_coproc(parser: Parser, start: int) -> Command:
+    """Read coproc [name] command; a simple command has no name."""
     parser.skip_blanks()
     line = parser.line_at(start)
     if parser.position >= len(parser.text):

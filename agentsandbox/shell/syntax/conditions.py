@@ -38,7 +38,7 @@ _OPERATOR = re.compile(
 
 
 def read_condition(parser: Parser, start: int) -> Command:
-    """The conditional command whose `[[` stands at `start`."""
+    """Read the conditional command whose `[[` is at `start`."""
     reader = _Reader(parser, start)
     try:
         test = reader.whole()
@@ -70,7 +70,7 @@ class _Reader:
         self.word = Word((), "")
 
     def whole(self) -> CondTest:
-        """The test up to `]]`, which is passed over."""
+        """Parse the test up to `]]`, and pass over that."""
         test = self.either()
         if self.token == "":
             raise ShellSyntaxError(
@@ -121,7 +121,7 @@ class _Reader:
         return CondAnd(left, self.both()) if self.token == "&&" else left
 
     def term(self) -> CondTest:
-        """One test; the token behind it has been read."""
+        """Parse one test; the token behind it has been read."""
         parser = self.parser
         self.advance_line()
         began = self.at
@@ -245,7 +245,7 @@ class _Reader:
 
 
 def _merged(parts: list[Part]) -> tuple[Part, ...]:
-    """Neighbouring literals as one."""
+    """Join neighbouring literals."""
     merged: list[Part] = []
     for part in parts:
         if merged and isinstance(part, Literal) and isinstance(merged[-1], Literal):

@@ -1,4 +1,4 @@
-"""What a text stands in, which says what ends it and what its quotes mean.
+"""The contexts of a text, which decide where it ends and what its quotes mean.
 
 WORD        a command's word: ends at a metacharacter
 QUOTED      inside "…"

@@ -68,7 +68,7 @@ class Lexer:
     # places
 
     def line_at(self, position: int) -> int:
-        """The number of the line that `position` is on."""
+        """Return the number of the line that contains `position`."""
         text = self.text
         if self._counted_text is not text:
             self._counted_text, self._counted = text, (0, 0)
@@ -88,9 +88,7 @@ class Lexer:
         return newlines + self.first_line
 
     def line_text(self, position: int) -> str:
-        """The whole line that `position` is on, as it was written: aliases replace their names in
-        `text`.
-        """
+        """Return the line that contains `position`, without the texts of aliases."""
         if self.text is not self.written:
             return self.written.split("\n")[self.line_at(position) - self.first_line]
         start = self.text.rfind("\n", 0, position) + 1
@@ -102,7 +100,7 @@ class Lexer:
     def error(
         self, message: str, position: int | None = None, *, show_line: bool = False
     ) -> ShellSyntaxError:
-        """A syntax error at `position`, worded by the caller."""
+        """Return a syntax error at `position`."""
         at = self.position if position is None else position
         column = at - (self.text.rfind("\n", 0, at) + 1) + 1
         return ShellSyntaxError(
@@ -110,30 +108,30 @@ class Lexer:
         )
 
     def unexpected(self, token: str, position: int | None = None) -> ShellSyntaxError:
-        """The error for a token that cannot stand here."""
+        """Return the error for an unexpected token."""
         if not token:
             return self.unexpected_end()
         shown = "newline" if token == "\n" else ansi_quote(token) if needs_ansi(token) else token
         return self.error(f"syntax error near unexpected token `{shown}'", position, show_line=True)
 
     def unexpected_end(self) -> ShellSyntaxError:
-        """The error for a script that ends inside a construct."""
+        """Return the error for a script that ends inside a construct."""
         return ShellSyntaxError("syntax error: unexpected end of file", self.last_line(), 1)
 
     def unclosed(self, closer: str, opened_at: int, *, at_end: bool = False) -> ShellSyntaxError:
-        """The error for a quote, brace or parenthesis without its end."""
+        """Return the error for a quote, brace or parenthesis without its end."""
         line = self.last_line() if at_end else self.line_at(opened_at)
         error = ShellSyntaxError(f"unexpected EOF while looking for matching `{closer}'", line, 1)
         error.is_quote = not at_end
         return error
 
     def last_line(self) -> int:
-        """The number of the line that the script ends on, as bash counts it in errors."""
+        """Return the number of the last line, as bash counts it in errors."""
         text = self.text
         return self.line_at(len(text)) + (0 if text.endswith("\n") else 1)
 
     def enter(self) -> None:
-        """One construct deeper."""
+        """Count one more level of nesting, up to the limit."""
         self.nesting += 1
         if self.nesting > MAX_NESTING:
             raise LimitReached("depth", "the script nests too deeply")
@@ -152,8 +150,8 @@ class Lexer:
             self._join_operator()
 
     def _join_operator(self) -> None:
-        """Where lines are joined inside an operator, put the joint in front of it: && may be
-        written over two lines.
+        """Move a joined line (backslash, newline) from inside an operator in front of it: && may
+        span two lines.
         """
         while match := _SPLIT_OPERATOR.match(self.text, self.position):
             self.text = self.text[: self.position] + match[2] + match[1] + self.text[match.end() :]
@@ -200,12 +198,9 @@ class Lexer:
         lines: list[str] = []
         while True:
             if self.position >= len(text):
-                self.warnings.append(
-                    (
-                        self.line_at(max(0, len(text) - 1)),
-                        f"here-document at line {line_before} delimited by end-of-file (wanted `{document.delimiter}')",
-                    )
-                )
+                ended = f"here-document at line {line_before} delimited by end-of-file"
+                message = f"{ended} (wanted `{document.delimiter}')"
+                self.warnings.append((self.line_at(max(0, len(text) - 1)), message))
                 break
             if self.meter is not None:
                 self.meter.step()

@@ -285,8 +285,8 @@ class SimpleCommand(Command):
 
 
 class Pipeline(Command):
-    """Commands joined by |; `timed` is "", "time" or "time -p". What stands before |& has 2>&1 as
-    its last redirection.
+    """Commands joined by |; `timed` is "", "time" or "time -p". A command before |& has 2>&1
+    as its last redirection.
     """
 
     __slots__ = ("commands", "line", "negated", "timed")

@@ -53,7 +53,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 RESERVED = frozenset(
-    "if then else elif fi do done case esac while until for select in function { } ! [[ time coproc".split()
+    """if then else elif fi do done case esac while until for select in function { } ! [[ time
+    coproc""".split()
 )
 _BODIES = frozenset("{ if while until for select case [[".split())
 _CLOSERS = frozenset("then else elif fi do done esac }".split())
@@ -65,10 +66,11 @@ _CLOSING_BRACKETS = re.compile(r"\]\](?=[ \t\n|&;()<>]|\Z)")
 _RESERVED_WORD = re.compile(r"(?:[a-z]+|[{}!]|\[\[)(?=[ \t\n|&;()<>]|\Z|\\\n)")
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*(?:\\\n[A-Za-z0-9_]*)*+)(\[|\+?(?:\\\n)*=)")
 _ASSIGNED = re.compile(r"(?:\\\n)*\+?(?:\\\n)*=")
-"""What stands between a subscript and the value; lines may be joined everywhere."""
+"""The operator between a subscript and the value, with joined lines."""
 _CONTINUED_LIST = re.compile(r"(?:\\\n)*\(")
 _REDIRECTION = re.compile(
-    r"(?:([0-9]+)|\{([A-Za-z_][A-Za-z0-9_]*(?:\[[^]{}\n]+\])?)\})?(<<<|<<-?|<>|<&|>>|>&|>\||&>>|&>|<(?!\()|>(?!\())"
+    r"(?:([0-9]+)|\{([A-Za-z_][A-Za-z0-9_]*(?:\[[^]{}\n]+\])?)\})?"
+    r"(<<<|<<-?|<>|<&|>>|>&|>\||&>>|&>|<(?!\()|>(?!\())"
 )
 _REDIRECTION_STARTS = frozenset("0123456789{<>&")
 _OPEN_SUBSCRIPT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\[[^]]*\Z")
@@ -97,7 +99,7 @@ class Parser(WordReader):
         """A text, a place in it, and where the first opening parenthesis from there on is."""
 
     def skip_line(self) -> None:
-        """Continue at the next line, whatever was open, as after an error in the list of an array."""
+        """Continue at the next line, as after an error in the list of an array."""
         end = self.text.find("\n", self.position)
         self.position = len(self.text) if end < 0 else end + 1
         self.nesting = 0
@@ -112,7 +114,7 @@ class Parser(WordReader):
     # lists
 
     def next_command(self) -> Command | None:
-        """The next complete command; None at the end of the script."""
+        """Return the next complete command; None at the end of the script."""
         self.skip_to_command()
         if self.position >= len(self.text):
             return None
@@ -123,7 +125,7 @@ class Parser(WordReader):
                 self.read_here_documents()
 
     def command_list(self, *, until_newline: bool) -> Command:
-        """and-or lists with ; & or newlines between them."""
+        """Parse and-or lists with ; & or newlines between them."""
         commands: list[Command] = []
         while True:
             start = self.position
@@ -178,7 +180,9 @@ class Parser(WordReader):
         return False
 
     def compound_list(self) -> Command:
-        """The commands inside a construct, up to a reserved word or operator that closes it."""
+        """Parse the commands inside a construct, up to the reserved word or operator that closes
+        it.
+        """
         self.skip_to_command()
         if self.at_list_end():
             raise self.unexpected(self.token())
@@ -258,7 +262,7 @@ class Parser(WordReader):
     # commands
 
     def command(self) -> Command:
-        """One command: simple, compound or the definition of a function."""
+        """Parse one command: simple, compound or the definition of a function."""
         self.skip_blanks()
         text, position = self.text, self.position
         if position >= len(text):
@@ -372,7 +376,7 @@ class Parser(WordReader):
         return word
 
     def token(self) -> str:
-        """The token at the cursor, for messages."""
+        """Return the token at the cursor, for messages."""
         self.skip_blanks()
         if self.position >= len(self.text):
             return ""
@@ -385,11 +389,11 @@ class Parser(WordReader):
         return word.source if word is not None else self.text[saved]
 
     def at_operator(self) -> bool:
-        """Whether an operator stands at the cursor."""
+        """Whether an operator is at the cursor."""
         return _OPERATOR.match(self.text, self.position) is not None
 
     def reserved_word(self) -> str:
-        """What may be a reserved word at the cursor, "" if nothing there can be one."""
+        """Return the text at the cursor that may be a reserved word, "" if there is none."""
         match = _RESERVED_WORD.match(self.text, self.position)
         return match[0] if match is not None else ""
 
@@ -398,7 +402,7 @@ class Parser(WordReader):
         return self.text.startswith("(", self.position) or self.reserved_word() in _BODIES
 
     def function_definition(self, name: str, body_at: int, start: int) -> Command:
-        """The definition of the function `name`, whose body begins at `body_at`."""
+        """Parse the definition of the function `name`, whose body begins at `body_at`."""
         self.position = body_at
         self.skip_newlines()
         if self.position >= len(self.text):
@@ -519,7 +523,7 @@ class Parser(WordReader):
         return Assignment(name, value, subscript, "+" in operator, self.text[start : self.position])
 
     def _list_as_text(self) -> Word | None:
-        """A word like `x=(1 + 2)*3`, or None (and nothing read)."""
+        """Read a word like `x=(1 + 2)*3`; return None, and read nothing, for any other."""
         start = self.position
         assignment = self._assignment(first=False)
         if isinstance(assignment, Assignment) and assignment.value.source.startswith("("):
@@ -545,7 +549,7 @@ class Parser(WordReader):
         try:
             return self._read_array_literal()
         except ShellSyntaxError as error:
-            if error.is_quote:  # bash reads the list with a reader of its own and then goes on
+            if error.is_quote:  # bash continues behind the list
                 error.status, error.is_quote = 1, False
                 if not error.message.endswith("`)'"):
                     error.follow_up = self.unexpected_end()
@@ -776,7 +780,8 @@ def _delimiter(source: str) -> tuple[str, bool]:
 _TIME_OPTION = re.compile(r"(?:-p|--)(?=[ \t\n;]|\Z)[ \t]*")
 """Options of `time`: bash takes the end of options for -p too."""
 _DELIMITER = re.compile(
-    r"""\\(.)|'([^']*)'|\$?"((?:[^"\\]|\\.)*)"|\$'((?:[^'\\]|\\.)*)'|(\$\((?:[^()]|\([^()]*\))*\)|\$\{[^}]*\}|`[^`]*`)""",
+    r"""\\(.)|'([^']*)'|\$?"((?:[^"\\]|\\.)*)"|\$'((?:[^'\\]|\\.)*)'"""
+    r"""|(\$\((?:[^()]|\([^()]*\))*\)|\$\{[^}]*\}|`[^`]*`)""",
     re.DOTALL,
 )
 

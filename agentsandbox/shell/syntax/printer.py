@@ -1,4 +1,4 @@
-"""Trees back to text: as bash prints them for `declare -f` and `jobs`. Words appear as they were
+"""Trees back to text, as bash prints them for `declare -f` and `jobs`. Words appear as they were
 written.
 """
 
@@ -56,11 +56,11 @@ INDENT = "    "
 
 
 class _Printer:
-    """Collects text; here-documents wait until their line ends. `exact` text parses to an equal
-    tree, other text is bash's.
+    """Collects text; here-documents wait until their line ends.
 
-    `inline` is bash's other way of printing, outside of functions: lists and groups stay on one
-    line. In a `substitution` commands that stood on different lines do so again.
+    exact          print text that parses to an equal tree; other text is bash's
+    inline         bash's other way of printing, outside of functions: lists and groups on one line
+    substitution   inside a substitution: commands from different lines are on different lines
     """
 
     def __init__(
@@ -105,8 +105,8 @@ class _Printer:
     # lists
 
     def sequence(self, command: Command, *, last: str = ";", header: bool = False) -> None:
-        """The commands of a body, one a line, each ended; in a `header` the here-documents of the
-        last one still wait.
+        """Print the commands of a body, one a line. In a `header` the here-documents of the last
+        one still wait.
         """
         commands = command.commands if isinstance(command, CommandList) else (command,)
         for number, each in enumerate(commands):
@@ -129,7 +129,7 @@ class _Printer:
             self.flush_line_documents()
 
     def between(self, before: Command, after: Command) -> None:
-        """What stands between two commands of a list, the semicolon apart."""
+        """Return what separates two commands of a list, besides the semicolon."""
         if self.exact or (self.documents and not isinstance(before, Background)):
             self.newline()
         elif isinstance(before, Background):
@@ -147,7 +147,7 @@ class _Printer:
             self.write(" ")
 
     def flush_line_documents(self) -> None:
-        """A body must not go on on the line of a delimiter."""
+        """End the line before a body if a here-document waits."""
         self.after_document = bool(self.documents)
         if self.documents:
             self.flush_documents()
@@ -189,8 +189,8 @@ class _Printer:
             self.documents.append(target)
             quote = "'" if target.quoted else ""
             if self.exact:
-                delimiter = target.delimiter.replace("'", "'\\''")
-                return f"{prefix}{node.operator} {quote}{delimiter if quote else target.delimiter}{quote}"
+                escaped = target.delimiter.replace("'", "'\\''") if quote else target.delimiter
+                return f"{prefix}{node.operator} {quote}{escaped}{quote}"
             return f"{prefix}{node.operator}{quote}{target.delimiter}{quote}"
         if node.operator in (">&", "<&"):
             if self.exact:
@@ -432,7 +432,7 @@ def _condition(node: CondTest, exact: bool) -> str:
 
 
 def line_of(node: Command) -> int:
-    """The line of a command, 0 if it does not know."""
+    """Return the line of a command, 0 if unknown."""
     while isinstance(node, (AndOr, Pipeline, Background)):
         node = (
             node.first
@@ -466,7 +466,7 @@ _ANSI = re.compile(
 
 
 def shown_word(word: Word) -> str:
-    """A word as bash keeps it: $'…' is '…' already, and $(…) and <(…) are printed from their
+    """Return a word as bash keeps it: $'…' became '…', and $(…) and <(…) are printed from their
     trees.
     """
     source = word.source
@@ -488,7 +488,7 @@ def shown_word(word: Word) -> str:
 
 
 def _joined(text: str) -> str:
-    """The text without the ends of joined lines."""
+    """Return the text with joined lines joined."""
     return _JOINED.sub(_join, text) if "\\\n" in text else text
 
 
@@ -496,7 +496,7 @@ _JOINED = re.compile(r"""\\(.)|'[^']*'|"((?:[^"\\]|\\.)*)\"""", re.DOTALL)
 
 
 def _join(match: re.Match[str]) -> str:
-    """What a backslash or a quoted text is without the ends of joined lines."""
+    """Return a backslash or a quoted text with joined lines joined."""
     if match[1] == "\n":
         return ""
     return (
@@ -509,7 +509,7 @@ def _join(match: re.Match[str]) -> str:
 
 
 def _substitutions(parts: tuple[Part, ...]) -> Iterator[CommandSubstitution | ProcessSubstitution]:
-    """Those that have a source, in the order in which they stand in the text."""
+    """Return the substitutions that have a source, in the order of the text."""
     for part in parts:
         if isinstance(part, (CommandSubstitution, ProcessSubstitution)):
             if part.source:
@@ -535,9 +535,9 @@ def _substituted(node: CommandSubstitution | ProcessSubstitution) -> str:
 
 
 def _without_ansi(text: str, before: str) -> str:
-    """The text with $'…' turned to '…' and $"…" to "…"; `before` tells in which quotes it begins.
+    """Return the text with $'…' turned to '…' and $"…" to "…"; `before` says which quotes it is in.
 
-    In double quotes $'…' counts inside of ${…}, and gets quotes of its own where a pattern stands.
+    In double quotes $'…' counts only inside of ${…}, and gets quotes of its own in a pattern.
     """
     if "$'" not in text and '$"' not in text:
         return text
@@ -594,16 +594,14 @@ _PRINTERS: dict[type, Callable[..., None]] = {
 
 
 def print_command(node: Command) -> str:
-    """A command as bash shows it."""
+    """Return a command as bash prints it."""
     printer = _Printer(inline=True)
     printer.command(node)
     return printer.text()
 
 
 def print_script(node: CommandList) -> str:
-    """A whole script as text that parses to an equal tree, each complete command on lines of its
-    own.
-    """
+    """Return a whole script as text that parses to an equal tree."""
     texts: list[str] = []
     for command in node.commands:
         printer = _Printer(exact=True)
@@ -614,7 +612,7 @@ def print_script(node: CommandList) -> str:
 
 
 def print_function(node: FunctionDefinition) -> str:
-    """A function as `declare -f` prints it, without a final newline."""
+    """Return a function as `declare -f` prints it, without the final newline."""
     printer = _Printer()
     printer.write(f"{node.name} () ")
     printer.newline()

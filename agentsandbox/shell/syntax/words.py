@@ -1,7 +1,7 @@
 """Words: quoting, and everything that begins with `$`, "`", `<(` or `>(`.
 
 A shell has no tokens that a table could describe. What a quote, a backslash or a brace means
-depends on what it stands in: in "${x-'}'}" the single quotes are text, but the brace in them closes
+depends on what is around it: in "${x-'}'}" the single quotes are text, but the brace in them closes
 nothing. So words are not cut out first and looked into later. They are scanned once, character by
 character, and each construct scans what is inside it in its own *context* (`contexts`).
 
@@ -75,7 +75,8 @@ _PLAIN = re.compile(r"[^\0- \"#$&'();<>\\`|\x7f][^\0- \"$&'();<>\\`|\x7f]*")
 """A whole word without quotes or expansions, if what follows ends it and no extended pattern begins
 in it."""
 _WHOLE = re.compile(
-    r"""(?:'([^']*)'|"([^"$`\\]*)"|"\$([A-Za-z_][A-Za-z0-9_]*)"|\$([A-Za-z_][A-Za-z0-9_]*))(?=[ \t\n|&;)]|\Z)"""
+    r"""(?:'([^']*)'|"([^"$`\\]*)"|"\$([A-Za-z_][A-Za-z0-9_]*)"|\$([A-Za-z_][A-Za-z0-9_]*))"""
+    r"""(?=[ \t\n|&;)]|\Z)"""
 )
 """A whole word that is one quoted text, "$name" or $name, as most words with quotes or expansions
 are."""
@@ -107,17 +108,17 @@ class WordReader(BracedReader):
     # provided by the parser
 
     def parse_substitution(self, opened_at: int) -> Command | None:
-        """The commands of a substitution up to its closing parenthesis, which is passed over."""
+        """Return the commands of a substitution, and pass over its closing parenthesis."""
         raise NotImplementedError
 
     def parse_text(self, text: str, first_line: int) -> Command | None:
-        """The commands of a backquoted substitution."""
+        """Return the commands of a backquoted substitution."""
         raise NotImplementedError
 
     # words
 
     def read_word(self) -> Word | None:
-        """The word that begins here, or None where an operator, a blank or the end is."""
+        """Return the word at the cursor, None at an operator, a blank or the end."""
         text = self.text
         start = self.position
         if self.meter is not None:
@@ -141,7 +142,7 @@ class WordReader(BracedReader):
         return Word(parts, self.text[start : self.position])
 
     def scan(self, mode: int, stop: str) -> tuple[Part, ...]:
-        """The parts up to one of the characters of `stop` (or what ends a word), which is left
+        """Read the parts up to one of the characters of `stop`, or the end of a word; leave that
         unread.
         """
         # long: one branch for each character that means something in a word
@@ -237,8 +238,8 @@ class WordReader(BracedReader):
         return tuple(parts)
 
     def scan_alone(self, text: str, start: int, mode: int) -> tuple[Part, ...]:
-        """The parts of a text that stands at `start` and ends for itself; what is unfinished in it
-        is text.
+        """Return the parts of a text that begins at `start` and is complete in itself; what is
+        unfinished in it is text.
         """
         saved, line = (self.text, self.first_line), self.line_at(start)
         pairs, self.pairs_quotes = self.pairs_quotes, False
@@ -290,9 +291,7 @@ class WordReader(BracedReader):
         return DoubleQuoted(parts)
 
     def _extended_pattern(self, pending: list[str], flush: object, parts: list[Part]) -> None:
-        """?(…) and the like: a pattern list is part of the word; its quotes and expansions
-        count.
-        """
+        """Read ?(…) and the like: a pattern list, in which quotes and expansions count."""
         opened = self.position
         pending.append(self.text[opened : opened + 2])
         self.position += 2
@@ -316,8 +315,8 @@ class WordReader(BracedReader):
         self.nesting -= 1
 
     def _pattern_list_parts(self) -> list[Part]:
-        """Parts up to `|`, `)` or the end; blanks, other parentheses and what is between them are
-        text inside a pattern list.
+        """Return the parts up to `|`, `)` or the end; blanks and other parentheses are text in a
+        pattern list.
         """
         collected: list[Part] = []
         depth = 0
@@ -334,7 +333,7 @@ class WordReader(BracedReader):
     # expansions
 
     def _dollar(self, mode: int) -> Part | None:
-        """The expansion at `$`; None (and the `$` passed over) where it is just a dollar sign."""
+        """Read the expansion at `$`; pass over a mere dollar sign and return None."""
         text = self.text
         start = self.position
         while text.startswith(
@@ -380,8 +379,8 @@ class WordReader(BracedReader):
         return None
 
     def _subshell_substitution(self, start: int, mode: int) -> CommandSubstitution:
-        """$((…) …): the commands of a substitution that begins with a subshell. Errors in them come
-        when they run.
+        """Read $((…) …), a substitution that begins with a subshell. Syntax errors in it come when
+        it runs.
         """
         self.position = start + 2
         pending, nesting = list(self.pending), self.nesting
@@ -399,7 +398,7 @@ class WordReader(BracedReader):
         return CommandSubstitution(body, self.text[start : self.position])
 
     def _parsed_later(self, text: str, line: int) -> Command | None:
-        """The commands of a substitution whose text bash reads when it runs it."""
+        """Return the commands of a substitution that bash parses only when it runs it."""
         self.enter()
         body: Command | None
         try:
@@ -415,7 +414,7 @@ class WordReader(BracedReader):
         return Quoted(decode_ansi_c(self.text[start + 2 : end]))
 
     def _ansi_c_end(self, start: int) -> int:
-        """Where the quote stands that closes the $'…' at `start`."""
+        """Return where the closing quote of the $'…' at `start` is."""
         end = start + 2
         while True:
             found = _QUOTE_OR_BACKSLASH.search(self.text, end)
@@ -454,7 +453,7 @@ class WordReader(BracedReader):
         return ProcessSubstitution(body, direction, self.text[start : self.position])
 
     def _arithmetic(self, start: int) -> ArithmeticSubstitution | None:
-        """$((…)); None where the two parentheses turn out to begin a substitution of a subshell."""
+        """Read $((…)); return None if it turns out to be a substitution with a subshell."""
         end = self.arithmetic_end(start + 3)
         if end is None:
             return None
@@ -472,8 +471,8 @@ class WordReader(BracedReader):
         raise self.unclosed("]", start)
 
     def arithmetic_end(self, start: int) -> int | None:
-        """Where the )) stands that closes an expression from `start`; None if it is not closed by
-        two.
+        """Return where the )) is that closes an expression from `start`; None if two parentheses do
+        not close it.
         """
         end = self.parenthesis_end(start)
         if self.text.startswith(")", end + 1):
@@ -484,7 +483,7 @@ class WordReader(BracedReader):
         return None
 
     def parenthesis_end(self, start: int) -> int:
-        """Where the ) stands that closes an expression from `start`."""
+        """Return where the ) is that closes an expression from `start`."""
         text = self.text
         depth = 0
         position = start
@@ -515,9 +514,7 @@ class WordReader(BracedReader):
         raise self.unclosed(")", start)
 
     def _end_of(self, closer: str, start: int) -> int:
-        """Where what stands from `start` on is over: a text in double quotes or the rest of a
-        ${…}.
-        """
+        """Return the end of a text in double quotes, or of a ${…}, that continues at `start`."""
         text, position = self.text, start
         self.enter()
         while match := _TEXT_STOPS.search(text, position):
@@ -539,7 +536,7 @@ class WordReader(BracedReader):
         raise self.unclosed(closer, start - 1)
 
     def arithmetic_word(self, start: int, end: int, after: int) -> Word:
-        """The expression text[start:end] as a word; reading goes on at `after`."""
+        """Return the expression text[start:end] as a word, and continue at `after`."""
         source = self.text[start:end]
         if not _NEEDS_SCAN.search(source):
             self.position = after
@@ -576,8 +573,8 @@ class WordReader(BracedReader):
         document.body = Word(parts, body)
 
     def _unfinished(self, body: str) -> Part:
-        """What stands for a here-document with an expansion that has no end: an error when it is
-        expanded, not before.
+        """Return a part that fails when the here-document is expanded, for an expansion that does
+        not end.
         """
         self.position = 0
         while True:
@@ -607,7 +604,7 @@ class WordReader(BracedReader):
 
 
 def _without_end(body: str, opening: re.Match[str]) -> str:
-    """The message for an expansion in a here-document that has no end."""
+    """Return the message for an expansion in a here-document that does not end."""
     if opening[0] == "`":
         return f'bad substitution: no closing "`" in {body[opening.start() :]}'
     if opening[0] == "${" and _BARE.fullmatch(body, opening.end()):
@@ -617,8 +614,8 @@ def _without_end(body: str, opening: re.Match[str]) -> str:
 
 
 def _tell_bad(parts: tuple[Part, ...], source: str) -> None:
-    """Bad substitutions name the text that they stand in: the word or, unless a bracket is open,
-    what is in quotes.
+    """Give bad substitutions the text that their message names: the word, or what is inside the
+    quotes.
     """
     for part in parts:
         if isinstance(part, DoubleQuoted):
@@ -643,9 +640,7 @@ _ARITHMETIC_STOPS = re.compile(r"[()\\\"`]|\$?'")
 
 
 def _keep_as_written(part: Part) -> None:
-    """Outside of quotes bash does not print the substitutions of a pattern list from their
-    trees.
-    """
+    """Mark the substitutions of a pattern list, which bash prints as they were written."""
     if isinstance(part, (CommandSubstitution, ProcessSubstitution)):
         part.source = ""
     elif isinstance(part, Parameter):
