@@ -94,7 +94,7 @@ ATTACKS = {
     "jobs of shuf": "shuf".join(JOBS),
     "substitutions waiting": "for i in {1..60}; do { v=$(yes aaaaaaaaaaaaaaaaaaaaa$i | head -c 12000000; sleep 5); } & done; wait",
     "xz compressors": "for i in {1..30}; do { echo a; sleep 5; } | xz -9 -c & done > /dev/null; wait",
-    "zstd compressors": "zstd --ultra -22 --long=31 > /dev/null".join(JOBS),
+    "zstd compressors": "zstd -19 > /dev/null".join(JOBS),
     "coprocesses": BIG + 'for i in {1..100}; do eval "coproc c$i { v=\\$(cat); }; printf %s \\"\\$big\\$big\\$big\\" >&\\${c$i[1]}"; done',
     "fifos": BIG + 'for i in {1..100}; do mkfifo p$i; exec {fd}<> p$i; printf %s "$big$i" >&$fd & done; wait',
     "process substitutions": BIG + 'f() { : <(v=$big$big$1; sleep 9) "$(f x$1)"; }; f',
