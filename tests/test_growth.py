@@ -114,7 +114,7 @@ ATTACKS = {
     "xz compressors": (
         "for i in {1..30}; do { echo a; sleep 5; } | xz -9 -c & done > /dev/null; wait"
     ),
-    "zstd compressors": "zstd --ultra -22 --long=31 > /dev/null".join(JOBS),
+    "zstd compressors": "zstd -19 > /dev/null".join(JOBS),
     "coprocesses": BIG + (
         'for i in {1..100}; do eval "coproc c$i { v=\\$(cat); }; '
         'printf %s \\"\\$big\\$big\\$big\\" >&\\${c$i[1]}"; done'

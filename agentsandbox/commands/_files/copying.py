@@ -1,8 +1,8 @@
 """Copying files and trees, for `cp`, for `install`, and for `mv` between filesystems.
 
 A tree is walked with a list of pending pairs (source, target) instead of recursion. A `_Directory`
-stands in the list behind the content of a directory: when it is reached, everything in the
-directory is copied, and its mode and times are set.
+follows the content of each directory in the list: when it is reached, everything in the directory
+is copied, and its mode and times are set.
 
 A copy may be made into its own source (`cp -r . sub`). Then the target is copied last, so that its
 new content is not copied again, and the first directory made for an operand is remembered: where
