@@ -9,6 +9,3 @@ GLIBC = Release("NAME (Debian GLIBC 2.36-9+deb12u14) 2.36", "-V, --version")
 PROCPS = Release("NAME from procps-ng 4.0.2", "-V, --version")
 SHARUTILS = Release("NAME (GNU sharutils) 4.15.2", "-v, --version")
 UTIL_LINUX = Release("NAME from util-linux 2.38.1", "-V, --version")
-
-NCURSES = "ncurses 6.4.20221231"
-"""What `clear` and `tput` print for -V."""
