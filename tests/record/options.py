@@ -136,8 +136,8 @@ def table(found: list[Coverage]) -> str:
     lines = [
         "# Options",
         "",
-        "How often people, agents and skills use the options of the commands that are here, and how",
-        "many of these uses a command accepts. Counted in 28,000 one-liners, sessions and",
+        "How often people, agents and skills use the options of the commands that are here, and",
+        "how many of these uses a command accepts. Counted in 28,000 one-liners, sessions and",
         "scripts by `tests/record/options.py`, which tries each option. A use counts if the real",
         "tool's `--help` names the option. *Refused* options are answered as an unknown option is.",
         "",

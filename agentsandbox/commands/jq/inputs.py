@@ -12,11 +12,14 @@ import re
 
 from agentsandbox.commands._json.json_text import (
     JsonError,
+    Stack,
     is_plain,
     next_value,
     parse_slowly,
     skip_blanks,
 )
+from agentsandbox.commands.jq.assembly import DONE, MORE, PIECE, Assembly
+from agentsandbox.commands.jq.weight import weigh
 from agentsandbox.errors import LimitReached
 
 TYPE_CHECKING = False
@@ -160,6 +163,9 @@ class Inputs:
         wanted = _PART
         while True:
             self._fill(wanted)
+            if self._begins_large():
+                yield from self._large_value()
+                continue
             self._weigh()
             if not is_plain(self._text):
                 yield from self._values_slowly()
@@ -171,6 +177,38 @@ class Inputs:
                 return
             left = len(self._text) - self._position
             wanted = _PART if self._position else 2 * left + _BLOCK
+
+    def _begins_large(self) -> bool:
+        """Whether a container comes next that may not end in the text."""
+        self._position = position = skip_blanks(self._text, self._position)
+        if len(self._text) - position < _PART or self._text[position] not in "[{":
+            return False
+        return next_value(self._text[position : position + _BLOCK], 0) is None
+
+    def _large_value(self) -> Iterator[Value]:
+        """Yield the container that comes next; its text is forgotten piece by piece."""
+        assembly = Assembly(self.budget)
+        most = _WEIGHT * self.budget.value_bytes
+        made = _weight_of(self._text)
+        self.hold(made >> 4)
+        while True:
+            before = self._position
+            state, self._position = assembly.take(self._text, before, ended=self._ended)
+            if state != MORE:
+                break
+            have = len(self._text) - self._position
+            self._fill(4 * PIECE if self._position > before else 2 * have + PIECE)
+            added = _weight_of(self._text[have:])
+            self.hold(added >> 4)
+            made += added
+            if made > most:  # brackets in strings count too
+                made = weigh(assembly.stack.open, most, self.budget)
+            if made > most:
+                raise LimitReached("value_bytes")
+        if state == DONE:
+            yield assembly.stack.next
+        else:
+            yield from self._values_slowly(assembly.stack)
 
     def _weigh(self) -> None:
         """Count the memory that the values of the text take at most."""
@@ -210,12 +248,12 @@ class Inputs:
             position = end + 1 if text[end : end + 2] in _NEXT_LINE else skip_blanks(text, end)
             self._position = position
 
-    def _values_slowly(self) -> Iterator[Value]:
+    def _values_slowly(self, stack: Stack | None = None) -> Iterator[Value]:
         """Yield the values of all the text that is left, by the parser with jq's messages."""
         self._fill_all()
         before = self._lines, self._column
         try:
-            for value, end in parse_slowly(self._text, 0, self.budget.step, before):
+            for value, end in parse_slowly(self._text, 0, self.budget.step, before, stack):
                 self._position = end
                 yield value
         except JsonError as error:  # jq goes on at the next line, if it is asked to
