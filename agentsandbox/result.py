@@ -107,9 +107,7 @@ class ExecutionResult:
         return b"".join([data for stream, data in entries if stream == number])
 
     def _repr_html_(self) -> str:
-        """Return HTML for notebooks: both streams in order, errors in red, then status and
-        limit.
-        """
+        """Return HTML for notebooks: both streams in order, errors in red, status and limit."""
         from html import escape
 
         room = HTML_SHOWN

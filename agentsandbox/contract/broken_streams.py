@@ -96,9 +96,7 @@ def input_failure(manners: Manners, name: str, error: InputError) -> tuple[bytes
 
 
 def output_failure(manners: Manners, name: str, number: int) -> tuple[bytes, int] | None:
-    """Return the line and the status of a command whose output is lost; None if it does not
-    check.
-    """
+    """Return the line and the status of a command whose output is lost, or None."""
     text, status = manners.write_error
     special = manners.closed_write_error if number == errno.EBADF else manners.full_write_error
     if (

@@ -96,9 +96,7 @@ if TYPE_CHECKING:
         ) -> Process: ...
 
     class Function(Protocol):
-        """The function that `@command` decorates; an `async def` is awaited in the host's event
-        loop.
-        """
+        """The function that `@command` decorates; an `async def` is awaited in the event loop."""
 
         __name__: str
 
@@ -341,9 +339,7 @@ def _reads_its_output(ctx: CommandContext) -> bool:
 
 
 class Command:
-    """A command of the table. A `raw` command parses its own words: `args.operands` has them
-    all.
-    """
+    """A command of the table. A `raw` command parses its own words, all in `args.operands`."""
 
     __slots__ = (
         "_parser", "advice", "check", "digits", "function", "hint", "late", "manners", "name",
@@ -430,9 +426,7 @@ class Command:
         return self._run(ctx)
 
     def _run_behind(self, ctx: CommandContext) -> int:
-        """Run the command with buffered output, so that it can read the file it appends to up to
-        its end.
-        """
+        """Run the command with buffered output, as it may read the file that it appends to."""
         stdout, run, start = ctx.stdout, ctx.run, ctx.start
         ctx.stdout = late = LateWriter(stdout)
 
@@ -641,9 +635,7 @@ def command(
 
 
 def normalize(path: str) -> str:
-    """Return an absolute path without empty, "." and ".." components: for display, not for
-    opening.
-    """
+    """Return an absolute path without empty, "." and ".." components, for display only."""
     return (
         posixpath.normpath(path)
         if not path.startswith("//")

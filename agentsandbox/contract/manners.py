@@ -57,9 +57,7 @@ class Release(_Frozen):
         return f"{first}\nA command of agentsandbox, written to behave like this release.\n"
 
     def declare_in(self, usage: str) -> str:
-        """Return the usage text with a line for the option, unless it has one: below that for
-        --help, or at the end.
-        """
+        """Return the usage text with a line for the option, unless it has one."""
         if any(f"--version{end}" in usage for end in " \n,"):
             return usage
         option = "--version" if self.option.startswith("-V") and "-V," in usage else self.option

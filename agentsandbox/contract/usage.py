@@ -101,9 +101,7 @@ class Arguments:
         return [value or "" for name, value in self.given if name == key]
 
     def last(self, *keys: str) -> str | None:
-        """Return the key of these that was given last, or None: for options that override each
-        other.
-        """
+        """Return the one of these keys that was given last, or None."""
         for name, _ in reversed(self.given):
             if name in keys:
                 return name

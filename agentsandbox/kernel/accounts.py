@@ -56,9 +56,7 @@ class Scale:
         return True
 
     def add(self, value: object) -> None:
-        """Add a string, a collection, or an object with a method `weigh(scale)`; ignore all
-        others.
-        """
+        """Add a string, a collection, or an object with `weigh(scale)`; ignore all others."""
         if isinstance(value, (str, bytes, bytearray)):
             if len(value) > _LONG and self.is_new(value):
                 self.total += sys.getsizeof(value)

@@ -110,9 +110,7 @@ class Process:
         self.thread = get_ident()
 
     def kill(self, signal: int, *, group: bool = False) -> None:
-        """Send a signal (with `group` also to its command); it arrives when the process runs
-        next.
-        """
+        """Send a signal (with `group` also to its command), which arrives when it runs next."""
         if self.status is None and signal not in self.blocked:
             self.signals.append(-signal if group else signal)
 
@@ -135,9 +133,7 @@ class Process:
 
 
 class Deferred:
-    """The rest of a pipeline, to run on the stack of its first stage unless it must start
-    earlier.
-    """
+    """The rest of a pipeline, which runs on the stack of the first stage if possible."""
 
     __slots__ = ("name", "pid", "process", "run")
 
@@ -311,9 +307,7 @@ class Scheduler:
             self.budget.depth = depth
 
     def defer(self, run: Callable[[], int], name: str) -> Deferred:
-        """Announce work that starts by itself only if all processes wait; `undefer` takes it
-        back.
-        """
+        """Announce work that starts only if all processes wait; `undefer` takes it back."""
         deferred = Deferred(run, name)
         self.deferred.append(deferred)
         return deferred
@@ -495,9 +489,7 @@ class Scheduler:
                 return
 
     def kill_all(self, *, jobs: bool = True) -> None:
-        """End all other processes at once, with their `finally` blocks; background jobs if
-        `jobs`.
-        """
+        """End all other processes with their `finally` blocks; background jobs only if `jobs`."""
         if jobs:
             for process in self.elsewhere:
                 process.status = 137 if process.status is None else process.status

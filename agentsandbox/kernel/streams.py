@@ -18,9 +18,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     class SignalHandler(Protocol):
-        """Handles a signal: returns the name of the action taken, "" for none, None to be
-        killed.
-        """
+        """Handles a signal: returns the action taken, "" for none, None to be killed."""
 
         def __call__(self, signal: int) -> str | None: ...
         def ignores(self, signal: int) -> bool: ...
@@ -113,15 +111,11 @@ class ByteReader:
         )
 
     def read(self, size: int = -1) -> bytes:
-        """Return at most `size` bytes, perhaps fewer, or all up to the end for -1; b"" only at the
-        end.
-        """
+        """Return at most `size` bytes, or all up to the end for -1; b"" only at the end."""
         raise self.input_error()
 
     def readline(self, end: bytes = b"\n") -> bytes:
-        """Return the next line with its `end` byte, which the last line may lack; b"" at the
-        end.
-        """
+        """Return the next line with its `end` byte, which the last may lack; b"" at the end."""
         raise self.input_error()
 
     def lines(self, end: bytes = b"\n") -> Iterator[bytes]:
@@ -190,9 +184,7 @@ class ByteWriter:
 
 
 class LateWriter(ByteWriter):
-    """Holds output back until C's buffer would be full, so that messages overtake it as with
-    stdio.
-    """
+    """Holds output back until C's buffer would be full, so messages overtake it as with stdio."""
 
     __slots__ = ("_held", "target")
 
@@ -241,9 +233,7 @@ class Stream(ByteReader, ByteWriter):
         """Free what it holds; called once, when the last holder is gone."""
 
     def reopened(self, mode: str) -> Stream:
-        """Return what opening /dev/fd/N gives: a file from its beginning, otherwise the same
-        stream.
-        """
+        """Return what opening /dev/fd/N gives: a file from its beginning, or the same stream."""
         del mode
         self.acquire()
         return self
@@ -349,9 +339,7 @@ class OutputLog:
             self.listener("stdout" if number == 1 else "stderr", data)
 
     def add_line(self, number: int, line: bytes) -> None:
-        """Add a message of the sandbox on a line of its own. Never raises, whatever the listener
-        does.
-        """
+        """Add a message of the sandbox on a line of its own, whatever the listener raises."""
         last = next((data for stream, data in reversed(self.entries) if stream == number), b"\n")
         try:
             self.add(number, (b"" if last.endswith(b"\n") else b"\n") + line)
@@ -364,9 +352,7 @@ class OutputLog:
 
 
 class Capture(Stream):
-    """The script's stdout (1) or stderr (2): writes to the log of the execution, up to its
-    limit.
-    """
+    """The script's stdout (1) or stderr (2): writes to the log, up to its limit."""
 
     __slots__ = ("log", "number")
 
@@ -425,9 +411,7 @@ class Pipe(Stream):
                 raise self._unread()
 
     def _unread(self) -> BaseException:
-        """Return what ends a write that nobody reads: a signal, or EPIPE if the writer ignores
-        it.
-        """
+        """Return what ends a write that nobody reads: a signal, or EPIPE if that is ignored."""
         handler = self.scheduler.current.on_signal
         if handler is not None and handler.ignores(_SIGPIPE):
             return OutputError(errno.EPIPE, os.strerror(errno.EPIPE))

@@ -109,9 +109,7 @@ def _exists(name: str, env: TestEnvironment) -> bool:
 
 
 def _was_written(name: str, env: TestEnvironment) -> bool:
-    """Evaluate `-N`: modified since it was last read. Reads are not recorded, so any content
-    counts.
-    """
+    """Evaluate `-N`: modified since last read. Reads are not recorded, so any content counts."""
     info = _stat(env, name)
     return info is not None and (
         info.mtime > info.atime or (info.mtime == info.atime and info.size > 0)

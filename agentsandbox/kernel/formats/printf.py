@@ -71,9 +71,7 @@ class Directive:
 
 
 class Notice:
-    """A mistake in the format, reported whenever rendering reaches it; `fatal` ends with status
-    1.
-    """
+    """A mistake in the format, reported when rendering reaches it; `fatal` ends with status 1."""
 
     __slots__ = ("fatal", "message")
 
@@ -83,9 +81,7 @@ class Notice:
 
 
 def encode_code_point(number: int) -> bytes:
-    """Encode as UTF-8 in its original form of up to six bytes, surrogates included, as bash's
-    \\U.
-    """
+    """Encode as UTF-8 of up to six bytes, surrogates included, as bash's \\U."""
     if number < 0x80:
         return bytes([number])
     for count, limit in ((2, 0x800), (3, 0x10000), (4, 0x200000), (5, 0x4000000), (6, 0x80000000)):
@@ -306,9 +302,7 @@ class Rendering:
         self.warn(f"warning: {text}: Numerical result out of range")
 
     def measures(self, directive: Directive) -> tuple[str, int, int | None]:
-        """Return flags, width and precision, taken from the arguments for `*` and already
-        charged.
-        """
+        """Return flags, width and precision, charged, with the arguments of `*`."""
         flags, width, precision = directive.flags, directive.width, directive.precision
         if width == Directive.STAR:
             width = self._star(0)
@@ -593,7 +587,5 @@ def _compile_short(text: str) -> Format:
 
 
 def compile_format(text: str, budget: Budget) -> Format:
-    """Compile a format; mistakes in it are reported when it is rendered. Long ones are not
-    cached.
-    """
+    """Compile a format; its mistakes are reported on rendering. Long ones are not cached."""
     return _compile_short(text) if len(text) <= _SHORT else _Compiler(text, budget).run()

@@ -67,9 +67,7 @@ def civil_from_days(days: int) -> tuple[int, int, int]:
 
 
 class Zone:
-    """Offsets from UTC: `at(seconds)` returns (offset in seconds, abbreviation, daylight
-    saving).
-    """
+    """Offsets from UTC: `at(seconds)` returns (offset in seconds, name, daylight saving)."""
 
     __slots__ = ("at",)
 

@@ -75,9 +75,7 @@ def nanoseconds(seconds: float) -> int:
 
 
 class Stat:
-    """The result of `stat`. `mode` holds type and permissions (`stat.S_IFMT`); times are in
-    seconds.
-    """
+    """The result of `stat`. `mode` holds type and permissions (`stat.S_IFMT`); times in seconds."""
 
     __slots__ = ("atime", "ctime", "gid", "ino", "mode", "mtime", "nlink", "rdev", "size", "uid")
 
@@ -241,9 +239,7 @@ class FileSystem(ABC):
     def utime(
         self, path: str, mtime: float, *, atime: float | None = None, follow: bool = True
     ) -> None:
-        """Set the modification time in seconds since the epoch, and the access time if it is
-        kept.
-        """
+        """Set modification time in seconds since the epoch, and access time if it is kept."""
 
     def mkfifo(self, path: str, mode: int = 0o644) -> None:
         """Create a named pipe, if the filesystem supports them."""
@@ -289,9 +285,7 @@ class FileSystem(ABC):
     # built on those
 
     def scan(self, path: str) -> tuple[list[str], list[int]]:
-        """Return the sorted names in a directory and their types (`stat.S_IFMT`), links not
-        followed.
-        """
+        """Return the sorted names in a directory and their types (`stat.S_IFMT`)."""
         prefix = path if path.endswith("/") else f"{path}/"
         names = self.listdir(path)
         return names, [
@@ -299,16 +293,12 @@ class FileSystem(ABC):
         ]
 
     def examine(self, path: str, names: Sequence[str]) -> list[Stat | None]:
-        """Return the `Stat` of names in a directory, links not followed; None if `stat` must be
-        asked.
-        """
+        """Return the `Stat` of names in a directory, of links themselves; None: ask `stat`."""
         del path
         return [None] * len(names)
 
     def contents(self, path: str) -> tuple[list[str], list[int], list[bytes | None]]:
-        """Return names and types like `scan`, and the bytes of regular files in memory, else
-        None.
-        """
+        """Return names and types like `scan`, and bytes of regular files in memory, else None."""
         names, kinds = self.scan(path)
         return names, kinds, [None] * len(names)
 
@@ -321,9 +311,7 @@ class FileSystem(ABC):
         return [None] * len(paths)
 
     def program(self, path: str) -> bytes | None:
-        """Return the bytes of a regular file in memory that anyone may read and execute, else
-        None.
-        """
+        """Return the bytes of a file in memory that anyone may read and execute, else None."""
         del path
         return None
 
@@ -395,9 +383,7 @@ class FileSystem(ABC):
             self.mkdir(directory, mode)
 
     def walk(self, path: str) -> Iterator[tuple[str, list[str], list[str]]]:
-        """Yield (directory, names of directories in it, other names) top down; links not
-        followed.
-        """
+        """Yield (directory, directories in it, other names) top down, not through links."""
         pending = [path]
         while pending:
             here = pending.pop()
@@ -410,9 +396,7 @@ class FileSystem(ABC):
             pending.extend(posixpath.join(here, name) for name in reversed(directories))
 
     def copy_tree(self, source: str, target: str) -> None:
-        """Copy a file or a directory tree; `target` must not exist nor be inside `source`
-        (EINVAL).
-        """
+        """Copy a file or tree; `target` must not exist nor be inside `source` (EINVAL)."""
         if self.stat(source, follow=False).is_dir:
             inside = f"{self.realpath(source).rstrip('/')}/"
             parent = posixpath.dirname(target.rstrip("/")) or "/"

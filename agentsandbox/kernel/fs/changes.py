@@ -13,9 +13,7 @@ if TYPE_CHECKING:
 
 
 class Change:
-    """A path that was "added", "deleted" or "modified" (content, permissions, link target,
-    type).
-    """
+    """A path that was "added", "deleted" or "modified" (content, mode, link target, type)."""
 
     __slots__ = ("kind", "path")
 

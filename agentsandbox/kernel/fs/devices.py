@@ -22,9 +22,7 @@ DEVICES = ("full", "null", "random", "tty", "urandom", "zero")
 
 
 class Borrowed(File):
-    """A file descriptor opened again by name (/dev/fd/3): it uses the stream but does not own
-    it.
-    """
+    """A file descriptor opened again by name (/dev/fd/3); it does not own the stream."""
 
     __slots__ = ("stream",)
 
@@ -131,9 +129,7 @@ class ZeroDevice(_Device, File):
 
 
 class RandomDevice(_Device, File):
-    """/dev/random and /dev/urandom: bytes of the sandbox's generator, which a seed makes
-    repeatable.
-    """
+    """/dev/random and /dev/urandom: bytes of the sandbox's generator, repeatable by a seed."""
 
     __slots__ = ("for_script", "info", "path", "random", "rest")
 
@@ -166,9 +162,7 @@ class RandomDevice(_Device, File):
 
 
 def _endless(path: str | None, *, for_script: bool) -> BaseException:
-    """Return what ends reading all of an endless device: a limit in a script, EFBIG for the
-    host.
-    """
+    """Return what ends reading all of an endless device: a limit, or EFBIG for the host."""
     return LimitReached("value_bytes") if for_script else os_error(errno.EFBIG, path)
 
 

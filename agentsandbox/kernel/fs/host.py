@@ -362,9 +362,7 @@ class HostFileSystem(CanonicalFileSystem):
             self._forget(replaced)
 
     def _symlink(self, text: str, path: str) -> None:
-        """Create only links that stay in the folder (else EPERM): the host's programs follow
-        them.
-        """
+        """Create only links that stay in the folder (else EPERM); host programs follow them."""
         self._changing(names=1)
         if climbs(text) > _depth(path) or self._leads_out(text, path):
             raise os_error(errno.EPERM)

@@ -641,9 +641,7 @@ class MemoryFileSystem(Ledger):
         self._dirs.clear()
 
     def fork(self) -> MemoryFileSystem:
-        """Return another filesystem with the same content, copied on write. Open files stay
-        here.
-        """
+        """Return a filesystem with the same content, copied on write; open files stay here."""
         self.token = object()  # from now on a change copies, here as in the twin
         twin = MemoryFileSystem.__new__(MemoryFileSystem)
         twin.limits, twin.clock, twin.random = self.limits, self.clock, self.random

@@ -90,9 +90,7 @@ def _mount_slowly(tree: Ledger, path: str, entry: Dir | SharedTree | Mount) -> N
 
 
 def _make_parents(tree: Ledger, path: str, uid: int) -> None:
-    """Create a directory and its parents for `uid`, so nobody plants files beside a read-only
-    mount.
-    """
+    """Create a directory and its parents for `uid`, so nobody else plants files in them."""
     missing: list[str] = []
     here = path.rstrip("/") or "/"
     while not tree.exists(here):

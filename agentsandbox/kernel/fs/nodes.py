@@ -102,9 +102,7 @@ class Dir(_Inode):
         return twin
 
     def in_order(self) -> tuple[list[str], list[Entry]]:
-        """Return the sorted names and their nodes. The entries stay sorted, so the next call is
-        fast.
-        """
+        """Return the sorted names and their nodes; sorts the entries, so the next call is fast."""
         entries = self.entries
         names = sorted(entries)
         if names != list(entries):
@@ -156,9 +154,7 @@ class Fifo(_Inode):
 
 
 class Hard:
-    """One of several names of a node. The node is in the filesystem's table, so copies keep the
-    link.
-    """
+    """One of several names of a node, which is in the filesystem's table to stay shared."""
 
     __slots__ = ("number",)
     kind: Literal[3] = HARD

@@ -27,9 +27,7 @@ if TYPE_CHECKING:
 
 
 class _Place:
-    """A path whose origin is not implied by its directory and name, or that leads to such a
-    path.
-    """
+    """A path with an origin that its directory does not imply, or on the way to one."""
 
     __slots__ = ("names", "origin")
 

@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 
 
 class FrozenTree:
-    """A tree that no filesystem owns. `nodes` and `size` (bytes) are its totals without the
-    root.
-    """
+    """A tree that no filesystem owns; `nodes` and `size` (bytes) exclude the root."""
 
     __slots__ = ("nodes", "root", "size")
 
