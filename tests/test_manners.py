@@ -96,7 +96,7 @@ def test_a_pure_command_runs_in_the_shell_itself() -> None:
     def recording(manners: Manners) -> Command:
         @command("own", usage="Usage: own\n", manners=manners)
         def own(ctx: CommandContext, args: Arguments) -> int:
-            shells.append(ctx.run.shell)  # type: ignore[attr-defined]
+            shells.append(ctx.run.__self__.shell)  # type: ignore[attr-defined]
             return 0
 
         return own
