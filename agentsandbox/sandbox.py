@@ -368,8 +368,6 @@ class Sandbox:
         assert session is not None
         if cwd is not None:
             self._check_directory(session.shell, cwd)
-        from agentsandbox.runtime.session import Execution
-
         if on_output is not None:
             from agentsandbox.events import guarded
 
@@ -379,18 +377,8 @@ class Sandbox:
             from agentsandbox.policy import as_rule
 
             policy = as_rule(on_command, session.policy)
-        execution = Execution(
-            session,
-            script,
-            timeout=timeout,
-            stdin=stdin,
-            env=env,
-            cwd=cwd,
-            args=args,
-            state=state,
-            on_output=on_output,
-            policy=policy,
-            pause=pause,
+        execution = session.execution(
+            script, timeout, stdin, env, cwd, args, state, on_output, policy, pause
         )
         observation = self._observation
         if observation is None:

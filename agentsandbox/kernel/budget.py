@@ -76,7 +76,13 @@ class Budget:
         "made", "max_depth", "rest", "spent", "stack_end", "turn", "value_bytes", "wake",
     )  # fmt: skip
 
-    def __init__(self, limits: Limits = DEFAULT_LIMITS, *, timeout: float | None = None) -> None:
+    def __init__(
+        self,
+        limits: Limits = DEFAULT_LIMITS,
+        *,
+        timeout: float | None = None,
+        accounts: Accounts | None = None,
+    ) -> None:
         self.limits = limits
         self.value_bytes = limits.value_bytes
         self.max_depth = limits.depth
@@ -94,7 +100,7 @@ class Budget:
         self.rest: Callable[[], None] | None = None
         self.made = 0
         self._rest = 0.0
-        self.accounts = Accounts()
+        self.accounts = Accounts() if accounts is None else accounts
         self.input: Held | None = None
 
     def tick(self) -> None:

@@ -181,7 +181,8 @@ class Scheduler:
         self.closing = False
         self.last_pid = first_pid
         self._yielded = 0.0
-        self._stacks = Stacks()
+        self._stacks: Stacks | None = None
+        """Made when the first script nests deeply."""
 
     def new_pid(self) -> int:
         """Return the next process number."""
@@ -215,11 +216,13 @@ class Scheduler:
     def end(self) -> None:
         """End the execution: nothing stays on the calling stack."""
         self.pause = None
-        self._stacks.close()
+        if self._stacks is not None:
+            self._stacks.close()
 
     def _on_fresh_stack(self, function: Callable[[], T]) -> T:
         """Return `function()`, called on another stack by the current process."""
-        process, stack = self.current, self._stacks.take()
+        stacks = self._further_stacks()
+        process, stack = self.current, stacks.take()
         before = process._greenlet
         if before is None:  # only the first process, while there is no other one
             from greenlet import getcurrent
@@ -227,9 +230,15 @@ class Scheduler:
             before = getcurrent()
         process._greenlet = stack
         try:
-            return self._stacks.run(stack, function)
+            return stacks.run(stack, function)
         finally:
             process._greenlet = before
+
+    def _further_stacks(self) -> Stacks:
+        stacks = self._stacks
+        if stacks is None:
+            stacks = self._stacks = Stacks()
+        return stacks
 
     def charge(self, size: int) -> None:
         """Refuse a value that is too large, as `Budget.charge`."""
@@ -465,7 +474,7 @@ class Scheduler:
         if following._greenlet or (process is self.main and depth < FIRST_LEVELS):
             following._greenlet.switch()
         else:  # it begins: not from deep down
-            self._stacks.start(following._greenlet, None)
+            self._further_stacks().start(following._greenlet, None)
         self.current = process
         budget = self.budget
         budget.depth, budget.stack_end = depth, end

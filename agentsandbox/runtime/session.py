@@ -180,6 +180,24 @@ class Session:
             shell.fds = {**shell.fds, 0: source}
         descriptors.base = standard
 
+    def execution(
+        self,
+        script: str,
+        timeout: float | None,
+        stdin: str | bytes | HostInput | None,
+        env: Mapping[str, str] | None,
+        cwd: str | None,
+        args: Sequence[str],
+        state: State,
+        on_output: Callable[[str, bytes], None] | None,
+        policy: Policy | None,
+        pause: Callable[..., Any] | None,
+    ) -> Execution:
+        """Return a call of a script in this session (see `Execution`)."""
+        return Execution(
+            self, script, timeout, stdin, env, cwd, args, state, on_output, policy, pause
+        )
+
     def kept(self, *, running: bool) -> Kept:
         """Return the current state of the shell for forks; `running` during a call."""
         from agentsandbox.shell.interpreter.forks import kept_of
@@ -234,22 +252,21 @@ class Execution:
         self,
         session: Session,
         script: str,
-        *,
-        timeout: float | None = None,
-        stdin: str | bytes | HostInput | None = None,
-        env: Mapping[str, str] | None = None,
-        cwd: str | None = None,
-        args: Sequence[str] = (),
-        state: State = "keep",
-        on_output: Callable[[str, bytes], None] | None = None,
-        policy: Policy | None = None,
-        pause: Callable[..., Any] | None = None,
+        timeout: float | None,
+        stdin: str | bytes | HostInput | None,
+        env: Mapping[str, str] | None,
+        cwd: str | None,
+        args: Sequence[str],
+        state: State,
+        on_output: Callable[[str, bytes], None] | None,
+        policy: Policy | None,
+        pause: Callable[..., Any] | None,
     ) -> None:
         limits = session.machine.budget.limits
         self.script = script
         self.result: ExecutionResult | None = None
         self.session = session
-        self.budget = Budget(limits, timeout=timeout)
+        self.budget = Budget(limits, timeout=timeout, accounts=session.machine.accounts)
         self.log = OutputLog(limits.output_bytes, on_output)
         self._stdin = stdin
         self._env = env
@@ -258,9 +275,9 @@ class Execution:
         self._state = state
         self._policy = policy
         self._pause = pause
-        self._history: list[str] = []
+        self._history: list[str] | None = None
         self._on_signal: SignalHandler | None = None
-        self._restore: list[Callable[[], None]] = []
+        self._restore: list[Callable[[], None]] | None = None
 
     def run(self) -> ExecutionResult:
         """Run the script. Raises only errors of the host, and what cancels its task."""
@@ -275,9 +292,8 @@ class Execution:
             status, limit = run_guarded(
                 shell, self.script, session.jobs, log, goes_on=self._state == "keep"
             )
-        except (
-            BaseException
-        ) as error:  # the host's task was cancelled: what there is must not be lost
+        except BaseException as error:
+            # The host's task was cancelled; the output so far must not be lost.
             error.add_note(
                 f"output of the script so far:\n{decode(b''.join(data for _, data in log.entries))}"
             )
@@ -296,7 +312,6 @@ class Execution:
         machine, shell = session.machine, session.shell
         machine.budget = shell.budget = budget
         shell.variables.limit = budget.value_bytes
-        budget.accounts = machine.accounts
         machine.accounts.holders[0] = shell
         machine.scheduler.pause = self._pause
         machine.scheduler.begin(budget)
@@ -321,23 +336,24 @@ class Execution:
 
     def _set_up(self, shell: Shell) -> None:
         """Give the shell what applies to this call, and record how to undo it."""
-        restore = self._restore
         if self._policy is not None:
-            restore.append(functools.partial(_use_policy, shell, shell.policy))
+            self._on_end(functools.partial(_use_policy, shell, shell.policy))
             _use_policy(shell, self._policy)
         if self._env:
             scope = _with_environment(shell, self._env)
-            restore.append(lambda: shell.variables.restore(scope))
+            self._on_end(lambda: shell.variables.restore(scope))
         if self._cwd is not None:
-            restore.append(functools.partial(shell.change_directory, shell.cwd))
+            self._on_end(functools.partial(shell.change_directory, shell.cwd))
             shell.change_directory(shell.logical_path(self._cwd))
         if self._args:
-            restore.append(
-                functools.partial(
-                    _use_arguments, shell, shell.stack.positional, shell.invocation.arguments
-                )
-            )
+            before = shell.stack.positional, shell.invocation.arguments
+            self._on_end(functools.partial(_use_arguments, shell, *before))
             _use_arguments(shell, list(self._args), tuple(self._args))
+
+    def _on_end(self, restore: Callable[[], None]) -> None:
+        if self._restore is None:
+            self._restore = []
+        self._restore.append(restore)
 
     def _clean_up(self, shell: Shell, limit: LimitName | None) -> None:
         """Leave the machine and the session's shell at rest."""
@@ -349,8 +365,8 @@ class Execution:
             if limit != CANCELLED:
                 self.log.add_line(2, encode(notice_of(limit)))
         scheduler.end()
-        if self._state == "keep":
-            for restore in reversed(self._restore):
+        if self._history is None:
+            for restore in reversed(self._restore or ()):
                 restore()
             shell.settle()
             machine.remember(self.script, HISTORY)
