@@ -331,7 +331,9 @@ class Sandbox:
             or on_command is not None or unknown
         ):  # fmt: skip
             given = (stdin, timeout, env, cwd, args, state, on_output, on_command)
-            _check_call(script, *given, unknown)
+            from agentsandbox.runtime.arguments import check_call
+
+            check_call(script, *given, unknown)
         if on_command is not None or self._options.on_command is not None:
             self._refuse_async(on_command)
         with self._lock:
@@ -467,24 +469,12 @@ class Sandbox:
         Waits while another task or thread executes in this sandbox. Cancelling the task ends the
         script at once and leaves the sandbox usable; `history` has what the script wrote.
         """
-        _check_call(script, stdin, timeout, env, cwd, args, state, on_output, on_command, unknown)
+        from agentsandbox.runtime.arguments import check_call
         from agentsandbox.runtime.event_loop import drive
 
-        return await drive(
-            self,
-            lambda pause: self._execute(
-                script,
-                stdin,
-                timeout,
-                env,
-                cwd,
-                args,
-                state,
-                on_output,
-                on_command,
-                pause,
-            ),
-        )
+        check_call(script, stdin, timeout, env, cwd, args, state, on_output, on_command, unknown)
+        given = (stdin, timeout, env, cwd, args, state, on_output, on_command)
+        return await drive(self, lambda pause: self._execute(script, *given, pause))
 
     def stream(
         self,
@@ -505,15 +495,14 @@ class Sandbox:
         chunk is requested, and waits while the reader is busy. Leaving the loop early, or `close`,
         cancels it.
         """
-        _check_call(script, stdin, timeout, env, cwd, args, state, None, on_command, unknown)
-        self._refuse_async(on_command)
+        from agentsandbox.runtime.arguments import check_call
         from agentsandbox.runtime.streaming import OutputStream
 
+        check_call(script, stdin, timeout, env, cwd, args, state, None, on_command, unknown)
+        self._refuse_async(on_command)
+        given = (stdin, timeout, env, cwd, args, state)
         return OutputStream(
-            self,
-            lambda channel: self._execute(
-                script, stdin, timeout, env, cwd, args, state, channel.put, on_command
-            ),
+            self, lambda channel: self._execute(script, *given, channel.put, on_command)
         )
 
     def astream(
@@ -533,23 +522,14 @@ class Sandbox:
 
         Use `async with sandbox.astream(…) as chunks` if the loop may be left early.
         """
-        _check_call(script, stdin, timeout, env, cwd, args, state, None, on_command, unknown)
+        from agentsandbox.runtime.arguments import check_call
         from agentsandbox.runtime.streaming import AsyncOutputStream
 
+        check_call(script, stdin, timeout, env, cwd, args, state, None, on_command, unknown)
+        given = (stdin, timeout, env, cwd, args, state)
         return AsyncOutputStream(
             self,
-            lambda channel: self._execute(
-                script,
-                stdin,
-                timeout,
-                env,
-                cwd,
-                args,
-                state,
-                channel.put,
-                on_command,
-                channel.pause,
-            ),
+            lambda channel: self._execute(script, *given, channel.put, on_command, channel.pause),
         )
 
     def cancel(self) -> bool:
@@ -761,26 +741,6 @@ class Sandbox:
 
     def __repr__(self) -> str:
         return f"<Sandbox {self.id} cwd={self.cwd!r}{' closed' if self._closed else ''}>"
-
-
-def _check_call(
-    script: object,
-    stdin: object,
-    timeout: object,
-    env: object,
-    cwd: object,
-    args: object,
-    state: object,
-    on_output: object,
-    on_command: object,
-    unknown: Mapping[str, object],
-) -> None:
-    from agentsandbox.runtime.arguments import check_call
-
-    check_call(
-        script, stdin=stdin, timeout=timeout, env=env, cwd=cwd, args=args, state=state,
-        on_output=on_output, on_command=on_command, unknown=unknown,
-    )  # fmt: skip
 
 
 def _check_snapshot(snapshot: object, family: object) -> None:

@@ -369,7 +369,6 @@ def check_skill(skill: object, path: object) -> None:
 
 def check_call(
     script: object,
-    *,
     stdin: object,
     timeout: object,
     env: object,
