@@ -26,7 +26,7 @@ _TOKEN = re.compile(
     |\$(?P<variable>[a-zA-Z_0-9-]+)
     |(?P<float>-?[0-9]+\.[0-9]+(?:[eE][-+]?[0-9]+)?|-?[1-9][eE][-+]?[0-9]+)
     |(?P<integer>0[xX][0-9A-Fa-f]+|-?[0-9]+)
-    |(?P<symbol>\.\.|\.\[|\]\??|//|==|!=|[<>]=?|[-+|]=|\*=?[+?dn]*|[=|()\[{}:;,+/%~-])
+    |(?P<symbol>\.\.|\.\[|\]\??|//|==|!=|[<>]=?|[-+|]=|\*=?[+?dn]*|[=|()\[{}:;,+/~-])
     |\."(?P<quoted>[^ "]+)"\??
     |\.(?P<path>[^ ;}{:\[\],|.()=\n!]+)
     |(?P<self>\.)
@@ -128,17 +128,12 @@ def go_quoted(text: str) -> str:
 
 def _completed(tokens: list[Expression]) -> Iterator[Expression]:
     """Yield the tokens, with the operators between them that are not written."""
-    previous = Expression("")
     for token, following in zip(tokens, [*tokens[1:], Expression("")], strict=False):
         if token.name == ".[":
             yield Expression(".", ".")
             yield Expression("INDEX", "[")
             token = Expression("[", "[")
-        if token.name == ":" and previous.name in (".[", "["):
-            yield Expression("CONSTANT", "", "0", "!!int")
         yield token
-        if token.name == ":" and following.name == "]":
-            yield Expression("length", "length")
         if (token.name, following.name) in (("[", "]"), ("{", "}")):
             yield Expression("EMPTY")
         if _ends_value(token):
@@ -146,7 +141,6 @@ def _completed(tokens: list[Expression]) -> Iterator[Expression]:
                 yield Expression("THEN", ".")
             elif following.name == "[":
                 yield Expression("INDEX", "[")
-        previous = token
 
 
 def _ends_value(token: Expression) -> bool:

@@ -162,7 +162,7 @@ def _indexed(machine: Machine, context: Context, node: Node, key: Node, options:
 def _index(machine: Machine, context: Context, expression: Expression) -> Context:
     brackets = expression.right
     if brackets is not None and brackets.right is not None and brackets.right.name == ":":
-        return _slice(machine, context, expression.left, brackets.right)
+        raise YqError("slices are not supported by this yq (D-yq)")
     nodes = machine.evaluate(context, expression.left).nodes
     collection = machine.values(context, brackets)
     keys = collection[0].content if collection else []
@@ -175,27 +175,6 @@ def _index(machine: Machine, context: Context, expression: Expression) -> Contex
         for key in keys:
             found += _indexed(machine, context, node, key, expression.options)
     return context.of(found)
-
-
-def _slice(
-    machine: Machine, context: Context, left: Expression | None, bounds: Expression
-) -> Context:
-    results: list[Node] = []
-    for node in machine.evaluate(context, left).nodes:
-        single = context.of([node])
-        texts = [machine.text(single, side) or "0" for side in (bounds.left, bounds.right)]
-        limits = [parse_index(text) for text in texts]
-        if None in limits:
-            bad = go_quoted(texts[limits.index(None)])
-            raise YqError(f"strconv.ParseInt: parsing {bad}: invalid syntax")
-        part = slice(*limits)
-        if node.kind == SCALAR and node.tag == "!!str":
-            results.append(node.scalar("!!str", node.value[part]))
-        elif node.kind == SEQUENCE:
-            made = node.replaced(sequence())
-            made.extend(node.content[part], machine.meter)
-            results.append(made)
-    return context.of(results)
 
 
 @operator(".")
@@ -245,13 +224,6 @@ def _origin(machine: Machine, context: Context, node: Node, expression: Expressi
         return node.scalar("!!str", root.filename)
     index = root.document if expression.name.startswith("d") else root.file_index
     return node.scalar("!!int", str(index))
-
-
-@each("headcomment", "linecomment")
-def _comment(machine: Machine, context: Context, node: Node, expression: Expression) -> Node:
-    comment = node.line_comment if expression.name == "linecomment" else node.leading or node.head
-    lines = [line.removeprefix("# ") for line in comment.removesuffix("\n").split("\n")]
-    return node.scalar("!!str", "\n".join(lines))
 
 
 @each("tag", "type")
