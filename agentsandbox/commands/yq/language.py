@@ -26,7 +26,7 @@ _TOKEN = re.compile(
     |\$(?P<variable>[a-zA-Z_0-9-]+)
     |(?P<float>-?[0-9]+\.[0-9]+(?:[eE][-+]?[0-9]+)?|-?[1-9][eE][-+]?[0-9]+)
     |(?P<integer>0[xX][0-9A-Fa-f]+|-?[0-9]+)
-    |(?P<symbol>\.\.|\.\[|\]\??|//|==|!=|[<>]=?|[-+|]=|\*=?[+?dn]*|[=|()\[{}:;,+/~-])
+    |(?P<symbol>\.\.|\.\[|\]\??|//|==|!=|[<>]=?|[-+|]=|\*=?\+?|[=|()\[{}:;,+/~-])
     |\."(?P<quoted>[^ "]+)"\??
     |\.(?P<path>[^ ;}{:\[\],|.()=\n!]+)
     |(?P<self>\.)
@@ -89,7 +89,7 @@ def _token(found: re.Match[str]) -> Expression | None:
     if kind == "symbol":
         if text == "~":
             return Expression("CONSTANT", text, text, "!!null")
-        name = text.rstrip("+?dn") if text[0] == "*" else text.rstrip("?")
+        name = text.rstrip("+") if text[0] == "*" else text.rstrip("?")
         return Expression(name, text, "", text[len(name) :])
     if found["env"]:
         return Expression(found["env"], text, found["environment"])

@@ -42,10 +42,9 @@ from agentsandbox.commands.yq.paths import children, explode, matches_key, merge
 from agentsandbox.commands.yq.reader import read_yaml
 from agentsandbox.commands.yq.scalars import (
     format_float,
-    format_integer,
     parse_float,
-    parse_index,
     parse_integer,
+    wrapped,
 )
 from agentsandbox.commands.yq.writer import write_yaml
 
@@ -229,7 +228,7 @@ def _environment(machine: Machine, context: Context, node: Node, expression: Exp
 # arithmetic
 
 
-def _integer(node: Node) -> tuple[str, int]:
+def _integer(node: Node) -> int:
     parsed = parse_integer(node.value)
     if parsed is None:
         raise YqError(f'strconv.ParseInt: parsing "{node.value}": invalid syntax')
@@ -264,9 +263,8 @@ def _numbers(
     if left.kind != SCALAR or right.kind != SCALAR or not set(tags) <= set(_NUMBERS):
         return None
     if tags == ("!!int", "!!int") and on_integers is not None:
-        notation, first = _integer(left)
-        value = on_integers(first, _integer(right)[1])
-        return _result(left, left.tag, format_integer(notation, value))
+        value = on_integers(_integer(left), _integer(right))
+        return _result(left, left.tag, str(wrapped(value)))
     tag = "!!float" if left.tag.startswith("!!") else left.tag
     return _result(left, tag, format_float(on_floats(_float(left), _float(right))))
 
@@ -363,8 +361,6 @@ def _multiplied(machine: Machine, left: Node, right: Node, expression: Expressio
 
 @binary("/", precedence=42)
 def _divided(machine: Machine, left: Node, right: Node, expression: Expression) -> Node:
-    if _tags(left, right) == ("!!str", "!!str"):
-        return _split_text(machine, left, right.value)
     made = _numbers(left, right, None, _quotient)
     if made is None:
         raise YqError(
@@ -431,7 +427,7 @@ def _order(left: Node, right: Node) -> int:
     elif ranks[0] == 1:
         first, second = is_true(left), is_true(right)
     elif tags == ("!!int", "!!int"):
-        first, second = _integer(left)[1], _integer(right)[1]
+        first, second = _integer(left), _integer(right)
     elif set(tags) <= set(_NUMBERS):
         first, second = _float(left), _float(right)
     return (first > second) - (first < second)  # type: ignore[operator]
@@ -486,7 +482,7 @@ def _has(machine: Machine, context: Context, node: Node, expression: Expression)
     if node.kind == MAPPING:
         has = any(own.value == key.value for own in node.content[::2])
     elif node.kind == SEQUENCE and key.tag == "!!int":
-        has = parse_index(key.value) in range(len(node.content))
+        has = parse_integer(key.value) in range(len(node.content))
     return truth(node, has)
 
 
@@ -640,10 +636,7 @@ def _split(machine: Machine, context: Context, node: Node, expression: Expressio
     if node.tag == "!!null":
         return None
     _require_text(node, "split")
-    return _split_text(machine, node, machine.text(context, expression.right))
-
-
-def _split_text(machine: Machine, node: Node, separator: str) -> Node:
+    separator = machine.text(context, expression.right)
     made = node.replaced(sequence())
     text = node.value
     machine.budget.charge(_PART_BYTES * (text.count(separator) if separator else len(text)))

@@ -20,10 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-_OPTION_ERROR = re.compile(
-    r"unrecognized option '(--[^=']*)|option '(--[^']*)' requires"
-    r"|invalid option -- '(.)'|option requires an argument -- '(.)'"
-)
+_UNKNOWN_OPTION = re.compile(r"unrecognized option '(--[^=']*)|invalid option -- '(.)'")
 _FORMATS = {
     **dict.fromkeys(("yaml", "y", "yml"), "yaml"),
     **dict.fromkeys(("json", "j"), "json"),
@@ -180,7 +177,7 @@ class _Printer:
         self.format = format
         self.write = write
         self.indent = _indent(args)
-        self.unwrap = _boolean(args, "unwrapScalar", default=format == "yaml")
+        self.unwrap = _unwraps(args, format)
         self.pretty = args.flag("prettyPrint")
         self.separators = not args.flag("no-doc")
         self.matched = False
@@ -253,29 +250,20 @@ def _arguments(ctx: CommandContext) -> Arguments:
     try:
         return yq.parser().parse(ctx.words)
     except UsageError as error:
-        found = _OPTION_ERROR.match(error.message)
+        found = _UNKNOWN_OPTION.match(error.message)
         if found is None:
             raise YqError(error.message) from None
         if found[1]:
             raise YqError(f"unknown flag: {found[1]}") from None
-        if found[2]:
-            raise YqError(f"flag needs an argument: {found[2]}") from None
-        letter = found[3] or found[4]
-        clusters = [word for word in ctx.words if re.match("-[^-]", word) and letter in word]
-        cluster = clusters[0] if clusters else letter
-        kind = "flag needs an argument" if found[4] else "unknown shorthand flag"
-        raise YqError(f"{kind}: '{letter}' in -{cluster[cluster.index(letter) :]}") from None
+        raise YqError(f"unknown shorthand flag: '{found[2]}' in -{found[2]}") from None
 
 
-def _boolean(args: Arguments, name: str, *, default: bool) -> bool:
-    text = args.value(name)
-    if text is None:
-        return default
-    text = text.removeprefix("=")
-    word = text.lower()
-    if word not in ("", "true", "false", "t", "f", "1", "0"):
+def _unwraps(args: Arguments, format: str) -> bool:
+    """Whether strings are printed without quotes."""
+    text = (args.value("unwrapScalar") or "true").removeprefix("=")
+    if text not in ("true", "false"):
         raise _invalid(text, "-r, --unwrapScalar", "ParseBool")
-    return word in ("", "true", "t", "1")
+    return text == "true" and (format == "yaml" or args.flag("unwrapScalar"))
 
 
 def _indent(args: Arguments) -> int:
