@@ -37,7 +37,6 @@ _TOKEN = re.compile(
 )
 _ESCAPE = re.compile(r'\\\\\(|\\(["ntrfvba\\])')
 _ESCAPES = {'"': '"', "n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v", "b": "\b", "a": "\a"}
-_TAKES_NUMBER = frozenset(("tojson", "toyaml"))
 _WORDS = {"true": "!!bool", "false": "!!bool", "null": "!!null"}
 _OPENING, _CLOSING = "([{", {")": "(", "]": "[", "}": "{"}
 
@@ -65,7 +64,7 @@ def _scan(text: str) -> Iterator[Expression]:
             if count > _MOST_TOKENS:
                 raise YqError("the expression is too long (D-yq)")
             yield token
-            if found["argument"] and token.name not in _TAKES_NUMBER:
+            if found["argument"] and token.name != "tojson":
                 yield Expression("(", "(")
                 yield Expression("CONSTANT", "", found["argument"], "!!int")
                 yield Expression(")", ")")

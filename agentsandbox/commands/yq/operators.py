@@ -269,12 +269,6 @@ def _numbers(
     return _result(left, tag, format_float(on_floats(_float(left), _float(right))))
 
 
-def _in_place_of(machine: Machine, left: Node, right: Node) -> Node:
-    copy = right.copy(machine.meter)
-    copy.parent, copy.key, copy.is_key = left.parent, left.key, False
-    return copy
-
-
 def _refuse_times(left: Node) -> None:
     if left.tag == "!!timestamp":
         raise YqError("arithmetic on times is not supported by this yq (D-yq)")
@@ -283,7 +277,7 @@ def _refuse_times(left: Node) -> None:
 @binary("+", precedence=42)
 def _added(machine: Machine, left: Node, right: Node, expression: Expression) -> Node:
     if left.tag == "!!null":
-        return _in_place_of(machine, left, right)
+        return left.replaced(right.copy(machine.meter))
     if left.kind == SEQUENCE:
         made = left.copy(machine.meter)
         if not left.content:
@@ -328,7 +322,7 @@ def _added_mappings(machine: Machine, left: Node, right: Node) -> Node:
 @binary("-", precedence=42)
 def _subtracted(machine: Machine, left: Node, right: Node, expression: Expression) -> Node:
     if left.tag == "!!null":
-        return _in_place_of(machine, left, right)
+        return left.replaced(right.copy(machine.meter))
     if left.kind == MAPPING:
         raise YqError("maps not yet supported for subtraction")
     if left.kind != right.kind:
@@ -541,12 +535,10 @@ def _with_entries(
     return _from_entries(machine, context, made, expression)
 
 
-@each("map", "filter", arity=1)
+@each("map", arity=1)
 def _map(machine: Machine, context: Context, node: Node, expression: Expression) -> Node:
     items = children(machine, node)
-    if expression.name == "filter":
-        items = [item for item in items if machine.holds(context, item, expression.right)]
-    elif items:
+    if items:
         items = machine.evaluate(context.of(items), expression.right).nodes
     made = collected(machine, items, node)
     made.style = node.style
@@ -732,16 +724,6 @@ def _expanded(template: str, match: Any, pattern: Pattern) -> str:
 # formats in strings
 
 
-@each("toyaml", "@yaml")
-def _to_yaml(machine: Machine, context: Context, node: Node, expression: Expression) -> Node:
-    indent = int(expression.value or "2")
-    text = node.value + "\n" if node.kind == SCALAR else write_yaml(node, indent, machine.budget)
-    machine.budget.charge(len(text))
-    if id(node) in machine.unended:
-        text = text.removesuffix("\n")
-    return node.scalar("!!str", text)
-
-
 @each("tojson", "@json")
 def _to_json(machine: Machine, context: Context, node: Node, expression: Expression) -> Node:
     copy = node.copy(machine.meter)
@@ -752,12 +734,9 @@ def _to_json(machine: Machine, context: Context, node: Node, expression: Express
     return node.scalar("!!str", text)
 
 
-@each("fromyaml", "@yamld", "fromjson", "@jsond")
-def _decode(machine: Machine, context: Context, node: Node, expression: Expression) -> Node:
-    read = read_json if "json" in expression.name else read_yaml
-    document = next(iter(read(node.value, machine.budget)), None)
+@each("fromjson", "@jsond")
+def _from_json(machine: Machine, context: Context, node: Node, expression: Expression) -> Node:
+    document = next(iter(read_json(node.value, machine.budget)), None)
     if document is None:
         raise YqError("EOF")
-    if not node.value.endswith("\n"):
-        machine.unended[id(document)] = document
     return node.replaced(document)

@@ -213,13 +213,12 @@ def _get_path(machine: Machine, context: Context, node: Node, expression: Expres
     return made
 
 
-@each("filename", "fileindex", "fi", "documentindex", "di")
+@each("filename", "fileindex", "fi")
 def _origin(machine: Machine, context: Context, node: Node, expression: Expression) -> Node:
     root = node.root()
     if expression.name == "filename":
         return node.scalar("!!str", root.filename)
-    index = root.document if expression.name.startswith("d") else root.file_index
-    return node.scalar("!!int", str(index))
+    return node.scalar("!!int", str(root.file_index))
 
 
 @each("tag", "type")
