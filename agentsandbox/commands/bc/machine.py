@@ -115,10 +115,8 @@ class Machine:
 
     def print_value(self, value: Decimal, end: str = "") -> None:
         """Write a number in the output base, and remember it as `last`."""
-        format_number(self.arithmetic, value, self.settings["obase"], self.write)
+        self.write(format_number(self.arithmetic, value, self.settings["obase"]) + end)
         self.last = value
-        if end:
-            self.write(end)
 
     # values
 

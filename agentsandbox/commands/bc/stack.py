@@ -16,6 +16,7 @@ from agentsandbox.commands.bc.numbers import (
     ZERO,
     Arithmetic,
     CalculationError,
+    digits_in_base,
     format_number,
     scale_of,
 )
@@ -37,7 +38,6 @@ MACROS_PER_LEVEL = 50
 """The most running macros for each level of nesting that the budget allows."""
 _PHRASES = {"Divide by zero": "divide by zero", "Modulo by zero": "remainder by zero"}
 _BLANKS = re.compile(r"[ \t\n]*")
-_LETTER = re.compile("[A-F]")
 _NUMBER = re.compile(r"(_?)([0-9A-F]*)\.?([0-9A-F]*)")
 _BRACKET = re.compile(r"[\[\]]")
 
@@ -115,26 +115,8 @@ class StackMachine:
         found = _NUMBER.match(self.text, self.position)
         assert found is not None
         self.position = found.end()
-        value = self._value(found[2], found[3])
+        value = digits_in_base(self.arithmetic, found[2], found[3], self.settings["i"], 15)
         self.push(value.copy_negate() if found[1] and value else value)
-
-    def _value(self, whole: str, fraction: str) -> Decimal:
-        """Return the value of digits in the input base; a digit beyond the base keeps its value."""
-        base = self.settings["i"]
-        if base == 10 and not _LETTER.search(whole + fraction):
-            self.arithmetic.check(len(whole) + len(fraction))
-            return Decimal(f"{whole or '0'}.{fraction}" if fraction else whole or "0")
-        self.arithmetic.check(len(whole) + len(fraction), 20_000)
-        number = 0
-        for count, digit in enumerate(whole + fraction):
-            if not count % 500:
-                self.ctx.budget.step(count // 100 + 1)
-            number = number * base + int(digit, 16)
-        if not fraction:
-            return Decimal(number)
-        return self.arithmetic.divide(
-            Decimal(number), Decimal(base ** len(fraction)), len(fraction)
-        )
 
     # the stack
 
@@ -164,9 +146,7 @@ class StackMachine:
         if isinstance(item, str):
             self.output.write(item + end)
             return
-        pieces: list[str] = []
-        format_number(self.arithmetic, item, self.settings["o"], pieces.append)
-        text = "".join(pieces)
+        text = format_number(self.arithmetic, item, self.settings["o"])
         room = self.line_length - 1
         while self.line_length and len(text) > room:
             self.output.write(text[:room] + "\\\n")
