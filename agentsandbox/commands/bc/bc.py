@@ -32,9 +32,6 @@ def bc(ctx: CommandContext, args: Arguments) -> int:
     from agentsandbox.commands.bc.machine import Machine
     from agentsandbox.commands.bc.program import Program
 
-    if args.flag("help"):
-        ctx.print(bc.usage, end="")
-        return 0
     if args.flag("version"):
         ctx.print("bc 1.07.1\nA command of agentsandbox, written to behave like this release.")
         return 0

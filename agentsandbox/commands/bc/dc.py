@@ -32,15 +32,12 @@ if TYPE_CHECKING:
       -V, --version          print the version and exit
       -h, --help             display this help and exit
 
-    Commands: p n f + - * / % ^ v c d r sR lR SR LR i o k I O K z [...] x <R >R =R q #
+    Commands: p n f + - * / % ^ v c d r sR lR i o k I O K z [...] x <R >R =R q #
     """,
 )
 def dc(ctx: CommandContext, args: Arguments) -> int:
     from agentsandbox.commands.bc.stack import StackMachine
 
-    if args.flag("help"):
-        ctx.print(dc.usage, end="")
-        return 0
     if args.flag("version"):
         ctx.print("dc (GNU bc 1.07.1) 1.4.1")
         ctx.print("A command of agentsandbox, written to behave like this release.")
