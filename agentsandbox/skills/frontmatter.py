@@ -81,10 +81,7 @@ def parse_skill_text(text: str) -> Frontmatter:
 
 
 class Opening:
-    """The lines that authors and their tools put before the front matter.
-
-    These are blank lines, comments, and the fence of a code block.
-    """
+    """The blank lines, comments and fence of a code block that precede the front matter."""
 
     def __init__(self) -> None:
         self.fence = ""

@@ -136,10 +136,7 @@ class SkillRecord:
 
 
 def find_record(records: Mapping[str, SkillRecord], name: str) -> SkillRecord:
-    """Return the record of that name, else the only one of that name or title in any case.
-
-    Raises `SkillNotFoundError`, which lists the names.
-    """
+    """Return the record of a name or of its only other spelling. Raises `SkillNotFoundError`."""
     if name in records:
         return records[name]
     folded = name.casefold()

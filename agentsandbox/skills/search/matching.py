@@ -58,10 +58,7 @@ class Matcher(Protocol):
 
 
 class KeywordMatcher:
-    """Scores the words that a message shares with a skill's name, tags and description.
-
-    Words that few skills have count more.
-    """
+    """Scores the words that a message shares with a skill; rare words count more."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[object, dict[str, float]]] = {}

@@ -35,10 +35,7 @@ _LIMITS = DEFAULT_LIMITS.replace(
 
 
 def unpack(data: bytes) -> list[SkillFile]:
-    """Return the files of a zip or tar archive (plain, gzip, bzip2, xz).
-
-    Raises `InvalidSkillError` for anything else and `SkillLimitError` for too much.
-    """
+    """Return the files of a zip or tar archive. Raises `InvalidSkillError` or `SkillLimitError`."""
     try:
         members = read_archive(data, _LIMITS, Budget(_LIMITS), any_links=True)
     except ArchiveError as error:

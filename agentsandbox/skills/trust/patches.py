@@ -157,10 +157,7 @@ def _cut_newline(hunk: Hunk, sign: str) -> None:
 def apply_patches(
     files: Mapping[str, SkillFile], patches: Sequence[FilePatch]
 ) -> dict[str, bytes | None]:
-    """Return path → new content for every changed file, None for a deleted one.
-
-    Raises `InvalidSkillError` for a patch that does not apply, `SkillPathError` for a link.
-    """
+    """Return path → new content (None: deleted). Raises `InvalidSkillError`, `SkillPathError`."""
     changed: dict[str, bytes | None] = {}
     for patch in patches:
         parents = {patch.path[:at] for at, char in enumerate(patch.path) if char == "/"}
