@@ -63,8 +63,6 @@ if TYPE_CHECKING:
         def decompress(self, data: bytes, max_length: int, /) -> bytes: ...
 
 
-__all__ = ["DAMAGE", "FORMATS", "most_bytes", "read_archive", "write_archive"]
-
 FORMATS = ("tar", "tar.gz", "zip")
 """What `write_archive` makes."""
 

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     """The devices and inodes of the directories above, to notice a directory inside itself."""
     _Visit: TypeAlias = tuple[str, _Passed]
 
-__all__ = ["read_file", "read_folder", "write_folder"]
-
 _BLOCK = 1 << 20
 _DIRECTORY = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)

@@ -33,17 +33,6 @@ if TYPE_CHECKING:
 
     MemberKind = Literal["file", "directory", "link"]
 
-__all__ = [
-    "Member",
-    "Room",
-    "above",
-    "as_time",
-    "clean_path",
-    "special_file",
-    "stays_inside",
-    "too_much",
-]
-
 _LATEST = 1 << 34
 """Seconds since the epoch beyond which a time is taken for damaged."""
 

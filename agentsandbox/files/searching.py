@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.fs.memory import MemoryFileSystem
     from agentsandbox.kernel.regexps.lines import LineSearch
 
-__all__ = ["find_lines", "find_paths", "line_search", "tree_of"]
-
 _MAGIC = re.compile(r"[*?\[]|[?*+@!]\(")
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _QUOTED = re.compile(r"(\\.)", re.DOTALL)

@@ -19,17 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-__all__ = [
-    "FENCE",
-    "MAX_FRONTMATTER_BYTES",
-    "Frontmatter",
-    "FrontmatterError",
-    "Opening",
-    "parse_skill_text",
-    "read_utf8",
-    "split_frontmatter",
-]
-
 MAX_FRONTMATTER_BYTES = 64 * 1024
 MAX_DEPTH = 10
 MAX_NODES = 2000

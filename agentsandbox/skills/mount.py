@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from agentsandbox.skills.metadata import SkillMetadata
     from agentsandbox.skills.skill import AgentSkill
 
-__all__ = ["SkillInfo", "mount_another", "mount_skills"]
-
 
 @dataclass(frozen=True, slots=True)
 class SkillInfo:

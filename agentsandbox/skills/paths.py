@@ -8,15 +8,6 @@ import unicodedata
 from agentsandbox.errors import SkillPathError
 from agentsandbox.skills.invisible import INVISIBLE
 
-__all__ = [
-    "DEPTH_MAX",
-    "RESERVED_NAMES",
-    "SKILL_NAME_MAX",
-    "clean_path",
-    "contained",
-    "is_skill_name",
-]
-
 NAME_MAX = 255
 PATH_MAX = 1024
 DEPTH_MAX = 32

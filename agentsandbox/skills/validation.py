@@ -23,20 +23,6 @@ if TYPE_CHECKING:
 
     Severity = Literal["error", "warning"]
 
-__all__ = [
-    "KNOWN_FIELDS",
-    "USUAL",
-    "Acceptance",
-    "Diagnostic",
-    "check_fields",
-    "error",
-    "errors_of",
-    "identify",
-    "safe_words",
-    "split_tools",
-    "warning",
-]
-
 DESCRIPTION_MAX = 1024
 COMPATIBILITY_MAX = 500
 SPECIFIED_FIELDS = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")

@@ -201,7 +201,7 @@ def number_in_base(arithmetic: Arithmetic, text: str, base: int) -> Decimal:
 def digits_in_base(
     arithmetic: Arithmetic, whole: str, fraction: str, base: int, highest: int
 ) -> Decimal:
-    """Return the value of the digits before and after a point; none counts for more than `highest`."""
+    """Return the value of the digits around a point; none counts for more than `highest`."""
     length = len(whole) + len(fraction)
     if base == 10 and not _LETTER.search(whole + fraction):
         arithmetic.check(length)

@@ -80,9 +80,8 @@ class _Run:
 
     def _check(self) -> None:
         if self.in_place and (not self.files or self.files[0] == "-"):
-            raise YqError(
-                "write in place flag only applicable when giving an expression and at least one file"
-            )
+            needed = "an expression and at least one file"
+            raise YqError(f"write in place flag only applicable when giving {needed}")
         if self.null_input and self.files:
             raise YqError("cannot pass files in when using null-input flag")
 

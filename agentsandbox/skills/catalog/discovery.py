@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from agentsandbox.skills.trust.lockfile import SkillLock
     from agentsandbox.skills.validation import Acceptance, Diagnostic
 
-__all__ = ["Index", "read_head"]
-
 WARN_TOKENS = 8000
 BOM = b"\xef\xbb\xbf"
 BLANK = b"\n"

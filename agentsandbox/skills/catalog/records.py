@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from agentsandbox.skills.trust.lockfile import SkillLock
     from agentsandbox.skills.validation import Acceptance, Diagnostic
 
-__all__ = ["Collision", "SkillRecord", "find_record"]
-
 
 @dataclass(frozen=True, slots=True)
 class Collision:

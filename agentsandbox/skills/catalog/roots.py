@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     Scope = Literal["project", "user", "builtin", "explicit"]
 
-__all__ = ["SkillRoot", "installed_roots"]
-
 ENTRY_POINTS = "agentsandbox.skills"
 
 

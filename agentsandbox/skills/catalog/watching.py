@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from agentsandbox.skills.catalog.roots import SkillRoot
 
-__all__ = ["RootWatch"]
-
 MILLISECONDS = 1
 
 

@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 
     from agentsandbox.network import NetworkPolicy
 
-__all__ = ["FetchedSkills", "RemoteSkills"]
-
 WELL_KNOWN = "/.well-known/agent-skills/index.json"
 MAX_INDEX_ENTRIES = 1000
 PINS = "pins.json"

@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 
     from agentsandbox.network import NetworkPolicy
 
-__all__ = ["check_pack", "fetch_tree", "local_path"]
-
 MAX_OBJECTS = 200_000
 MAX_UNPACKED = 4 * MAX_BYTES
 MAX_TREES = 20_000

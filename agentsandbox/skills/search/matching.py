@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     Router = Callable[[str, Sequence[SkillRecord]], "Iterable[str] | Awaitable[Iterable[str]]"]
 
-__all__ = ["KeywordMatcher", "Match", "Matcher", "Routing", "SkillRouter"]
-
 MAX_ROUTED = 3
 SHORTLIST = 8
 CERTAIN = 0.5

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     Rule = Callable[[Any], str | None]
 
-__all__ = ["AllowedTools"]
-
 _BASH = re.compile(r"(?:Bash|Shell)\((?P<pattern>.*)\)", re.IGNORECASE | re.DOTALL)
 
 READERS = {

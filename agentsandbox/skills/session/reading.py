@@ -17,17 +17,6 @@ if TYPE_CHECKING:
     from agentsandbox.skills.skill import AgentSkill
     from agentsandbox.skills.sources.files import SkillFile
 
-__all__ = [
-    "ReadingRules",
-    "SkillContent",
-    "as_text",
-    "find_file",
-    "page_lines",
-    "read_file",
-    "read_instructions",
-    "truncate",
-]
-
 MAX_LINKS = 40
 
 

@@ -26,8 +26,6 @@ from agentsandbox.skills.sources.files import MAX_BYTES, MAX_FILES, SKIPPED_DIRE
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-__all__ = ["skills_in", "unpack"]
-
 _LIMITS = DEFAULT_LIMITS.replace(
     total_bytes=MAX_BYTES, file_bytes=MAX_BYTES, files=2 * MAX_FILES, steps=1 << 60
 )

@@ -49,16 +49,6 @@ if TYPE_CHECKING:
         def close(self) -> None: ...
 
 
-__all__ = [
-    "Candidate",
-    "HostSkills",
-    "PackageSkills",
-    "SkillStore",
-    "VirtualSkillSource",
-    "VirtualSkills",
-    "ZipSkills",
-]
-
 SKILL_FILE = "SKILL.md"
 ZIP_END = 1024 + 0xFFFF
 """The last bytes of a zip archive: the end of its list of members and a comment."""

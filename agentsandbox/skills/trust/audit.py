@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from agentsandbox.analysis import Analysis, FoundCommand
     from agentsandbox.skills.skill import AgentSkill
 
-__all__ = ["Audit", "Finding", "audit_skill"]
-
 MAX_TEXT = 512 * 1024
 MAX_FINDINGS = 200
 SHOWN = 160

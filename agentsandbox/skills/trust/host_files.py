@@ -16,8 +16,6 @@ from agentsandbox.skills.paths import clean_path
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["locked", "put_file", "replace_file", "write_new"]
-
 WAIT_SECONDS = 5.0
 
 

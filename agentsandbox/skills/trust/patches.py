@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from agentsandbox.skills.sources.files import SkillFile
 
-__all__ = ["FilePatch", "apply_patches", "parse_diff"]
-
 MAX_DIFF_BYTES = 64 * 1024
 MAX_FILES = 50
 NOWHERE = "/dev/null"

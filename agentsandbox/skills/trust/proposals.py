@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 
     Status = Literal["pending", "approved", "rejected"]
 
-__all__ = ["Proposal", "ProposalStore", "SkillVersion"]
-
 MAX_TEXT_BYTES = 64 * 1024
 MAX_PENDING = 200
 JOURNAL = "journal.json"
