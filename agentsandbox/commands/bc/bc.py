@@ -6,7 +6,6 @@ import errno
 
 from agentsandbox.contract.command import Arguments, CommandContext, command
 from agentsandbox.contract.manners import Manners
-from agentsandbox.errors import PipeClosed, Unwind
 from agentsandbox.kernel.streams import decode
 
 
@@ -42,20 +41,14 @@ def bc(ctx: CommandContext, args: Arguments) -> int:
                 source = ctx.open_input(name)
                 text = decode(source.read())
             except OSError as error:
-                machine.output.flush()
                 unread = f"{name} 1: read() in flex scanner failed"
                 machine.complain(
                     unread if error.errno == errno.EISDIR else f"File {name} is unavailable."
                 )
                 return 1
             if not Program(machine, name, text).run():
-                machine.output.flush()
                 return 0
         Program(machine).run()
+    finally:
         machine.output.flush()
-    except PipeClosed:
-        raise
-    except Unwind:
-        machine.output.flush()
-        raise
     return 0

@@ -6,7 +6,7 @@ import os
 
 from agentsandbox.contract.command import Arguments, CommandContext, command
 from agentsandbox.contract.manners import Manners
-from agentsandbox.errors import CommandError, PipeClosed, Unwind
+from agentsandbox.errors import CommandError
 from agentsandbox.kernel.streams import InputError, decode
 
 TYPE_CHECKING = False
@@ -50,14 +50,9 @@ def dc(ctx: CommandContext, args: Arguments) -> int:
             text = (value or "") if is_string else _read(ctx, machine, value or "")
             status = machine.run(text, is_string=is_string)
             if status is not None:
-                machine.output.flush()
                 return status
+    finally:
         machine.output.flush()
-    except PipeClosed:
-        raise
-    except Unwind:
-        machine.output.flush()
-        raise
     return ctx.status
 
 

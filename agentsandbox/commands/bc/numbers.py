@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_DOWN, Context, Decimal
+from math import isqrt
 
 from agentsandbox.errors import LimitReached
 
@@ -22,8 +23,6 @@ MAX_QUOTIENT = 300_000
 MAX_ROOT = 30_000
 MAX_CONVERTED = 20_000
 """The most digits of a number that is converted from or to another base."""
-
-_SHORT = 100
 
 ZERO = Decimal(0)
 ONE = Decimal(1)
@@ -92,8 +91,8 @@ class Arithmetic:
         if not (
             left.same_quantum(ONE)
             and right.same_quantum(ONE)
-            and left.adjusted() < _SHORT
-            and right.adjusted() < _SHORT
+            and left.adjusted() < 100
+            and right.adjusted() < 100
         ):
             self.check(max(self._size(left), self._size(right)))
 
@@ -170,17 +169,8 @@ class Arithmetic:
         if number == 1:
             return ONE
         self.check(digits_of(number) + wanted, MAX_ROOT)
-        wide = Context(
-            prec=abs(number.adjusted()) // 2 + wanted + 10,
-            Emax=MAX_EMAX,
-            Emin=MIN_EMIN,
-            traps=[],
-            rounding=ROUND_DOWN,
-        )
-        root = truncate(wide.sqrt(number), wanted)
-        if EXACT.multiply(root, root) > number:
-            root = EXACT.subtract(root, Decimal((0, (1,), -wanted)))
-        return root
+        root = isqrt(int(EXACT.scaleb(number, 2 * wanted)))
+        return EXACT.scaleb(Decimal(root), -wanted)
 
 
 def number_in_base(arithmetic: Arithmetic, text: str, base: int) -> Decimal:
