@@ -46,9 +46,6 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.fs.memory import MemoryFileSystem
     from agentsandbox.limits import Limits
 
-
-__all__ = ["SandboxFiles"]
-
 _KINDS: dict[int, Kind] = {
     stat_module.S_IFREG: "file",
     stat_module.S_IFDIR: "directory",

@@ -63,8 +63,6 @@ if TYPE_CHECKING:
         def decompress(self, data: bytes, max_length: int, /) -> bytes: ...
 
 
-__all__ = ["DAMAGE", "FORMATS", "most_bytes", "read_archive", "write_archive"]
-
 FORMATS = ("tar", "tar.gz", "zip")
 """What `write_archive` makes."""
 
@@ -335,10 +333,7 @@ def _unpacked(
 def write_archive(
     members: Iterable[Member], read: Callable[[Member], bytes], format: ArchiveFormat
 ) -> bytes:
-    """Return an archive of the members, the same one for the same members.
-
-    `read` returns the content of a file.
-    """
+    """Return an archive of the members, always the same bytes; `read` returns a file's content."""
     target = io.BytesIO()
     if format == "zip":
         _write_zip(members, read, target)

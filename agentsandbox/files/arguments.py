@@ -11,18 +11,6 @@ if TYPE_CHECKING:
 
     StrPath: TypeAlias = str | os.PathLike[str]
 
-__all__ = [
-    "check_codec",
-    "check_count",
-    "check_mode",
-    "content_bytes",
-    "path_text",
-    "pattern_text",
-    "pattern_texts",
-    "skips_unsafe",
-    "text_bytes",
-]
-
 _LONGEST_PATTERN = 4096
 
 

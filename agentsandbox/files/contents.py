@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.fs.base import Stat
     from agentsandbox.kernel.fs.memory import MemoryFileSystem
 
-__all__ = ["check_regular", "make_directories", "read_regular", "replaced", "stat_or_none", "store"]
-
 _SHOWN = 5
 """Lines that the error for an ambiguous edit names."""
 

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     """The devices and inodes of the directories above, to notice a directory inside itself."""
     _Visit: TypeAlias = tuple[str, _Passed]
 
-__all__ = ["read_file", "read_folder", "write_folder"]
-
 _BLOCK = 1 << 20
 _DIRECTORY = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
@@ -117,10 +115,7 @@ def read_folder(
 
 
 def _ignored(ignore: Sequence[str] | Callable[[str], object]) -> Callable[[str], object]:
-    """Return a function that says whether a relative path is left out.
-
-    A pattern with a slash is matched against the whole path, any other against the name.
-    """
+    """Return a test of relative paths; a pattern without a slash is matched against the name."""
     if callable(ignore):
         return ignore
     patterns = [ignore] if isinstance(ignore, str) else ignore
@@ -138,10 +133,7 @@ def _ignored(ignore: Sequence[str] | Callable[[str], object]) -> Callable[[str],
 
 
 class _Reader:
-    """Reads a folder.
-
-    With `follow` it reads what links lead to; a directory inside itself is then ELOOP.
-    """
+    """Reads a folder, with `follow` also what links lead to; a loop is then ELOOP."""
 
     def __init__(
         self,
@@ -267,10 +259,7 @@ def _by_parent(members: Iterable[Member]) -> dict[str, list[Member]]:
 
 
 def _check_targets(folder: _Folder, members: Iterable[Member], *, overwrite: bool) -> None:
-    """Raise for what is in the way, before anything is written.
-
-    A directory may only meet a directory, and no link may be passed through.
-    """
+    """Raise for what is in the way before anything is written; links may not be passed through."""
     for parent, group in _by_parent(members).items():
         try:
             with folder.directory(parent) as number:
@@ -296,10 +285,7 @@ def _check_target(number: int, member: Member, where: str, overwrite: bool) -> N
 
 
 def _write(number: int, member: Member, read: Callable[[Member], bytes], host_path: str) -> None:
-    """Write one member into an open directory.
-
-    The process's umask holds, and the owner may always read and write.
-    """
+    """Write one member into an open directory; the owner may always read and write it."""
     name = encode(posixpath.basename(member.path))
     if member.kind == "directory":
         try:

@@ -33,17 +33,6 @@ if TYPE_CHECKING:
 
     MemberKind = Literal["file", "directory", "link"]
 
-__all__ = [
-    "Member",
-    "Room",
-    "above",
-    "as_time",
-    "clean_path",
-    "special_file",
-    "stays_inside",
-    "too_much",
-]
-
 _LATEST = 1 << 34
 """Seconds since the epoch beyond which a time is taken for damaged."""
 
@@ -92,10 +81,7 @@ class Room:
         self._file_bytes = limits.file_bytes
 
     def take(self, path: str, size: int = 0) -> None:
-        """Count one more name and `size` bytes.
-
-        Raises EFBIG for a file that is too large, ENOSPC for too many names or bytes.
-        """
+        """Count a name and `size` bytes. Raises EFBIG for a large file, ENOSPC for too much."""
         if size > self._file_bytes:
             raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), path)
         self._names -= 1
@@ -110,10 +96,7 @@ def too_much(path: str) -> OSError:
 
 
 def clean_path(name: str) -> str | None:
-    """Return a member's path without "." and extra slashes, "" for the top itself.
-
-    Return None for a name that must not be used: absolute, with ".." or a NUL, or too long.
-    """
+    """Return a member's path without "." and extra slashes; None for an unsafe or long name."""
     if name.startswith("/") or "\0" in name or len(encode(name)) >= PATH_MAX:
         return None
     parts = [part for part in name.split("/") if part not in ("", ".")]

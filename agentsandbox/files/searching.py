@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.fs.memory import MemoryFileSystem
     from agentsandbox.kernel.regexps.lines import LineSearch
 
-__all__ = ["find_lines", "find_paths", "line_search", "tree_of"]
-
 _MAGIC = re.compile(r"[*?\[]|[?*+@!]\(")
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _QUOTED = re.compile(r"(\\.)", re.DOTALL)
@@ -73,10 +71,7 @@ def tree_of(
 
 
 class _Component:
-    """One component of a glob.
-
-    `test` is None for `**`. `literal` is the name itself where the component has no wildcard.
-    """
+    """One component of a glob: `test` is None for `**`, `literal` a name without wildcards."""
 
     __slots__ = ("literal", "shows_hidden", "test")
 
@@ -91,10 +86,7 @@ class _Component:
 def find_paths(
     fs: MemoryFileSystem, top: str, pattern: str, budget: Budget, *, hidden: bool
 ) -> list[str]:
-    """Return the paths that a glob matches from `top` on, sorted.
-
-    Raises ValueError for a pattern that cannot be used.
-    """
+    """Return the paths that a glob matches from `top` on, sorted. Raises `ValueError`."""
     try:
         found = {
             path
@@ -153,10 +145,7 @@ def _matching(
 
 
 class _Walk:
-    """One walk through a tree for one glob.
-
-    A position is the number of the component that the next name is held against.
-    """
+    """One walk through a tree for one glob; a position is the number of a component."""
 
     def __init__(
         self,
@@ -289,10 +278,7 @@ def _automaton_search(pattern: str, budget: Budget, ignore_case: bool) -> LineSe
 def find_lines(
     fs: MemoryFileSystem, paths: Iterable[str], search: Search, *, context: int, skips: bool
 ) -> Iterator[Match]:
-    """Yield the lines that match, file by file; files with a NUL are not text and have none.
-
-    With `skips` files that may not be read, and what is not a regular file, are left out.
-    """
+    """Yield the lines that match; `skips` leaves out files that cannot be read as text."""
     for path in paths:
         search.budget.step()
         try:
@@ -307,10 +293,7 @@ def find_lines(
 
 
 class _Lines:
-    """The text of one file.
-
-    Lines are cut from its bytes, each once, so that overlapping contexts share them.
-    """
+    """The text of one file; each line is decoded once, also where contexts overlap."""
 
     def __init__(self, path: str, data: bytes, context: int) -> None:
         self.path = path

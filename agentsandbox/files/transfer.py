@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.fs.base import Stat
     from agentsandbox.kernel.fs.memory import MemoryFileSystem
 
-__all__ = ["outgoing", "place"]
-
 
 def outgoing(
     fs: MemoryFileSystem, top: str, budget: Budget, *, skip_unsafe: bool

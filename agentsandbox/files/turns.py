@@ -35,8 +35,6 @@ if TYPE_CHECKING:
         def closed(self) -> bool: ...
 
 
-__all__ = ["Guard", "Turn", "time_budget"]
-
 _UNCOUNTED = 1 << 60
 """A number of steps that is never reached: the host's operations are limited by time only."""
 

@@ -8,8 +8,6 @@ if TYPE_CHECKING:
 
     Kind = Literal["file", "directory", "link", "other"]
 
-__all__ = ["FileInfo", "Match"]
-
 
 class _Value:
     """A frozen value with the fields of `__match_args__`. A dataclass would cost its import."""

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from agentsandbox.skills.sources.files import SkillFile
     from agentsandbox.skills.validation import Diagnostic
 
-__all__ = ["validate_skill"]
-
 MAX_LINES = 500
 MAX_TOKENS = 5000
 _REFERENCE = re.compile(r"(?<![\w/.:-])((?:\./)?(?:scripts|references|assets)/[\w./-]*\w)")

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from agentsandbox.skills.search.matching import Matcher, Router
     from agentsandbox.skills.session.scripts import Workplace
 
-__all__ = ["PRESETS", "SkillsConfig"]
-
 Profile = Literal[
     "native", "remcochat", "runtime", "agentsandbox", "agentsandbox-head", "yodoca", "mux"
 ]

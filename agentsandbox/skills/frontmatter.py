@@ -19,17 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-__all__ = [
-    "FENCE",
-    "MAX_FRONTMATTER_BYTES",
-    "Frontmatter",
-    "FrontmatterError",
-    "Opening",
-    "parse_skill_text",
-    "read_utf8",
-    "split_frontmatter",
-]
-
 MAX_FRONTMATTER_BYTES = 64 * 1024
 MAX_DEPTH = 10
 MAX_NODES = 2000
@@ -81,10 +70,7 @@ def parse_skill_text(text: str) -> Frontmatter:
 
 
 class Opening:
-    """The lines that authors and their tools put before the front matter.
-
-    These are blank lines, comments, and the fence of a code block.
-    """
+    """The blank lines, comments and fence of a code block that precede the front matter."""
 
     def __init__(self) -> None:
         self.fence = ""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["INVISIBLE"]
-
 INVISIBLE = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u061c\u180e\u200b-\u200f"
     "\u202a-\u202e\u2060-\u206f\ufeff\ufff0-\ufffb\ufffe\uffff"

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from agentsandbox.skills.validation import Diagnostic
 
-__all__ = ["SkillMetadata", "as_mapping", "read_metadata"]
-
 
 class SkillMetadata(BaseModel):
     """The front matter and the instructions of a skill; immutable.

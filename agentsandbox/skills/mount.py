@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from agentsandbox.skills.metadata import SkillMetadata
     from agentsandbox.skills.skill import AgentSkill
 
-__all__ = ["SkillInfo", "mount_another", "mount_skills"]
-
 
 @dataclass(frozen=True, slots=True)
 class SkillInfo:
@@ -74,10 +72,7 @@ def mount_another(
     *,
     written: bool,
 ) -> tuple[SkillInfo, ...]:
-    """Mount one more skill read-only at `path`; return all mounted skills.
-
-    With `written` the skill's files are already at that path in the sandbox, and are kept.
-    """
+    """Mount one more skill at `path` and return all; `written` files are there already."""
     known = path in [info.mount_path for info in mounted]
     if not known and not written:
         _clear_way(fs, path)
@@ -91,10 +86,7 @@ def _info(skill: AgentSkill, path: str) -> SkillInfo:
 
 
 def _clear_way(fs: MemoryFileSystem, path: str) -> None:
-    """Rename what a user of the sandbox made on the way to `path` in a directory of root's.
-
-    So no script can make its own files pass for those of a skill.
-    """
+    """Rename what a user made on the way to `path`, so that no script can forge a skill."""
     user, fs.uid = fs.uid, 0
     try:
         above = "/"

@@ -8,15 +8,6 @@ import unicodedata
 from agentsandbox.errors import SkillPathError
 from agentsandbox.skills.invisible import INVISIBLE
 
-__all__ = [
-    "DEPTH_MAX",
-    "RESERVED_NAMES",
-    "SKILL_NAME_MAX",
-    "clean_path",
-    "contained",
-    "is_skill_name",
-]
-
 NAME_MAX = 255
 PATH_MAX = 1024
 DEPTH_MAX = 32
@@ -33,10 +24,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 def is_skill_name(name: str, *, unicode: bool = False) -> bool:
-    """Whether the specification allows the name and every system can store it.
-
-    With `unicode` the letters may be of any script.
-    """
+    """Whether the specification allows the name; with `unicode` letters may be of any script."""
     if len(name) > SKILL_NAME_MAX or name in RESERVED_NAMES:
         return False
     if SKILL_NAME.fullmatch(name):

@@ -23,17 +23,6 @@ if TYPE_CHECKING:
     Format = Literal["xml", "json", "tool_description", "bullets", "agent_skills"]
     Renderer = Callable[[Sequence["CatalogEntry"], "_Options"], str | None]
 
-__all__ = [
-    "base_rules",
-    "compose_instructions",
-    "estimate_tokens",
-    "one_line",
-    "parse_invocation",
-    "render_active",
-    "render_catalog",
-    "render_skill_content",
-]
-
 DESCRIPTION_MAX = 1024
 SHORT_MAX = 160
 CATALOG_MAX = 50

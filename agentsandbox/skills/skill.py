@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from agentsandbox.skills.sources.files import SkillSource
     from agentsandbox.skills.validation import Diagnostic
 
-__all__ = ["NO_SKILL_FILE", "SKILL_FILE", "AgentSkill"]
-
 SKILL_FILE = "SKILL.md"
 AGENT = 1000
 """The owner of a skill's files: the sandbox's user, who may change them in a writable mount."""

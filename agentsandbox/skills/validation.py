@@ -23,20 +23,6 @@ if TYPE_CHECKING:
 
     Severity = Literal["error", "warning"]
 
-__all__ = [
-    "KNOWN_FIELDS",
-    "USUAL",
-    "Acceptance",
-    "Diagnostic",
-    "check_fields",
-    "error",
-    "errors_of",
-    "identify",
-    "safe_words",
-    "split_tools",
-    "warning",
-]
-
 DESCRIPTION_MAX = 1024
 COMPATIBILITY_MAX = 500
 SPECIFIED_FIELDS = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")
@@ -111,10 +97,7 @@ def check_fields(
     named: bool = False,
     unicode_names: bool = False,
 ) -> list[Diagnostic]:
-    """Return every finding about the fields of a front matter.
-
-    `named` says that the host gave the skill a name of its own.
-    """
+    """Return every finding about a front matter; `named`: the host chose the skill's name."""
     found = [
         *_check_name(fields, directory, named, unicode_names),
         *_check_description(fields),
@@ -314,10 +297,7 @@ def _is_mixed(word: str) -> bool:
 
 
 def name_for(title: str) -> str | None:
-    """Return a skill's name for its title, or None: "PDF Tools" gives `pdf-tools`.
-
-    A title that is too long or not ASCII gets a digest at its end.
-    """
+    """Return a name for a title ("PDF Tools": `pdf-tools`), with a digest if needed, or None."""
     plain = re.sub(r"[^a-z0-9]+", "-", title.casefold()).strip("-")
     if len(plain) > SKILL_NAME_MAX or not "".join(filter(str.isalnum, title)).isascii():
         digest = hashlib.sha256(encode(title)).hexdigest()[:8]

@@ -6,7 +6,6 @@ import errno
 
 from agentsandbox.contract.command import Arguments, CommandContext, command
 from agentsandbox.contract.manners import Manners
-from agentsandbox.errors import PipeClosed, Unwind
 from agentsandbox.kernel.streams import decode
 
 
@@ -32,9 +31,6 @@ def bc(ctx: CommandContext, args: Arguments) -> int:
     from agentsandbox.commands.bc.machine import Machine
     from agentsandbox.commands.bc.program import Program
 
-    if args.flag("help"):
-        ctx.print(bc.usage, end="")
-        return 0
     if args.flag("version"):
         ctx.print("bc 1.07.1\nA command of agentsandbox, written to behave like this release.")
         return 0
@@ -45,20 +41,14 @@ def bc(ctx: CommandContext, args: Arguments) -> int:
                 source = ctx.open_input(name)
                 text = decode(source.read())
             except OSError as error:
-                machine.output.flush()
                 unread = f"{name} 1: read() in flex scanner failed"
                 machine.complain(
                     unread if error.errno == errno.EISDIR else f"File {name} is unavailable."
                 )
                 return 1
             if not Program(machine, name, text).run():
-                machine.output.flush()
                 return 0
         Program(machine).run()
+    finally:
         machine.output.flush()
-    except PipeClosed:
-        raise
-    except Unwind:
-        machine.output.flush()
-        raise
     return 0

@@ -6,7 +6,7 @@ import os
 
 from agentsandbox.contract.command import Arguments, CommandContext, command
 from agentsandbox.contract.manners import Manners
-from agentsandbox.errors import CommandError, PipeClosed, Unwind
+from agentsandbox.errors import CommandError
 from agentsandbox.kernel.streams import InputError, decode
 
 TYPE_CHECKING = False
@@ -32,15 +32,12 @@ if TYPE_CHECKING:
       -V, --version          print the version and exit
       -h, --help             display this help and exit
 
-    Commands: p n f + - * / % ^ v c d r sR lR SR LR i o k I O K z [...] x <R >R =R q #
+    Commands: p n f + - * / % ^ v c d r sR lR i o k I O K z [...] x <R >R =R q #
     """,
 )
 def dc(ctx: CommandContext, args: Arguments) -> int:
     from agentsandbox.commands.bc.stack import StackMachine
 
-    if args.flag("help"):
-        ctx.print(dc.usage, end="")
-        return 0
     if args.flag("version"):
         ctx.print("dc (GNU bc 1.07.1) 1.4.1")
         ctx.print("A command of agentsandbox, written to behave like this release.")
@@ -53,14 +50,9 @@ def dc(ctx: CommandContext, args: Arguments) -> int:
             text = (value or "") if is_string else _read(ctx, machine, value or "")
             status = machine.run(text, is_string=is_string)
             if status is not None:
-                machine.output.flush()
                 return status
+    finally:
         machine.output.flush()
-    except PipeClosed:
-        raise
-    except Unwind:
-        machine.output.flush()
-        raise
     return ctx.status
 
 

@@ -121,10 +121,11 @@ class _Fixed:
         return (total << (roots + 1)) >> 2 * roots
 
     def arctangent(self) -> int:
-        value = self._arctangent(abs(self.argument))
-        return value if self.argument >= 0 else -value
+        return self._arctangent(self.argument)
 
     def _arctangent(self, value: int) -> int:
+        if value < 0:
+            return -self._arctangent(-value)
         halvings = 8
         one = self.one
         for _ in range(halvings):

@@ -13,9 +13,8 @@ from agentsandbox.commands.bc.numbers import (
     number_in_base,
     scale_of,
 )
-from agentsandbox.commands.bc.output import Output
 from agentsandbox.errors import LimitReached
-from agentsandbox.kernel.streams import encode
+from agentsandbox.kernel.streams import LateWriter, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,7 +68,7 @@ class Machine:
         self.last = ZERO
         self.returned = ZERO
         self.running = "(main)"
-        self.output = Output(ctx.stdout)
+        self.output = LateWriter(ctx.stdout)
         self._constants: dict[str, Decimal] = {}
         self._elements = 0
         self._column = 0
@@ -98,27 +97,25 @@ class Machine:
         limit = self._line_length
         if not limit or (self._column + len(text) < limit - 1 and "\n" not in text):
             self._column += len(text)
-            self.output.write(text)
+            self.output.write(encode(text))
             return
         for number, piece in enumerate(text.split("\n")):
             if number:
-                self.output.write("\n")
+                self.output.write(encode("\n"))
                 self._column = 0
             start = 0
             while self._column + len(piece) - start >= limit - 1:
                 room = limit - 2 - self._column
-                self.output.write(piece[start : start + room] + "\\\n")
+                self.output.write(encode(piece[start : start + room] + "\\\n"))
                 start += room
                 self._column = 0
-            self.output.write(piece[start:])
+            self.output.write(encode(piece[start:]))
             self._column += len(piece) - start
 
     def print_value(self, value: Decimal, end: str = "") -> None:
         """Write a number in the output base, and remember it as `last`."""
-        format_number(self.arithmetic, value, self.settings["obase"], self.write)
+        self.write(format_number(self.arithmetic, value, self.settings["obase"]) + end)
         self.last = value
-        if end:
-            self.write(end)
 
     # values
 
@@ -169,11 +166,10 @@ class Machine:
 
     def index(self, name: str, index: Decimal) -> int:
         """Return an index as an integer. Raises `StoppedError`."""
-        if index.adjusted() > 9 or not 0 <= int(index) <= _LARGEST_INDEX:
+        whole = int(index) if index.adjusted() <= 9 else -1
+        if not 0 <= whole <= _LARGEST_INDEX or (index and not whole):
             raise self.fail(f"Array {name} subscript out of bounds.")
-        if index and not int(index):
-            raise self.fail(f"Array {name} subscript out of bounds.")
-        return int(index)
+        return whole
 
     def put_element(self, name: str, index: int, value: Decimal) -> None:
         """Assign an element of an array; all elements together are limited."""

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import re
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_DOWN, Context, Decimal
+from math import isqrt
 
 from agentsandbox.errors import LimitReached
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from agentsandbox.kernel.budget import Budget
 
 MAX_DIGITS = 1_000_000
@@ -24,8 +23,6 @@ MAX_QUOTIENT = 300_000
 MAX_ROOT = 30_000
 MAX_CONVERTED = 20_000
 """The most digits of a number that is converted from or to another base."""
-
-_SHORT = 100
 
 ZERO = Decimal(0)
 ONE = Decimal(1)
@@ -94,8 +91,8 @@ class Arithmetic:
         if not (
             left.same_quantum(ONE)
             and right.same_quantum(ONE)
-            and left.adjusted() < _SHORT
-            and right.adjusted() < _SHORT
+            and left.adjusted() < 100
+            and right.adjusted() < 100
         ):
             self.check(max(self._size(left), self._size(right)))
 
@@ -172,17 +169,8 @@ class Arithmetic:
         if number == 1:
             return ONE
         self.check(digits_of(number) + wanted, MAX_ROOT)
-        wide = Context(
-            prec=abs(number.adjusted()) // 2 + wanted + 10,
-            Emax=MAX_EMAX,
-            Emin=MIN_EMIN,
-            traps=[],
-            rounding=ROUND_DOWN,
-        )
-        root = truncate(wide.sqrt(number), wanted)
-        if EXACT.multiply(root, root) > number:
-            root = EXACT.subtract(root, Decimal((0, (1,), -wanted)))
-        return root
+        root = isqrt(int(EXACT.scaleb(number, 2 * wanted)))
+        return EXACT.scaleb(Decimal(root), -wanted)
 
 
 def number_in_base(arithmetic: Arithmetic, text: str, base: int) -> Decimal:
@@ -194,89 +182,79 @@ def number_in_base(arithmetic: Arithmetic, text: str, base: int) -> Decimal:
     if len(text) == 1:
         return Decimal(int(text, 36))
     whole, _, fraction = text.partition(".")
-    if base == 10 and not _LETTER.search(text):
-        arithmetic.check(len(text))
+    if len(whole) == 1 and base != 10:
+        value = digits_in_base(arithmetic, "", fraction, base, base - 1)
+        return EXACT.add(Decimal(int(whole, 36)), value)
+    return digits_in_base(arithmetic, whole, fraction, base, base - 1)
+
+
+def digits_in_base(
+    arithmetic: Arithmetic, whole: str, fraction: str, base: int, highest: int
+) -> Decimal:
+    """Return the value of the digits around a point; none counts for more than `highest`."""
+    length = len(whole) + len(fraction)
+    if base == 10 and not _LETTER.search(whole + fraction):
+        arithmetic.check(length)
         return Decimal(f"{whole or '0'}.{fraction}" if fraction else whole or "0")
-    arithmetic.check(len(text), MAX_CONVERTED)
-    keeps = len(whole) == 1 and base != 10
-    value = int(whole, 36) if keeps else 0
-    for count, character in enumerate(fraction if keeps else whole + fraction):
+    arithmetic.check(length, MAX_CONVERTED)
+    value = 0
+    for count, character in enumerate(whole + fraction):
         if not count % 500:
             arithmetic.budget.step(count // 100 + 1)
-        value = value * base + min(int(character, 36), base - 1)
-    scale = len(fraction)
-    if not scale:
+        value = value * base + min(int(character, 36), highest)
+    if not fraction:
         return Decimal(value)
-    return arithmetic.divide(Decimal(value), Decimal(base**scale), scale)
+    return arithmetic.divide(Decimal(value), Decimal(base ** len(fraction)), len(fraction))
 
 
-def format_number(
-    arithmetic: Arithmetic,
-    number: Decimal,
-    base: int,
-    write: Callable[[str], None],
-    leading_zero: bool = False,
-) -> None:
-    """Write a number in an output base."""
-    if number < 0:
-        write("-")
+def format_number(arithmetic: Arithmetic, number: Decimal, base: int) -> str:
+    """Return a number in an output base."""
     if not number:
-        write("0")
-        return
+        return "0"
+    sign = "-" if number < 0 else ""
     if base == 10:
         text = format(number.copy_abs(), "f")
-        write(text[1:] if text.startswith("0.") and not leading_zero else text)
-        return
-    arithmetic.check(digits_of(number) + scale_of(number), MAX_CONVERTED)
-    whole = truncate(number, 0).copy_abs()
-    fraction = EXACT.subtract(number.copy_abs(), whole)
-    width = len(str(base - 1))
-    if whole:
-        for digit in _digits_in(arithmetic, int(whole), base):
-            write(_DIGITS[digit] if base <= 16 else f" {digit:0{width}d}")
-    elif leading_zero:
-        write("0" if base <= 16 else " " + "0" * width)
+        return sign + (text[1:] if text.startswith("0.") else text)
     scale = scale_of(number)
-    if scale:
-        write(".")
-        _write_fraction(arithmetic, fraction, scale, base, width, write)
+    arithmetic.check(digits_of(number) + scale, MAX_CONVERTED)
+    whole = truncate(number, 0).copy_abs()
+    digits = _whole_digits(arithmetic, int(whole), base)
+    space = " " if base > 16 and digits else ""
+    text = sign + space + _joined(digits, base)
+    if not scale:
+        return text
+    fraction = EXACT.subtract(number.copy_abs(), whole)
+    return text + "." + _joined(_fraction_digits(arithmetic, fraction, scale, base), base)
 
 
-def _write_fraction(
-    arithmetic: Arithmetic,
-    fraction: Decimal,
-    scale: int,
-    base: int,
-    width: int,
-    write: Callable[[str], None],
-) -> None:
-    """Write digits until base ** n has more than `scale` decimal digits."""
+def _joined(digits: list[int], base: int) -> str:
+    """Return digits; those of bases beyond 16 are decimal numbers of equal width."""
+    if base <= 16:
+        return "".join(_DIGITS[digit] for digit in digits)
+    width = len(str(base - 1))
+    return " ".join(f"{digit:0{width}d}" for digit in digits)
+
+
+def _whole_digits(arithmetic: Arithmetic, number: int, base: int) -> list[int]:
+    """Return the digits of a whole number, which has at most `MAX_CONVERTED`."""
+    digits: list[int] = []
+    while number:
+        arithmetic.budget.step(number.bit_length() // 5000 + 1)
+        number, digit = divmod(number, base)
+        digits.append(digit)
+    digits.reverse()
+    return digits
+
+
+def _fraction_digits(arithmetic: Arithmetic, fraction: Decimal, scale: int, base: int) -> list[int]:
+    """Return digits until base ** n has more than `scale` decimal digits."""
     denominator: int = 10**scale
     numerator = int(EXACT.scaleb(fraction, scale))
+    digits: list[int] = []
     reached = 1
     while reached < denominator:
         arithmetic.budget.step(scale // 500 + 1)
         digit, numerator = divmod(numerator * base, denominator)
-        write(_DIGITS[digit] if base <= 16 else f"{'' if reached == 1 else ' '}{digit:0{width}d}")
+        digits.append(digit)
         reached *= base
-
-
-def _digits_in(arithmetic: Arithmetic, number: int, base: int) -> list[int]:
-    """Return the digits of a number, by halves; one at a time would take quadratic time."""
-    if number < base:
-        return [number]
-    powers = [base]
-    while powers[-1] * powers[-1] <= number:
-        arithmetic.budget.step(powers[-1].bit_length() // 1000 + 1)
-        powers.append(powers[-1] * powers[-1])
-    pieces = [number]
-    for power in reversed(powers):
-        arithmetic.budget.step(len(pieces) + power.bit_length() // 1000)
-        split: list[int] = []
-        for piece in pieces:
-            split.extend(divmod(piece, power))
-        pieces = split
-    start = 0
-    while start < len(pieces) - 1 and not pieces[start]:
-        start += 1
-    return pieces[start:]
+    return digits

@@ -22,7 +22,6 @@ from agentsandbox.commands.bc.numbers import (
     ZERO,
     CalculationError,
     length_of,
-    number_in_base,
     scale_of,
 )
 from agentsandbox.errors import LimitReached
@@ -217,12 +216,8 @@ class Program:
     def _refuse_character(self, character: str) -> None:
         self.position += 1
         self.spoiled = True
-        shown = [character]
-        if character < " ":
-            shown = [f"^{chr(ord(character) + 64)}"]
-        elif character > "~":
-            shown = [f"\\{byte:03o}" for byte in encode(character)]
-        for text in shown:
+        shown = [f"\\{byte:03o}" for byte in encode(character)]
+        for text in [character] if " " <= character <= "~" else shown:
             self.report(f"illegal character: {text}")
 
     def expect(self, kind: str) -> str:
@@ -286,25 +281,19 @@ class Program:
             if self.kind not in (";", "\n"):
                 raise BcSyntaxError
             self.skip("\n", ";")
-        sound = self.are_sound(function)
+        self.check_names(function)
         function.body = self.block()
         if self.kind != "}":
             raise BcSyntaxError
-        if sound and not self.spoiled:
+        if not self.spoiled:
             self.machine.functions[name] = function
 
-    def are_sound(self, function: Function) -> bool:
-        """Whether no name is there twice; mistakes are reported."""
-        parameters, autos = set(function.parameters), set(function.autos)
-        problems = {
-            "duplicate parameter names": len(parameters) < len(function.parameters),
-            "duplicate auto variable names": len(autos) < len(function.autos),
-            "variable in both parameter and auto lists": bool(autos & parameters),
-        }
-        for problem, found in problems.items():
-            if found:
-                self.report(problem)
-        return not any(problems.values())
+    def check_names(self, function: Function) -> None:
+        """Refuse a definition that names a parameter or an auto twice."""
+        names = function.parameters + function.autos
+        if len(set(names)) < len(names):
+            self.report("duplicate parameter or auto variable names")
+            self.spoiled = True
 
     def parameters(self, end: str) -> list[tuple[str, bool]]:
         found: list[tuple[str, bool]] = []
@@ -346,8 +335,11 @@ class Program:
         value = self.expression()
         if self.silent:
             return _statement(value)
+        return self.printing(value, "\n")
+
+    def printing(self, value: Number, end: str = "") -> Statement:
         print_value = self.machine.print_value
-        return _statement(lambda: print_value(value(), "\n"))
+        return _statement(lambda: print_value(value(), end))
 
     def string_statement(self) -> Statement:
         text = self.value[1:-1]
@@ -460,7 +452,7 @@ class Program:
                 self.advance()
                 parts.append(_statement(partial(machine.write, text)))
             else:
-                parts.append(_printing(machine, self.expression()))
+                parts.append(self.printing(self.expression()))
         return _sequence(machine, parts)
 
     def misplaced(self) -> Statement:
@@ -567,7 +559,7 @@ class Program:
             made = self.condition()
             self.silent = False
             return made
-        if kind in ("length", "sqrt", "read") or (kind == "scale" and self._next_is("(")):
+        if kind in ("length", "sqrt") or (kind == "scale" and self._next_is("(")):
             return self.builtin(kind)
         if kind == "NAME" and self._next_is("("):
             return self.call()
@@ -581,10 +573,6 @@ class Program:
 
     def builtin(self, name: str) -> Number:
         self.advance()
-        if name == "read":
-            self.expect("(")
-            self.expect(")")
-            return self.read
         value = self.condition()
         self.silent = False
         if name == "sqrt":
@@ -666,7 +654,10 @@ class Program:
             value = self.sum()
             self.nesting -= 1
             self.silent = True
-            return self.assignment(name, index, self.operations.get(kind[0]), value)
+            operation = self.operations.get(kind[0])
+            if operation is None:
+                return self.assignment(name, index, lambda _before: value())
+            return self.assignment(name, index, lambda before: operation(before, value()))
         machine = self.machine
         if index is not None:
             position = index
@@ -677,35 +668,27 @@ class Program:
         return lambda: variables.get(name, ZERO)
 
     def assignment(
-        self, name: str, index: Number | None, operation: Binary | None, value: Number
+        self, name: str, index: Number | None, change: Callable[[Decimal], Decimal]
     ) -> Number:
-        """Return an assignment, with an operator that combines the old value or without."""
+        """Return an assignment, whose value is the new one."""
         machine = self.machine
 
         def run() -> Decimal:
             position = None if index is None else machine.index(name, index())
-            before = ZERO
-            if operation is not None:
-                before = self._load(name, position)
-            result = value() if operation is None else operation(before, value())
-            self._store(name, position, result)
-            return result
+            after = change(self._load(name, position))
+            self._store(name, position, after)
+            return after
 
         return run
 
     def step(self, name: str, index: Number | None, amount: Decimal, *, is_prefix: bool) -> Number:
-        """Return `++` or `--`."""
-        machine = self.machine
+        """Return `++` or `--`; after a name, its value is the old one."""
+        arithmetic = self.machine.arithmetic
+        change = self.assignment(name, index, lambda before: arithmetic.add(before, amount))
         self.silent = False
-
-        def run() -> Decimal:
-            position = None if index is None else machine.index(name, index())
-            before = self._load(name, position)
-            after = machine.arithmetic.add(before, amount)
-            self._store(name, position, after)
-            return after if is_prefix else before
-
-        return run
+        if is_prefix:
+            return change
+        return lambda: arithmetic.subtract(change(), amount)
 
     def _load(self, name: str, position: int | None) -> Decimal:
         if position is None:
@@ -718,20 +701,6 @@ class Program:
         else:
             self.machine.put_element(name, position, value)
 
-    def read(self) -> Decimal:
-        """Return a number from standard input, which follows a program that comes from there."""
-        line = ""
-        if self.reads_stdin:
-            end = self.text.find("\n", self.position) + 1 or len(self.text)
-            line, self.position = self.text[self.position : end], end
-            self.line += 1
-        line = line or decode(self.machine.ctx.stdin.readline())
-        found = re.match(r"\s*(-?)([0-9A-Z]*\.?[0-9A-Z]*)", line)
-        assert found is not None
-        text = found[2].removesuffix(".").lstrip("0") or "0"
-        value = number_in_base(self.machine.arithmetic, text, self.machine.settings["ibase"])
-        return value.copy_negate() if found[1] and value else value
-
 
 def _statement(action: Callable[[], object]) -> Statement:
     """Return an action as a statement that gives no signal."""
@@ -741,10 +710,6 @@ def _statement(action: Callable[[], object]) -> Statement:
         return ""
 
     return run
-
-
-def _printing(machine: Machine, value: Number) -> Statement:
-    return _statement(lambda: machine.print_value(value()))
 
 
 def _sequence(machine: Machine, statements: list[Statement]) -> Statement:

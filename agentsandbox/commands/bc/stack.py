@@ -1,4 +1,4 @@
-"""dc's machine: a stack of numbers and strings, registers with stacks, commands of one letter.
+"""dc's machine: a stack of numbers and strings, registers, commands of one letter.
 
 A string runs as a macro. A macro that the last command of another one calls replaces it, or loops
 would nest without end. `q` leaves two macros, so each running text knows how many macros it has
@@ -16,12 +16,12 @@ from agentsandbox.commands.bc.numbers import (
     ZERO,
     Arithmetic,
     CalculationError,
+    digits_in_base,
     format_number,
     scale_of,
 )
-from agentsandbox.commands.bc.output import Output
 from agentsandbox.errors import LimitReached
-from agentsandbox.kernel.streams import encode
+from agentsandbox.kernel.streams import LateWriter, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     Item: TypeAlias = "Decimal | str"
 
 MAX_ITEMS = 1_000_000
+_LINE_LENGTH = 69
 MACROS_PER_LEVEL = 50
 """The most running macros for each level of nesting that the budget allows."""
 _PHRASES = {"Divide by zero": "divide by zero", "Modulo by zero": "remainder by zero"}
 _BLANKS = re.compile(r"[ \t\n]*")
-_LETTER = re.compile("[A-F]")
 _NUMBER = re.compile(r"(_?)([0-9A-F]*)\.?([0-9A-F]*)")
 _BRACKET = re.compile(r"[\[\]]")
 
@@ -57,7 +57,7 @@ class StackMachine:
         self.ctx = ctx
         self.arithmetic = Arithmetic(ctx.budget)
         self.items: list[Item] = []
-        self.registers: dict[str, list[Item]] = {}
+        self.registers: dict[str, Item] = {}
         self.settings = {"k": 0, "i": 10, "o": 10}
         """The precision, the input base and the output base."""
         self.callers: list[tuple[str, int, int]] = []
@@ -66,10 +66,7 @@ class StackMachine:
         self.position = 0
         self.macros = 0
         self.is_string = False
-        self.output = Output(ctx.stdout)
-        length = ctx.env.get("DC_LINE_LENGTH", "")
-        known = length.isdecimal() and len(length) < 9 and int(length) not in (1, 2)
-        self.line_length = int(length) if known else 70
+        self.output = LateWriter(ctx.stdout)
 
     # running
 
@@ -115,26 +112,8 @@ class StackMachine:
         found = _NUMBER.match(self.text, self.position)
         assert found is not None
         self.position = found.end()
-        value = self._value(found[2], found[3])
+        value = digits_in_base(self.arithmetic, found[2], found[3], self.settings["i"], 15)
         self.push(value.copy_negate() if found[1] and value else value)
-
-    def _value(self, whole: str, fraction: str) -> Decimal:
-        """Return the value of digits in the input base; a digit beyond the base keeps its value."""
-        base = self.settings["i"]
-        if base == 10 and not _LETTER.search(whole + fraction):
-            self.arithmetic.check(len(whole) + len(fraction))
-            return Decimal(f"{whole or '0'}.{fraction}" if fraction else whole or "0")
-        self.arithmetic.check(len(whole) + len(fraction), 20_000)
-        number = 0
-        for count, digit in enumerate(whole + fraction):
-            if not count % 500:
-                self.ctx.budget.step(count // 100 + 1)
-            number = number * base + int(digit, 16)
-        if not fraction:
-            return Decimal(number)
-        return self.arithmetic.divide(
-            Decimal(number), Decimal(base ** len(fraction)), len(fraction)
-        )
 
     # the stack
 
@@ -162,16 +141,13 @@ class StackMachine:
     def show(self, item: Item, end: str = "") -> None:
         """Print an item; long numbers are broken with a backslash."""
         if isinstance(item, str):
-            self.output.write(item + end)
+            self.output.write(encode(item + end))
             return
-        pieces: list[str] = []
-        format_number(self.arithmetic, item, self.settings["o"], pieces.append)
-        text = "".join(pieces)
-        room = self.line_length - 1
-        while self.line_length and len(text) > room:
-            self.output.write(text[:room] + "\\\n")
-            text = text[room:]
-        self.output.write(text + end)
+        text = format_number(self.arithmetic, item, self.settings["o"])
+        while len(text) > _LINE_LENGTH:
+            self.output.write(encode(text[:_LINE_LENGTH] + "\\\n"))
+            text = text[_LINE_LENGTH:]
+        self.output.write(encode(text + end))
 
     def print_stack(self) -> None:
         for item in reversed(self.items):
@@ -239,29 +215,11 @@ class StackMachine:
 
     def store(self) -> None:
         name = self.next_character()
-        item = self.pop()
-        stack = self.registers.setdefault(name, [])
-        del stack[-1:]
-        stack.append(item)
+        self.registers[name] = self.pop()
 
     def content(self, name: str) -> Item:
         """Return the value of a register, or 0 if it has none."""
-        stack = self.registers.get(name)
-        return stack[-1] if stack else ZERO
-
-    def push_register(self) -> None:
-        name = self.next_character()
-        item = self.pop()
-        stack = self.registers.setdefault(name, [])
-        self.ctx.budget.charge(len(stack) * 16)
-        stack.append(item)
-
-    def pop_register(self) -> None:
-        name = self.next_character()
-        stack = self.registers.get(name)
-        if not stack:
-            raise _Trouble(f"stack register {_shown(name)} is empty")
-        self.push(stack.pop())
+        return self.registers.get(name, ZERO)
 
     # settings
 
@@ -357,8 +315,6 @@ _COMMANDS: dict[str, Callable[[StackMachine], None]] = {
     "r": StackMachine.swap,
     "s": StackMachine.store,
     "l": lambda machine: machine.push(machine.content(machine.next_character())),
-    "S": StackMachine.push_register,
-    "L": StackMachine.pop_register,
     "k": lambda machine: machine.set("k", 0, 2147483647, "scale must be a nonnegative number"),
     "i": lambda machine: machine.set(
         "i", 2, 16, "input base must be a number between 2 and 16 (inclusive)"

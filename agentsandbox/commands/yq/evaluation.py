@@ -65,10 +65,7 @@ def operator(*names: str, arity: int = 0, precedence: int = 0) -> Callable[[Func
 
 
 def each(*names: str, arity: int = 0) -> Callable[[Single], Single]:
-    """Make a function of one node the operator of these names.
-
-    It runs for every node of a context, in a context of that node alone.
-    """
+    """Make a function the operator of these names, which runs for each node by itself."""
 
     def decorate(function: Single) -> Single:
         def run(machine: Machine, context: Context, expression: Expression) -> Context:
@@ -89,8 +86,6 @@ class Machine:
         self.budget = budget
         self.meter = Meter(budget)
         self.environment = environment
-        self.unended: dict[int, Node] = {}
-        """Documents read from strings without a last newline, which `to_yaml` omits again."""
 
     def evaluate(self, context: Context, expression: Expression | None) -> Context:
         """Return what an expression makes of the nodes of a context."""

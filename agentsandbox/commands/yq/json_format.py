@@ -123,7 +123,7 @@ def _scalar(node: Node) -> str:
         if parsed is None:
             reason = f'strconv.ParseInt: parsing "{node.value}": invalid syntax'
             raise YqError(_UNWRITABLE + reason)
-        return str(parsed[1])
+        return str(parsed)
     if tag == "!!float":
         number = parse_float(node.value)
         if number is None:

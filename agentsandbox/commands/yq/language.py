@@ -26,7 +26,7 @@ _TOKEN = re.compile(
     |\$(?P<variable>[a-zA-Z_0-9-]+)
     |(?P<float>-?[0-9]+\.[0-9]+(?:[eE][-+]?[0-9]+)?|-?[1-9][eE][-+]?[0-9]+)
     |(?P<integer>0[xX][0-9A-Fa-f]+|-?[0-9]+)
-    |(?P<symbol>\.\.|\.\[|\]\??|//|==|!=|[<>]=?|[-+|]=|\*=?[+?dn]*|[=|()\[{}:;,+/%~-])
+    |(?P<symbol>\.\.|\.\[|\]\??|//|==|!=|[<>]=?|[-+|]=|\*=?\+?|[=|()\[{}:;,+/~-])
     |\."(?P<quoted>[^ "]+)"\??
     |\.(?P<path>[^ ;}{:\[\],|.()=\n!]+)
     |(?P<self>\.)
@@ -37,7 +37,6 @@ _TOKEN = re.compile(
 )
 _ESCAPE = re.compile(r'\\\\\(|\\(["ntrfvba\\])')
 _ESCAPES = {'"': '"', "n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v", "b": "\b", "a": "\a"}
-_TAKES_NUMBER = frozenset(("tojson", "toyaml"))
 _WORDS = {"true": "!!bool", "false": "!!bool", "null": "!!null"}
 _OPENING, _CLOSING = "([{", {")": "(", "]": "[", "}": "{"}
 
@@ -65,7 +64,7 @@ def _scan(text: str) -> Iterator[Expression]:
             if count > _MOST_TOKENS:
                 raise YqError("the expression is too long (D-yq)")
             yield token
-            if found["argument"] and token.name not in _TAKES_NUMBER:
+            if found["argument"] and token.name != "tojson":
                 yield Expression("(", "(")
                 yield Expression("CONSTANT", "", found["argument"], "!!int")
                 yield Expression(")", ")")
@@ -89,7 +88,7 @@ def _token(found: re.Match[str]) -> Expression | None:
     if kind == "symbol":
         if text == "~":
             return Expression("CONSTANT", text, text, "!!null")
-        name = text.rstrip("+?dn") if text[0] == "*" else text.rstrip("?")
+        name = text.rstrip("+") if text[0] == "*" else text.rstrip("?")
         return Expression(name, text, "", text[len(name) :])
     if found["env"]:
         return Expression(found["env"], text, found["environment"])
@@ -128,17 +127,12 @@ def go_quoted(text: str) -> str:
 
 def _completed(tokens: list[Expression]) -> Iterator[Expression]:
     """Yield the tokens, with the operators between them that are not written."""
-    previous = Expression("")
     for token, following in zip(tokens, [*tokens[1:], Expression("")], strict=False):
         if token.name == ".[":
             yield Expression(".", ".")
             yield Expression("INDEX", "[")
             token = Expression("[", "[")
-        if token.name == ":" and previous.name in (".[", "["):
-            yield Expression("CONSTANT", "", "0", "!!int")
         yield token
-        if token.name == ":" and following.name == "]":
-            yield Expression("length", "length")
         if (token.name, following.name) in (("[", "]"), ("{", "}")):
             yield Expression("EMPTY")
         if _ends_value(token):
@@ -146,7 +140,6 @@ def _completed(tokens: list[Expression]) -> Iterator[Expression]:
                 yield Expression("THEN", ".")
             elif following.name == "[":
                 yield Expression("INDEX", "[")
-        previous = token
 
 
 def _ends_value(token: Expression) -> bool:

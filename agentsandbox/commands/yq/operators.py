@@ -5,8 +5,6 @@ Importing this module and `paths` fills the table of operators.
 
 from __future__ import annotations
 
-import base64
-import binascii
 import math
 import re
 from functools import cmp_to_key
@@ -27,7 +25,6 @@ from agentsandbox.commands.yq.evaluation import (
     value_tag,
 )
 from agentsandbox.commands.yq.json_format import json_text, read_json
-from agentsandbox.commands.yq.language import parse_expression
 from agentsandbox.commands.yq.nodes import (
     DOUBLE,
     MAPPING,
@@ -45,13 +42,11 @@ from agentsandbox.commands.yq.paths import children, explode, matches_key, merge
 from agentsandbox.commands.yq.reader import read_yaml
 from agentsandbox.commands.yq.scalars import (
     format_float,
-    format_integer,
     parse_float,
-    parse_index,
     parse_integer,
+    wrapped,
 )
 from agentsandbox.commands.yq.writer import write_yaml
-from agentsandbox.kernel.streams import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,9 +54,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 _NUMBERS = ("!!int", "!!float")
-_MOST_REPEATS = 10_000_000
 _PART_BYTES = 64
 _TEMPLATE = re.compile(r"\$(?:(\$)|\{(\w+)\}|(\w+))", re.ASCII)
+_INTERPOLATION = re.compile(r"(?<!\\)\\\(")
 _HINT = "Hint: Most often you'll want to use '|=' over '=' for this operation"
 
 
@@ -158,45 +153,10 @@ def _constant(machine: Machine, context: Context, expression: Expression) -> Con
 
 @operator("STRING")
 def _string(machine: Machine, context: Context, expression: Expression) -> Context:
-    text = expression.value
-    contexts = [context.of([node]) for node in context.nodes] or [context]
-    return context.of([string(_interpolated(machine, each, text)) for each in contexts])
-
-
-def _interpolated(machine: Machine, context: Context, text: str) -> str:
-    r"""Return the text with every \(expression) replaced by its value."""
-    parts: list[str] = []
-    position = 0
-    while (begin := text.find("\\(", position)) >= 0:
-        if begin and text[begin - 1] == "\\":
-            parts.append(text[position : begin - 1] + "\\(")
-            position = begin + 2
-            continue
-        parts.append(text[position:begin])
-        end = _closing(text, begin + 2)
-        nodes = machine.values(context, parse_expression(text[begin + 2 : end]))
-        if nodes and nodes[0].kind == SCALAR:
-            parts.append(nodes[0].value)
-        elif nodes:
-            parts.append(write_yaml(nodes[0], 2, machine.budget).rstrip("\n"))
-        position = end + 1
-    parts.append(text[position:])
-    machine.budget.charge(sum(map(len, parts)))
-    return "".join(parts)
-
-
-def _closing(text: str, position: int) -> int:
-    """Return the place of the bracket that closes an interpolation."""
-    depth, quoted = 1, False
-    for place in range(position, len(text)):
-        c = text[place]
-        if c == '"':
-            quoted = not quoted
-        elif not quoted and c in "()":
-            depth += 1 if c == "(" else -1
-            if depth == 0:
-                return place
-    raise YqError("unclosed interpolation string \\(")
+    if _INTERPOLATION.search(expression.value):
+        raise YqError("\\(...) in a string is not supported by this yq (D-yq)")
+    text = expression.value.replace("\\\\(", "\\(")
+    return context.of([string(text) for _ in range(max(1, len(context.nodes)))])
 
 
 @operator("COLLECT", arity=1)
@@ -268,7 +228,7 @@ def _environment(machine: Machine, context: Context, node: Node, expression: Exp
 # arithmetic
 
 
-def _integer(node: Node) -> tuple[str, int]:
+def _integer(node: Node) -> int:
     parsed = parse_integer(node.value)
     if parsed is None:
         raise YqError(f'strconv.ParseInt: parsing "{node.value}": invalid syntax')
@@ -303,17 +263,10 @@ def _numbers(
     if left.kind != SCALAR or right.kind != SCALAR or not set(tags) <= set(_NUMBERS):
         return None
     if tags == ("!!int", "!!int") and on_integers is not None:
-        notation, first = _integer(left)
-        value = on_integers(first, _integer(right)[1])
-        return _result(left, left.tag, format_integer(notation, value))
+        value = on_integers(_integer(left), _integer(right))
+        return _result(left, left.tag, str(wrapped(value)))
     tag = "!!float" if left.tag.startswith("!!") else left.tag
     return _result(left, tag, format_float(on_floats(_float(left), _float(right))))
-
-
-def _in_place_of(machine: Machine, left: Node, right: Node) -> Node:
-    copy = right.copy(machine.meter)
-    copy.parent, copy.key, copy.is_key = left.parent, left.key, False
-    return copy
 
 
 def _refuse_times(left: Node) -> None:
@@ -324,7 +277,7 @@ def _refuse_times(left: Node) -> None:
 @binary("+", precedence=42)
 def _added(machine: Machine, left: Node, right: Node, expression: Expression) -> Node:
     if left.tag == "!!null":
-        return _in_place_of(machine, left, right)
+        return left.replaced(right.copy(machine.meter))
     if left.kind == SEQUENCE:
         made = left.copy(machine.meter)
         if not left.content:
@@ -369,7 +322,7 @@ def _added_mappings(machine: Machine, left: Node, right: Node) -> Node:
 @binary("-", precedence=42)
 def _subtracted(machine: Machine, left: Node, right: Node, expression: Expression) -> Node:
     if left.tag == "!!null":
-        return _in_place_of(machine, left, right)
+        return left.replaced(right.copy(machine.meter))
     if left.kind == MAPPING:
         raise YqError("maps not yet supported for subtraction")
     if left.kind != right.kind:
@@ -377,11 +330,7 @@ def _subtracted(machine: Machine, left: Node, right: Node, expression: Expressio
             f"{right.tag} ({right.displayed_path()}) cannot be subtracted from {left.tag}"
         )
     if left.kind == SEQUENCE:
-        made = left.bare_copy()
-        for node in left.content:
-            if not any(_equal(machine, node, other) for other in right.content):
-                made.add(node.copy(machine.meter))
-        return made
+        raise YqError("subtraction of arrays is not supported by this yq (D-yq)")
     _refuse_times(left)
     tags = _tags(left, right)
     if tags[0] == "!!str":
@@ -398,18 +347,6 @@ def _multiplied(machine: Machine, left: Node, right: Node, expression: Expressio
         return left.copy(machine.meter)
     if right.kind in (MAPPING, SEQUENCE) and (left.kind == right.kind or left.tag == "!!null"):
         return merge(machine, left, right, expression.options)
-    tags = _tags(left, right)
-    if tags in (("!!str", "!!int"), ("!!int", "!!str")):
-        text, times = (left, right) if tags[0] == "!!str" else (right, left)
-        count = _integer(times)[1]
-        if count < 0:
-            raise YqError(f"cannot repeat string by a negative number ({count})")
-        if count > _MOST_REPEATS:
-            raise YqError(f"cannot repeat string by more than 100 million ({count})")
-        machine.budget.charge(len(text.value) * count)
-        made = _result(left, text.tag, text.value * count)
-        made.style = left.style or text.style
-        return made
     product = _numbers(left, right, lambda a, b: a * b, lambda a, b: a * b)
     if product is None:
         raise YqError(f"cannot multiply {left.tag} with {right.tag}")
@@ -418,11 +355,12 @@ def _multiplied(machine: Machine, left: Node, right: Node, expression: Expressio
 
 @binary("/", precedence=42)
 def _divided(machine: Machine, left: Node, right: Node, expression: Expression) -> Node:
-    if _tags(left, right) == ("!!str", "!!str"):
-        return _split_text(machine, left, right.value)
     made = _numbers(left, right, None, _quotient)
     if made is None:
-        raise _not_numbers("be divided by", left, right)
+        raise YqError(
+            f"{left.tag} ({left.displayed_path()}) cannot be divided by "
+            f"{right.tag} ({right.displayed_path()})"
+        )
     return made
 
 
@@ -432,46 +370,7 @@ def _quotient(dividend: float, divisor: float) -> float:
     return math.nan if not dividend or math.isnan(dividend) else math.copysign(math.inf, dividend)
 
 
-@binary("%", precedence=42)
-def _remainder(machine: Machine, left: Node, right: Node, expression: Expression) -> Node:
-    if _tags(left, right) == ("!!int", "!!int") and _integer(right)[1] == 0:
-        raise YqError("cannot modulo by 0")
-    made = _numbers(
-        left,
-        right,
-        lambda a, b: int(math.copysign(1, a)) * (abs(a) % abs(b)),
-        lambda a, b: math.nan if b == 0 or math.isinf(a) else math.fmod(a, b),
-    )
-    if made is None:
-        raise _not_numbers("modulo by", left, right)
-    return made
-
-
-def _not_numbers(verb: str, left: Node, right: Node) -> YqError:
-    return YqError(
-        f"{left.tag} ({left.displayed_path()}) cannot {verb} {right.tag} ({right.displayed_path()})"
-    )
-
-
 # comparison
-
-
-def _equal(machine: Machine, left: Node, right: Node) -> bool:
-    """Whether two nodes hold the same."""
-    machine.budget.step()
-    if left.kind != right.kind or len(left.content) != len(right.content):
-        return False
-    if left.kind == SCALAR:
-        same_tag = value_tag(left) == value_tag(right)
-        return same_tag and (left.tag == "!!null" or left.value == right.value)
-    others = {key.value: value for key, value in right.pairs()} if left.kind == MAPPING else {}
-    if left.kind == MAPPING:
-        pairs = [(value, others.get(key.value)) for key, value in left.pairs()]
-    else:
-        pairs = list(zip(left.content, right.content, strict=True))
-    return machine.budget.nested(
-        lambda: all(other is not None and _equal(machine, one, other) for one, other in pairs)
-    )
 
 
 @operator("==", "!=", arity=2, precedence=40)
@@ -522,7 +421,7 @@ def _order(left: Node, right: Node) -> int:
     elif ranks[0] == 1:
         first, second = is_true(left), is_true(right)
     elif tags == ("!!int", "!!int"):
-        first, second = _integer(left)[1], _integer(right)[1]
+        first, second = _integer(left), _integer(right)
     elif set(tags) <= set(_NUMBERS):
         first, second = _float(left), _float(right)
     return (first > second) - (first < second)  # type: ignore[operator]
@@ -577,7 +476,7 @@ def _has(machine: Machine, context: Context, node: Node, expression: Expression)
     if node.kind == MAPPING:
         has = any(own.value == key.value for own in node.content[::2])
     elif node.kind == SEQUENCE and key.tag == "!!int":
-        has = parse_index(key.value) in range(len(node.content))
+        has = parse_integer(key.value) in range(len(node.content))
     return truth(node, has)
 
 
@@ -636,12 +535,10 @@ def _with_entries(
     return _from_entries(machine, context, made, expression)
 
 
-@each("map", "filter", arity=1)
+@each("map", arity=1)
 def _map(machine: Machine, context: Context, node: Node, expression: Expression) -> Node:
     items = children(machine, node)
-    if expression.name == "filter":
-        items = [item for item in items if machine.holds(context, item, expression.right)]
-    elif items:
+    if items:
         items = machine.evaluate(context.of(items), expression.right).nodes
     made = collected(machine, items, node)
     made.style = node.style
@@ -682,43 +579,6 @@ def _order_of_keys(left: tuple[list[Node], Node], right: tuple[list[Node], Node]
     return (len(left[0]) > len(right[0])) - (len(left[0]) < len(right[0]))
 
 
-def _groups(
-    machine: Machine, context: Context, node: Node, expression: Expression
-) -> list[list[Node]]:
-    """Return the elements of a sequence, those with an equal key together."""
-    if node.kind != SEQUENCE:
-        name = "group by" if expression.name == "groupby" else "unique"
-        raise YqError(f"only arrays are supported for {name}")
-    groups: dict[str, list[Node]] = {}
-    for item in node.content:
-        keys = machine.values(context.of([item]), expression.right)
-        key = "null"
-        if keys and keys[0].kind != SCALAR:
-            key = write_yaml(keys[0], 2, machine.budget)
-        elif keys and keys[0].tag != "!!null":
-            key = keys[0].value
-        groups.setdefault(key, []).append(item)
-    return list(groups.values())
-
-
-@each("unique")
-@each("uniqueby", arity=1)
-def _unique(machine: Machine, context: Context, node: Node, expression: Expression) -> Node:
-    made = node.replaced_collection(sequence())
-    made.style = node.style
-    first = [group[0] for group in _groups(machine, context, node, expression)]
-    made.extend(first, machine.meter)
-    return made
-
-
-@each("groupby", arity=1)
-def _group_by(machine: Machine, context: Context, node: Node, expression: Expression) -> Node:
-    made = node.replaced(sequence())
-    for group in _groups(machine, context, node, expression):
-        made.add(collected(machine, group))
-    return made
-
-
 # texts
 
 
@@ -753,20 +613,6 @@ def _to_string(machine: Machine, context: Context, node: Node, expression: Expre
     return made
 
 
-@each("tonumber")
-def _to_number(machine: Machine, context: Context, node: Node, expression: Expression) -> Node:
-    if node.tag in _NUMBERS:
-        return node
-    if node.kind == SCALAR and parse_integer(node.value) is not None:
-        return node.scalar("!!int", node.value)
-    if node.kind == SCALAR and parse_float(node.value) is not None:
-        return node.scalar("!!float", node.value)
-    what = f"node value [{node.value}]" if node.kind == SCALAR else "node"
-    raise YqError(
-        f"cannot convert {what} at path {node.displayed_path()} of tag {node.tag} to number"
-    )
-
-
 @each("join", arity=1)
 def _join(machine: Machine, context: Context, node: Node, expression: Expression) -> Node:
     separator = machine.text(context, expression.right)
@@ -782,10 +628,7 @@ def _split(machine: Machine, context: Context, node: Node, expression: Expressio
     if node.tag == "!!null":
         return None
     _require_text(node, "split")
-    return _split_text(machine, node, machine.text(context, expression.right))
-
-
-def _split_text(machine: Machine, node: Node, separator: str) -> Node:
+    separator = machine.text(context, expression.right)
     made = node.replaced(sequence())
     text = node.value
     machine.budget.charge(_PART_BYTES * (text.count(separator) if separator else len(text)))
@@ -881,16 +724,6 @@ def _expanded(template: str, match: Any, pattern: Pattern) -> str:
 # formats in strings
 
 
-@each("toyaml", "@yaml")
-def _to_yaml(machine: Machine, context: Context, node: Node, expression: Expression) -> Node:
-    indent = int(expression.value or "2")
-    text = node.value + "\n" if node.kind == SCALAR else write_yaml(node, indent, machine.budget)
-    machine.budget.charge(len(text))
-    if id(node) in machine.unended:
-        text = text.removesuffix("\n")
-    return node.scalar("!!str", text)
-
-
 @each("tojson", "@json")
 def _to_json(machine: Machine, context: Context, node: Node, expression: Expression) -> Node:
     copy = node.copy(machine.meter)
@@ -901,29 +734,9 @@ def _to_json(machine: Machine, context: Context, node: Node, expression: Express
     return node.scalar("!!str", text)
 
 
-@each("fromyaml", "@yamld", "fromjson", "@jsond")
-def _decode(machine: Machine, context: Context, node: Node, expression: Expression) -> Node:
-    read = read_json if "json" in expression.name else read_yaml
-    document = next(iter(read(node.value, machine.budget)), None)
+@each("fromjson", "@jsond")
+def _from_json(machine: Machine, context: Context, node: Node, expression: Expression) -> Node:
+    document = next(iter(read_json(node.value, machine.budget)), None)
     if document is None:
         raise YqError("EOF")
-    if not node.value.endswith("\n"):
-        machine.unended[id(document)] = document
     return node.replaced(document)
-
-
-@each("@base64")
-def _to_base64(machine: Machine, context: Context, node: Node, expression: Expression) -> Node:
-    if node.tag != "!!str":
-        raise YqError(f"cannot encode {node.tag} as base64, can only operate on strings.")
-    return node.scalar("!!str", decode(base64.b64encode(encode(node.value))))
-
-
-@each("@base64d")
-def _from_base64(machine: Machine, context: Context, node: Node, expression: Expression) -> Node:
-    data = "".join(node.value.split())
-    try:
-        raw = base64.b64decode(encode(data + "=" * (-len(data) % 4)), validate=True)
-    except (binascii.Error, ValueError):
-        raise YqError("illegal base64 data at input byte 0") from None
-    return node.scalar("!!str", decode(raw))

@@ -24,7 +24,7 @@ from agentsandbox.commands.yq.nodes import (
     sequence,
     string,
 )
-from agentsandbox.commands.yq.scalars import parse_index
+from agentsandbox.commands.yq.scalars import parse_integer
 from agentsandbox.kernel.patterns.filenames import compile_glob
 
 _LARGEST_INDEX = 1_000_000
@@ -112,10 +112,8 @@ def _new_entry(machine: Machine, node: Node, key: Node) -> Node:
     return made
 
 
-def _element(
-    machine: Machine, node: Node, wanted: str, *, optional: bool = False, creates: bool = True
-) -> list[Node]:
-    index = parse_index(wanted)
+def _element(machine: Machine, node: Node, wanted: str, *, optional: bool) -> list[Node]:
+    index = parse_integer(wanted)
     if index is None:
         if optional:
             return []
@@ -125,8 +123,6 @@ def _element(
         raise YqError(f"array index {index} is too large (D-yq)")
     size = len(node.content)
     if index >= size:
-        if not creates:
-            return []
         if not node.content:
             node.style = 0
         machine.budget.charge(index * 200)
@@ -162,7 +158,7 @@ def _indexed(machine: Machine, context: Context, node: Node, key: Node, options:
 def _index(machine: Machine, context: Context, expression: Expression) -> Context:
     brackets = expression.right
     if brackets is not None and brackets.right is not None and brackets.right.name == ":":
-        return _slice(machine, context, expression.left, brackets.right)
+        raise YqError("slices are not supported by this yq (D-yq)")
     nodes = machine.evaluate(context, expression.left).nodes
     collection = machine.values(context, brackets)
     keys = collection[0].content if collection else []
@@ -175,27 +171,6 @@ def _index(machine: Machine, context: Context, expression: Expression) -> Contex
         for key in keys:
             found += _indexed(machine, context, node, key, expression.options)
     return context.of(found)
-
-
-def _slice(
-    machine: Machine, context: Context, left: Expression | None, bounds: Expression
-) -> Context:
-    results: list[Node] = []
-    for node in machine.evaluate(context, left).nodes:
-        single = context.of([node])
-        texts = [machine.text(single, side) or "0" for side in (bounds.left, bounds.right)]
-        limits = [parse_index(text) for text in texts]
-        if None in limits:
-            bad = go_quoted(texts[limits.index(None)])
-            raise YqError(f"strconv.ParseInt: parsing {bad}: invalid syntax")
-        part = slice(*limits)
-        if node.kind == SCALAR and node.tag == "!!str":
-            results.append(node.scalar("!!str", node.value[part]))
-        elif node.kind == SEQUENCE:
-            made = node.replaced(sequence())
-            made.extend(node.content[part], machine.meter)
-            results.append(made)
-    return context.of(results)
 
 
 @operator(".")
@@ -238,20 +213,12 @@ def _get_path(machine: Machine, context: Context, node: Node, expression: Expres
     return made
 
 
-@each("filename", "fileindex", "fi", "documentindex", "di")
+@each("filename", "fileindex", "fi")
 def _origin(machine: Machine, context: Context, node: Node, expression: Expression) -> Node:
     root = node.root()
     if expression.name == "filename":
         return node.scalar("!!str", root.filename)
-    index = root.document if expression.name.startswith("d") else root.file_index
-    return node.scalar("!!int", str(index))
-
-
-@each("headcomment", "linecomment")
-def _comment(machine: Machine, context: Context, node: Node, expression: Expression) -> Node:
-    comment = node.line_comment if expression.name == "linecomment" else node.leading or node.head
-    lines = [line.removeprefix("# ") for line in comment.removesuffix("\n").split("\n")]
-    return node.scalar("!!str", "\n".join(lines))
+    return node.scalar("!!int", str(root.file_index))
 
 
 @each("tag", "type")
@@ -319,8 +286,7 @@ def _compound(machine: Machine, context: Context, expression: Expression) -> Con
     for node in machine.evaluate(context, expression.left).nodes:
         bound = context.binding("", [node.copy(machine.meter)])
         for result in machine.evaluate(bound.read_only(), inner).nodes:
-            if "n" not in expression.options or node.tag == "!!null" or node.kind != SCALAR:
-                update(machine, node, result)
+            update(machine, node, result)
     return context
 
 
@@ -328,54 +294,35 @@ def _compound(machine: Machine, context: Context, expression: Expression) -> Con
 
 
 def merge(machine: Machine, left: Node, right: Node, options: str = "") -> Node:
-    """Return a copy of a collection, into which another of its kind is merged.
-
-    Options: "+" appends sequences, "d" merges their elements, "?" takes existing keys only, "n" new
-    keys only.
-    """
+    """Return a copy of a collection with another of its kind merged in; "+" joins sequences."""
     made = left.copy(machine.meter)
     if not (left.head or left.leading):
         made.head, made.leading = right.head, right.leading
     made.foot = left.foot or right.foot
     base = len(right.path())
-    for node in descendants(machine, [right], arrays="d" in options):
+    for node in descendants(machine, [right], arrays=False):
         key = node.key if isinstance(node.key, Node) else None
         if key is not None and key.tag == "!!merge":
             continue
-        place = _place(machine, made, node.path()[base:], creates="?" not in options)
-        if place is None or ("n" in options and place.tag != "!!null"):
-            continue
+        place = _place(machine, made, node.path()[base:])
         if key is not None and isinstance(place.key, Node):
             _take_form(place.key, key, anchors=False)
-        if node.kind == SEQUENCE and "+" in options:
-            joined = place.copy(machine.meter)
-            if place.kind == SEQUENCE:
-                joined.extend(node.content, machine.meter)
-            update(machine, place, joined if place.kind == SEQUENCE else node)
-        elif node.kind in (SCALAR, ALIAS) or (node.kind == SEQUENCE and "d" not in options):
-            update(machine, place, node, anchors=True)
-        else:
+        if "+" in options and node.kind == place.kind == SEQUENCE:
+            place.extend(node.content, machine.meter)
+        elif node.kind == MAPPING:
             _take_form(place, node, anchors=True)
+        else:
+            update(machine, place, node, anchors=True)
     return made
 
 
-def _place(machine: Machine, node: Node, path: list[str | int], *, creates: bool) -> Node | None:
-    """Return the node at a path; keys are exact, and aliases are not followed."""
+def _place(machine: Machine, node: Node, path: list[str | int]) -> Node:
+    """Return the node at a path of keys; a new one if there is none."""
     for part in path:
         machine.budget.step()
-        if node.tag == "!!null" and creates:
-            _create(node, SEQUENCE if isinstance(part, int) else MAPPING)
-        found: list[Node] = []
-        if node.kind == MAPPING:
-            name = str(part)
-            found = [value for key, value in node.pairs() if key.value == name][:1]
-            if not found and creates:
-                found = [_new_entry(machine, node, string(name))]
-        elif node.kind == SEQUENCE:
-            found = _element(machine, node, str(part), creates=creates)
-        if not found:
-            return None
-        node = found[0]
+        name = str(part)
+        found = next((value for key, value in node.pairs() if key.value == name), None)
+        node = found or _new_entry(machine, node, string(name))
     return node
 
 

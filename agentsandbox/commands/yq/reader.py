@@ -89,11 +89,6 @@ _MESSAGES = (
     ("expected ',' or ']'", "did not find expected ',' or ']'"),
     ("expected ',' or '}'", "did not find expected ',' or '}'"),
     ("mapping values are not allowed", "mapping values are not allowed in this context"),
-    ("mapping keys are not allowed", "mapping keys are not allowed in this context"),
-    (
-        "sequence entries are not allowed",
-        "block sequence entries are not allowed in this context",
-    ),
     ("found character", "found character that cannot start any token"),
 )
 """How PyYAML's messages begin, and what yq says."""

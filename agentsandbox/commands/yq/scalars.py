@@ -58,31 +58,21 @@ def resolve(text: str) -> str:
     return "!!float" if _FLOAT.match(plain) else "!!str"
 
 
-def parse_integer(text: str) -> tuple[str, int] | None:
-    """Return the notation ("", "0x", "0o") and the value of an integer of 64 bits, or None."""
+def parse_integer(text: str) -> int | None:
+    """Return the value of an integer of 64 bits, or None."""
     found = _SIGNED.match(text)
     if found is None:
         return None
-    notation = (found[1] or "").lower()
     try:
-        value = int(found[2], {"": 10, "0x": 16, "0o": 8}[notation])
+        value = int(found[2], {"": 10, "0x": 16, "0o": 8}[(found[1] or "").lower()])
     except ValueError:
         return None
-    return (notation, value) if -_RANGE <= value < _RANGE else None
+    return value if -_RANGE <= value < _RANGE else None
 
 
-def parse_index(text: str) -> int | None:
-    """Return the value of an integer of 64 bits, or None."""
-    parsed = parse_integer(text)
-    return parsed[1] if parsed is not None else None
-
-
-def format_integer(notation: str, value: int) -> str:
-    """Return an integer, wrapped to 64 bits, in a notation of `parse_integer`."""
-    value = (value + _RANGE) % (2 * _RANGE) - _RANGE
-    if notation == "0x":
-        return f"0x{value:X}"
-    return f"0o{value:o}" if notation == "0o" else str(value)
+def wrapped(value: int) -> int:
+    """Return an integer wrapped to 64 bits."""
+    return (value + _RANGE) % (2 * _RANGE) - _RANGE
 
 
 def parse_float(text: str) -> float | None:
@@ -92,7 +82,7 @@ def parse_float(text: str) -> float | None:
         return float(plain)
     parsed = parse_integer(plain)
     if parsed is not None:
-        return float(parsed[1])
+        return float(parsed)
     special = text.lower().lstrip("+-.")
     if special in ("inf", "nan"):
         return float("-inf") if special == "inf" and text[0] == "-" else float(special)

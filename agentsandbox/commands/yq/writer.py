@@ -69,11 +69,10 @@ class _Writer:
 
     def document(self, node: Node) -> None:
         """Write a whole document."""
+        self._comment(node.head, 0)
         if not _is_block(node):
-            self._comment(node.head, 0)
             self._inline("", node, self.step, node.line_comment)
             return
-        self._comment(node.head, 0)
         properties = _properties(node)
         if properties:
             self._line(properties, node.line_comment)

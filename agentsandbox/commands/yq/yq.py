@@ -20,10 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-_OPTION_ERROR = re.compile(
-    r"unrecognized option '(--[^=']*)|option '(--[^']*)' requires"
-    r"|invalid option -- '(.)'|option requires an argument -- '(.)'"
-)
+_UNKNOWN_OPTION = re.compile(r"unrecognized option '(--[^=']*)|invalid option -- '(.)'")
 _FORMATS = {
     **dict.fromkeys(("yaml", "y", "yml"), "yaml"),
     **dict.fromkeys(("json", "j"), "json"),
@@ -51,8 +48,6 @@ class _Run:
             operands.pop(0)
         self.in_place = args.flag("inplace")
         self.null_input = args.flag("null-input")
-        self.front_matter = args.value("front-matter")
-        self.appendix = ""
         text, self.files = self._split(operands)
         self._check()
         self.input_format, output_format = self._formats()
@@ -72,12 +67,9 @@ class _Run:
     def _split(self, operands: list[str]) -> tuple[str, list[str]]:
         """Return the expression and the files: the first operand is a file if it exists."""
         given = self.args.value("expression") or ""
-        source = self.args.value("from-file")
         alone = len(operands) == 1 and operands[0] != "-" and not self._is_file(operands[0])
         if not self.null_input and (not operands or alone):
             operands.append("-")
-        if source is not None:
-            given = self._read(source).replace("\r\n", "\n")
         if not given and operands and operands[0] != "-" and not self._is_file(operands[0]):
             given = operands.pop(0)
         return given, operands
@@ -87,14 +79,9 @@ class _Run:
         return bool(name) and self.ctx.fs.exists(path) and not self.ctx.fs.is_dir(path)
 
     def _check(self) -> None:
-        what = "only applicable when giving an expression and at least one file"
         if self.in_place and (not self.files or self.files[0] == "-"):
-            raise YqError(f"write in place flag {what}")
-        if self.front_matter is not None:
-            if self.front_matter.removeprefix("=") not in ("extract", "process"):
-                raise YqError("invalid value for front-matter: " + self.front_matter)
-            if not self.files:
-                raise YqError(f"front matter flag {what}")
+            needed = "an expression and at least one file"
+            raise YqError(f"write in place flag only applicable when giving {needed}")
         if self.null_input and self.files:
             raise YqError("cannot pass files in when using null-input flag")
 
@@ -129,20 +116,8 @@ class _Run:
         self.ctx.budget.charge(_NODE_BYTES * nodes)
         return decode(data)
 
-    def _text_of(self, name: str) -> str:
-        """Return a file's text; of the first file, with `--front-matter`, that part alone."""
-        text = self._read(name)
-        if self.front_matter is None or name != self.files[0]:
-            return text
-        end = text.find("\n---")
-        if end < 0:
-            return text
-        if self.front_matter.endswith("process"):
-            self.appendix = text[end + 1 :]
-        return text[: end + 1]
-
     def _documents(self, name: str, index: int) -> Iterator[Node]:
-        text = self._text_of(name)
+        text = self._read(name)
         budget = self.ctx.budget
         keep_leading = not self.joined or index == 0
         try:
@@ -175,8 +150,6 @@ class _Run:
                 self._evaluate([node])
             if not count:
                 self._evaluate([Node(SCALAR, "!!null")])
-        if self.appendix and self.printer.format == "yaml":
-            self._write(self.appendix)
         if self.in_place:
             path = self.ctx.path(self.files[0])
             self.ctx.fs.write_bytes(path, encode("".join(self.parts)))
@@ -203,7 +176,7 @@ class _Printer:
         self.format = format
         self.write = write
         self.indent = _indent(args)
-        self.unwrap = _boolean(args, "unwrapScalar", default=format == "yaml")
+        self.unwrap = _unwraps(args, format)
         self.pretty = args.flag("prettyPrint")
         self.separators = not args.flag("no-doc")
         self.matched = False
@@ -276,29 +249,20 @@ def _arguments(ctx: CommandContext) -> Arguments:
     try:
         return yq.parser().parse(ctx.words)
     except UsageError as error:
-        found = _OPTION_ERROR.match(error.message)
+        found = _UNKNOWN_OPTION.match(error.message)
         if found is None:
             raise YqError(error.message) from None
         if found[1]:
             raise YqError(f"unknown flag: {found[1]}") from None
-        if found[2]:
-            raise YqError(f"flag needs an argument: {found[2]}") from None
-        letter = found[3] or found[4]
-        clusters = [word for word in ctx.words if re.match("-[^-]", word) and letter in word]
-        cluster = clusters[0] if clusters else letter
-        kind = "flag needs an argument" if found[4] else "unknown shorthand flag"
-        raise YqError(f"{kind}: '{letter}' in -{cluster[cluster.index(letter) :]}") from None
+        raise YqError(f"unknown shorthand flag: '{found[2]}' in -{found[2]}") from None
 
 
-def _boolean(args: Arguments, name: str, *, default: bool) -> bool:
-    text = args.value(name)
-    if text is None:
-        return default
-    text = text.removeprefix("=")
-    word = text.lower()
-    if word not in ("", "true", "false", "t", "f", "1", "0"):
+def _unwraps(args: Arguments, format: str) -> bool:
+    """Whether strings are printed without quotes."""
+    text = (args.value("unwrapScalar") or "true").removeprefix("=")
+    if text not in ("true", "false"):
         raise _invalid(text, "-r, --unwrapScalar", "ParseBool")
-    return word in ("", "true", "t", "1")
+    return text == "true" and (format == "yaml" or args.flag("unwrapScalar"))
 
 
 def _indent(args: Arguments) -> int:
@@ -328,9 +292,6 @@ def _invalid(text: str, option: str, function: str) -> YqError:
 
       -e, --exit-status            1 if there is no result, or only null and false
           --expression=EXPRESSION  the expression
-          --from-file=FILE         take the expression from FILE
-      -f, --front-matter=ACTION    the first file begins with YAML between lines "---": extract it
-                                   alone, or process it and keep the rest
       -I, --indent=NUM             blanks for a level (default 2; 0 for JSON on one line)
       -i, --inplace                write the results to the first file
       -p, --input-format=FORMAT    yaml, json (default: by the first file's name, else yaml)

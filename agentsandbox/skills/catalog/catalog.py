@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
     Reload = Literal["manual", "mtime", "poll", "watch"]
 
-__all__ = ["CatalogOptions", "CatalogView", "SkillCatalog"]
-
 
 class CatalogOptions(TypedDict, total=False):
     """The options of `SkillCatalog.discover`; `SkillCatalog` says what they mean."""

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from agentsandbox.skills.trust.lockfile import SkillLock
     from agentsandbox.skills.validation import Acceptance, Diagnostic
 
-__all__ = ["Index", "read_head"]
-
 WARN_TOKENS = 8000
 BOM = b"\xef\xbb\xbf"
 BLANK = b"\n"
@@ -156,10 +154,7 @@ def _read(
 
 
 def read_head(file: LineFile) -> bytes:
-    """Read a SKILL.md up to the line that ends its front matter, and nothing after it.
-
-    All lines before the front matter come back as one blank line.
-    """
+    """Read a SKILL.md up to the end of its front matter; lines before that are one blank line."""
     lines: list[bytes] = []
     size = 0
     fence = encode(FENCE)

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from agentsandbox.skills.trust.lockfile import SkillLock
     from agentsandbox.skills.validation import Acceptance, Diagnostic
 
-__all__ = ["Collision", "SkillRecord", "find_record"]
-
 
 @dataclass(frozen=True, slots=True)
 class Collision:
@@ -136,10 +134,7 @@ class SkillRecord:
 
 
 def find_record(records: Mapping[str, SkillRecord], name: str) -> SkillRecord:
-    """Return the record of that name, else the only one of that name or title in any case.
-
-    Raises `SkillNotFoundError`, which lists the names.
-    """
+    """Return the record of a name or of its only other spelling. Raises `SkillNotFoundError`."""
     if name in records:
         return records[name]
     folded = name.casefold()

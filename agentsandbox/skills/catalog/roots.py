@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     Scope = Literal["project", "user", "builtin", "explicit"]
 
-__all__ = ["SkillRoot", "installed_roots"]
-
 ENTRY_POINTS = "agentsandbox.skills"
 
 
@@ -57,9 +55,6 @@ def _store(path: str) -> SkillStore:
 
 
 def installed_roots() -> list[SkillRoot]:
-    """Return a root for each entry point of the group `agentsandbox.skills`: "package:directory".
-
-    Installed packages offer their skills by such entry points.
-    """
+    """Return a root for each entry point "package:directory" of the group `agentsandbox.skills`."""
     found = sorted(entry_points(group=ENTRY_POINTS), key=lambda entry: entry.name)
     return [SkillRoot(PackageSkills(*entry.value.split(":", 1)), "builtin") for entry in found]

@@ -19,16 +19,11 @@ if TYPE_CHECKING:
 
     from agentsandbox.skills.catalog.roots import SkillRoot
 
-__all__ = ["RootWatch"]
-
 MILLISECONDS = 1
 
 
 class RootWatch:
-    """Watches the folders and archives of roots, also those that do not exist yet.
-
-    A root of any other kind counts as changed at every call.
-    """
+    """Watches the folders and archives of roots; roots of other kinds always count as changed."""
 
     def __init__(self, roots: Sequence[SkillRoot]) -> None:
         try:

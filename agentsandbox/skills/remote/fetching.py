@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 
     from agentsandbox.network import NetworkPolicy
 
-__all__ = ["FetchedSkills", "RemoteSkills"]
-
 WELL_KNOWN = "/.well-known/agent-skills/index.json"
 MAX_INDEX_ENTRIES = 1000
 PINS = "pins.json"
@@ -200,10 +198,7 @@ class RemoteSkills:
     def _checked(
         self, url: str, digest: str | None, make: Callable[[bytes], list[AgentSkill]]
     ) -> list[AgentSkill]:
-        """Return what `make` returns for the content of an address.
-
-        Content is cached and pinned only if `make` accepts it.
-        """
+        """Return what `make` returns for an address; only what it accepts is cached."""
         if digest is not None and not DIGEST.fullmatch(digest):
             raise SkillPolicyError('a digest is "sha256:" and 64 digits')
         wanted = digest or self._pins().get(url)

@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 
     from agentsandbox.network import NetworkPolicy
 
-__all__ = ["check_pack", "fetch_tree", "local_path"]
-
 MAX_OBJECTS = 200_000
 MAX_UNPACKED = 4 * MAX_BYTES
 MAX_TREES = 20_000
@@ -134,10 +132,7 @@ def _fetched(url: str, ref: str, policy: NetworkPolicy) -> tuple[Any, Any]:
 
 
 class _GuardedGit(dulwich.client.AbstractHttpGitClient):
-    """Git over a client that keeps to the policy.
-
-    As in git, the first request may be redirected; the others go to the same place.
-    """
+    """Git over a client that keeps to the policy; only the first request may be redirected."""
 
     def __init__(self, url: str, http: Any) -> None:
         super().__init__(url, quiet=True)  # a thin pack needs what we have, which is nothing
@@ -196,10 +191,7 @@ def check_pack(data: bytes) -> None:
 
 
 def _check_object(data: bytes, at: int, left: int) -> tuple[int, int]:
-    """Return the offset after an object, and the memory that it takes.
-
-    For a difference that includes the size of its result.
-    """
+    """Return the offset after an object, and the memory that it takes with its result."""
     kind, low = data[at] >> 4 & 7, data[at] & 15
     rest, at = _number(data, at + 1) if data[at] & 128 else (0, at + 1)
     size = rest << 4 | low

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from agentsandbox.network import NetworkPolicy
 
-__all__ = ["Client", "open_client"]
-
 MAX_REDIRECTS = 5
 REDIRECTS = frozenset((301, 302, 303, 307, 308))
 

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
     Mode = Literal["substring", "text", "meaning", "hybrid"]
 
-__all__ = ["Embedder", "MiniLmEmbedder", "SkillIndex", "fuse_ranks"]
-
 RANK_CONSTANT = 60
 """The constant of reciprocal rank fusion: the larger, the less the first places count."""
 MAX_QUERY = 1000

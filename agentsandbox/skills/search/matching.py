@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     Router = Callable[[str, Sequence[SkillRecord]], "Iterable[str] | Awaitable[Iterable[str]]"]
 
-__all__ = ["KeywordMatcher", "Match", "Matcher", "Routing", "SkillRouter"]
-
 MAX_ROUTED = 3
 SHORTLIST = 8
 CERTAIN = 0.5
@@ -58,10 +56,7 @@ class Matcher(Protocol):
 
 
 class KeywordMatcher:
-    """Scores the words that a message shares with a skill's name, tags and description.
-
-    Words that few skills have count more.
-    """
+    """Scores the words that a message shares with a skill; rare words count more."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[object, dict[str, float]]] = {}

@@ -19,8 +19,6 @@ from agentsandbox.errors import SkillStateError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["Directions"]
-
 EXACT = 200_000
 """At most this many coordinates are compared without sketches: two milliseconds' work."""
 CANDIDATES = 400

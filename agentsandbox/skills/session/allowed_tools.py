@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     Rule = Callable[[Any], str | None]
 
-__all__ = ["AllowedTools"]
-
 _BASH = re.compile(r"(?:Bash|Shell)\((?P<pattern>.*)\)", re.IGNORECASE | re.DOTALL)
 
 READERS = {
@@ -69,10 +67,7 @@ class AllowedTools:
             self._allow(tool)
 
     def refusal(self, argv: Sequence[str], *, function: bool = False) -> str | None:
-        """Return why a command must not run, None if it may.
-
-        `function` says that it is one of the script's own functions.
-        """
+        """Return why a command must not run, None if it may; a `function` is the script's own."""
         if self._everything or function or not argv:
             return None
         name = argv[0].rsplit("/", 1)[-1]

@@ -17,17 +17,6 @@ if TYPE_CHECKING:
     from agentsandbox.skills.skill import AgentSkill
     from agentsandbox.skills.sources.files import SkillFile
 
-__all__ = [
-    "ReadingRules",
-    "SkillContent",
-    "as_text",
-    "find_file",
-    "page_lines",
-    "read_file",
-    "read_instructions",
-    "truncate",
-]
-
 MAX_LINKS = 40
 
 
@@ -76,10 +65,7 @@ class SkillContent:
 
 
 def read_file(skill: AgentSkill, path: str, rules: ReadingRules) -> SkillContent:
-    """Read a file of a skill.
-
-    Raises `SkillPathError` or `SkillLimitError`, whose messages never contain a path of the host.
-    """
+    """Read a file of a skill; error messages never contain a path of the host."""
     relative = clean_path(path, internal_dotdot=rules.allow_internal_dotdot)
     file = find_file(skill, relative)
     if rules.resource_scope == "references_assets" and not file.relative_path.startswith(
@@ -105,10 +91,7 @@ def read_file(skill: AgentSkill, path: str, rules: ReadingRules) -> SkillContent
 
 
 def read_instructions(skill: AgentSkill, rules: ReadingRules, *, full: bool = False) -> str:
-    """Return a skill's instructions, or its `full` SKILL.md, truncated to the soft size.
-
-    Raises `SkillLimitError` beyond the soft size if the rules say so.
-    """
+    """Return instructions, or the `full` SKILL.md, truncated or refused beyond the soft size."""
     text = (skill.metadata.raw_content if full else skill.metadata.instructions) or ""
     size = len(encode(text))
     if size > rules.max_skill_md_bytes and rules.overflow == "error":
@@ -135,10 +118,7 @@ def _too_large(name: str, size: int, limit: int) -> SkillLimitError:
 
 
 def find_file(skill: AgentSkill, path: str) -> SkillFile:
-    """Return the file at a path; links are followed as long as they stay in the skill.
-
-    Raises `SkillPathError` for a path that leads nowhere, out of the skill or to a directory.
-    """
+    """Return the file at a path that stays in the skill. Raises `SkillPathError`."""
     files = {file.relative_path: file for file in skill.files}
     directories = {
         name[:at] for name in files for at, character in enumerate(name) if character == "/"

@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["render_body", "split_words"]
-
 _PLACE = re.compile(
     r"""
     \\(?P<escaped>\$)

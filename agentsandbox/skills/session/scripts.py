@@ -75,16 +75,6 @@ if TYPE_CHECKING:
         def diff(self, snapshot: Any, /) -> Sequence[Any]: ...
 
 
-__all__ = [
-    "INTERPRETERS",
-    "ScriptChange",
-    "ScriptResult",
-    "ScriptRun",
-    "check_files",
-    "interpreter_of",
-    "plan_script",
-]
-
 SCRIPT = '"$@"'
 
 INTERPRETERS: Mapping[str, str] = {

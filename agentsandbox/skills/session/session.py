@@ -52,8 +52,6 @@ if TYPE_CHECKING:
 
     Action = Literal["load", "unload", "read", "run", "propose"]
 
-__all__ = ["SkillSession"]
-
 MAX_ACTIVE = 8
 MAX_WARNINGS = 100
 COMMAND_SECONDS = 10.0

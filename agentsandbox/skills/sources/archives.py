@@ -26,8 +26,6 @@ from agentsandbox.skills.sources.files import MAX_BYTES, MAX_FILES, SKIPPED_DIRE
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-__all__ = ["skills_in", "unpack"]
-
 _LIMITS = DEFAULT_LIMITS.replace(
     total_bytes=MAX_BYTES, file_bytes=MAX_BYTES, files=2 * MAX_FILES, steps=1 << 60
 )
@@ -35,10 +33,7 @@ _LIMITS = DEFAULT_LIMITS.replace(
 
 
 def unpack(data: bytes) -> list[SkillFile]:
-    """Return the files of a zip or tar archive (plain, gzip, bzip2, xz).
-
-    Raises `InvalidSkillError` for anything else and `SkillLimitError` for too much.
-    """
+    """Return the files of a zip or tar archive. Raises `InvalidSkillError` or `SkillLimitError`."""
     try:
         members = read_archive(data, _LIMITS, Budget(_LIMITS), any_links=True)
     except ArchiveError as error:

@@ -30,19 +30,6 @@ if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
     from os import DirEntry
 
-__all__ = [
-    "MAX_BYTES",
-    "MAX_FILES",
-    "OPEN_FLAGS",
-    "SKIPPED_DIRECTORIES",
-    "FileSystemSkillSource",
-    "InMemorySkillSource",
-    "PackageSkillSource",
-    "SkillFile",
-    "SkillSource",
-    "too_much",
-]
-
 MAX_FILES = 5000
 MAX_BYTES = 64 * 1024 * 1024
 SKIPPED_DIRECTORIES = frozenset(

@@ -49,16 +49,6 @@ if TYPE_CHECKING:
         def close(self) -> None: ...
 
 
-__all__ = [
-    "Candidate",
-    "HostSkills",
-    "PackageSkills",
-    "SkillStore",
-    "VirtualSkillSource",
-    "VirtualSkills",
-    "ZipSkills",
-]
-
 SKILL_FILE = "SKILL.md"
 ZIP_END = 1024 + 0xFFFF
 """The last bytes of a zip archive: the end of its list of members and a comment."""
@@ -278,10 +268,7 @@ def _check_methods(archive: zipfile.ZipFile) -> None:
 
 
 def _file_of(member: zipfile.ZipInfo, path: str, data: bytes) -> SkillFile:
-    """Return the file of a zip archive's member, at a path below the skill's root.
-
-    Raises `InvalidSkillError` for a device or another special file.
-    """
+    """Return a zip member as a file at a path of the skill. Raises `InvalidSkillError`."""
     mode = member.external_attr >> 16
     if stat.S_ISLNK(mode):
         return SkillFile(path, b"", link=str(data[:4096], "utf-8", "replace"))

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from agentsandbox.analysis import Analysis, FoundCommand
     from agentsandbox.skills.skill import AgentSkill
 
-__all__ = ["Audit", "Finding", "audit_skill"]
-
 MAX_TEXT = 512 * 1024
 MAX_FINDINGS = 200
 SHOWN = 160
@@ -175,10 +173,7 @@ def _scripts_in(text: str) -> Iterator[tuple[int, str]]:
 def _note_script(
     audit: Audit, path: str, start: int, script: str, *, is_example: bool = False
 ) -> None:
-    """Add what a script does.
-
-    An example in instructions is often a template; that it is not valid is no finding.
-    """
+    """Add what a script does; an example that is not valid may be a template, not a finding."""
     try:
         analysis = analyze(script)
     except ShellSyntaxError as error:

@@ -16,8 +16,6 @@ from agentsandbox.skills.paths import clean_path
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["locked", "put_file", "replace_file", "write_new"]
-
 WAIT_SECONDS = 5.0
 
 
@@ -43,10 +41,7 @@ def replace_file(path: Path, content: bytes, mode: int = 0o644) -> None:
 
 
 def put_file(root: Path, path: str, content: bytes | None) -> None:
-    """Write a file of a skill, or remove it for None, never through a link.
-
-    A file that exists keeps its permissions. Raises `SkillPolicyError` for a link on the way.
-    """
+    """Write a file of a skill, or remove it for None. Raises `SkillPolicyError` for a link."""
     target = root / clean_path(path)
     above = [parent for parent in target.parents if parent != root and root in parent.parents]
     if target.is_symlink() or any(parent.is_symlink() for parent in above):
@@ -63,10 +58,7 @@ def put_file(root: Path, path: str, content: bytes | None) -> None:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold a lock file; the system releases it when the process ends.
-
-    Raises `SkillStateError` after five seconds.
-    """
+    """Hold a lock file; raises `SkillStateError` after five seconds."""
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     try:

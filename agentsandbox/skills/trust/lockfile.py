@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     Kind = Literal["added", "modified", "removed", "not locked", "missing"]
 
-__all__ = ["Drift", "LockedSkill", "SkillLock"]
-
 FORMAT = 1
 
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from agentsandbox.skills.sources.files import SkillFile
 
-__all__ = ["FilePatch", "apply_patches", "parse_diff"]
-
 MAX_DIFF_BYTES = 64 * 1024
 MAX_FILES = 50
 NOWHERE = "/dev/null"
@@ -157,10 +155,7 @@ def _cut_newline(hunk: Hunk, sign: str) -> None:
 def apply_patches(
     files: Mapping[str, SkillFile], patches: Sequence[FilePatch]
 ) -> dict[str, bytes | None]:
-    """Return path → new content for every changed file, None for a deleted one.
-
-    Raises `InvalidSkillError` for a patch that does not apply, `SkillPathError` for a link.
-    """
+    """Return path → new content (None: deleted). Raises `InvalidSkillError`, `SkillPathError`."""
     changed: dict[str, bytes | None] = {}
     for patch in patches:
         parents = {patch.path[:at] for at, char in enumerate(patch.path) if char == "/"}

@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 
     Status = Literal["pending", "approved", "rejected"]
 
-__all__ = ["Proposal", "ProposalStore", "SkillVersion"]
-
 MAX_TEXT_BYTES = 64 * 1024
 MAX_PENDING = 200
 JOURNAL = "journal.json"
@@ -242,10 +240,7 @@ class ProposalStore:
         return changed, self._with(skill, changed)
 
     def _with(self, skill: AgentSkill, changed: Mapping[str, bytes | None]) -> AgentSkill:
-        """Return the skill with changed files.
-
-        Raises `InvalidSkillError` if it is not valid or its front matter has another name.
-        """
+        """Return the skill with changed files. Raises `InvalidSkillError` for another name too."""
         files = {file.relative_path: file for file in skill.files}
         for path, content in changed.items():
             before = files.pop(path, None)
