@@ -93,12 +93,11 @@ class Exclusions:
     """
 
     def __init__(self) -> None:
-        self._patterns: list[tuple[re.Pattern[str] | ExtendedGlob | str, bool]] = []
+        self._patterns: list[tuple[re.Pattern[str] | ExtendedGlob, bool]] = []
 
-    def add(self, pattern: str, *, anchored: bool, wildcards: bool) -> None:
-        """Add a pattern; without `wildcards` it is plain text."""
-        compiled = compile_glob(pattern, extglob=False) if wildcards else pattern
-        self._patterns.append((compiled, anchored))
+    def add(self, pattern: str, *, anchored: bool) -> None:
+        """Add a pattern."""
+        self._patterns.append((compile_glob(pattern, extglob=False), anchored))
 
     def match(self, name: str, budget: Budget) -> bool:
         """Whether the name is excluded."""
@@ -108,17 +107,13 @@ class Exclusions:
         for pattern, anchored in self._patterns:
             budget.step(len(whole))
             for variant in whole:
-                if _matches(pattern, variant):
+                if pattern.match(variant):
                     return True
                 if not anchored and any(
-                    _matches(pattern, variant[at.end() :]) for at in re.finditer("/", variant)
+                    pattern.match(variant[at.end() :]) for at in re.finditer("/", variant)
                 ):
                     return True
         return False
-
-
-def _matches(pattern: re.Pattern[str] | ExtendedGlob | str, text: str) -> bool:
-    return pattern == text if isinstance(pattern, str) else pattern.match(text) is not None
 
 
 class Choice:

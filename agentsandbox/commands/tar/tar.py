@@ -174,7 +174,7 @@ def _add_operands(
     """
     stream = ctx.stderr if options.archive == "-" else ctx.stdout
     listing = Listing(ctx, stream, options.verbose - 1, numeric=options.numeric)
-    writer = ArchiveWriter(ctx, target, options.format, options.record)
+    writer = ArchiveWriter(ctx, target, options.format)
     writer.write(start)
     tell = listing.write if options.verbose else None
     creation = Creation(ctx, writer, options, path, tell)
