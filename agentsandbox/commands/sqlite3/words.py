@@ -33,15 +33,14 @@ def _escaped(found: re.Match[str]) -> str:
     return _NAMED.get(sign, sign)
 
 
-def split_options(words: list[str], known: tuple[str, ...]) -> tuple[set[str], list[str]]:
-    """Return (options, other words) of a dot command."""
-    options = {
-        word.removeprefix("-").removeprefix("-"): word for word in words if word.startswith("-")
-    }
-    for option, word in options.items():
-        if option not in known:
+def only_name(words: list[str]) -> str:
+    """Return the file name after a dot command, "" without one."""
+    for word in words:
+        if word.startswith("-"):
             raise DotError(f"unknown option: {word}")
-    return set(options), [word for word in words if not word.startswith("-")]
+    if len(words) > 1:
+        raise DotError(f'extra argument: "{words[1]}"')
+    return words[0] if words else ""
 
 
 def one_word(words: list[str], usage: str) -> str:
