@@ -455,6 +455,6 @@ _COMMANDS: dict[str, Callable[[Shell, list[str]], None]] = {
 
 
 def _find_command(name: str) -> Callable[[Shell, list[str]], None] | None:
-    """Return the dot command that has the name or begins with it."""
-    matches = [command for command in _COMMANDS if command.startswith(name)]
+    """Return the dot command that has the name or begins with its two or more letters."""
+    matches = [command for command in _COMMANDS if command.startswith(name) and len(name) > 1]
     return _COMMANDS[name if name in _COMMANDS else matches[0]] if matches else None
