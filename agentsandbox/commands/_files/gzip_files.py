@@ -164,9 +164,7 @@ class Gzip(CompressionRun):
                 self.report(name, error)
 
     def find(self, name: str) -> tuple[str, Stat] | None:
-        """Return the file that an operand means, None after a message. A file to expand may be
-        named without its suffix.
-        """
+        """Return the file of an operand, with a suffix if needed; None after a message."""
         names = [name]
         if self.expand:
             names += [name + suffix for suffix in (".gz", ".z", "-z", ".Z")]
@@ -224,9 +222,7 @@ class Gzip(CompressionRun):
     def expand_to(
         self, target: ByteWriter | None, source: Source, name: str, *, begin: str = ""
     ) -> bool:
-        """Expand; whether it went well. With -f, plain data is copied. `begin` is the name that -v
-        prints first.
-        """
+        """Expand; return whether it succeeded. -v prints `begin` first, -f copies plain data."""
         self._members = None
         copies = self.force and (self.options.stdout or name == "stdin")
         if copies and source.peek(2) not in _KNOWN:

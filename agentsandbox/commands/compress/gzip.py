@@ -52,9 +52,7 @@ def _options(args: Arguments) -> GzipOptions:
 def _gzip_command(
     name: str, summary: str, *, expand: bool = False, stdout: bool = False
 ) -> Command:
-    """Return one of the three commands. All but `gzip` are scripts that run it, so it is `gzip`
-    that messages name.
-    """
+    """Return one of the three commands; messages of all of them name `gzip`."""
 
     @command(
         name,

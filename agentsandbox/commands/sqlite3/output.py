@@ -122,9 +122,7 @@ _SEPARATORS = {"list": ("|", "\n"), "csv": (",", "\r\n")}
 
 
 def _next_line(text: str, start: int, limit: int) -> tuple[str, int]:
-    """Return the line of a cell that begins at `start`, and the start of the next one, -1 at
-    the end.
-    """
+    """Return the line of a cell from `start`, and the start of the next one (-1 at the end)."""
     at, column, size = start, 0, len(text)
     while at < size and (not limit or column < limit):
         character = text[at]

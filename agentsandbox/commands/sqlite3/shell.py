@@ -161,9 +161,7 @@ class Shell:
         return 0
 
     def run_text(self, text: str) -> None:
-        """Run the commands of a file or of stdin. Lines end at a NUL; errors stop it only with
-        .bail.
-        """
+        """Run commands of a file or stdin. A NUL ends a line; errors stop it only with .bail."""
         lines = re.sub("\0[^\n]*\n?", "", text).split("\n")
         if not lines[-1]:
             lines.pop()

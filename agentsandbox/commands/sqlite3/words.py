@@ -14,9 +14,7 @@ class DotError(Exception):
 
 
 def split_words(text: str) -> list[str]:
-    """Split the text of a dot command. Blanks and closing quotes separate; C escapes work outside
-    single quotes.
-    """
+    """Split a dot command at blanks and quotes; C escapes work outside single quotes."""
     words: list[str] = []
     for found in _WORD.finditer(text):
         if found[1] is not None:

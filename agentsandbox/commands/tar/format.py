@@ -120,9 +120,7 @@ _OCTAL = re.compile(rb"([0-7]+)[\0 ]")
 
 
 def _number(field: bytes, kind: str = "") -> int:
-    """Return a number given in octal digits or in base 256; raise `HeaderError` for anything
-    else, with `kind` in its message.
-    """
+    """Return an octal or base-256 number; raise `HeaderError`, which names `kind`."""
     plain = _OCTAL.match(field)
     if plain is not None:
         return int(plain[1], 8)

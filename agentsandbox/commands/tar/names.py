@@ -34,9 +34,7 @@ def show_in_message(name: str) -> str:
 
 
 class SafeNames:
-    """Removes from names what leads out of the directory: leading slashes, and everything up to
-    the last "..".
-    """
+    """Removes what leads out of the directory: leading slashes, all up to the last ".."."""
 
     def __init__(self, warn: Callable[[str], None], absolute: bool) -> None:
         self._warn = warn
@@ -44,9 +42,7 @@ class SafeNames:
         self._warned: set[tuple[str, bool]] = set()
 
     def strip(self, name: str, *, is_link: bool = False) -> str:
-        """Return the safe part of a member's name, or of a hard link's target; warn once of each
-        prefix removed.
-        """
+        """Return the safe part of a name, or of a link's target; warn once of each prefix removed."""
         if self._absolute:
             return name
         prefix = 0
@@ -117,9 +113,7 @@ class Exclusions:
 
 
 class Choice:
-    """The operands of -t and -x: which members they choose, and which operands matched
-    no member.
-    """
+    """The operands of -t and -x, and the members that they choose."""
 
     def __init__(self, names: Sequence[str], *, wildcards: bool, alone: frozenset[int]) -> None:
         self.names = [name.rstrip("/") or name for name in names]

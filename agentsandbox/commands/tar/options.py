@@ -359,9 +359,7 @@ class TarOptions:
     # what the actions share
 
     def open(self) -> ArchiveReader:
-        """Open the archive for reading. Compressed data from standard input needs an option that
-        names its format.
-        """
+        """Open the archive for reading; compressed stdin needs the option of its format."""
         reader = open_archive(self.ctx, self.archive, format=self.format)
         archive = ArchiveReader(self.ctx, reader, self.format, self.archive)
         if self.archive == "-" and archive.format is not None and self.format is None:
@@ -394,9 +392,7 @@ class TarOptions:
 
 
 def _as_owner(text: str, known: dict[int, str]) -> tuple[str, int]:
-    """Return (name, number) of `NAME`, `NAME:NUMBER`, `NUMBER` or `:NUMBER`; what is missing is
-    looked up.
-    """
+    """Return (name, number) of `NAME`, `NAME:NUMBER`, `NUMBER` or `:NUMBER`, both looked up."""
     name, _, number = (":" + text if text.isdecimal() else text).partition(":")
     if number.isdecimal() and len(number) < 10:
         return name or known.get(int(number), ""), int(number)

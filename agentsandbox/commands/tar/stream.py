@@ -155,9 +155,7 @@ class ArchiveReader:
                 return found[:whole]
 
     def _expanded(self, blocks: Iterator[bytes]) -> bytes:
-        """Return the next decompressed bytes. Errors are reported at once; they end `tar` only in
-        `close`.
-        """
+        """Return the next decompressed bytes; report errors, which end `tar` only in `close`."""
         try:
             return next(blocks, b"")
         except CompressionError as error:
@@ -169,9 +167,7 @@ class ArchiveReader:
             return b""
 
     def close(self) -> None:
-        """Read what follows the archive's end; raise `CommandError` if compressed data was
-        damaged.
-        """
+        """Read the rest; raise `CommandError` if compressed data was damaged."""
         if self._blocks is None:
             return
         while not self._child_status and self._expanded(self._blocks):

@@ -40,9 +40,7 @@ _HINT = "Try 'tar --help' or 'tar --usage' for more information.\n"
 
 
 def _rewrite(words: Sequence[str]) -> Sequence[str]:
-    """Return the words with old-style options (letters without a dash, their values in the words
-    after them) as usual ones.
-    """
+    """Return the words with old-style options (letters without a dash) as usual ones."""
     if not words or words[0].startswith("-") or not words[0]:
         return words
     rewritten: list[str] = []
