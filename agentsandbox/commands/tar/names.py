@@ -42,7 +42,7 @@ class SafeNames:
         self._warned: set[tuple[str, bool]] = set()
 
     def strip(self, name: str, *, is_link: bool = False) -> str:
-        """Return the safe part of a name, or of a link's target; warn once of each prefix removed."""
+        """Return the safe part of a name or hard link; warn once of each removed prefix."""
         if self._absolute:
             return name
         prefix = 0
