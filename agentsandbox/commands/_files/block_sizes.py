@@ -29,9 +29,7 @@ _BLOCK = re.compile(
 
 
 def disk_usage(info: Stat) -> int:
-    """Return the bytes that a file takes on the disk: whole blocks, one for a directory, none for a
-    link or a special file.
-    """
+    """Return the bytes that a file takes on the disk: whole blocks, none for links and devices."""
     kind = stat.S_IFMT(info.mode)
     if kind == stat.S_IFREG:
         return -(-info.size // BLOCK_SIZE) * BLOCK_SIZE
@@ -63,9 +61,7 @@ def parse_scaled(text: str, suffixes: str = "bcwkKMGTPEZY") -> int | None:
 
 
 class SizeFormat:
-    """The format of sizes: in units of `unit` bytes, or `human` with letters by powers of `base`;
-    always rounded up.
-    """
+    """The format of sizes, rounded up: in units of `unit` bytes, or with letters (`human`)."""
 
     __slots__ = ("base", "human", "suffix", "unit")
 

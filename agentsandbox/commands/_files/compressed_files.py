@@ -74,15 +74,11 @@ class CompressionRun:
         raise NotImplementedError
 
     def stream(self, reader: ByteReader, target: ByteWriter | None, name: str, output: str) -> bool:
-        """Compress or expand one stream; whether it went well. `name` and `output` are those of
-        messages.
-        """
+        """Compress or expand one stream; return whether it succeeded. Messages show the names."""
         raise NotImplementedError
 
     def convert(self, name: str, info: Stat, output: str) -> bool:
-        """Compress or expand a file, into `output` unless -c or -t is given; whether a file was
-        made.
-        """
+        """Compress or expand a file; return whether `output` was made (not with -c or -t)."""
         file = self.ctx.fs.open(self.ctx.path(name), "r")
         try:
             if self.stdout or self.test:

@@ -373,9 +373,7 @@ class _GzipCompressor:
 
 
 def _zstd_compressor(level: int, size: int) -> Compressor:
-    """Return a compressor of zstd. The tables of the highest levels would take 800 MiB: they are
-    kept below 60.
-    """
+    """Return a compressor of zstd whose tables are at most 60 MiB, not 800."""
     zstandard = load_zstandard()
     settings = zstandard.ZstdCompressionParameters
     bounds = {}

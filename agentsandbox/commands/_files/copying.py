@@ -154,9 +154,7 @@ class Copier:
     def _copy_one(
         self, source: str, target: str, *, operand: bool
     ) -> list[tuple[str, str] | _Directory] | None:
-        """Copy one file, or make one directory; return what is to be copied next, None after an
-        error.
-        """
+        """Copy one file or directory; return what to copy next, None after an error."""
         follow = self.options.dereference == "always" or (
             operand and self.options.dereference == "operands"
         )
@@ -228,9 +226,7 @@ class Copier:
     def _settle(
         self, source: str, target: str, info: Stat, existing: Stat, *, follow: bool, operand: bool
     ) -> bool | None:
-        """Whether an existing target may be replaced: None to leave it silently, False after an
-        error.
-        """
+        """Return whether to replace the target: None to skip it silently, False after an error."""
         options = self.options
         if self._is_same(source, target, info, existing, follow=follow):
             if options.hard_link or (options.interactive == "never" and not info.is_dir):
@@ -292,9 +288,7 @@ class Copier:
         return ask(self.ctx, f"unwritable {shown} (mode {mode}, {letters}); try anyway?")
 
     def _clear(self, target: str, info: Stat, existing: Stat) -> tuple[str, Stat | None] | None:
-        """Back up or remove an existing target; return (name of the backup, what still exists),
-        None after an error.
-        """
+        """Make room; return (backup's name, what still exists), None after an error."""
         options = self.options
         try:
             if options.backups and not info.is_dir:

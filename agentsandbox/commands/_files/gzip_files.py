@@ -62,7 +62,6 @@ class GzipOptions:
         "quiet",
         "recursive",
         "stdout",
-        "suffix",
         "test",
         "verbose",
     )
@@ -72,7 +71,6 @@ class GzipOptions:
         self.recursive = self.stdout = self.test = self.verbose = False
         self.name: bool | None = None
         self.level = 6
-        self.suffix = ".gz"
 
 
 class Gzip(CompressionRun):
@@ -88,8 +86,6 @@ class Gzip(CompressionRun):
         self.keep = options.keep
         self.force = options.force
         self.verbose = options.verbose
-        suffix = options.suffix
-        self.suffixes = _SUFFIXES if suffix == ".gz" else {suffix: "", **_SUFFIXES}
         self._headed = False
         self._totals = [0, 0]
         self._members: Members | None = None
@@ -168,13 +164,10 @@ class Gzip(CompressionRun):
                 self.report(name, error)
 
     def find(self, name: str) -> tuple[str, Stat] | None:
-        """Return the file that an operand means, None after a message. A file to expand may be
-        named without its suffix.
-        """
-        suffix = self.options.suffix
+        """Return the file of an operand, with a suffix if needed; None after a message."""
         names = [name]
         if self.expand:
-            names += [name + each for each in dict.fromkeys([suffix, ".gz", ".z", "-z", ".Z"])]
+            names += [name + suffix for suffix in (".gz", ".z", "-z", ".Z")]
         follow = self.options.stdout or self.test or self.list or self.force
         for candidate in names:
             try:
@@ -184,12 +177,12 @@ class Gzip(CompressionRun):
             except OSError as error:
                 self.report(candidate, error)
                 return None
-        has_suffix = not self.expand or split_suffix(name, self.suffixes) is not None
-        self.error(f"{name if has_suffix else name + suffix}: No such file or directory")
+        has_suffix = not self.expand or split_suffix(name, _SUFFIXES) is not None
+        self.error(f"{name if has_suffix else name + '.gz'}: No such file or directory")
         return None
 
     def regular_file(self, name: str, info: Stat) -> None:
-        found = split_suffix(name, self.suffixes)
+        found = split_suffix(name, _SUFFIXES)
         in_place = not (self.stdout or self.test or self.list)
         if in_place and self.expand and found is None:
             self.ctx.fs.open(self.ctx.path(name), "r").release()
@@ -229,9 +222,7 @@ class Gzip(CompressionRun):
     def expand_to(
         self, target: ByteWriter | None, source: Source, name: str, *, begin: str = ""
     ) -> bool:
-        """Expand; whether it went well. With -f, plain data is copied. `begin` is the name that -v
-        prints first.
-        """
+        """Expand; return whether it succeeded. -v prints `begin` first, -f copies plain data."""
         self._members = None
         copies = self.force and (self.options.stdout or name == "stdin")
         if copies and source.peek(2) not in _KNOWN:
@@ -269,7 +260,7 @@ class Gzip(CompressionRun):
         return True
 
     def compress_file(self, file: ByteReader, name: str, info: Stat) -> None:
-        output = name + self.options.suffix
+        output = f"{name}.gz"
         if self.vacate(output):
             self.make(
                 output,

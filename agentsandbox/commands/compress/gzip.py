@@ -6,7 +6,6 @@ from agentsandbox.commands._files.compressed_files import LEVELS
 from agentsandbox.commands._files.gzip_files import Gzip, GzipOptions
 from agentsandbox.contract.command import Arguments, Command, CommandContext, command
 from agentsandbox.contract.manners import Manners, Release
-from agentsandbox.kernel.streams import encode
 
 _USAGE = f"""
 Usage: NAME [OPTION]... [FILE]...
@@ -22,7 +21,6 @@ SUMMARY
   -N, --name         save or restore the original name and timestamp
   -q, --quiet, --silent  suppress all warnings
   -r, --recursive    operate recursively on directories
-  -S, --suffix=SUF   use suffix SUF on compressed files
   -t, --test         test compressed file integrity
   -v, --verbose      verbose mode
   -1, --fast         compress faster
@@ -35,16 +33,13 @@ _LONG_OPTIONS = """
     no-name name -presume-input-tty quiet silent synchronous recursive suffix
     test verbose version fast best lzw bits rsyncable
 """
-_LONGEST_SUFFIX = 30
 
 
 def _options(args: Arguments) -> GzipOptions:
     options = GzipOptions()
-    for key, value in args.given:
+    for key, _ in args.given:
         if key in ("no-name", "name"):
             options.name = key == "name"
-        elif key == "suffix":
-            options.suffix = value or ""
         elif key == "fast" or key == "best":
             options.level = 1 if key == "fast" else 9
         elif key.isdecimal():
@@ -57,9 +52,7 @@ def _options(args: Arguments) -> GzipOptions:
 def _gzip_command(
     name: str, summary: str, *, expand: bool = False, stdout: bool = False
 ) -> Command:
-    """Return one of the three commands. All but `gzip` are scripts that run it, so it is `gzip`
-    that messages name.
-    """
+    """Return one of the three commands; messages of all of them name `gzip`."""
 
     @command(
         name,
@@ -84,9 +77,6 @@ def _gzip_command(
         options = _options(args)
         options.decompress |= expand
         options.stdout |= stdout
-        if not options.suffix or len(options.suffix) > _LONGEST_SUFFIX:
-            ctx.stderr.write(encode(f"gzip: invalid suffix '{options.suffix}'\n"))
-            return 1
         return Gzip(ctx, options).run(args.operands)
 
     return run

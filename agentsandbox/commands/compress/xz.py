@@ -118,9 +118,7 @@ class _Xz(CompressionRun):
             file.release()
 
     def detect(self, source: Source) -> str | None:
-        """Return the format of compressed data, None if it may not be expanded: the lzma commands
-        expand only .lzma.
-        """
+        """Return the format of the data, None if unknown; the lzma commands know only .lzma."""
         found = detect(source.peek(6))
         return found if found == "lzma" or (found == "xz" and self.format == "xz") else None
 

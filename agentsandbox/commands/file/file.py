@@ -60,7 +60,6 @@ class _Kind:
       -n, --no-buffer          accepted: output is not buffered
       -N, --no-pad             do not align the answers
       -p, --preserve-date      accepted: reading changes no time here
-      -r, --raw                do not show unprintable characters as \\ooo
           --help               display this help and exit
     """,
 )
@@ -74,13 +73,12 @@ def file(ctx: CommandContext, args: Arguments) -> int:
     if not names:
         ctx.stderr.write(b"Usage: file [OPTION]... FILE...\n")
         return 1
-    raw = args.flag("raw")
-    width = 0 if args.flag("no-pad") else max(text_width(_shown(name, raw=raw)) for name in names)
+    width = 0 if args.flag("no-pad") else max(text_width(_shown(name)) for name in names)
     for name in names:
         ctx.budget.step()
         answer = _answer(ctx, args, name)
         if not args.flag("brief") and name:
-            shown = _shown(name, raw=raw)
+            shown = _shown(name)
             separator = args.value("separator") or ":"
             padding = " " * max(0, width - text_width(shown))
             answer = f"{shown}{separator}{padding} {answer}"
@@ -88,18 +86,14 @@ def file(ctx: CommandContext, args: Arguments) -> int:
     return ctx.status
 
 
-def _shown(name: str, *, raw: bool) -> str:
+def _shown(name: str) -> str:
     """Return a name as it is printed; unprintable characters are in octal."""
     if name == "-":
         return "/dev/stdin"
-    return name if raw else _escaped(name)
-
-
-def _escaped(text: str) -> str:
-    if text.isprintable():
-        return text
+    if name.isprintable():
+        return name
     return "".join(
-        [c if c.isprintable() else "".join([f"\\{byte:03o}" for byte in encode(c)]) for c in text]
+        [c if c.isprintable() else "".join([f"\\{byte:03o}" for byte in encode(c)]) for c in name]
     )
 
 

@@ -74,9 +74,7 @@ def _without_texts(statement: str) -> str:
 
 
 class SqlError(Exception):
-    """A statement failed, when it was prepared or while it was `running`. `code` is SQLite's
-    primary result code, `offset` the place of the error (-1 if unknown).
-    """
+    """A statement failed. `code` is SQLite's, `offset` the place of the error (-1 if unknown)."""
 
     def __init__(self, message: str, code: int, *, running: bool, offset: int = -1) -> None:
         self.message = message
@@ -313,9 +311,7 @@ class Database:
             yield from found
 
     def explain(self, error: Exception, statement: str, *, running: bool = False) -> SqlError:
-        """Return the error in the words of the command-line shell. If a limit stopped the
-        statement, raise that.
-        """
+        """Return the error as the shell words it, or raise the limit that stopped the statement."""
         if self.pending is not None:
             pending, self.pending = self.pending, None
             raise pending

@@ -41,9 +41,7 @@ _PAGE = 4096
 
 
 def _touched() -> int | None:
-    """Return the bytes that this thread has touched for the first time (more than once if freed in
-    between), None if the system does not count them.
-    """
+    """Return the bytes that this thread has touched, None if the system does not count them."""
     if not hasattr(_usage, "RUSAGE_THREAD"):
         return None
     touched: int = _usage.getrusage(_usage.RUSAGE_THREAD).ru_minflt * _PAGE

@@ -36,7 +36,7 @@ def _with_point(text: str) -> str:
     return mantissa + ("" if "." in mantissa else ".0") + e + exponent
 
 
-def sql_literal(value: Value, *, escape_newlines: bool = False) -> str:
+def sql_literal(value: Value) -> str:
     """Return a value as SQL text."""
     if value is None:
         return "NULL"
@@ -46,14 +46,11 @@ def sql_literal(value: Value, *, escape_newlines: bool = False) -> str:
         return exact_text(value)
     if isinstance(value, int):
         return str(value)
-    text = "'" + value.replace("'", "''") + "'"
-    if escape_newlines and ("\n" in value or "\r" in value):
-        return _replace_newlines(text)
-    return text
+    return "'" + value.replace("'", "''") + "'"
 
 
-def insert_literal(value: Value, *, escape_newlines: bool = True) -> str:
-    """Return a value for an INSERT statement: floats that are whole numbers in full."""
+def insert_literal(value: Value) -> str:
+    """Return a value for an INSERT statement: whole floats in full, newlines by name."""
     if (
         isinstance(value, float)
         and math.isfinite(value)
@@ -61,10 +58,9 @@ def insert_literal(value: Value, *, escape_newlines: bool = True) -> str:
         and value == int(value)
     ):
         return f"{int(value)}.0"
-    return sql_literal(value, escape_newlines=escape_newlines)
-
-
-def _replace_newlines(text: str) -> str:
+    text = sql_literal(value)
+    if not isinstance(value, str):
+        return text
     for character, name, code in (("\n", "\\n", 10), ("\r", "\\r", 13)):
         if character in text:
             sign = name if name not in text else f"({name}0)"
@@ -112,7 +108,6 @@ _JSON_NAMES = {
 }
 _BREAK = re.compile("[\n\t\r]")
 _CSV = re.compile("[\x00-\x20\"'\x7f-\U0010ffff]")
-_HTML = str.maketrans({"<": "&lt;", ">": "&gt;", "&": "&amp;", '"': "&quot;", "'": "&#39;"})
 
 
 def _json_string(text: str) -> str:
@@ -123,13 +118,11 @@ def _json_string(text: str) -> str:
     )
 
 
-_SEPARATORS = {"list": ("|", "\n"), "csv": (",", "\r\n"), "quote": (",", "\n")}
+_SEPARATORS = {"list": ("|", "\n"), "csv": (",", "\r\n")}
 
 
 def _next_line(text: str, start: int, limit: int) -> tuple[str, int]:
-    """Return the line of a cell that begins at `start`, and the start of the next one, -1 at
-    the end.
-    """
+    """Return the line of a cell from `start`, and the start of the next one (-1 at the end)."""
     at, column, size = start, 0, len(text)
     while at < size and (not limit or column < limit):
         character = text[at]
@@ -166,27 +159,22 @@ class Printer:
         self.row_separator = "\n"
         self.null = ""
         self.widths: list[int] = []
-        self.table = "table"
         self.wrap = 0
         """The widest cell of the modes with columns, 0 for any width."""
         self._json_names: list[str] = []
         """The beginning of each pair in JSON: the names of the columns."""
 
-    def set_mode(self, mode: str, table: str | None = None) -> None:
+    def set_mode(self, mode: str) -> None:
         """Choose a mode, and the separators and headers that belong to it."""
-        self.mode = mode
+        self.mode = "list" if mode == "tabs" else mode
         if mode == "tabs":  # the row separator stays
             self.column_separator = "\t"
         elif mode in _SEPARATORS:
             self.column_separator, self.row_separator = _SEPARATORS[mode]
         elif mode in ("line", "column"):
             self.row_separator = "\n"
-        if mode == "tabs":
-            self.mode = "list"
         if mode == "column" and not self.headers_set:
             self.headers = True
-        if mode == "insert":
-            self.table = table or "table"
 
     def text(self, value: Value) -> str:
         """Return a value as plain text."""
@@ -206,10 +194,7 @@ class Printer:
         one_row: dict[str, Callable[[Sequence[str], Row, int], None]] = {
             "list": self._list,
             "csv": self._csv,
-            "quote": self._quoted,
             "line": self._line,
-            "html": self._html,
-            "insert": self._insert,
             "json": self._json,
         }
         show = one_row[self.mode]
@@ -243,31 +228,12 @@ class Printer:
             ]
         )
 
-    def _quoted(self, names: Sequence[str], row: Row, count: int) -> None:
-        if not count and self.headers:
-            self._join([sql_literal(name) for name in names])
-        self._join([sql_literal(value) for value in row])
-
     def _line(self, names: Sequence[str], row: Row, count: int) -> None:
         width = max([5, *map(len, names)])
         if count:
             self.write("\n")
         for name, value in zip(names, row, strict=True):
             self.write(f"{name.rjust(width)} = {self.text(value)}\n")
-
-    def _html(self, names: Sequence[str], row: Row, count: int) -> None:
-        if not count and self.headers:
-            self._html_row("TH", names)
-        self._html_row("TD", [self.text(value) for value in row])
-
-    def _html_row(self, tag: str, texts: Sequence[str]) -> None:
-        cells = "".join(f"<{tag}>{text.translate(_HTML)}</{tag}>\n" for text in texts)
-        self.write(f"<TR>{cells}</TR>\n")
-
-    def _insert(self, names: Sequence[str], row: Row, count: int) -> None:
-        columns = f"({','.join(quote_name(name) for name in names)})" if self.headers else ""
-        values = ",".join(insert_literal(value) for value in row)
-        self.write(f"INSERT INTO {quote_name(self.table)}{columns} VALUES({values});\n")
 
     def _json(self, names: Sequence[str], row: Row, count: int) -> None:
         if not count:

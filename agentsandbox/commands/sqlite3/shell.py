@@ -15,7 +15,7 @@ from agentsandbox.commands.sqlite3.schema import (
     print_schema,
 )
 from agentsandbox.commands.sqlite3.targets import read_source, set_once, set_output
-from agentsandbox.commands.sqlite3.words import DotError, one_word, split_options, split_words
+from agentsandbox.commands.sqlite3.words import DotError, one_word, only_name, split_words
 from agentsandbox.contract.command import CommandContext, describe_os_error
 from agentsandbox.kernel.streams import decode, encode
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from agentsandbox.commands.sqlite3.protocols import Output
 
 _HELP = """\
-.backup ?DB? FILE        Write the database to a file
+.backup FILE             Write the database to a file
 .bail on|off             Stop after the first error
 .databases               Names and files of the databases
 .dump ?TABLE?            The content as SQL
@@ -59,20 +59,7 @@ _JOURNAL = re.compile(
     r"pragma\s+(?:main\.)?journal_mode\s*(?:=\s*|\(\s*)?['\"]?(\w*)['\"]?\s*\)?\s*;?", re.IGNORECASE
 )
 _DATABASE_LIST = re.compile(r"pragma\s+database_list\s*;?", re.IGNORECASE)
-_MODES = (
-    "line",
-    "column",
-    "list",
-    "html",
-    "csv",
-    "tabs",
-    "insert",
-    "quote",
-    "markdown",
-    "table",
-    "box",
-    "json",
-)
+_MODES = ("line", "column", "list", "csv", "tabs", "markdown", "table", "box", "json")
 """The modes, in the order in which an abbreviation is looked up."""
 _WRAP = 60
 """The widest cell of a mode with columns that `.mode` has chosen."""
@@ -174,9 +161,7 @@ class Shell:
         return 0
 
     def run_text(self, text: str) -> None:
-        """Run the commands of a file or of stdin. Lines end at a NUL; errors stop it only with
-        .bail.
-        """
+        """Run commands of a file or stdin. A NUL ends a line; errors stop it only with .bail."""
         lines = re.sub("\0[^\n]*\n?", "", text).split("\n")
         if not lines[-1]:
             lines.pop()
@@ -339,15 +324,13 @@ class Shell:
         if not words:
             self.write(f"current output mode: {self._mode()}\n")
             return
-        if len(words) > 2 or words[-1].startswith("-"):
+        if len(words) > 1 or words[-1].startswith("-"):
             raise DotError(f'extra argument: "{words[-1]}"')
         name = words[0]
-        mode = next((mode for mode in _MODES if name == mode), None) or next(
-            (mode for mode in _MODES if f"{mode}s".startswith(name)), None
-        )
+        mode = next((mode for mode in _MODES if f"{mode}s".startswith(name)), None)
         if mode is None:
             raise DotError(f"Error: mode should be one of: {' '.join(sorted(_MODES))}")
-        self.printer.set_mode(mode, words[1] if len(words) > 1 else None)
+        self.printer.set_mode(mode)
         self.printer.wrap = _WRAP
 
     def _mode(self) -> str:
@@ -372,17 +355,13 @@ class Shell:
         raise Quit(int(words[0][:9]) & 255 if words and words[0].isdecimal() else 0)
 
     def open_database(self, words: list[str]) -> None:
-        options, names = split_options(words, ("new", "readonly"))
-        if len(names) > 1:
-            raise DotError(f'extra argument: "{names[1]}"')
+        name = only_name(words)
         self.flush()
         if self._database is not None:
             self._database.close()
             self._database = None
-        self.database_name = names[0] if names else ":memory:"
-        self.read_only = "readonly" in options
-        if "new" in options and names and self.ctx.fs.exists(self.ctx.path(names[0])):
-            self.ctx.fs.unlink(self.ctx.path(names[0]))
+        self.database_name = name or ":memory:"
+        self.read_only = False
 
     def read_file(self, words: list[str]) -> None:
         name = one_word(words, "read FILE")
@@ -399,23 +378,14 @@ class Shell:
     # other files
 
     def back_up(self, words: list[str]) -> None:
-        _, names = split_options(words, ())
-        if not names:
+        name = only_name(words)
+        if not name:
             raise DotError("missing FILENAME argument on .backup")
-        if len(names) > 2:
-            raise DotError("Usage: .backup ?DB? ?OPTIONS? FILENAME")
         try:
-            file = DatabaseFile(self.ctx, names[-1])
+            file = DatabaseFile(self.ctx, name)
         except OpenError:
-            raise DotError(f'Error: cannot open "{names[-1]}"') from None
-        file.store(self.database.content(self._schema(names[:-1])))
-
-    def _schema(self, words: list[str]) -> str:
-        """Return the database that a dot command names, "main" without a name."""
-        name = words[0] if words else "main"
-        if all(name.lower() != known.lower() for _, known, _ in self.database.databases()):
-            raise DotError(f"Error: unknown database {name}")
-        return name
+            raise DotError(f'Error: cannot open "{name}"') from None
+        file.store(self.database.content())
 
     def run_shell(self, words: list[str]) -> None:
         if not words:
@@ -451,19 +421,6 @@ def _accept(shell: Shell, words: list[str]) -> None:
     """`.timeout`: no other process has the database open."""
 
 
-_LETTERS = {
-    "d": "dump",
-    "e": "echo",
-    "h": "headers",
-    "i": "import",
-    "m": "mode",
-    "n": "nullvalue",
-    "o": "open",
-    "q": "quit",
-    "t": "tables",
-    "w": "width",
-}
-"""The commands that one letter abbreviates."""
 _COMMANDS: dict[str, Callable[[Shell, list[str]], None]] = {
     "backup": Shell.back_up,
     "bail": Shell.set_bail,
@@ -496,7 +453,6 @@ _COMMANDS: dict[str, Callable[[Shell, list[str]], None]] = {
 
 
 def _find_command(name: str) -> Callable[[Shell, list[str]], None] | None:
-    """Return the dot command of a name, of a letter, or of the beginning of a name."""
+    """Return the dot command that has the name or begins with its two or more letters."""
     matches = [command for command in _COMMANDS if command.startswith(name) and len(name) > 1]
-    found = name if name in _COMMANDS else _LETTERS.get(name) or (matches or [""])[0]
-    return _COMMANDS.get(found)
+    return _COMMANDS[name if name in _COMMANDS else matches[0]] if matches else None

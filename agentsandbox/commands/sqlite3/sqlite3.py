@@ -18,12 +18,10 @@ _MODES = (
     "box",
     "column",
     "csv",
-    "html",
     "json",
     "line",
     "list",
     "markdown",
-    "quote",
     "table",
     "tabs",
 )
@@ -121,7 +119,7 @@ def _run(shell: Shell, ctx: CommandContext, options: _Options) -> int:
     database is kept in memory. Loadable extensions are not available. Options begin with
     one or two dashes.
 
-      -box, -column, -csv, -html, -json, -line, -list, -markdown, -quote, -table, -tabs
+      -box, -column, -csv, -json, -line, -list, -markdown, -table, -tabs
                              the form of the output (default -list)
       -header                show column names
       -noheader              show no column names

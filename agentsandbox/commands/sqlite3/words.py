@@ -14,9 +14,7 @@ class DotError(Exception):
 
 
 def split_words(text: str) -> list[str]:
-    """Split the text of a dot command. Blanks and closing quotes separate; C escapes work outside
-    single quotes.
-    """
+    """Split a dot command at blanks and quotes; C escapes work outside single quotes."""
     words: list[str] = []
     for found in _WORD.finditer(text):
         if found[1] is not None:
@@ -33,15 +31,14 @@ def _escaped(found: re.Match[str]) -> str:
     return _NAMED.get(sign, sign)
 
 
-def split_options(words: list[str], known: tuple[str, ...]) -> tuple[set[str], list[str]]:
-    """Return (options, other words) of a dot command."""
-    options = {
-        word.removeprefix("-").removeprefix("-"): word for word in words if word.startswith("-")
-    }
-    for option, word in options.items():
-        if option not in known:
+def only_name(words: list[str]) -> str:
+    """Return the file name after a dot command, "" without one."""
+    for word in words:
+        if word.startswith("-"):
             raise DotError(f"unknown option: {word}")
-    return set(options), [word for word in words if not word.startswith("-")]
+    if len(words) > 1:
+        raise DotError(f'extra argument: "{words[1]}"')
+    return words[0] if words else ""
 
 
 def one_word(words: list[str], usage: str) -> str:

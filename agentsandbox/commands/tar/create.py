@@ -8,7 +8,7 @@ import stat as stat_module
 
 from agentsandbox.commands._files.owners import Owners
 from agentsandbox.commands._time.times import nanoseconds
-from agentsandbox.commands.tar.format import Member, NameTooLongError, build_headers
+from agentsandbox.commands.tar.format import Member, build_headers
 from agentsandbox.commands.tar.names import SafeNames, show, show_in_message
 
 TYPE_CHECKING = False
@@ -97,11 +97,8 @@ class Creation:
             except OSError as error:
                 self._fail(name, "open", error)
                 return []
-            tag = self._tag(name, path)
-            if tag is not None:
-                if not tag:
-                    return []
-                below = [tag]
+            if self._is_tagged(name, path):
+                return []
         if self.newer_than is not None and not self.newer_than(name.rstrip("/"), int(info.mtime)):
             return below
         member = self._member(name, shown, path, info)
@@ -111,20 +108,17 @@ class Creation:
             self._removals.append((path, info.is_dir))
         return below
 
-    def _tag(self, name: str, path: str) -> str | None:
-        """Return the tag that is archived in place of a directory's content, "" if the directory
-        is left out with it, None if it has no tag.
-        """
-        for tag, whole in self.options.tags:
+    def _is_tagged(self, name: str, path: str) -> bool:
+        """Whether --exclude-tag-all leaves the directory out."""
+        for tag in self.options.args.values("exclude-tag-all"):
             if self.ctx.fs.exists(posixpath.join(path, tag)):
                 if self.options.verbose:
-                    what = "directory" if whole else "contents"
                     self.options.warn(
                         f"{show_in_message(name)}/: contains a cache directory tag {show(tag)}; "
-                        f"{what} not dumped"
+                        "directory not dumped"
                     )
-                return "" if whole else posixpath.join(name, tag)
-        return None
+                return True
+        return False
 
     def _member(self, name: str, shown: str, path: str, info: Stat) -> Member | None:
         options = self.options
@@ -135,7 +129,6 @@ class Creation:
         if kind == "dir" and not shown.endswith("/"):
             shown += "/"
         member = Member(shown, kind, mode=info.permissions, mtime=nanoseconds(info.mtime))
-        member.atime, member.ctime = nanoseconds(info.atime), nanoseconds(info.ctime)
         if kind == "file":
             member.size = info.size
             self._link_to_earlier(member, info)
@@ -145,8 +138,6 @@ class Creation:
         elif kind in ("char", "block"):
             member.device = divmod(info.rdev, 256)
         self._own(member, info)
-        if options.mode is not None and kind != "link":
-            member.mode = options.mode(member.mode, kind == "dir")
         if options.mtime is not None:
             member.mtime = options.mtime
         return member
@@ -182,17 +173,10 @@ class Creation:
             except OSError as error:
                 self._fail(name, "open", error)
                 return False
-        try:
-            headers = build_headers(member, self.options.form)
-        except NameTooLongError as error:
-            self.ctx.warn(f"{show_in_message(member.name)}: {error}", 2)
-            if source is not None:
-                source.release()
-            return False
         if self._tell is not None:
             is_bare = member.kind == "dir" and not name.endswith("/")
             self._tell(member, name + "/" if is_bare else name)
-        self.writer.write(headers)
+        self.writer.write(build_headers(member))
         if source is not None:
             self._write_content(member, name, source)
         return True

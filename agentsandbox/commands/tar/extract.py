@@ -108,9 +108,7 @@ class Extraction:
             return None
 
     def _attempt(self, name: str, doing: str, make: Callable[[], object]) -> bool:
-        """Call `make`, once more after room was made; report the error and return False if it
-        fails.
-        """
+        """Call `make`, once more after making room; report a failure and return False."""
         try:
             make()
         except OSError as error:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 BLOCK = 512
 _MAX_EXTENSION = 1024 * 1024
 _ZEROS = bytes(BLOCK)
-_POSIX_MAGIC = b"ustar\00000"
 _ASCII = bytes(range(128))
 _KINDS = {
     b"V": "label",
@@ -69,10 +68,6 @@ class HeaderError(Exception):
         super().__init__(message)
 
 
-class NameTooLongError(Exception):
-    """The format has no room for the name."""
-
-
 class Member:
     """The header of a file in an archive. Times are in nanoseconds.
 
@@ -80,8 +75,6 @@ class Member:
     """
 
     __slots__ = (
-        "atime",
-        "ctime",
         "device",
         "gid",
         "group",
@@ -110,8 +103,6 @@ class Member:
         self.mode = mode
         self.size = size
         self.mtime = mtime
-        self.atime: int | None = None
-        self.ctime: int | None = None
         self.link = link
         self.uid = self.gid = 0
         self.user = self.group = ""
@@ -129,9 +120,7 @@ _OCTAL = re.compile(rb"([0-7]+)[\0 ]")
 
 
 def _number(field: bytes, kind: str = "") -> int:
-    """Return a number given in octal digits or in base 256; raise `HeaderError` for anything
-    else, with `kind` in its message.
-    """
+    """Return an octal or base-256 number; raise `HeaderError`, which names `kind`."""
     plain = _OCTAL.match(field)
     if plain is not None:
         return int(plain[1], 8)
@@ -360,25 +349,25 @@ def _numbers(mode: int, uid: int, gid: int, size: int, mtime: int) -> bytes:
 
 
 def _header(
-    fields: tuple[bytes, bytes, bytes, bytes, bytes, bytes, bytes],
-    magic: bytes = b"ustar  \0",
-    prefix: bytes = b"",
+    name: bytes,
+    numbers: bytes,
+    flag: bytes,
+    link: bytes,
+    user: bytes,
+    group: bytes,
+    device: bytes = b"",
 ) -> bytes:
-    """Return a header block. The fields are name, the numbers (mode, owner, group, size and time),
-    type, link, user, group and device; `magic` is GNU's by default.
-    """
-    name, numbers, flag, link, user, group, device = fields
+    """Return a header block. `numbers` are mode, owner, group, size and time."""
     parts = (
         name[:100].ljust(100, b"\0"),
         numbers,
         b"        ",
         flag,
         link[:100].ljust(100, b"\0"),
-        magic,
+        b"ustar  \0",
         user[:31].ljust(32, b"\0"),
         group[:31].ljust(32, b"\0"),
         device.ljust(16, b"\0"),
-        prefix.ljust(155, b"\0"),
     )
     block = b"".join(parts).ljust(BLOCK, b"\0")
     return block[:148] + b"%06o\0 " % sum(block) + block[156:]
@@ -388,96 +377,23 @@ def _long(text: bytes, flag: bytes) -> bytes:
     """Return GNU's special member that holds a long name or link of the next member."""
     size = len(text) + 1
     numbers = _numbers(0o644, 0, 0, size, 0)
-    header = _header((b"././@LongLink", numbers, flag, b"", b"root", b"root", b""))
+    header = _header(b"././@LongLink", numbers, flag, b"", b"root", b"root")
     return header + text + bytes(1 + -size % BLOCK)
 
 
-def build_headers(member: Member, form: str) -> bytes:
-    """Return all blocks before the member's content. `form` is gnu, ustar or pax; raise
-    `NameTooLongError` if ustar has no room for the name.
-    """
+def build_headers(member: Member) -> bytes:
+    """Return all blocks before the member's content."""
     name, link = encode(member.name), encode(member.link)
     seconds = member.mtime // 1_000_000_000
     numbers = _numbers(member.mode, member.uid, member.gid, member.size, seconds)
     flag = _FLAGS[member.kind]
     user, group = encode(member.user), encode(member.group)
-    device = b"".join([_octal(number, 8) for number in member.device])
-    if form != "gnu":
-        return _posix_headers(member, form, (name, numbers, flag, link, user, group, device))
     blocks = b""
     if len(link) > 100:
         blocks += _long(link, b"K")
     if len(name) > 100:
         blocks += _long(name, b"L")
-    device = device if member.kind in ("char", "block") else b""
-    return blocks + _header((name, numbers, flag, link, user, group, device))
-
-
-def _split(name: bytes) -> tuple[bytes, bytes] | None:
-    """Return prefix and name as ustar holds them, None if the name cannot be cut at a "/"."""
-    if len(name) <= 100:
-        return b"", name
-    at = name[:156].rfind(b"/", 0, len(name) - 1)
-    if at <= 0 or len(name) - at - 1 > 100:
-        return None
-    return name[:at], name[at + 1 :]
-
-
-def _posix_headers(
-    member: Member, form: str, fields: tuple[bytes, bytes, bytes, bytes, bytes, bytes, bytes]
-) -> bytes:
-    name, numbers, flag, link, user, group, device = fields
-    parts = _split(name)
-    blocks = b""
-    if form == "ustar":
-        if parts is None:
-            raise NameTooLongError("file name is too long (cannot be split); not dumped")
-        if len(link) > 100:
-            raise NameTooLongError("link name is too long; not dumped")
-    else:
-        records = {}
-        if parts is None or len(name) > 100 or not name.isascii():
-            records["path"] = member.name
-            parts = (b"", name)
-        if len(link) > 100 or not link.isascii():
-            records["linkpath"] = member.link
-        records |= _records_of_times(member)
-        if records:
-            blocks = _pax_header(member, records)
-    prefix, name = parts
-    fields = (name, numbers, flag, link, user, group, device)
-    return blocks + _header(fields, _POSIX_MAGIC, prefix)
-
-
-def _pax_header(member: Member, records: dict[str, str]) -> bytes:
-    """Return the special member that holds the pax records of a member."""
-    data = b"".join([_pax_record(key, value) for key, value in records.items()])
-    directory, _, base = member.name.rstrip("/").rpartition("/")
-    name = encode(f"{directory or '.'}/PaxHeaders/{base or '/'}")
-    numbers = _numbers(0o644, 0, 0, len(data), member.mtime // 1_000_000_000)
-    header = _header((name, numbers, b"x", b"", b"", b"", b""), _POSIX_MAGIC)
-    return header + data + bytes(-len(data) % BLOCK)
-
-
-def _records_of_times(member: Member) -> dict[str, str]:
-    """Return the pax records of times: a header holds only whole seconds of one."""
-    records = {}
-    for key, when in (("atime", member.atime), ("ctime", member.ctime)):
-        if when is not None:
-            records[key] = _decimal(when)
-    if member.mtime % 1_000_000_000:
-        records = {"mtime": _decimal(member.mtime), **records}
-    return records
-
-
-def _decimal(nanoseconds: int) -> str:
-    whole, fraction = divmod(nanoseconds, 1_000_000_000)
-    return f"{whole}.{fraction:09d}".rstrip("0").rstrip(".")
-
-
-def _pax_record(key: str, value: str) -> bytes:
-    """Return a record; it begins with its own length."""
-    body = encode(f" {key}={value}\n")
-    size = len(body) + len(str(len(body)))
-    size = len(body) + len(str(size))
-    return b"%d" % size + body
+    device = b""
+    if member.kind in ("char", "block"):
+        device = b"".join([_octal(number, 8) for number in member.device])
+    return blocks + _header(name, numbers, flag, link, user, group, device)

@@ -34,9 +34,7 @@ def show_in_message(name: str) -> str:
 
 
 class SafeNames:
-    """Removes from names what leads out of the directory: leading slashes, and everything up to
-    the last "..".
-    """
+    """Removes what leads out of the directory: leading slashes, all up to the last ".."."""
 
     def __init__(self, warn: Callable[[str], None], absolute: bool) -> None:
         self._warn = warn
@@ -44,9 +42,7 @@ class SafeNames:
         self._warned: set[tuple[str, bool]] = set()
 
     def strip(self, name: str, *, is_link: bool = False) -> str:
-        """Return the safe part of a member's name, or of a hard link's target; warn once of each
-        prefix removed.
-        """
+        """Return the safe part of a name or hard link; warn once of each removed prefix."""
         if self._absolute:
             return name
         prefix = 0
@@ -93,12 +89,11 @@ class Exclusions:
     """
 
     def __init__(self) -> None:
-        self._patterns: list[tuple[re.Pattern[str] | ExtendedGlob | str, bool]] = []
+        self._patterns: list[tuple[re.Pattern[str] | ExtendedGlob, bool]] = []
 
-    def add(self, pattern: str, *, anchored: bool, wildcards: bool) -> None:
-        """Add a pattern; without `wildcards` it is plain text."""
-        compiled = compile_glob(pattern, extglob=False) if wildcards else pattern
-        self._patterns.append((compiled, anchored))
+    def add(self, pattern: str, *, anchored: bool) -> None:
+        """Add a pattern."""
+        self._patterns.append((compile_glob(pattern, extglob=False), anchored))
 
     def match(self, name: str, budget: Budget) -> bool:
         """Whether the name is excluded."""
@@ -108,23 +103,17 @@ class Exclusions:
         for pattern, anchored in self._patterns:
             budget.step(len(whole))
             for variant in whole:
-                if _matches(pattern, variant):
+                if pattern.match(variant):
                     return True
                 if not anchored and any(
-                    _matches(pattern, variant[at.end() :]) for at in re.finditer("/", variant)
+                    pattern.match(variant[at.end() :]) for at in re.finditer("/", variant)
                 ):
                     return True
         return False
 
 
-def _matches(pattern: re.Pattern[str] | ExtendedGlob | str, text: str) -> bool:
-    return pattern == text if isinstance(pattern, str) else pattern.match(text) is not None
-
-
 class Choice:
-    """The operands of -t and -x: which members they choose, and which operands matched
-    no member.
-    """
+    """The operands of -t and -x, and the members that they choose."""
 
     def __init__(self, names: Sequence[str], *, wildcards: bool, alone: frozenset[int]) -> None:
         self.names = [name.rstrip("/") or name for name in names]

@@ -14,7 +14,6 @@ from agentsandbox.commands._files.owners import Owners
 from agentsandbox.commands._text.choices import choose
 from agentsandbox.commands._text.quoting import quote
 from agentsandbox.commands.tar import names as tar_names
-from agentsandbox.commands.tar.format import BLOCK
 from agentsandbox.commands.tar.names import Choice, Exclusions, Transformation
 from agentsandbox.commands.tar.stream import (
     FORMAT_OF_SUFFIX,
@@ -29,7 +28,7 @@ from agentsandbox.kernel.streams import decode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from agentsandbox.commands.tar.names import SafeNames
     from agentsandbox.contract.command import Arguments, CommandContext
@@ -46,8 +45,8 @@ _FORMATS = ("gzip", "bzip2", "xz", "lzma", "zstd")
 _LETTERS = {"gzip": "-z", "bzip2": "-j", "xz": "-J", "lzma": "--lzma", "zstd": "--zstd"}
 _POSITIONAL = frozenset(
     """
-    directory exclude-from exclude exclude-vcs exclude-tag exclude-tag-all no-recursion recursion
-    anchored no-anchored wildcards no-wildcards null verbatim-files-from
+    directory exclude-from exclude exclude-vcs exclude-tag-all no-recursion
+    anchored wildcards null
     """.split()
 )
 """Options for the names after them: after the last name they have no effect, which is an error."""
@@ -68,12 +67,9 @@ _EXISTING = {
     "skip-old-files": "skip",
     "overwrite": "overwrite",
 }
-_SETTERS: dict[str, tuple[str, bool]] = {
+_SETTERS = {
     "anchored": ("anchored", True),
-    "no-anchored": ("anchored", False),
     "wildcards": ("wildcards", True),
-    "no-wildcards": ("wildcards", False),
-    "recursion": ("recursive", True),
     "no-recursion": ("recursive", False),
     "null": ("null", True),
 }
@@ -122,15 +118,10 @@ class TarOptions:
         self._archives = 0
         self.format: str | None = None
         """gzip, bzip2, xz, lzma, zstd, or `PROGRAM` and a command line."""
-        self.form = "gnu"
-        """The format of headers: gnu, ustar or pax."""
-        self.record = 20 * BLOCK
         self.verbose = 0
         self.operands: list[_Operand] = []
         self.exclusions = Exclusions()
         self.transformation = Transformation()
-        self.tags: list[tuple[str, bool]] = []
-        """(file name, whether the directory itself is left out) of --exclude-tag."""
         self.directory = ctx.cwd
         self._shown: dict[str, str] = {}
         """Directories as the command line spells them, for messages."""
@@ -139,7 +130,7 @@ class TarOptions:
         self._lists: list[str] = []
         """The files of names that -T is reading."""
         self.anchored = False
-        self.wildcards: bool | None = None
+        self.wildcards = False
         self.recursive = True
         self.null = False
         self.newer: int | None = None
@@ -147,7 +138,6 @@ class TarOptions:
         self.dates: list[str] = []
         self.owner: tuple[str, int] | None = None
         self.group: tuple[str, int] | None = None
-        self.mode: Callable[[int, bool], int] | None = None
         self.mtime: int | None = None
         self.strip = 0
         self.absolute = args.flag("absolute-names")
@@ -210,14 +200,6 @@ class TarOptions:
             if reader is not None:
                 reader(value)
 
-    def _format(self, value: str) -> None:
-        self.form = "pax" if value == "posix" else value
-        if self.form not in ("gnu", "pax", "ustar"):
-            raise UsageError(f"{value}: Invalid archive format", 2)
-
-    def _posix(self, _value: str) -> None:
-        self.form = "pax"
-
     def _compress(self, format: str) -> None:
         if self.format is not None and self.format != format:
             raise UsageError("Conflicting compression options", 2)
@@ -226,11 +208,6 @@ class TarOptions:
     def _use_compress_program(self, value: str) -> None:
         program = posixpath.basename(value.partition(" ")[0])
         self._compress(_PROGRAMS.get(program) or f"{PROGRAM}{value}")
-
-    def _blocking_factor(self, value: str) -> None:
-        if not value.isdecimal() or not 0 < int(value[:8]) <= 4096:
-            raise UsageError(f"{value}: Invalid blocking factor", 2)
-        self.record = int(value) * BLOCK
 
     def _file(self, value: str) -> None:
         self._archives += 1
@@ -245,7 +222,7 @@ class TarOptions:
         self._shown[self.directory] = value
 
     def _exclude(self, value: str) -> None:
-        self.exclusions.add(value, anchored=self.anchored, wildcards=self.wildcards is not False)
+        self.exclusions.add(value, anchored=self.anchored)
 
     def _exclude_vcs(self, _value: str) -> None:
         for name in tar_names.VCS:
@@ -256,12 +233,6 @@ class TarOptions:
             if line:
                 self._exclude(line)
 
-    def _exclude_tag(self, value: str) -> None:
-        self.tags.append((value, False))
-
-    def _exclude_tag_all(self, value: str) -> None:
-        self.tags.append((value, True))
-
     def _files_from(self, value: str) -> None:
         if value in self._lists:
             self.ctx.warn(
@@ -269,9 +240,8 @@ class TarOptions:
             )
             return
         self._lists.append(value)
-        options = not self.null and not self.args.flag("verbatim-files-from")
         for number, line in enumerate(self._lines(value, b"\0" if self.null else b"\n", "stat"), 1):
-            if options and line.lstrip().startswith("-"):
+            if not self.null and line.lstrip().startswith("-"):
                 self.ctx.warn(f"{value}:{number}: unrecognized option", 2)
             elif line:
                 name = line if self.null else _unquote(line)
@@ -296,13 +266,6 @@ class TarOptions:
         if not value.isdecimal() or len(value) > 6:
             raise UsageError(f"{value}: Invalid number of elements", 2)
         self.strip = int(value)
-
-    def _mode(self, value: str) -> None:
-        from agentsandbox.commands._files.modes import compile_mode  # only --mode needs them
-
-        self.mode = compile_mode(value, self.ctx.umask)
-        if self.mode is None:
-            raise fatal("Invalid mode given on option")
 
     def _sort(self, value: str) -> None:
         try:
@@ -396,9 +359,7 @@ class TarOptions:
     # what the actions share
 
     def open(self) -> ArchiveReader:
-        """Open the archive for reading. Compressed data from standard input needs an option that
-        names its format.
-        """
+        """Open the archive for reading; compressed stdin needs the option of its format."""
         reader = open_archive(self.ctx, self.archive, format=self.format)
         archive = ArchiveReader(self.ctx, reader, self.format, self.archive)
         if self.archive == "-" and archive.format is not None and self.format is None:
@@ -409,7 +370,7 @@ class TarOptions:
         """Return the operands as a choice among members."""
         return Choice(
             [operand.name for operand in self.operands],
-            wildcards=self.wildcards is True,
+            wildcards=self.wildcards,
             alone=frozenset(
                 [at for at, operand in enumerate(self.operands) if not operand.recursive]
             ),
@@ -431,9 +392,7 @@ class TarOptions:
 
 
 def _as_owner(text: str, known: dict[int, str]) -> tuple[str, int]:
-    """Return (name, number) of `NAME`, `NAME:NUMBER`, `NUMBER` or `:NUMBER`; what is missing is
-    looked up.
-    """
+    """Return (name, number) of `NAME`, `NAME:NUMBER`, `NUMBER` or `:NUMBER`, both looked up."""
     name, _, number = (":" + text if text.isdecimal() else text).partition(":")
     if number.isdecimal() and len(number) < 10:
         return name or known.get(int(number), ""), int(number)

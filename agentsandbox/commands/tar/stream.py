@@ -45,6 +45,7 @@ FORMAT_OF_SUFFIX = {
     ".tzst": "zstd",
 }
 _BLOCK = 512
+_RECORD = 20 * _BLOCK
 _PORTION = 1 << 15
 """Bytes that are compressed at once: xz needs some 10 ms for them."""
 FATAL = "Error is not recoverable: exiting now"
@@ -154,9 +155,7 @@ class ArchiveReader:
                 return found[:whole]
 
     def _expanded(self, blocks: Iterator[bytes]) -> bytes:
-        """Return the next decompressed bytes. Errors are reported at once; they end `tar` only in
-        `close`.
-        """
+        """Return the next decompressed bytes; report errors, which end `tar` only in `close`."""
         try:
             return next(blocks, b"")
         except CompressionError as error:
@@ -168,9 +167,7 @@ class ArchiveReader:
             return b""
 
     def close(self) -> None:
-        """Read what follows the archive's end; raise `CommandError` if compressed data was
-        damaged.
-        """
+        """Read the rest; raise `CommandError` if compressed data was damaged."""
         if self._blocks is None:
             return
         while not self._child_status and self._expanded(self._blocks):
@@ -236,7 +233,6 @@ class ArchiveWriter:
         ctx: CommandContext,
         target: ByteWriter,
         format: str | None,
-        record: int = 10240,
     ) -> None:
         self._ctx = ctx
         self._target = target
@@ -246,7 +242,6 @@ class ArchiveWriter:
             self._compressor = (
                 _Program(ctx, format.removeprefix(PROGRAM)) if own else compressor(format)
             )
-        self._record = record
         self._held: list[bytes] = []
         self._waiting = 0
         self.size = 0
@@ -280,8 +275,8 @@ class ArchiveWriter:
     def finish(self) -> None:
         """Two empty blocks, and zeros up to the end of the record."""
         self.write(bytes(2 * _BLOCK))
-        if self.size % self._record:
-            self.write(bytes(-self.size % self._record))
+        if self.size % _RECORD:
+            self.write(bytes(-self.size % _RECORD))
         self._flush()
         if self._compressor is not None:
             self._target.write(self._compressor.flush())

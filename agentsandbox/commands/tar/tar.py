@@ -40,9 +40,7 @@ _HINT = "Try 'tar --help' or 'tar --usage' for more information.\n"
 
 
 def _rewrite(words: Sequence[str]) -> Sequence[str]:
-    """Return the words with old-style options (letters without a dash, their values in the words
-    after them) as usual ones.
-    """
+    """Return the words with old-style options (letters without a dash) as usual ones."""
     if not words or words[0].startswith("-") or not words[0]:
         return words
     rewritten: list[str] = []
@@ -174,7 +172,7 @@ def _add_operands(
     """
     stream = ctx.stderr if options.archive == "-" else ctx.stdout
     listing = Listing(ctx, stream, options.verbose - 1, numeric=options.numeric)
-    writer = ArchiveWriter(ctx, target, options.format, options.record)
+    writer = ArchiveWriter(ctx, target, options.format)
     writer.write(start)
     tell = listing.write if options.verbose else None
     creation = Creation(ctx, writer, options, path, tell)

@@ -25,32 +25,23 @@ Examples: tar -cf archive.tar foo bar; tar -tvf archive.tar; tar -xf archive.tar
       --zstd                      … with zstd, where the host has it
   -a, --auto-compress             compress by the archive's suffix
   -I, --use-compress-program=PROG  compress through PROG, decompress through PROG -d
-  -b, --blocking-factor=BLOCKS    512 times BLOCKS bytes for each record (20)
   -i, --ignore-zeros              ignore empty blocks in the archive
-  -H, --format=FORMAT             gnu (default), pax, posix or ustar
-      --posix                     the same as --format=posix
       --one-file-system           accepted: nothing else is mounted below a directory
 
   -T, --files-from=FILE           get names to create or extract from FILE
       --null                      -T reads names that end with NUL
-      --verbatim-files-from       -T reads names verbatim, no options
   -X, --exclude-from=FILE         exclude the patterns in FILE
       --exclude=PATTERN           exclude files that match PATTERN
       --exclude-vcs               exclude version control directories
-      --exclude-tag=FILE          of directories that hold FILE archive only FILE
-      --exclude-tag-all=FILE      … nothing
+      --exclude-tag-all=FILE      exclude directories that hold FILE
       --anchored                  patterns match from the beginning of names
-      --no-anchored               patterns match after any "/" (default for exclusion)
       --wildcards                 use wildcards (default for exclusion)
-      --no-wildcards              verbatim string matching
-      --recursion                 recurse into directories (default)
-      --no-recursion              do not
+      --no-recursion              do not recurse into directories
 
   -h, --dereference               archive what symbolic links point to
   -P, --absolute-names            keep leading "/" in names
   -N, --newer, --after-date=DATE-OR-FILE  only files whose content or status is newer
       --newer-mtime=DATE          only files whose content is newer
-      --mode=CHANGES              the mode of added files
       --mtime=DATE-OR-FILE        the time of added files
       --owner=NAME[:UID]          the owner of added files
       --group=NAME[:GID]          the group of added files

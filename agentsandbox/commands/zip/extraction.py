@@ -13,7 +13,7 @@ import posixpath
 import zlib
 
 from agentsandbox.commands.zip.format import DEFLATED, STORED, ZipFormatError, expand, read_members
-from agentsandbox.commands.zip.listing import list_short, list_verbose, visible
+from agentsandbox.commands.zip.listing import list_short, visible
 from agentsandbox.kernel.fs.base import Timestamp
 from agentsandbox.kernel.patterns.filenames import compile_glob
 from agentsandbox.kernel.streams import decode, encode
@@ -361,9 +361,8 @@ class Unzip:
         if not entries:
             self.warn(f"warning [{self.name}]:  zipfile is empty\n")
             return 1
-        if args.flag("l") or args.flag("v"):
-            lister = list_verbose if args.flag("v") else list_short
-            lister(chosen, self.zone, self.quiet, self.ctx.print, summed=whole)
+        if args.flag("l"):
+            list_short(chosen, self.zone, self.quiet, self.ctx.print, summed=whole)
             if not whole:
                 return self.report_damage(len(entries) + 1, out)
             self.ctx.status = max(self.ctx.status, 11 if missing and not chosen else 0)

@@ -47,9 +47,7 @@ class ZipFormatError(Exception):
 
 
 class Entry:
-    """A member. `mtime` is in seconds since the epoch; `data` is set when an archive is written:
-    the compressed bytes.
-    """
+    """A member. `mtime` is in seconds; `data` holds the compressed bytes to be written."""
 
     __slots__ = (
         "comment",
@@ -137,9 +135,7 @@ def read_directory(data: bytes, budget: Budget, zone: str) -> tuple[list[Entry],
 
 
 def read_members(data: bytes, budget: Budget, zone: str) -> tuple[list[Entry], bytes, int]:
-    """Return the members as far as the central directory is readable, the archive's comment, and
-    how many members there should be.
-    """
+    """Return the readable members, the archive's comment, and the declared number of members."""
     at = data.rfind(b"PK\5\6", max(0, len(data) - 65557))
     if at < 0 or at + _END.size > len(data):
         raise ZipFormatError("signature")

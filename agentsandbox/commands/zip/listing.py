@@ -1,4 +1,4 @@
-"""How `unzip -l`, `unzip -v` and `zipinfo` list an archive."""
+"""How `unzip -l` and `zipinfo` list an archive."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from agentsandbox.commands.zip.format import Entry
 
 _DEFLATED = 8
-_METHODS = {0: ("Stored", "stor"), 12: ("BZip2", "bzp2"), 14: ("LZMA", "lzma")}
+_METHODS = {0: "stor", 12: "bzp2", 14: "lzma"}
 
 
 _CONTROLS = {code: f"^{chr(code + 64)}" for code in range(32)}
@@ -59,33 +59,6 @@ def list_short(
         show(f"{size:9d}                     {_files(len(entries))}")
 
 
-def list_verbose(
-    entries: Sequence[Entry],
-    zone: str,
-    quiet: int,
-    show: Callable[[str], None],
-    *,
-    summed: bool = True,
-) -> None:
-    """`unzip -v`."""
-    if quiet < 2:
-        show(" Length   Method    Size  Cmpr    Date    Time   CRC-32   Name")
-        show("--------  ------  ------- ---- ---------- ----- --------  ----")
-    for entry in entries:
-        method = _method(entry)[0]
-        saved = percent(entry.size, entry.compressed)
-        time = strftime(entry.mtime, "%Y-%m-%d %H:%M", zone)
-        sizes = f"{entry.size:8d}  {method:<6}{entry.compressed:9d} {saved:3d}%"
-        show(f"{sizes} {time} {entry.crc:08x}  {visible(entry.name)}")
-        _comment(entry, show)
-    if quiet < 2 and summed:
-        size, compressed = _sums(entries)
-        saved = percent(size, compressed)
-        show("--------          -------  ---                            -------")
-        blank = " " * 28
-        show(f"{size:8d}         {compressed:8d} {saved:3d}%{blank}{_files(len(entries))}")
-
-
 def list_long(entries: Sequence[Entry], zone: str, show: Callable[[str], None]) -> None:
     """`zipinfo`."""
     for entry in entries:
@@ -96,7 +69,7 @@ def list_long(entries: Sequence[Entry], zone: str, show: Callable[[str], None]) 
         extra = "x" if entry.extra else "-"
         made_by = "3.0 unx" if entry.unix else "2.0 fat"
         time = strftime(entry.mtime, "%y-%b-%d %H:%M", zone)
-        what = f"{entry.size:8d} {letter}{extra} {_method(entry)[1]} {time} {visible(entry.name)}"
+        what = f"{entry.size:8d} {letter}{extra} {_method(entry)} {time} {visible(entry.name)}"
         show(f"{mode}  {made_by} {what}")
 
 
@@ -114,12 +87,11 @@ def totals(entries: Sequence[Entry]) -> str:
     return f"{_files(len(entries))}, {sizes}:  {tenths}%"
 
 
-def _method(entry: Entry) -> tuple[str, str]:
-    """Return the long and the short name of the compression method."""
+def _method(entry: Entry) -> str:
+    """Return the short name of the compression method."""
     if entry.method == _DEFLATED:
-        letter = "NXFS"[entry.flags >> 1 & 3]
-        return f"Defl:{letter}", f"def{letter}"
-    return _METHODS.get(entry.method, (f"Unk:{entry.method:03d}", f"u{entry.method:03d}"))
+        return "def" + "NXFS"[entry.flags >> 1 & 3]
+    return _METHODS.get(entry.method, f"u{entry.method:03d}")
 
 
 def _comment(entry: Entry, show: Callable[[str], None]) -> None:

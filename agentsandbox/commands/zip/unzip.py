@@ -161,7 +161,7 @@ def _cut_excluded(options: Arguments) -> list[str]:
 
       -p         extract files to pipe, no messages
       -l         list files (short format)
-      -v         list verbosely
+      -v         alone: the release that this command follows
       -t         test compressed archive data
       -x         exclude the files that follow
       -d EXDIR   extract files into EXDIR
@@ -181,8 +181,13 @@ def unzip(ctx: CommandContext, args: Arguments) -> int:
         letters = words[0][2:]
         ctx.words = [*([f"-{letters}"] if letters else []), *words[1:]]
         return zipinfo.run(ctx)
+    if words == ["-v"]:
+        ctx.print(_RELEASE)
+        return 0
     try:
         options = unzip.parser().parse(words)
+        if options.flag("v"):
+            raise UsageError("-v of an archive is not available here: use unzip -l or zipinfo")
         excluded = _cut_excluded(options)
     except UsageError as error:
         text = f"{error.message}\n{unzip.usage}"
@@ -190,9 +195,6 @@ def unzip(ctx: CommandContext, args: Arguments) -> int:
             text = "must specify directory to which to extract with -d option\n"
         ctx.stderr.write(encode(f"error:  {text}"))
         return 10
-    if words == ["-v"]:
-        ctx.print(_RELEASE)
-        return 0
     if options.flag("h") or not words:
         ctx.print(unzip.usage, end="")
         return 0
