@@ -409,7 +409,7 @@ attack(
             "tee /dev/stderr > /dev/null",
             "tee >(cat > /dev/null) > /dev/null",
             "sponge f",
-            "tail --pid=1 -f",
+            "tail -f",
             "dd of=f",
             "dd bs=1 > /dev/null",
             "dd conv=ucase > /dev/null",
