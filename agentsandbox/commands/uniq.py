@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _ONCE = b"      1 "
 _MANY_FIELDS = 1 << 12
 _LONGEST = 1 << 30
-"""As good as all that a line holds."""
+"""More bytes than any line holds."""
 _METHODS = ("none", "prepend", "separate")
 
 
@@ -136,8 +136,9 @@ class _Compared:
 
 
 class _Groups:
-    """Writes one line for each group that is wanted, with its number if asked. Runs of equal lines
-    are found in whole blocks.
+    """Writes one line for each wanted group, with its count if asked.
+
+    Runs of equal lines are found in whole blocks.
     """
 
     def __init__(self, ctx: CommandContext, out: ByteWriter, options: _Options) -> None:
@@ -161,7 +162,7 @@ class _Groups:
             self.out.write(b"".join(pieces))
 
     def _block(self, text: bytes) -> None:
-        """Lines, each with an end before and behind it. The last group stays open."""
+        """Write the groups of lines that have an end before and behind them; keep the last open."""
         end, last = self.options.end, len(text) - 1
         pieces: list[bytes] = []
         more = self.count - 1
@@ -197,7 +198,7 @@ class _Groups:
             pieces.append(b"%7d %b" % (count, line) if self.options.count else line)
 
     def _singles(self, pieces: list[bytes], text: bytes) -> None:
-        """Lines that are each a group."""
+        """Add lines of which each is a group."""
         options = self.options
         if not options.wants(1):
             return
@@ -210,7 +211,7 @@ class _Groups:
 def _print_lines(
     ctx: CommandContext, source: ByteReader, out: ByteWriter, options: _Options
 ) -> None:
-    """`-D`: every line of the groups, with empty lines around them."""
+    """Write every line of the repeated groups (`-D`), with empty lines around the groups."""
     method = options.all_repeated or "none"
     end, key = options.end, options.compared.key()
     previous: bytes | None = None

@@ -91,7 +91,7 @@ def _fill(ctx: CommandContext, entries: list[str], width: int, *, rows_first: bo
 
 
 def _filled_row(entries: list[str], widths: list[int], column: int) -> str:
-    """Entries with as many tabs between them as bring the next one to its column."""
+    """Return entries with the tabs between them that bring each to its column."""
     parts = []
     at = 0
     for number, (entry, width) in enumerate(zip(entries, widths, strict=True), 1):

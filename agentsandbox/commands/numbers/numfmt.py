@@ -49,7 +49,7 @@ class _Options:
         self.padding, self.left = 0, False
         for text in args.values("padding"):
             self.padding, left = _padding(text)
-            self.left = self.left or left  # the side is not taken back
+            self.left = self.left or left  # as in GNU's, a later value keeps the side
         if args.flag("grouping") and self.to_scale != "none":
             raise CommandError("grouping cannot be combined with --to")
         ctx.budget.charge(self.padding)
@@ -151,7 +151,7 @@ def _from_zero(numerator: int, denominator: int) -> int:
 
 
 def _fixed(numerator: int, denominator: int, precision: int) -> str:
-    """printf's %.Nf: ties to even."""
+    """Return the quotient with N digits, ties to even, as printf's %.Nf does."""
     scaled, rest = divmod(abs(numerator) * 10**precision, denominator)
     if 2 * rest > denominator or (2 * rest == denominator and scaled & 1):
         scaled += 1
@@ -301,7 +301,7 @@ def _are_plain_integers(lines: list[bytes]) -> bool:
 
 
 def _split_fields(text: str) -> list[str]:
-    """Fields with the blanks before them; a single blank that separates two is left out."""
+    """Return the fields, each with the blanks before it but for the one that ends the last."""
     if " " not in text and "\t" not in text and "\n" not in text:
         return [text]
     found = []
