@@ -44,13 +44,10 @@ class _Options:
 
     __slots__ = (
         "auto",
-        "checks",
         "columns",
         "empty",
-        "end",
         "fields",
         "fold",
-        "header",
         "pairs",
         "separator",
         "tab",
@@ -66,14 +63,10 @@ class _Options:
         tab = args.value("t")
         self.tab = None if tab is None else _tab(tab)
         self.separator = b" " if self.tab is None else self.tab or b"\n"
-        self.end = b"\0" if args.flag("zero-terminated") else b"\n"
         self.fold = args.flag("ignore-case")
-        self.header = args.flag("header")
         self.pairs = not args.flag("v")
         self.unpaired = {_file_number(value) for key in ("a", "v") for value in args.values(key)}
         self.empty = encode(args.value("e", "") or "")
-        last = args.last("check-order", "nocheck-order")
-        self.checks = None if last is None else last == "check-order"
         self.auto = "auto" in args.values("o")
         self.columns = [column for value in args.values("o") for column in _columns(value)]
 
@@ -163,7 +156,7 @@ class _Input:
 
     def __init__(self, ctx: CommandContext, name: str, which: int, options: _Options) -> None:
         try:
-            self.source = line_blocks(ctx.budget, ctx.open_input(name), options.end)
+            self.source = line_blocks(ctx.budget, ctx.open_input(name))
         except IsADirectoryError as error:
             self.source = _unreadable(error)
         except OSError as error:
@@ -196,7 +189,7 @@ class _Input:
     def _make_ready(self, block: bytes) -> None:
         """Split the lines of a block; if their keys are in order they need not be checked."""
         options = self.options
-        texts = split_lines(block, options.end)
+        texts = split_lines(block)
         self.ctx.budget.step(len(texts) // 4 + 1)
         fields = self._fields_of(texts, block)
         at = options.fields[self.which]
@@ -207,43 +200,23 @@ class _Input:
         self.total += len(texts)
         self.previous = self.last
         self.last = keys[-1]
-        first = 1 if options.header and not self.number else 0
-        ordered = (
-            all(map(le, islice(keys, first, None), islice(keys, first + 1, None)))
-            and (self.previous or b"") <= keys[0]
-        )
-        self.checked = not ordered and options.checks is not False and not self.complained
+        ordered = all(map(le, keys, islice(keys, 1, None))) and (self.previous or b"") <= keys[0]
+        self.checked = not ordered and not self.complained
         self.ready = zip(keys, texts, fields, strict=True)
 
     def _fields_of(self, texts: list[bytes], block: bytes) -> list[list[bytes]]:
         tab = self.options.tab
         if tab is None:
-            return (
-                _split_lines_at_blanks(texts, block)
-                if self.options.end == b"\n"
-                else list(map(_split_blanks, texts))
-            )
+            return _split_lines_at_blanks(texts, block)
         if not tab:
             return [[text] for text in texts]
         return [text.split(tab) if text else [] for text in texts]
-
-    def forget(self) -> None:
-        """Take the line read last for a header: the next line may have any key."""
-        self.previous = None
-        if self.number == self.total:
-            self.last = None
 
     def _check(self, line: _Line, seen_unpairable: bool) -> None:
         self.number += 1
         key, text, _ = line
         previous, self.previous = self.previous, key
-        checks = self.options.checks
-        if (
-            previous is None
-            or self.complained
-            or not (checks or seen_unpairable)
-            or previous <= key
-        ):
+        if previous is None or self.complained or not seen_unpairable or previous <= key:
             return
         self.complained = True
         self.before_message()
@@ -253,8 +226,6 @@ class _Input:
             + b"\n"
         )
         self.ctx.stderr.write(message)
-        if checks:
-            raise CommandError("", 1)
 
 
 class _Joiner:
@@ -338,21 +309,14 @@ class _Joiner:
         """Write what was collected."""
         if self.parts:
             self.parts.append(b"")
-            self.ctx.stdout.write(self.options.end.join(self.parts))
+            self.ctx.stdout.write(b"\n".join(self.parts))
             self.parts.clear()
 
     def run(self) -> None:
         """Join the files."""
         one, two = self.inputs
-        options = self.options
         first, second = one.read(self.seen), two.read(self.seen)
         self.counts = (len(first[2]) if first else 0, len(second[2]) if second else 0)
-        if options.header and (first or second):
-            self.print(first, second)
-            one.forget()
-            two.forget()
-            first = one.read(self.seen) if first else None
-            second = two.read(self.seen) if second else None
         while first is not None and second is not None:
             if first[0] < second[0]:
                 first = self._unpaired(first, 0)
@@ -400,7 +364,7 @@ class _Joiner:
         """Print the rest of one file when the other has ended, and check its order."""
         source = self.inputs[which]
         wanted = which + 1 in self.options.unpaired
-        if line is None or not (wanted or self.options.checks is not False):
+        if line is None:
             return
         self._print_unpaired(line, which)
         if other is not None:
@@ -463,9 +427,8 @@ def _join_whole(ctx: CommandContext, names: Sequence[str], options: _Options) ->
 
     It takes a third of the time of `_Joiner`.
     """
-    special = options.auto or options.columns or options.empty or options.header or options.fold
-    special = special or options.checks or 2 in options.unpaired or options.end != b"\n"
-    if special or options.fields != [0, 0] or options.tab == b"":
+    special = options.auto or options.columns or options.empty or options.fold
+    if special or 2 in options.unpaired or options.fields != [0, 0] or options.tab == b"":
         return False
     sources = []
     for name in names:
@@ -548,10 +511,6 @@ def _joined(
       -v FILENUM             as -a FILENUM, but leave out joined lines
       -1 FIELD               join on this FIELD of file 1
       -2 FIELD               join on this FIELD of file 2
-          --check-order      check that the input is sorted, even if all lines pair
-          --nocheck-order    do not check that the input is sorted
-          --header           join the first lines as headers, without comparing them
-      -z, --zero-terminated  lines end with NUL, not newline
           --help             display this help and exit
     """,
 )

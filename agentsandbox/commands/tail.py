@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 from collections import deque
 
-from agentsandbox.commands._processes.listing import running
 from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.commands._text.choices import choose
 from agentsandbox.commands._text.lines import blocks
-from agentsandbox.commands._text.quoting import quote, quote_always
-from agentsandbox.commands._text.sizes import parse_number, parse_size
-from agentsandbox.commands._time.durations import parse_duration
+from agentsandbox.commands._text.quoting import quote_always
+from agentsandbox.commands._text.sizes import parse_size
 from agentsandbox.contract.command import Arguments, CommandContext, command
 from agentsandbox.contract.manners import Manners
 from agentsandbox.errors import CommandError
@@ -25,7 +23,9 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.streams import ByteReader
 
 _OBSOLETE = re.compile(r"([+-])([0-9]*)([bcl]?)(f?)\Z")
-_UNITS = ("s", "m", "h", "d")
+_FOLLOW = (("descriptor",), ("name",))
+_PAUSE = 0.1
+"""Seconds between two looks at files that are followed."""
 
 
 def _rewrite(words: Sequence[str]) -> Sequence[str]:
@@ -187,18 +187,25 @@ def _print_part(ctx: CommandContext, source: ByteReader, part: _Part) -> None:
 class _Follower:
     """Implements `tail -f`: print data that is appended until the process ends."""
 
-    __slots__ = ("by_name", "ctx", "files", "headers", "inodes", "last", "pid", "seconds")
+    __slots__ = ("by_name", "ctx", "files", "headers", "inodes", "last")
 
-    def __init__(self, ctx: CommandContext, files: dict[str, ByteReader | None], last: str) -> None:
+    def __init__(
+        self,
+        ctx: CommandContext,
+        files: dict[str, ByteReader | None],
+        last: str,
+        *,
+        headers: bool,
+        by_name: bool,
+    ) -> None:
         self.ctx = ctx
         self.files = files
         """The files by name; None for one that is missing."""
         self.inodes = {name: self._inode(source) for name, source in files.items()}
         self.last = last
-        self.headers = self.by_name = False
-        self.seconds = 1.0
-        self.pid: int | None = None
-        """The process at whose end to stop."""
+        """The name under the last header."""
+        self.headers = headers
+        self.by_name = by_name
 
     @staticmethod
     def _inode(source: ByteReader | None) -> int:
@@ -214,14 +221,8 @@ class _Follower:
                 if self.by_name:
                     self._reopen(name)
                 grown = self._print_new(name) or grown
-            if (
-                not grown
-                and self.pid is not None
-                and all(process.pid != self.pid for process in running(ctx))
-            ):
-                return ctx.status
             if not grown:
-                ctx.host.scheduler.sleep(max(0.01, min(self.seconds, 0.1)))
+                ctx.host.scheduler.sleep(_PAUSE)
         ctx.warn("no files remaining")
         return 1
 
@@ -267,20 +268,6 @@ def _shown(name: str) -> str:
     return "standard input" if name == "-" else name
 
 
-def _pid(text: str) -> int:
-    return parse_number(text, "PID", high=2**31 - 1)
-
-
-def _seconds(text: str) -> float:
-    seconds = parse_duration(text)
-    if seconds is None or text[-1:] in _UNITS:
-        raise CommandError(f"invalid number of seconds: {quote(text)}")
-    return min(seconds, 1e9)
-
-
-_FOLLOW = (("descriptor",), ("name",))
-
-
 def _follows_name(args: Arguments) -> bool:
     """Whether to follow names rather than open files, as the last of the options says."""
     by_name = False
@@ -313,8 +300,6 @@ def _follows_name(args: Arguments) -> bool:
         "lines": lambda text: _count(text, "lines"),
         "bytes": lambda text: _count(text, "bytes"),
         "follow": lambda text: choose(text, "--follow", _FOLLOW),
-        "pid": _pid,
-        "sleep-interval": _seconds,
     },
     usage="""
     Usage: tail [OPTION]... [FILE]...
@@ -327,9 +312,7 @@ def _follows_name(args: Arguments) -> bool:
           --follow[={name|descriptor}]  the same, of the name or of the file that has it now
       -F                         same as --follow=name, also of files that are missing
       -n, --lines=[+]NUM         print the last NUM lines; with '+', everything from line NUM on
-          --pid=PID              with -f, end when the process PID has ended
       -q, --quiet, --silent      never print headers
-      -s, --sleep-interval=N     with -f, look at least every N seconds
       -v, --verbose              always print headers
       -z, --zero-terminated      lines end with NUL, not newline
           --help                 display this help and exit
@@ -339,11 +322,7 @@ def _follows_name(args: Arguments) -> bool:
 )
 def tail(ctx: CommandContext, args: Arguments) -> int:
     part = _Part(args)
-    seconds = _seconds(args.value("sleep-interval", "1") or "")
     follow = args.last("follow", "f", "F")
-    pid = args.value("pid")
-    if pid is not None and follow is None:
-        ctx.stderr.write(b"tail: warning: PID ignored; --pid=PID is useful only when following\n")
     by_name = _follows_name(args)
     if not part.count and not part.from_start and follow is None:
         return 0
@@ -368,12 +347,9 @@ def tail(ctx: CommandContext, args: Arguments) -> int:
             ctx.stdout.write(encode(f"{separator}==> {_shown(name)} <==\n"))
             separator = "\n"
         if source is None:
-            ctx.warn(f"error reading {quote_always(_shown(name))}: Is a directory")
+            _warn_of_directory(ctx, name, follow=follow is not None and part.unit != "bytes")
             if part.unit == "bytes":
                 return 1
-            if follow is not None:
-                wrong = "cannot follow end of this type of file; giving up on this name"
-                ctx.warn(f"{_shown(name)}: {wrong}")
             continue
         _print_part(ctx, source, part)
         last = name
@@ -384,7 +360,11 @@ def tail(ctx: CommandContext, args: Arguments) -> int:
     if not followed:
         ctx.warn("no files remaining")
         return 1
-    follower = _Follower(ctx, followed, last)
-    follower.headers, follower.by_name, follower.seconds = headers, by_name, seconds
-    follower.pid = None if pid is None else _pid(pid)
-    return follower.run()
+    return _Follower(ctx, followed, last, headers=headers, by_name=by_name).run()
+
+
+def _warn_of_directory(ctx: CommandContext, name: str, *, follow: bool) -> None:
+    ctx.warn(f"error reading {quote_always(_shown(name))}: Is a directory")
+    if follow:
+        wrong = "cannot follow end of this type of file; giving up on this name"
+        ctx.warn(f"{_shown(name)}: {wrong}")

@@ -18,12 +18,10 @@ if TYPE_CHECKING:
 
     from agentsandbox.kernel.streams import ByteReader, ByteWriter
 
-_SKIPPED_CHARS = re.compile(r"\+[0-9]+\Z")
 _ONCE = b"      1 "
 _MANY_FIELDS = 1 << 12
 _LONGEST = 1 << 30
-"""As good as all that a line holds."""
-_DIGITS = "digits"
+"""More bytes than any line holds."""
 _METHODS = ("none", "prepend", "separate")
 
 
@@ -47,14 +45,11 @@ class _Options:
                 self.all_repeated = self.all_repeated or "none"
             elif name == "all-repeated":
                 self.all_repeated = _all_repeated(value or "none")
-        skipped = [word for word in args.operands if _SKIPPED_CHARS.match(word)]
-        for word in skipped:
-            args.operands.remove(word)
         if len(args.operands) > 2:
             raise UsageError(f"extra operand {quote(args.operands[2])}")
         if self.count and self.all_repeated is not None:
             raise UsageError("printing all duplicated lines and repeat counts is meaningless")
-        self.compared = _Compared(args, skipped)
+        self.compared = _Compared(args)
         self.runs = self.compared.runs(self.end)
 
     def wants(self, count: int) -> bool:
@@ -71,31 +66,16 @@ def _number(text: str, what: str) -> int:
     return int(digits[-18:]) if len(digits.lstrip("0")) <= 18 else 2**62
 
 
-def _skipped_fields(args: Arguments) -> str:
-    """Return the last -f; the digits of successive words are one number."""
-    number = ""
-    obsolete = True
-    for key, value in args.given:
-        if key == "skip-fields":
-            number, obsolete = value or "", False
-        elif key == _DIGITS:
-            number, obsolete = (number if obsolete else "") + (value or ""), True
-    return number or "0"
-
-
 class _Compared:
     """The part of a line to compare: the fields and bytes to skip, the bytes to compare."""
 
     __slots__ = ("chars", "fields", "fold", "width")
 
-    def __init__(self, args: Arguments, skipped: list[str]) -> None:
-        """`skipped` are words "+N", the old form of -s."""
-        self.fields = _number(_skipped_fields(args), "fields to skip")
+    def __init__(self, args: Arguments) -> None:
+        self.fields = _number(args.value("skip-fields", "0") or "", "fields to skip")
         self.chars = _number(args.value("skip-chars", "0") or "", "bytes to skip")
         width = args.value("check-chars")
         self.width = None if width is None else _number(width, "bytes to compare")
-        for word in skipped:
-            self.chars = int(word[1:19])
         self.fold = args.flag("ignore-case")
 
     def key(self) -> Callable[[bytes], bytes] | None:
@@ -156,8 +136,9 @@ class _Compared:
 
 
 class _Groups:
-    """Writes one line for each group that is wanted, with its number if asked. Runs of equal lines
-    are found in whole blocks.
+    """Writes one line for each wanted group, with its count if asked.
+
+    Runs of equal lines are found in whole blocks.
     """
 
     def __init__(self, ctx: CommandContext, out: ByteWriter, options: _Options) -> None:
@@ -181,7 +162,7 @@ class _Groups:
             self.out.write(b"".join(pieces))
 
     def _block(self, text: bytes) -> None:
-        """Lines, each with an end before and behind it. The last group stays open."""
+        """Write the groups of lines that have an end before and behind them; keep the last open."""
         end, last = self.options.end, len(text) - 1
         pieces: list[bytes] = []
         more = self.count - 1
@@ -217,7 +198,7 @@ class _Groups:
             pieces.append(b"%7d %b" % (count, line) if self.options.count else line)
 
     def _singles(self, pieces: list[bytes], text: bytes) -> None:
-        """Lines that are each a group."""
+        """Add lines of which each is a group."""
         options = self.options
         if not options.wants(1):
             return
@@ -230,7 +211,7 @@ class _Groups:
 def _print_lines(
     ctx: CommandContext, source: ByteReader, out: ByteWriter, options: _Options
 ) -> None:
-    """`-D`: every line of the groups, with empty lines around them."""
+    """Write every line of the repeated groups (`-D`), with empty lines around the groups."""
     method = options.all_repeated or "none"
     end, key = options.end, options.compared.key()
     previous: bytes | None = None
@@ -272,7 +253,6 @@ def _print_lines(
         """,
         read_error=("NAME: error reading '-'", 1),
     ),
-    digits=_DIGITS,
     values={
         "skip-fields": lambda text: _number(text, "fields to skip"),
         "skip-chars": lambda text: _number(text, "bytes to skip"),

@@ -19,7 +19,6 @@ BLOCK_SIZE = 4096
 _UNITS = "KMGTPEZY"
 _NUMBER = re.compile(r"\s*\+?([0-9]+)?([bBcwkKMGTPEZYm]?)(iB|B|D)?\Z", re.ASCII)
 _LETTERS = "EGKMPTYZegkmptyz"
-_SIGN = re.compile(r"\s*-(?![\s+])", re.ASCII)
 _LARGEST = 2**63 - 1
 _LARGEST_UNSIGNED = 2**64 - 1
 _BLOCK = re.compile(
@@ -122,33 +121,16 @@ def parse_block_size(text: str, what: str, status: int = 1) -> SizeFormat:
     return SizeFormat(unit, suffix=shown + (base if base in ("B", "iB") else ""))
 
 
-def parse_size_of_any_base(text: str, what: str) -> int:
-    """Return a size that may be negative, octal or hexadecimal: "-1K", "0x10"."""
-    sign = _SIGN.match(text)
-    digits, letter, base, rest = _split_number(
-        text[sign.end() :] if sign else text, what, text, 1, "KMGTPEZYkm"
-    )
-    if sign and not digits:
-        raise CommandError(f"invalid {what} argument '{text}'")
-    if rest:
-        raise CommandError(f"invalid suffix in {what} argument '{text}'")
-    size = _scaled(digits, letter, base)
-    if size > _LARGEST + bool(sign):
-        raise CommandError(f"{what} argument '{text}' too large")
-    return -size if sign else size
+def _split_number(text: str, what: str, shown: str, status: int) -> tuple[str, str, str, str]:
+    """Return (digits, letter of the unit, rest of the unit, rest of the text).
 
-
-def _split_number(
-    text: str, what: str, shown: str, status: int, letters: str = _LETTERS
-) -> tuple[str, str, str, str]:
-    """Return (digits, letter of the unit, rest of the unit, rest of the text); one of `letters`
-    must begin a text without digits.
+    A text without digits must begin with the letter of a unit.
     """
     found = _BLOCK.match(text)
-    if found is None or not (found[1] or (text and text[0] in letters)):
+    if found is None or not (found[1] or (text and text[0] in _LETTERS)):
         raise CommandError(f"invalid {what} argument '{shown}'", status)
     digits, letter, base, rest = found.groups(default="")
-    if letter and letter not in letters:
+    if letter and letter not in _LETTERS:
         letter, base, rest = "", "", letter + base + rest
     return digits, letter, base, rest
 

@@ -33,7 +33,7 @@ _RANKS = _ranks()
 
 
 def _number(digits: bytes) -> bytes:
-    """Digits so that longer numbers come later."""
+    """Return a key of a number under which longer numbers come later."""
     digits = digits.lstrip(b"0")
     size = len(digits)
     return (bytes([size]) if size < 255 else b"\xff" + size.to_bytes(8, "big")) + digits

@@ -51,13 +51,9 @@ def _read_lines(ctx: CommandContext, names: Sequence[str], *, tables: bool = Tru
         ctx.status = 0
 
 
-def _filled_lines(found: Iterable[str], *, kept: bool) -> Iterator[str]:
-    """Yield the lines that are not blank; with `kept`, blank lines as empty ones."""
-    for line in found:
-        if line.strip(_BLANKS):
-            yield line
-        elif kept:
-            yield ""
+def _filled_lines(found: Iterable[str]) -> Iterator[str]:
+    """Return the lines that are not blank."""
+    return (line for line in found if line.strip(_BLANKS))
 
 
 def _shown_pieces(ctx: CommandContext, text: str) -> Iterator[str]:
@@ -95,7 +91,7 @@ def _fill(ctx: CommandContext, entries: list[str], width: int, *, rows_first: bo
 
 
 def _filled_row(entries: list[str], widths: list[int], column: int) -> str:
-    """Entries with as many tabs between them as bring the next one to its column."""
+    """Return entries with the tabs between them that bring each to its column."""
     parts = []
     at = 0
     for number, (entry, width) in enumerate(zip(entries, widths, strict=True), 1):
@@ -127,22 +123,8 @@ def _cell_width(text: str) -> int:
     return text_width(_COLORS.sub("", text))
 
 
-def _columns_of(text: str, names: list[str]) -> set[int]:
-    """Return the columns that a list names, by name or number; 0 is all of them."""
-    found: set[int] = set()
-    for item in text.split(","):
-        number = int(item[:9]) if item.isdecimal() and item.isascii() else None
-        if item in names and item:
-            found.add(names.index(item))
-        elif number is None:
-            raise CommandError(f"undefined column name '{item}'")
-        else:
-            found |= set(range(len(names))) if not number else {number - 1}
-    return found
-
-
-def _print_table(ctx: CommandContext, rows: list[Row], right: set[int], separator: str) -> None:
-    """Print the table as text; the columns of `right` are aligned there."""
+def _print_table(ctx: CommandContext, rows: list[Row], separator: str) -> None:
+    """Print the table as text."""
     widths: list[int] = []
     measured = []
     for row in rows:
@@ -163,11 +145,7 @@ def _print_table(ctx: CommandContext, rows: list[Row], right: set[int], separato
         cells = []
         for at, width in enumerate(widths):
             cell, size = (row[at], sizes[at]) if at < len(row) else ("", 0)
-            padding = " " * (width - size)
-            if at in right and (cell or at != last):
-                cells.append(padding + cell)
-            else:
-                cells.append(cell if at == last else cell + padding)
+            cells.append(cell if at == last else cell + " " * (width - size))
         texts.append(separator.join(cells))
         if len(texts) >= most:
             ctx.print("\n".join(texts))
@@ -177,19 +155,11 @@ def _print_table(ctx: CommandContext, rows: list[Row], right: set[int], separato
 
 
 def _table(ctx: CommandContext, args: Arguments) -> None:
-    names = [name for name in (args.value("table-columns") or "").split(",") if name]
     separators = args.value("separator")
-    found = _filled_lines(_read_lines(ctx, args.operands), kept=args.flag("keep-empty-lines"))
+    found = _filled_lines(_read_lines(ctx, args.operands))
     rows = [tuple(_split(line, separators)) for line in found]
-    if not rows:
-        return
-    count = max(len(names), *map(len, rows))
-    right: set[int] = set()
-    if args.flag("table-right"):
-        right = _columns_of(args.value("table-right") or "", names + [""] * (count - len(names)))
-    if args.flag("table-columns") and not args.flag("table-noheadings"):
-        rows.insert(0, tuple(names))
-    _print_table(ctx, rows, right, args.value("output-separator", "  ") or "")
+    if rows:
+        _print_table(ctx, rows, args.value("output-separator", "  ") or "")
 
 
 def _width(text: str) -> int:
@@ -220,14 +190,10 @@ def _width(text: str) -> int:
     Write the lines of each FILE in columns, or their fields as a table.
 
       -t, --table                     make a table
-      -N, --table-columns=NAMES       names of the columns, separated by commas
-      -d, --table-noheadings          do not print the names
-      -R, --table-right=COLUMNS       align these columns to the right
       -c, --output-width=WIDTH        columns of the output (80), when lines fill it
       -o, --output-separator=STRING   between the columns of a table (two spaces)
       -s, --separator=STRING          characters that separate fields
       -x, --fillrows                  fill rows before columns
-      -L, --keep-empty-lines          do not leave out empty lines
       -h, --help                      display this help and exit
     """,
 )
@@ -237,14 +203,12 @@ def column(ctx: CommandContext, args: Arguments) -> int:
     if args.flag("table"):
         _table(ctx, args)
         return ctx.status
-    if any(args.flag(name) for name in ("table-columns", "table-right")):
-        raise CommandError("option --table required for all --table-*")
     text = ctx.env.get("COLUMNS", "")
     width = int(text) if re.fullmatch("[1-9][0-9]{0,5}", text) else 80
     if args.flag("output-width"):
         width = _width(args.value("output-width") or "")
     found = _read_lines(ctx, args.operands, tables=False)
-    entries = list(_filled_lines(found, kept=args.flag("keep-empty-lines")))
+    entries = list(_filled_lines(found))
     if entries:
         _fill(ctx, entries, width, rows_first=args.flag("fillrows"))
     return ctx.status

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import struct
 
 from agentsandbox.errors import CommandError
 
@@ -16,16 +15,11 @@ _TOKEN = re.compile(
 )
 _DIRECTIVE = re.compile(r"%([-+ 0]*)([0-9]*)(?:\.([0-9]*))?(_?[A-Za-z%])([dox]?)", re.DOTALL)
 _ESCAPES = {"0": "\0", "a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
-_CONTROL_NAMES = (
-    "nul soh stx etx eot enq ack bel bs ht lf vt ff cr so si "
-    "dle dc1 dc2 dc3 dc4 nak syn etb can em sub esc fs gs rs us"
-).split()
 _C_ESCAPES = {
     0: "\\0", 7: "\\a", 8: "\\b", 9: "\\t", 10: "\\n", 11: "\\v", 12: "\\f", 13: "\\r",
 }  # fmt: skip
-_INTEGERS, _FLOATS = "diouxX", "eEfFgG"
-_SIZES = {"_c": "1", "_p": "1", "_u": "1", "c": "1"}
-_SIZES |= dict.fromkeys(_INTEGERS, "4128") | dict.fromkeys(_FLOATS, "84")
+_INTEGERS = "diouxX"
+_SIZES = {"_c": "1", "_p": "1", "c": "1"} | dict.fromkeys(_INTEGERS, "4128")
 """The byte counts of conversions, the usual one first."""
 
 
@@ -55,15 +49,12 @@ class _Piece:
             return self.before
         return self.before + self.template % self._value(data, address) + self.after
 
-    def _value(self, data: bytes, address: int) -> int | float | str:
+    def _value(self, data: bytes, address: int) -> int | str:
         kind = self.kind
         if kind in ("_a", "_A"):
             return address
         if kind in _INTEGERS:
             return int.from_bytes(data, "little", signed=kind in "di")
-        if kind in _FLOATS:
-            number: float = struct.unpack("<f" if self.size == 4 else "<d", data)[0]
-            return number
         return self._characters(data)
 
     def _characters(self, data: bytes) -> str:
@@ -72,12 +63,7 @@ class _Piece:
             return chr(byte) if 32 <= byte < 127 else "."
         if self.kind == "_c":
             return _C_ESCAPES.get(byte) or (chr(byte) if 32 <= byte < 127 else f"{byte:03o}")
-        if self.kind == "_u":
-            if byte < 32:
-                return _CONTROL_NAMES[byte]
-            return "del" if byte == 127 else chr(byte) if byte < 127 else f"{byte:02x}"
-        text = data.split(b"\0", 1)[0] if self.kind == "s" else data
-        return "".join([chr(b) if b < 128 else chr(0xDC00 + b) for b in text])
+        return chr(byte) if byte < 128 else chr(0xDC00 + byte)
 
 
 class _Unit:
@@ -165,7 +151,7 @@ def _pieces(text: str, size: int) -> list[_Piece]:
         end = found.end() if address else found.end() - len(base)
         if kind == "%" or len(width) > 6 or len(precision or "") > 6 or (address and not base):
             raise CommandError(f"bad conversion character %{kind}")
-        bytes_taken = 0 if address else _piece_size(kind, size, precision)
+        bytes_taken = 0 if address else _piece_size(kind, size)
         template = _template(kind, flags, width, precision, base)
         piece = _Piece(before, kind, size=bytes_taken, width=int(width or "0"), template=template)
         before = ""
@@ -182,21 +168,17 @@ def _pieces(text: str, size: int) -> list[_Piece]:
 def _template(kind: str, flags: str, width: str, precision: str | None, base: str) -> str:
     """Return a conversion as Python's `%` takes it; `base` is the letter behind `_a`."""
     letter = base if kind in ("_a", "_A") else kind
-    if letter not in _INTEGERS + _FLOATS:
+    if letter not in _INTEGERS:
         return f"%{'-' if '-' in flags else ''}{width}s"
     if letter in "ouxX":
         flags = flags.replace("+", "").replace(" ", "")
-    if letter in _INTEGERS and precision is not None:
+    if precision is not None:
         flags = flags.replace("0", "")
     return f"%{flags}{width}{'' if precision is None else '.' + precision}{letter}"
 
 
-def _piece_size(kind: str, size: int, precision: str | None) -> int:
+def _piece_size(kind: str, size: int) -> int:
     """Return how many bytes a conversion takes, from its unit or by itself."""
-    if kind == "s":
-        if not size and precision is None:
-            raise CommandError("%s requires a precision or a byte count")
-        return size or int(precision or "0")
     allowed = _SIZES.get(kind)
     if allowed is None:
         raise CommandError(f"bad conversion character %{kind}")

@@ -12,15 +12,6 @@ from agentsandbox.errors import CommandError
 from agentsandbox.kernel.streams import encode
 
 _PLAIN = rb"\t -~"
-_SPACES = rb"\t\n\v\f\r -~"
-_ENCODINGS = {
-    "s": rb"[%b]{%d,}",
-    "S": rb"[%b\x80-\xff]{%d,}",
-    "l": rb"(?:[%b]\x00){%d,}",
-    "b": rb"(?:\x00[%b]){%d,}",
-    "L": rb"(?:[%b]\x00\x00\x00){%d,}",
-    "B": rb"(?:\x00\x00\x00[%b]){%d,}",
-}
 _BATCH = 256
 
 
@@ -57,9 +48,6 @@ def _least(text: str) -> int:
       -n, --bytes=NUMBER             at least NUMBER (4) characters
       -t, --radix=RADIX              print where a string stands, in o, d or x
       -o                             the same as -t o
-      -w, --include-all-whitespace   newlines and other white space belong to strings
-      -e, --encoding=ENCODING        s 7 bits, S 8 bits, l and b 16 bits, L and B 32 bits,
-                                     little and big endian
       -s, --output-separator=STRING  write STRING after each string, not a newline
       -h, --help                     display this help and exit
     """,
@@ -72,28 +60,23 @@ def strings(ctx: CommandContext, args: Arguments) -> int:
     if least < 1:
         raise CommandError(f"invalid minimum string length {least}")
     radix = "o" if args.last("o", "radix") == "o" else args.value("radix")
-    encoding = args.value("encoding", "s") or ""
     names = [name for name in args.operands if name != "-"]  # as an operand "-" means -a
-    known = encoding in _ENCODINGS and radix in (None, "o", "d", "x")
-    if not known or (args.operands and not names):
+    if radix not in (None, "o", "d", "x") or (args.operands and not names):
         ctx.stderr.write(encode(strings.usage))
         return 1
-    characters = _SPACES if args.flag("include-all-whitespace") else _PLAIN
-    pattern = re.compile(_ENCODINGS[encoding] % (characters, least)) if least < 2**31 else None
+    pattern = re.compile(rb"[%b]{%d,}" % (_PLAIN, least)) if least < 2**31 else None
     separator = encode(args.value("output-separator", "\n") or "")
     for name in names or ["-"]:
         data = _read(ctx, name)
         shown = b""
         if args.flag("print-file-name"):
             shown = encode("{standard input}: " if name == "-" else f"{name}: ")
-        wide = encoding not in "sS"
         runs = pattern.finditer(data) if pattern is not None else iter(())
         while batch := list(islice(runs, _BATCH)):
             ctx.budget.step(len(batch))
             for found in batch:
-                text = found[0].replace(b"\0", b"") if wide else found[0]
                 offset = encode(f"{found.start():7{radix}} ") if radix is not None else b""
-                ctx.stdout.write(shown + offset + text + separator)
+                ctx.stdout.write(shown + offset + found[0] + separator)
     return ctx.status
 
 

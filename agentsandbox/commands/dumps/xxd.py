@@ -17,17 +17,15 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.fs.base import File, Mode
     from agentsandbox.kernel.streams import ByteReader, ByteWriter
 
-_VALUES = {"c": "cols", "g": "groupsize", "l": "len", "o": "offset", "s": "seek"}
-_FLAGS = {
-    "b": "bits", "e": "little", "i": "include", "p": "postscript", "r": "revert", "u": "uppercase",
-}  # fmt: skip
+_VALUES = {"c": "cols", "g": "groupsize", "l": "len", "s": "seek"}
+_FLAGS = {"b": "bits", "e": "little", "p": "postscript", "r": "revert"}
 _LONG = {"ps": "postscript", "plain": "postscript", "group": "groupsize", "skip": "seek"}
 _LONG |= {value: value for value in (*_VALUES.values(), *_FLAGS.values())}
 _NUMBER = re.compile(r"[ \t]*([+-]?)(0[xX][0-9a-fA-F]+|[0-9]+)")
 _PRINTABLE = bytes([byte if 32 <= byte < 127 else 46 for byte in range(256)])
 _MAX_COLUMNS = 256
 _MAX_ADDRESS = 2**64 - 1
-_KINDS = ("bits", "include", "little", "postscript")
+_KINDS = ("bits", "little", "postscript")
 """The dumps that are not the usual one: the last of these options counts."""
 _DUMP_LINE = re.compile(
     rb"[^0-9a-fA-F]*([0-9a-fA-F]{1,15})(?![0-9a-fA-F]):?[ \t]?((?:[0-9a-fA-F]{2} ?)*)"
@@ -108,12 +106,11 @@ def _write_dump(
     def digits(part: bytes) -> str:
         if bits:
             return "".join([f"{byte:08b}" for byte in part])
-        text = part[::-1].hex().rjust(2 * group) if little else part.hex()
-        return text.upper() if "uppercase" in options else text
+        return part[::-1].hex().rjust(2 * group)
 
-    position = start + options.number("offset", 0)
+    position = start
     for row in _rows(ctx, source, columns):
-        if bits or little or "uppercase" in options:
+        if bits or little:
             shown = " ".join([digits(row[at : at + group]) for at in range(0, len(row), group)])
         else:
             shown = row.hex(" ", -group)
@@ -129,29 +126,9 @@ def _write_plain(
     rows = _rows(ctx, source, columns) if columns > 0 else source
     end = "\n" if columns > 0 else ""
     for row in rows:
-        out.write(encode((row.hex().upper() if "uppercase" in options else row.hex()) + end))
+        out.write(encode(row.hex() + end))
     if not end:
         out.write(b"\n")
-
-
-def _write_include(
-    ctx: CommandContext, source: Iterator[bytes], out: ByteWriter, options: _Options, name: str
-) -> None:
-    """Write a C array; `name` is "" for the numbers alone."""
-    columns = options.number("cols", 0) or 12
-    variable = re.sub(r"[^A-Za-z0-9]", "_", f"__{name}" if name[:1].isdigit() else name)
-    if name:
-        out.write(encode(f"unsigned char {variable}[] = {{\n"))
-    size = 0
-    shape = "#04X" if "uppercase" in options else "#04x"
-    for row in _rows(ctx, source, columns):
-        numbers = ", ".join([format(byte, shape) for byte in row])
-        out.write(encode((",\n  " if size else "  ") + numbers))
-        size += len(row)
-    if size:
-        out.write(b"\n")
-    if name:
-        out.write(encode(f"}};\nunsigned int {variable}_len = {size};\n"))
 
 
 def _revert_plain(ctx: CommandContext, source: ByteReader, out: ByteWriter) -> None:
@@ -251,17 +228,14 @@ def _limited(ctx: CommandContext, source: ByteReader, limit: int) -> Iterator[by
     Make a hexadecimal dump of a file, or turn one back into bytes.
 
       -b          binary digits
-      -c COLS     bytes in a line: 16, or 6 with -b, 12 with -i, 30 with -ps; with -ps 0 for all
+      -c COLS     bytes in a line: 16, or 6 with -b, 30 with -ps; with -ps 0 for all
       -e          little-endian groups
       -g BYTES    bytes in a group: 2, or 1 with -b, 4 with -e; 0 for no groups
       -h          print this summary
-      -i          as a C array
       -l LEN      stop after LEN bytes
-      -o OFF      add OFF to the addresses
       -ps         digits only
       -r          from a dump to bytes
       -s SEEK     start at byte SEEK, from the end when negative
-      -u          upper case digits
     """,
 )
 def xxd(ctx: CommandContext, args: Arguments) -> int:
@@ -273,7 +247,7 @@ def xxd(ctx: CommandContext, args: Arguments) -> int:
         ctx.stderr.write(encode(xxd.usage))
         return 1
     columns = options.number("cols", 0)
-    most = columns if "postscript" in options or "include" in options else _MAX_COLUMNS
+    most = columns if "postscript" in options else _MAX_COLUMNS
     if "revert" not in options and (columns < 0 or columns > most):
         raise CommandError(f"invalid number of columns (max. {_MAX_COLUMNS}).", 1)
     group = options.number("groupsize", 0)
@@ -286,7 +260,7 @@ def xxd(ctx: CommandContext, args: Arguments) -> int:
     if len(names) > 1 and names[1] != "-":
         file = _output(ctx, names[1], revert="revert" in options)
     try:
-        _convert(ctx, source, ctx.stdout if file is None else file, options, name)
+        _convert(ctx, source, ctx.stdout if file is None else file, options)
     finally:
         if file is not None:
             file.release()
@@ -302,9 +276,7 @@ def _output(ctx: CommandContext, name: str, *, revert: bool) -> File:
         raise CommandError(describe_os_error(error, name), 3) from None
 
 
-def _convert(
-    ctx: CommandContext, source: ByteReader, out: ByteWriter, options: _Options, name: str
-) -> None:
+def _convert(ctx: CommandContext, source: ByteReader, out: ByteWriter, options: _Options) -> None:
     plain = "postscript" in options
     if "revert" in options:
         if any(kind in options for kind in _KINDS) and not plain:
@@ -316,9 +288,7 @@ def _convert(
         return
     start = _seek(ctx, source, options)
     found = _limited(ctx, source, options.number("len", -1))
-    if "include" in options:
-        _write_include(ctx, found, out, options, "" if name == "-" else name)
-    elif plain:
+    if plain:
         _write_plain(ctx, found, out, options)
     else:
         _write_dump(ctx, found, out, options, start)

@@ -11,7 +11,6 @@ from agentsandbox.commands._text.choices import choice_of
 from agentsandbox.commands._text.cut_lists import parse_ranges
 from agentsandbox.commands._text.lines import line_blocks, split_lines
 from agentsandbox.commands._text.quoting import quote
-from agentsandbox.commands.numbers.directives import check_rest, find_directive
 from agentsandbox.contract.command import Arguments, CommandContext, command
 from agentsandbox.contract.manners import Manners
 from agentsandbox.errors import CommandError
@@ -23,13 +22,7 @@ if TYPE_CHECKING:
 
 _SUFFIXES = "KMGTPEZY"
 _NUMBER = re.compile(r"(-?)([0-9]*)(?:\.([0-9]+))?")
-_FORMAT = re.compile(r"%( *)(['0 -]*)([0-9]*)(?:\.([0-9]*))?(.?)", re.DOTALL)
-_WORDS = {
-    "from": "none auto si iec iec-i",
-    "to": "none si iec iec-i",
-    "round": "up down from-zero towards-zero nearest",
-    "invalid": "abort fail warn ignore",
-}
+_WORDS = {"from": "none auto si iec iec-i", "to": "none si iec iec-i"}
 _CHOICES = {
     option: choice_of(f"--{option}", [(word,) for word in words.split()])
     for option, words in _WORDS.items()
@@ -47,86 +40,29 @@ class _Options:
     def __init__(self, ctx: CommandContext, args: Arguments) -> None:
         self.from_scale = _CHOICES["from"](args.value("from", "none") or "")
         self.to_scale = _CHOICES["to"](args.value("to", "none") or "")
-        self.rounding = _CHOICES["round"](args.value("round", "from-zero") or "")
-        self.invalid = _CHOICES["invalid"](args.value("invalid", "abort") or "")
-        self.from_unit = _unit(args.value("from-unit", "1") or "")
-        self.to_unit = _unit(args.value("to-unit", "1") or "")
         self.suffix = args.value("suffix", "") or ""
-        self.end = "\0" if args.flag("zero-terminated") else "\n"
         delimiter = args.value("delimiter")
         self.delimiter = None if delimiter is None else _character(delimiter)
         if len(args.values("field")) > 1:
             raise CommandError("multiple field specifications")
         self.fields = _field_ranges(args.value("field", "1") or "")
-        self.header = _header(args.value("header", "0")) if args.flag("header") else 0
         self.padding, self.left = 0, False
         for text in args.values("padding"):
             self.padding, left = _padding(text)
-            self.left = self.left or left  # the side is not taken back
-        self.prefix = self.tail = ""
-        self.precision: int | None = None
-        self.zeros = 0
-        if args.flag("grouping"):
-            if args.flag("format"):
-                raise CommandError("--grouping cannot be combined with --format")
-            if self.to_scale != "none":
-                raise CommandError("grouping cannot be combined with --to")
-        if args.flag("format"):
-            self._set_format(args.value("format") or "")
-        ctx.budget.charge(self.padding + self.zeros + (self.precision or 0))
-
-    def _set_format(self, text: str) -> None:
-        """Read the single `%f` of `--format`."""
-        found = find_directive(text, _FORMAT)
-        _, flags, width, precision, letter = found.groups()
-        if letter != "f":
-            raise CommandError(
-                f"invalid format {quote(text)}, directive must be %[0]['][-][N][.][N]f"
-            )
-        if len(width) > 9 or len(precision or "") > 9:
-            raise CommandError(f"invalid format {quote(text)} (width overflow)")
-        check_rest(text, found)
-        if "'" in flags and self.to_scale != "none":
+            self.left = self.left or left  # as in GNU's, a later value keeps the side
+        if args.flag("grouping") and self.to_scale != "none":
             raise CommandError("grouping cannot be combined with --to")
-        self.prefix, self.tail = text[: found.start()].replace("%%", "%"), text[found.end() :]
-        if width and int(width):
-            if "0" in flags:
-                self.zeros = int(width)
-            else:
-                self.padding, self.left = int(width), self.left or "-" in flags
-        if precision is not None:
-            self.precision = int(precision or "0")
+        ctx.budget.charge(self.padding)
 
 
 def _field_ranges(text: str) -> list[tuple[int, int]]:
     return parse_ranges(text, fields=True, complement=False, all_of_dash=True)
 
 
-def _unit(text: str) -> int:
-    found = re.fullmatch(r"[ \t\n\v\f\r]*\+?([0-9]{0,18})(?:([KMGTPEZY])(i?))?", text)
-    if found is None or not (found[1] or text[:1] == found[2]):
-        raise CommandError(f"invalid unit size: {quote(text)}")
-    digits, letter, binary = found.groups()
-    value = int(digits or "1")
-    if letter:
-        value *= (1024 if binary else 1000) ** (_SUFFIXES.index(letter) + 1)
-    if not value:
-        raise CommandError(f"invalid unit size: {quote(text)}")
-    return value
-
-
 def _character(text: str) -> str:
     if len(encode(text)) > 1:
         raise CommandError("the delimiter must be a single character")
     return text or "\0"
-
-
-def _header(text: str | None) -> int:
-    if not text:
-        return 1
-    if not re.fullmatch("[0-9]{1,18}", text) or not int(text):
-        raise CommandError(f"invalid header value {quote(text)}")
-    return int(text)
 
 
 def _padding(text: str) -> tuple[int, bool]:
@@ -136,28 +72,29 @@ def _padding(text: str) -> tuple[int, bool]:
     return abs(int(text)), int(text) < 0
 
 
-class _BadNumberError(Exception):
-    """A field is no number; says why."""
+def _bad(message: str) -> CommandError:
+    """Return the error of a field that is no number."""
+    return CommandError(message, 2)
 
 
-def _parse(text: str, options: _Options) -> tuple[int, int, int]:
+def _parse(text: str, scale: str) -> tuple[int, int, int]:
     """Return (numerator, denominator, digits after the point) of a field."""
     found = _NUMBER.match(text)
     assert found is not None
     sign, whole, fraction = found.groups()
     rest = text[found.end() :]
     if rest.startswith(".."):
-        raise _BadNumberError(f"invalid suffix in input: {quote(text)}")
+        raise _bad(f"invalid suffix in input: {quote(text)}")
     if not whole and fraction is None:
-        raise _BadNumberError(f"invalid number: {quote(text)}")
+        raise _bad(f"invalid number: {quote(text)}")
     if rest.startswith("."):
-        raise _BadNumberError(
+        raise _bad(
             f"invalid suffix in input: {quote(text)}"
             if fraction
             else f"invalid number: {quote(text)}"
         )
     if len(whole.lstrip("0")) > _MAX_DIGITS or len(fraction or "") > 1000:
-        raise _BadNumberError(f"value too large to be converted: {quote(text)}")
+        raise _bad(f"value too large to be converted: {quote(text)}")
     fraction = fraction or ""
     value = int(whole.lstrip("0") + fraction or "0")
     if not fraction:
@@ -166,17 +103,17 @@ def _parse(text: str, options: _Options) -> tuple[int, int, int]:
     rest = rest.lstrip(" \t") if rest[:1] in (" ", "\t") else rest
     denominator: int = 10**precision
     if rest:
-        multiplier = _suffix(rest, text, options.from_scale)
+        multiplier = _suffix(rest, text, scale)
         if multiplier > 1:
             precision = 0
         value *= multiplier
-    elif options.from_scale == "iec-i":
+    elif scale == "iec-i":
         raise _missing_mark(text)
     return (-value if sign else value), denominator, precision
 
 
-def _missing_mark(text: str) -> _BadNumberError:
-    return _BadNumberError(f"missing 'i' suffix in input: {quote(text)} (e.g Ki/Mi/Gi)")
+def _missing_mark(text: str) -> CommandError:
+    return _bad(f"missing 'i' suffix in input: {quote(text)} (e.g Ki/Mi/Gi)")
 
 
 def _nearest(value: int) -> int:
@@ -191,9 +128,9 @@ def _nearest(value: int) -> int:
 def _suffix(rest: str, text: str, scale: str) -> int:
     letter = rest[0]
     if letter not in _SUFFIXES:
-        raise _BadNumberError(f"invalid suffix in input: {quote(text)}")
+        raise _bad(f"invalid suffix in input: {quote(text)}")
     if scale == "none":
-        raise _BadNumberError(f"rejecting suffix in input: {quote(text)} (consider using --from)")
+        raise _bad(f"rejecting suffix in input: {quote(text)} (consider using --from)")
     rest = rest[1:]
     base = 1000 if scale in ("si", "auto") else 1024
     if scale == "auto" and rest.startswith("i"):
@@ -203,23 +140,18 @@ def _suffix(rest: str, text: str, scale: str) -> int:
             raise _missing_mark(text)
         rest = rest[1:]
     if rest:
-        raise _BadNumberError(f"invalid suffix in input {quote(text)}: {quote(rest)}")
+        raise _bad(f"invalid suffix in input {quote(text)}: {quote(rest)}")
     return int(base ** (_SUFFIXES.index(letter) + 1))
 
 
-def _round(numerator: int, denominator: int, how: str) -> int:
-    size = abs(numerator)
-    if how == "nearest":
-        size = (2 * size + denominator) // (2 * denominator)
-    elif how == "from-zero" or how == ("up" if numerator > 0 else "down"):
-        size = -(-size // denominator)
-    else:
-        size //= denominator
+def _from_zero(numerator: int, denominator: int) -> int:
+    """Return the quotient, rounded away from zero."""
+    size = -(-abs(numerator) // denominator)
     return -size if numerator < 0 else size
 
 
 def _fixed(numerator: int, denominator: int, precision: int) -> str:
-    """printf's %.Nf: ties to even."""
+    """Return the quotient with N digits, ties to even, as printf's %.Nf does."""
     scaled, rest = divmod(abs(numerator) * 10**precision, denominator)
     if 2 * rest > denominator or (2 * rest == denominator and scaled & 1):
         scaled += 1
@@ -230,63 +162,47 @@ def _fixed(numerator: int, denominator: int, precision: int) -> str:
     return f"{sign}{whole}.{fraction:0{precision}d}"
 
 
-def _print_number(numerator: int, denominator: int, precision: int, options: _Options) -> str:
+def _print_number(numerator: int, denominator: int, precision: int, scale: str) -> str:
     """Return the text of a value, scaled and rounded."""
-    used = precision if options.precision is None else options.precision
     size = abs(numerator)
     magnitude = len(str(_nearest(size // denominator))) - 1
-    if options.to_scale == "none":
-        if magnitude + used > _MAX_UNSCALED:
-            shown = f"{numerator / denominator:g}" + (f"/{used}" if used else "")
-            kind = "value/precision" if used else "value"
-            raise _BadNumberError(
-                f"{kind} too large to be printed: '{shown}' (consider using --to)"
-            )
-        scaled = _round(numerator * 10**used, denominator, options.rounding)
-        return _zero_filled(_fixed(scaled, 10**used, used), options)
+    if scale == "none":
+        if magnitude + precision > _MAX_UNSCALED:
+            shown = f"{numerator / denominator:g}" + (f"/{precision}" if precision else "")
+            kind = "value/precision" if precision else "value"
+            raise _bad(f"{kind} too large to be printed: '{shown}' (consider using --to)")
+        scaled = _from_zero(numerator * 10**precision, denominator)
+        return _fixed(scaled, 10**precision, precision)
     if magnitude >= _MAX_DIGITS:
         shown = f"{numerator / denominator:g}"
-        raise _BadNumberError(
-            f"value too large to be printed: '{shown}' (cannot handle values > 999Y)"
-        )
-    base = 1000 if options.to_scale == "si" else 1024
+        raise _bad(f"value too large to be printed: '{shown}' (cannot handle values > 999Y)")
+    base = 1000 if scale == "si" else 1024
     power = 0
     while size >= base * denominator:
         denominator *= base
         power += 1
-    if options.precision is not None:
-        adjust = min(3 * power, options.precision)
-    else:
-        adjust = 1 if size < 10 * denominator else 0
-    numerator = _round(numerator * 10**adjust, denominator, options.rounding)
+    adjust = 1 if size < 10 * denominator else 0
+    numerator = _from_zero(numerator * 10**adjust, denominator)
     denominator = 10**adjust
     if abs(numerator) >= base * denominator:
         denominator *= base
         power += 1
     small = numerator != 0 and abs(numerator) < 10 * denominator and power > 0
-    digits = options.precision if options.precision is not None else int(small)
     unit = "" if not power else _SUFFIXES[power - 1] if power <= len(_SUFFIXES) else "(error)"
-    if options.to_scale == "iec-i" and power:
+    if scale == "iec-i" and power:
         unit += "i"
-    return _zero_filled(_fixed(numerator, denominator, digits), options) + unit
-
-
-def _zero_filled(text: str, options: _Options) -> str:
-    if text.startswith("-"):
-        return "-" + text[1:].zfill(options.zeros - 1) if options.zeros else text
-    return text.zfill(options.zeros)
+    return _fixed(numerator, denominator, int(small)) + unit
 
 
 class _Converter:
-    """Converts fields and lines; remembers whether one was bad."""
+    """Converts fields and lines."""
 
-    __slots__ = ("ctx", "failed", "options", "show")
+    __slots__ = ("ctx", "options", "show")
 
     def __init__(self, ctx: CommandContext, options: _Options) -> None:
         self.ctx = ctx
         self.options = options
-        self.show = _integer_shower(options)
-        self.failed = False
+        self.show = _integer_shower(options.to_scale)
 
     def field(self, text: str, number: int) -> str:
         """Return one field as it is printed."""
@@ -298,22 +214,12 @@ class _Converter:
         if options.suffix and body != options.suffix:
             body = body.removesuffix(options.suffix)
         plain = len(body) < _PLAIN_DIGITS and body.isascii() and body.isdigit()
-        try:
-            if plain and options.from_scale != "iec-i":
-                shown = self.show(int(body)) + options.suffix
-            else:
-                value, denominator, precision = _parse(body, options)
-                value, denominator = value * options.from_unit, denominator * options.to_unit
-                shown = _print_number(value, denominator, precision, options) + options.suffix
-        except _BadNumberError as error:
-            if options.invalid == "abort":
-                raise CommandError(str(error), 2) from None
-            if options.invalid != "ignore":
-                self.ctx.stderr.write(encode(f"{self.ctx.name}: {error}\n"))
-            self.failed = True
-            return text
-        shown = shown.ljust(padding) if left else shown.rjust(padding)
-        return options.prefix + shown + options.tail
+        if plain and options.from_scale != "iec-i":
+            shown = self.show(int(body)) + options.suffix
+        else:
+            value, denominator, precision = _parse(body, options.from_scale)
+            shown = _print_number(value, denominator, precision, options.to_scale) + options.suffix
+        return shown.ljust(padding) if left else shown.rjust(padding)
 
     def line(self, text: str, end: str) -> None:
         """Write one line with the chosen fields converted.
@@ -338,16 +244,12 @@ class _Converter:
             self.ctx.stdout.write(encode(shown if unfinished else shown + end))
 
 
-def _integer_shower(options: _Options) -> Callable[[int], str]:
-    """Shows an integer without a sign as the options say, but for the text around it."""
-    units = options.from_unit, options.to_unit
-    usual = options.rounding == "from-zero" and not options.zeros and units == (1, 1)
-    if options.to_scale == "none" and options.precision in (None, 0) and usual:
+def _integer_shower(scale: str) -> Callable[[int], str]:
+    """Return a function that shows an integer without a sign in the scale of --to."""
+    if scale == "none":
         return str
-    if not usual or options.precision is not None or options.to_scale == "none":
-        return lambda number: _print_number(number * units[0], units[1], 0, options)
-    base = 1000 if options.to_scale == "si" else 1024
-    mark = "i" if options.to_scale == "iec-i" else ""
+    base = 1000 if scale == "si" else 1024
+    mark = "i" if scale == "iec-i" else ""
     sizes = [(base**power, f"{letter}{mark}") for power, letter in enumerate(_SUFFIXES, 1)]
 
     def scaled(number: int) -> str:
@@ -371,48 +273,35 @@ def _integer_printer(options: _Options) -> Callable[[int], str] | None:
     plain = (
         options.fields[0][0] == 1 and options.delimiter is None and options.from_scale != "iec-i"
     )
-    if not plain or options.suffix or options.prefix or options.tail or options.padding:
+    if not plain or options.suffix or options.padding:
         return None
-    return _integer_shower(options)
+    return _integer_shower(options.to_scale)
 
 
 def _convert_input(ctx: CommandContext, converter: _Converter) -> None:
     """Convert the lines of standard input, many at once where all are plain integers."""
-    options = converter.options
-    end = encode(options.end)
-    printer = _integer_printer(options)
-    headers = options.header
-    for block in line_blocks(ctx.budget, ctx.stdin, end):
-        found = split_lines(block, end)
+    printer = _integer_printer(converter.options)
+    for block in line_blocks(ctx.budget, ctx.stdin):
+        found = split_lines(block)
         for start in range(0, len(found), _PIECE):
             piece = found[start : start + _PIECE]
             ctx.budget.step(len(piece))
             ctx.budget.breathe()
-            made = None if headers or printer is None else _all_converted(piece, printer)
-            if made is not None and block.endswith(end):
-                ctx.stdout.write(encode(options.end.join([*made, ""])))
+            if printer is not None and block.endswith(b"\n") and _are_plain_integers(piece):
+                ctx.stdout.write(encode("\n".join([*map(printer, map(int, piece)), ""])))
                 continue
             for at, line in enumerate(piece, start + 1):
-                last = at == len(found) and not block.endswith(end)
-                if headers:
-                    headers -= 1
-                    ctx.stdout.write(line if last else line + end)
-                else:
-                    converter.line(decode(line), "" if last else options.end)
+                last = at == len(found) and not block.endswith(b"\n")
+                converter.line(decode(line), "" if last else "\n")
 
 
-def _all_converted(lines: list[bytes], printer: Callable[[int], str]) -> list[str] | None:
-    """Return plain integers converted; None where a line is no such integer."""
-    if not b"".join(lines).isdigit() or not all(lines) or max(map(len, lines)) >= _PLAIN_DIGITS:
-        return None
-    try:
-        return list(map(printer, map(int, lines)))
-    except _BadNumberError:  # one is too large
-        return None
+def _are_plain_integers(lines: list[bytes]) -> bool:
+    """Whether all lines are integers without a sign that are surely not too large."""
+    return b"".join(lines).isdigit() and all(lines) and max(map(len, lines)) < _PLAIN_DIGITS
 
 
 def _split_fields(text: str) -> list[str]:
-    """Fields with the blanks before them; a single blank that separates two is left out."""
+    """Return the fields, each with the blanks before it but for the one that ends the last."""
     if " " not in text and "\t" not in text and "\n" not in text:
         return [text]
     found = []
@@ -438,10 +327,7 @@ def _split_fields(text: str) -> list[str]:
     ),
     values={
         **_CHOICES,
-        "from-unit": _unit,
-        "to-unit": _unit,
         "delimiter": _character,
-        "header": _header,
         "padding": _padding,
         "field": _field_ranges,
     },
@@ -451,18 +337,11 @@ def _split_fields(text: str) -> list[str]:
 
       -d, --delimiter=X      fields are separated by X, not by blanks
           --field=FIELDS     convert these fields (1); as for cut, '-' for all
-          --format=FORMAT    printf's %f, with a width, ' 0 - and a precision
           --from=UNIT        read numbers with suffixes: none, auto, si, iec, iec-i
-          --from-unit=N      the input counts units of N (1)
           --grouping         group digits as the locale does (not at all in C.UTF-8)
-          --header[=N]       copy the first N lines (1)
-          --invalid=MODE     for bad numbers: abort, fail, warn, ignore
           --padding=N        at least N characters, to the left when negative
-          --round=METHOD     up, down, from-zero, towards-zero, nearest
           --suffix=SUFFIX    add SUFFIX to numbers, and accept it
           --to=UNIT          write numbers with suffixes: none, si, iec, iec-i
-          --to-unit=N        the output counts units of N (1)
-      -z, --zero-terminated  lines end with NUL, not newline
           --help             display this help and exit
 
     UNIT: si 1K is 1000, iec 1K is 1024, iec-i 1Ki is 1024, auto both.
@@ -472,7 +351,7 @@ def numfmt(ctx: CommandContext, args: Arguments) -> int:
     options = _Options(ctx, args)
     converter = _Converter(ctx, options)
     for word in args.operands:
-        converter.line(word, options.end)
+        converter.line(word, "\n")
     if not args.operands:
         _convert_input(ctx, converter)
-    return 2 if converter.failed and options.invalid == "fail" else 0
+    return 0

@@ -6,7 +6,6 @@ import re
 
 from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.commands._text.quoting import quote
-from agentsandbox.commands.numbers.directives import check_rest, find_directive
 from agentsandbox.contract.command import Arguments, CommandContext, command
 from agentsandbox.contract.manners import Manners
 from agentsandbox.errors import CommandError, UsageError
@@ -154,12 +153,21 @@ def _formatter(ctx: CommandContext, given: str, scale: int) -> Callable[[int], s
 
 def _split_format(given: str) -> tuple[str, re.Match[str], str]:
     """Return (text before, the directive, text after), `%%` made one."""
-    found = find_directive(given, _DIRECTIVE)
+    at = given.find("%")
+    while given[at : at + 2] == "%%":
+        at = given.find("%", at + 2)
+    if at < 0:
+        raise CommandError(f"format {quote(given)} has no % directive")
+    found = _DIRECTIVE.match(given, at)
+    assert found is not None
+    if not found[5]:
+        raise CommandError(f"format {quote(given)} ends in %")
     if found[5] not in "efgEFG":
         raise CommandError(f"format {quote(given)} has unknown %{found[5]} directive")
-    check_rest(given, found)
-    before, after = given[: found.start()], given[found.end() :]
-    return before.replace("%%", "%"), found, after.replace("%%", "%")
+    before, after = given[:at].replace("%%", "%"), given[found.end() :].replace("%%", "")
+    if "%" in after:
+        raise CommandError(f"format {quote(given)} has too many % directives")
+    return before, found, given[found.end() :].replace("%%", "%")
 
 
 def _blocks(

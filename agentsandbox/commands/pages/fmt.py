@@ -12,15 +12,15 @@ from agentsandbox.commands.pages.paragraphs import Formatter
 from agentsandbox.contract.command import Arguments, CommandContext, command
 from agentsandbox.contract.manners import Manners
 from agentsandbox.errors import UsageError
-from agentsandbox.kernel.streams import InputError, encode
+from agentsandbox.kernel.streams import InputError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_MAX_WIDTH = 2500
+_DEFAULT_WIDTH, _MAX_WIDTH = 75, 2500
 _OBSOLETE = re.compile(r"-([0-9].*)", re.DOTALL)
-_DIGIT = re.compile(r"-[su]*([0-9])")
+_DIGIT = re.compile(r"-s*([0-9])")
 
 
 def _rewrite(words: Sequence[str]) -> Sequence[str]:
@@ -56,33 +56,15 @@ def _rewrite(words: Sequence[str]) -> Sequence[str]:
 
     With no FILE, or when FILE is -, read standard input.
 
-      -p, --prefix=STRING     reformat only lines that begin with STRING
       -s, --split-only        split long lines, but do not join short ones
-      -u, --uniform-spacing   one space between words, two after sentences
       -w, --width=WIDTH       at most WIDTH columns (75)
-      -g, --goal=WIDTH        aim at WIDTH columns (93% of the width)
           --help              display this help and exit
     """,
 )
 def fmt(ctx: CommandContext, args: Arguments) -> int:
-    width_text, goal_text = args.value("width"), args.value("goal")
-    width = 75
-    if width_text is not None:
-        width = parse_number(width_text, "width", high=_MAX_WIDTH)
-    if goal_text is not None:
-        goal = parse_number(goal_text, "width", high=width if width_text is not None else 75)
-        if width_text is None:
-            width = goal + 10
-    else:
-        goal = width * 187 // 200
-    formatter = Formatter(
-        ctx,
-        width=width,
-        goal=goal,
-        prefix=encode(args.value("prefix", "") or ""),
-        split_only=args.flag("split-only"),
-        uniform=args.flag("uniform-spacing"),
-    )
+    text = args.value("width")
+    width = _DEFAULT_WIDTH if text is None else parse_number(text, "width", high=_MAX_WIDTH)
+    formatter = Formatter(ctx, width=width, split_only=args.flag("split-only"))
     for name in args.operands or ["-"]:
         try:
             data = read_all(ctx.budget, ctx.open_input(name))

@@ -64,32 +64,17 @@ class Formatter:
     """Reformats files one after the other."""
 
     __slots__ = (
-        "breaks", "costs", "ctx", "first_indent", "goal", "kinds", "last_line_length", "lead",
-        "lengths", "out", "prefix", "prefix_indent", "prefix_width", "size", "spaces", "split_only",
-        "tabs", "texts", "uniform", "width", "word_kinds",
+        "breaks", "costs", "ctx", "goal", "indent", "kinds", "last_line_length", "lengths", "out",
+        "size", "spaces", "split_only", "tabs", "texts", "width", "word_kinds",
     )  # fmt: skip
 
-    def __init__(
-        self,
-        ctx: CommandContext,
-        *,
-        width: int,
-        goal: int,
-        prefix: bytes,
-        split_only: bool,
-        uniform: bool,
-    ) -> None:
+    def __init__(self, ctx: CommandContext, *, width: int, split_only: bool) -> None:
         self.ctx = ctx
         self.width = width
-        self.goal = goal
+        self.goal = width * 187 // 200
         self.split_only = split_only
-        self.uniform = uniform
-        stripped = prefix.lstrip(b" ")
-        self.lead = len(prefix) - len(stripped)
-        self.prefix_width = len(stripped)
-        self.prefix = stripped.rstrip(b" ")
-        self.prefix_indent = self.first_indent = 0
-        """The columns before the prefix and before the first word."""
+        self.indent = 0
+        """The columns before the first word of each line."""
         self.last_line_length = self.size = 0
         self.tabs = False
         """Whether the file had a tab so far; then tabs are written, too."""
@@ -119,24 +104,15 @@ class Formatter:
 
     def _take_line(self, line: bytes) -> None:
         """Add a line to the paragraph, or end the paragraph and copy the line."""
-        prefix_indent, rest = self._indent(0, line)
-        body = rest.removeprefix(self.prefix)
-        indent, text = self._indent(prefix_indent + len(self.prefix), body)
-        if not self.prefix:
-            prefix_indent = min(self.lead, indent)
-        inside = (
-            rest.startswith(self.prefix)
-            and prefix_indent >= self.lead
-            and indent >= prefix_indent + self.prefix_width
-        )
-        if not inside or not text:
+        text = line.lstrip(b" \t")
+        indent = self._width(0, line[: len(line) - len(text)])
+        if not text:
             self._end_paragraph()
-            self._put_space(0, prefix_indent if rest else 0)
-            self.out.append((rest if text else self.prefix if rest else b"") + b"\n")
+            self.out.append(b"\n")
             return
-        if self.split_only or prefix_indent != self.prefix_indent or indent != self.first_indent:
+        if self.split_only or indent != self.indent:
             self._end_paragraph()
-        self.prefix_indent, self.first_indent = prefix_indent, indent
+        self.indent = indent
         if (
             self.size + len(text) <= _MAX_CHARACTERS
             and len(self.texts) + len(text) // 2 + 1 < _MAX_WORDS
@@ -152,11 +128,6 @@ class Formatter:
         if self.word_kinds[-1] & _PERIOD:
             self.word_kinds[-1] |= _FINAL
         self.spaces[-1] = 2 if self.word_kinds[-1] & _FINAL else 1
-
-    def _indent(self, column: int, text: bytes) -> tuple[int, bytes]:
-        """Return the column after the blanks that a text begins with, and the rest."""
-        rest = text.lstrip(b" \t")
-        return column + self._width(column, text[: len(text) - len(rest)]), rest
 
     def _width(self, column: int, blanks: bytes) -> int:
         """Return how many columns blanks take that begin in a column."""
@@ -185,8 +156,6 @@ class Formatter:
                 kind | _FINAL if kind & _PERIOD and space > 1 else kind
                 for kind, space in zip(kinds, spaces, strict=True)
             ]
-        if self.uniform:
-            spaces = [2 if kind & _FINAL else 1 for kind in kinds]
         self.texts += texts
         self.lengths += lengths
         self.spaces += spaces
@@ -252,7 +221,7 @@ class Formatter:
         line."""
         goal, width = self.goal, self.width
         for start in range(count - 1, -1, -1):
-            indent = self.first_indent - starts[start]
+            indent = self.indent - starts[start]
             stop = bisect_left(ends, width - indent, start + 1, count)
             if start == 0 and self.last_line_length > 0:
                 best = self._break_first(choices[:stop], breaks)
@@ -299,7 +268,7 @@ class Formatter:
         """Set the break of a first line, to be as long as the line before; return its cost."""
         best, count = _MAX_COST, len(breaks)
         for following, (end, cost, weight, line_length) in enumerate(choices, 1):
-            length = self.first_indent + end
+            length = self.indent + end
             if following == count:
                 cost = 0
             else:
@@ -356,10 +325,7 @@ class Formatter:
             at = self.breaks[at]
 
     def _put_line(self, start: int, stop: int) -> None:
-        column = self._put_space(0, self.prefix_indent)
-        self.out.append(self.prefix)
-        column += len(self.prefix)
-        column = self._put_space(column, self.first_indent - column)
+        column = self._put_space(0, self.indent)
         texts, spaces = self.texts[start:stop], self.spaces[start : stop - 1]
         if not spaces or max(spaces) == 1 == min(spaces):
             self.out.append(b" ".join(texts))

@@ -26,7 +26,7 @@ def _refuse(text: str, reason: str = "") -> CommandError:
 
 
 def _interval(text: str) -> float:
-    """Seconds between two runs."""
+    """Return the seconds between two runs."""
     if not _NUMBER.match(text) or len(text) > 300:
         raise _refuse(text)
     return min(max(float(text.replace(",", ".")), _SHORTEST), _LONGEST)

@@ -81,9 +81,6 @@ class _Lock:
       -n, --nb, --nonblock, --nonblocking  fail, do not wait
       -w, --wait, --timeout=SECS  wait no longer than this
       -E, --conflict-exit-code=NUMBER  the status after a conflict or a timeout (1)
-      -o, --close              COMMAND does not inherit the lock: it never outlives COMMAND here
-      -F, --no-fork            run COMMAND in place of flock
-          --verbose            tell how long it took
       -h, --help               display this help and exit
     """,
     permute=False,
@@ -97,17 +94,13 @@ def flock(ctx: CommandContext, args: Arguments) -> int:
     name, words = args.operands[0], _words(args.operands[1:], ctx.env.get("SHELL") or "/bin/sh")
     inode, holder = _open(ctx, name) if words is not None else _descriptor(ctx, name)
     lock = _Lock(ctx, inode, holder, shared=kind == "shared")
-    said: list[str] = []
     try:
         if kind == "unlock":
             lock.drop()
-        elif not _wait(ctx, lock, seconds, said):
-            if args.flag("verbose"):
-                ctx.warn("timeout while waiting to get lock" if seconds else "failed to get lock")
+        elif not _wait(ctx, lock, seconds):
             return conflict
         if words is None:
             return 0
-        said.append(f"executing {words[0]}")
         problem = find_problem(ctx, words[0])
         if problem:
             raise CommandError(
@@ -117,9 +110,6 @@ def flock(ctx: CommandContext, args: Arguments) -> int:
     finally:
         if words is not None:
             lock.drop()
-        if args.flag("verbose"):  # what was said waits in a buffer until the end, as it does in C
-            for message in said:
-                ctx.print(f"{ctx.name}: {message}")
 
 
 def _words(rest: Sequence[str], shell: str) -> Sequence[str] | None:
@@ -191,7 +181,7 @@ def _descriptor(ctx: CommandContext, text: str) -> tuple[int, Stream]:
     return (stream.stat().ino if isinstance(stream, File) else 0), stream
 
 
-def _wait(ctx: CommandContext, lock: _Lock, seconds: float | None, said: list[str]) -> bool:
+def _wait(ctx: CommandContext, lock: _Lock, seconds: float | None) -> bool:
     """Whether the lock was got in time."""
     locks = ctx.host.locks
     for inode in [
@@ -202,10 +192,6 @@ def _wait(ctx: CommandContext, lock: _Lock, seconds: float | None, said: list[st
         del locks[inode]
     if len(locks) >= _MOST:
         raise CommandError("cannot lock: No locks available", _OS_ERROR)
-    begun = ctx.host.clock()
-    got = lock.take()
-    if not got and seconds != 0.0:
-        got = ctx.host.scheduler.block(lock.take, seconds)
-    if got:
-        said.append(f"getting lock took {ctx.host.clock() - begun:.6f} seconds")
-    return got
+    if lock.take():
+        return True
+    return seconds != 0.0 and ctx.host.scheduler.block(lock.take, seconds)

@@ -12,7 +12,6 @@ from agentsandbox.commands._files.block_sizes import (
     block_size_from,
     disk_usage,
     parse_block_size,
-    parse_size_of_any_base,
 )
 from agentsandbox.commands._files.copying import join, single_slash
 from agentsandbox.commands._suites import COREUTILS
@@ -22,10 +21,6 @@ from agentsandbox.contract.manners import Manners
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.kernel.patterns.filenames import compile_glob
 from agentsandbox.kernel.streams import InputError, decode, encode
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    pass
 
 _GROUP = 256
 
@@ -50,12 +45,8 @@ class _Counter:
         self.all = args.flag("all")
         self.apparent = args.flag("apparent-size") or args.flag("bytes")
         self.separate = args.flag("separate-dirs")
-        self.count_links = args.flag("count-links")
-        self.end = "\0" if args.flag("null") else "\n"
         self.sizes = _choose_sizes(ctx, args)
         self.max_depth = _read_depth(ctx, args)
-        threshold = args.value("threshold")
-        self.threshold = None if threshold is None else _threshold(threshold)
         self.follow = (
             args.last("dereference", "dereference-args", "no-dereference") or "no-dereference"
         )
@@ -90,7 +81,7 @@ class _Counter:
         except OSError as error:
             self._complain(name, error, dangling=follow and self._is_link(name))
             return
-        linked = (info.nlink > 1 or self.many) and not self.count_links
+        linked = info.nlink > 1 or self.many
         if (info.is_dir or linked or self.follow == "dereference") and info.ino:
             if info.ino in self._seen:
                 return
@@ -113,15 +104,14 @@ class _Counter:
 
     def _add_plain(self, here: _Sum, path: str, names: list[str]) -> list[str]:
         """Add the sizes of files that are not shown; return the names that need a closer look."""
-        many = self.many and not self.count_links
-        if self.all or self.excluded or self.follow == "dereference" or many:
+        if self.all or self.excluded or self.follow == "dereference" or self.many:
             return names
         others: list[str] = []
         for start in range(0, len(names), _GROUP):
             group = names[start : start + _GROUP]
             self.ctx.budget.step(len(group))
             for name, info in zip(group, self.ctx.fs.examine(path, group), strict=True):
-                if info is None or info.is_dir or (info.nlink > 1 and not self.count_links):
+                if info is None or info.is_dir or info.nlink > 1:
                     others.append(name)
                     continue
                 size = info.size if self.apparent else disk_usage(info)
@@ -153,15 +143,12 @@ class _Counter:
             stack[-1].own += size
 
     def _print(self, name: str, depth: int, size: int) -> None:
-        if self.max_depth is not None and depth > self.max_depth:
-            return
-        least = self.threshold
-        if least is None or (size >= least if least >= 0 else size <= -least):
+        if self.max_depth is None or depth <= self.max_depth:
             self.print(name, size)
 
     def print(self, name: str, size: int) -> None:
         """Print one line."""
-        self.ctx.stdout.write(encode(f"{self.sizes.show(size)}\t{name}{self.end}"))
+        self.ctx.stdout.write(encode(f"{self.sizes.show(size)}\t{name}\n"))
 
     def _is_excluded(self, name: str) -> bool:
         if not self.excluded:
@@ -209,13 +196,6 @@ def _read_depth(ctx: CommandContext, args: Arguments) -> int | None:
     return depth
 
 
-def _threshold(text: str, option: str = "--threshold") -> int:
-    number = parse_size_of_any_base(text, option)
-    if text.startswith("-") and not number:
-        raise CommandError(f"invalid --threshold argument '{text}'")
-    return number
-
-
 def _read_operands(ctx: CommandContext, args: Arguments) -> list[str]:
     name = args.value("files0-from")
     if name is None:
@@ -252,15 +232,12 @@ def _read_operands(ctx: CommandContext, args: Arguments) -> list[str]:
         "-block-size": lambda text: parse_block_size(text, "-B"),
         "block-size": lambda text: parse_block_size(text, "--block-size"),
         "max-depth": _depth,
-        "-threshold": lambda text: _threshold(text, "-t"),
-        "threshold": _threshold,
     },
     usage="""
     Usage: du [OPTION]... [FILE]...
       or:  du [OPTION]... --files0-from=F
     Print the space that each FILE takes, for directories with all below them.
 
-      -0, --null            end each line with NUL, not newline
       -a, --all             print files, not just directories
           --apparent-size   print sizes, not disk usage
       -B, --block-size=SIZE sizes in units of SIZE
@@ -273,13 +250,11 @@ def _read_operands(ctx: CommandContext, args: Arguments) -> list[str]:
       -h, --human-readable  sizes like 1K 234M 2G
       -k                    same as --block-size=1K
       -L, --dereference     follow all links
-      -l, --count-links     count a file again for each of its hard links
       -m                    same as --block-size=1M
       -P, --no-dereference  follow no links (default)
       -S, --separate-dirs   leave subdirectories out of sizes
           --si              like -h by powers of 1000
       -s, --summarize       print only a total for each operand
-      -t, --threshold=SIZE  leave out what is smaller than SIZE, or larger if SIZE is negative
           --exclude=PATTERN leave out what matches PATTERN
       -x, --one-file-system stay on one filesystem (there is one)
           --help            display this help and exit

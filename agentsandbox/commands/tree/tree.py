@@ -6,29 +6,16 @@ import posixpath
 
 from agentsandbox.commands._files.copying import join
 from agentsandbox.commands._text.versions import version_key
-from agentsandbox.commands.tree.forms import Drawing, Json, Node, TreeOptions
+from agentsandbox.commands.tree.forms import Drawing, Node, TreeOptions
 from agentsandbox.contract.command import Arguments, CommandContext, command, normalize
 from agentsandbox.contract.manners import SILENT, Manners
 from agentsandbox.errors import CommandError
-from agentsandbox.kernel.fs.base import Stat
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from agentsandbox.commands._files.ignore_rules import IgnoreRules
     from agentsandbox.kernel.fs.base import Stat
     from agentsandbox.kernel.patterns.filenames import GlobMatcher
-
-_SORT_NAMES = ("name", "version", "mtime", "ctime", "size", "none")
-_SORTS: dict[str, Callable[[Node], object] | None] = {
-    "name": None,
-    "none": None,
-    "version": lambda node: version_key(node.name),
-    "mtime": lambda node: int(node.info.mtime),
-    "ctime": lambda node: int(node.info.ctime),
-    "size": lambda node: -node.info.size,
-}
 
 
 class _Reader:
@@ -150,9 +137,10 @@ class _Reader:
         return _matches(self.options.patterns, node.name, is_dir=leads)
 
     def _sorted(self, nodes: list[Node]) -> list[Node]:
-        key = _SORTS[self.options.sort]
-        if key is not None:
-            nodes.sort(key=key)  # type: ignore[arg-type]
+        if self.options.sort == "v":
+            nodes.sort(key=lambda node: version_key(node.name))
+        elif self.options.sort == "t":
+            nodes.sort(key=lambda node: int(node.info.mtime))
         if self.options.reverse:
             nodes.reverse()
         if self.options.directories_first:
@@ -192,12 +180,6 @@ def _check_level(text: str) -> None:
         raise CommandError("Invalid level, must be greater than 0.")
 
 
-def _check_sort(text: str) -> None:
-    if text not in _SORTS:
-        listed = ",".join(_SORT_NAMES)
-        raise CommandError(f"Sort type '{text}' not valid, should be one of: {listed}")
-
-
 def _check_charset(text: str) -> None:
     if text.lower() not in ("ascii", "us-ascii", "utf-8", "utf8"):
         raise CommandError(f"Character set '{text}' not available, should be one of: ascii,utf-8")
@@ -205,7 +187,7 @@ def _check_charset(text: str) -> None:
 
 @command(
     "tree",
-    values={"L": _check_level, "sort": _check_sort, "charset": _check_charset},
+    values={"L": _check_level, "charset": _check_charset},
     usage="""
     Usage: tree [OPTION]... [DIRECTORY]...
     Draw the contents of directories.
@@ -217,7 +199,6 @@ def _check_charset(text: str) -> None:
       -L LEVEL           descend LEVEL levels
       -P PATTERN         show only files that match (alternatives are separated by |)
       -I PATTERN         show nothing that matches
-          --ignore-case  ignore case in patterns
           --prune        leave out empty directories
           --gitignore    leave out what .gitignore files name
 
@@ -229,27 +210,20 @@ def _check_charset(text: str) -> None:
       -h                 size in powers of 1024
           --du           size of directories with all below
       -D                 time of the last change
-          --timefmt FORMAT  the same in a format of date
           --inodes       inode number
       -F                 append /, *, =, | to names
 
     Names and order:
       -f                 show full paths
-      -Q                 show names in double quotes
       -v                 sort by version
       -t                 sort by time
-      -c                 sort by time of status change
-      -U                 do not sort
       -r                 reverse the order
-          --sort NAME    sort by name, version, size, mtime, ctime or none
           --dirsfirst    directories before files
 
     Form:
       -i                 no lines before names
       -C                 colours
-      -n                 no colours
           --charset X    lines of ascii or utf-8
-      -J                 write JSON
           --noreport     no report at the end
           --version      show the release that this command follows
           --help         display this help and exit
@@ -261,15 +235,12 @@ def tree(ctx: CommandContext, args: Arguments) -> int:
         ctx.print("tree v2.1.0 (as agentsandbox draws it)")
         return 0
     options = TreeOptions(ctx, args)
-    form = (Json if args.flag("J") else Drawing)(ctx, options)
+    drawing = Drawing(ctx, options)
     reader = _Reader(ctx, options)
-    form.begin()
-    names = args.operands or ["."]
-    for number, name in enumerate(names):
+    for name in args.operands or ["."]:
         node = reader.read(name)
-        shown = node.path if options.full_path and node is not None else name
-        form.top(node, shown, last=number == len(names) - 1)
+        drawing.top(node, node.path if options.full_path and node is not None else name)
         if node is None:
             ctx.status = 2
-    form.end(reader.directories, reader.files, reader.size)
+    drawing.end(reader.directories, reader.files, reader.size)
     return ctx.status
