@@ -39,9 +39,7 @@ _SMALL = ("0.00000", "-0.00000")
 
 
 class JsonError(Exception):
-    """The text is not JSON; the message is jq's. `end` is the offset behind what showed it, None
-    for the end of the text.
-    """
+    """The text is not JSON; `end` is the offset behind the error, None for the end of the text."""
 
     def __init__(self, message: str, end: int | None = None) -> None:
         self.end = end
@@ -52,9 +50,7 @@ class JsonError(Exception):
 
 
 def parse_number(text: str) -> Value:
-    """The value of a number's text: an int where printing it gives the text back, else a float or a
-    `Literal`.
-    """
+    """Return the value of a number's text: an int if it prints as the same text."""
     if text.isdecimal() and text.isascii() and len(text) < _LONG:
         return int(text)
     return parse_float(text) if _STRICT.fullmatch(text) else _canonical(text, float(text))
@@ -88,9 +84,7 @@ _scan: Scan = json.decoder.JSONDecoder(parse_float=parse_float).scan_once  # typ
 
 
 def is_plain(text: str) -> bool:
-    """Whether Python's decoder reads what there is in the text as jq does: no -0, no half of a
-    surrogate pair.
-    """
+    """Whether Python's decoder reads the text as jq does: no -0, no half of a surrogate pair."""
     if "-0" in text and _MINUS_ZERO.search(text) is not None:
         return False
     return not (("\\ud" in text or "\\uD" in text) and _HALF_PAIR.search(text) is not None)
@@ -167,9 +161,7 @@ NOTHING = object()
 
 
 class Stack:
-    """What jq's parser keeps: the open containers with the keys that wait for a value, and the
-    value just read, if any.
-    """
+    """The open containers, keys that have no value yet among them, and the value just read."""
 
     def __init__(self) -> None:
         self.open: list[Value] = []

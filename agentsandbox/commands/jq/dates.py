@@ -62,9 +62,7 @@ def _gmtime(name: str) -> Callable[[Machine, Value], Value]:
 
 
 def _seconds(value: Value, message: str) -> int:
-    """Return the seconds since the epoch of a broken down time; numbers beyond their range count
-    on.
-    """
+    """Return the seconds since the epoch of a broken down time; month 12 is the next January."""
     if not isinstance(value, list) or not all(is_number(item) for item in value[:8]):
         raise JqError(message)
     if any(item != item for item in value[:8]):

@@ -1,6 +1,4 @@
-"""The string formats: @text @json @csv @tsv @html @uri @urid @sh @base64 @base64d @base32
-@base32d.
-"""
+"""The string formats: `@text`, `@json`, `@csv`, `@tsv`, `@html`, `@uri`, `@sh`, `@base64`, …"""
 
 from __future__ import annotations
 
@@ -194,9 +192,7 @@ _OF_TEXTS: dict[str, Callable[[str], str]] = {
 
 
 def find_format(name: str, check: Callable[[int], None]) -> Callable[[Value], str]:
-    """The escape of that name; one that fails when called if there is none, as in jq. `check`
-    refuses JSON that becomes too long.
-    """
+    """Return the escape of a name; `check` may refuse JSON for its length. An unknown one fails."""
     if name == "json":
         return lambda value: dump_within(value, check)
 

@@ -110,9 +110,7 @@ class _Run:
         return self._slurped(values) if options.slurp else values
 
     def _slurped(self, values: Iterable[Value]) -> Iterator[Value]:
-        """All values as one array, read when it is asked for: errors in them are those of the
-        run.
-        """
+        """Yield all values as one array; they are read late, for their errors belong to the run."""
         together: list[Value] = []
         self.machine.roots.append((together,))
         for count, value in enumerate(values):

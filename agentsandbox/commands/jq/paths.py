@@ -79,9 +79,7 @@ def occurrences(target: Value, wanted: Value, budget: Budget | None) -> list[Val
 
 
 def slice_bounds(length: int, low: Value, high: Value) -> tuple[int, int]:
-    """Where a slice begins and ends in something of that length: floor of the start, ceiling of the
-    end.
-    """
+    """Return where a slice begins and ends in a value of that length."""
     if not ((low is None or is_number(low)) and (high is None or is_number(high))):
         raise JqError("Array/string slice indices must be integers")
     first = 0.0 if low is None or low != low else float(low)
@@ -124,9 +122,7 @@ def _check_index(target: Value, key: float, budget: Budget) -> int:
 def put(
     target: Value, key: Value, value: Value, budget: Budget, owned: dict[int, Value] | None = None
 ) -> Value:
-    """`target` with `value` at `key`; in place when it is among `owned`, else a copy that joins
-    them.
-    """
+    """Return `target` with `value` at `key`: changed in place if owned, else a copy to own."""
     if type(key) is str:
         if target is None:
             target = {}
@@ -235,9 +231,7 @@ def _delete_keys(target: Value, keys: list[Value], budget: Budget) -> Value:
 def _delete_sorted(
     target: Value, paths: list[Sequence[Value]], depth: int, budget: Budget
 ) -> Value:
-    """`target` without what stands at the paths, which are sorted and agree in their first `depth`
-    keys.
-    """
+    """Return `target` without the sorted paths, which agree in their first `depth` keys."""
     keys: list[Value] = []
     at = 0
     budget.deeper()

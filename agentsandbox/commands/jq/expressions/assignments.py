@@ -20,16 +20,14 @@ if TYPE_CHECKING:
 
     from agentsandbox.commands._json.values import Value
     from agentsandbox.commands.jq.code import Environment, One
-    from agentsandbox.commands.jq.compiler import CompileNode, Compiler, Function, Scope
+    from agentsandbox.commands.jq.compiler import Caller, CompileNode, Compiler, Scope
     from agentsandbox.commands.jq.expressions.updates import Change
     from agentsandbox.kernel.budget import Budget
 
     Join: TypeAlias = Callable[[Value, Value], Value]
 
 
-def _compile_assign(
-    compiler: Compiler, node: nodes.Assign, scope: Scope, tail: Function | None
-) -> Code:
+def _compile_assign(compiler: Compiler, node: nodes.Assign, scope: Scope, tail: Caller) -> Code:
     target, source = compiler.compile(node.left, scope), compiler.compile(node.right, scope)
     only = source.sure
     change = change_of(node.left, compiler, scope) if only is not None else None

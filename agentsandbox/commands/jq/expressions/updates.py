@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     Change: TypeAlias = Callable[[Value, Environment, Callable[[Value], Value]], Value]
     """The input with what the expression names changed by a function."""
     Step: TypeAlias = Callable[[Value, Environment, dict[int, Value]], Value]
-    """The next state of a fold; the containers by id that only the fold holds may be changed in
-    place."""
+    """The next state of a fold, which may change in place the containers that only it holds."""
 
 # along the left side
 
