@@ -18,7 +18,7 @@ else:
 
 
 @dataclass_transform()
-class Part:
+class TreePart:
     """A part of the tree; its own parts are given in the order of its annotations."""
 
     def __init__(self, *parts: Any) -> None:
@@ -26,7 +26,7 @@ class Part:
             setattr(self, name, part)
 
 
-class Node(Part):
+class Node(TreePart):
     """An expression."""
 
     def children(self) -> Iterator[Node]:
@@ -173,7 +173,7 @@ class Try(Node):
     handler: Node | None
 
 
-class Pattern(Part):
+class Pattern(TreePart):
     """The left side of a destructuring."""
 
 
@@ -222,14 +222,14 @@ class Foreach(Node):
     extract: Node
 
 
-class Parameter(Part):
+class Parameter(TreePart):
     """A parameter of a function: a closure, or a value for `$name`."""
 
     name: str
     is_value: bool
 
 
-class Definition(Part):
+class Definition(TreePart):
     """`def name(parameters): body;`"""
 
     name: str
