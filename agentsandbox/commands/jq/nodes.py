@@ -18,16 +18,12 @@ else:
 
 
 @dataclass_transform()
-class TreePart:
-    """A part of the tree; its own parts are given in the order of its annotations."""
+class Node:
+    """An expression, or a part of one; its own parts come in the order of its annotations."""
 
     def __init__(self, *parts: Any) -> None:
         for name, part in zip(type(self).__annotations__, parts, strict=True):
             setattr(self, name, part)
-
-
-class Node(TreePart):
-    """An expression."""
 
     def children(self) -> Iterator[Node]:
         """Yield the expressions directly inside, those in patterns included."""
@@ -173,7 +169,7 @@ class Try(Node):
     handler: Node | None
 
 
-class Pattern(TreePart):
+class Pattern(Node):
     """The left side of a destructuring."""
 
 
@@ -222,14 +218,14 @@ class Foreach(Node):
     extract: Node
 
 
-class Parameter(TreePart):
+class Parameter(Node):
     """A parameter of a function: a closure, or a value for `$name`."""
 
     name: str
     is_value: bool
 
 
-class Definition(TreePart):
+class Definition(Node):
     """`def name(parameters): body;`"""
 
     name: str
