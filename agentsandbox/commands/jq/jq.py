@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 from itertools import chain
 
@@ -12,7 +11,7 @@ from agentsandbox.commands._json.values import JqError
 from agentsandbox.commands.jq.code import EMPTY
 from agentsandbox.commands.jq.inputs import Inputs
 from agentsandbox.commands.jq.machine import Break, Halt, Machine
-from agentsandbox.commands.jq.options import Options, read_options
+from agentsandbox.commands.jq.options import Options, not_open, read_options
 from agentsandbox.commands.jq.program import CompileError, compile_program
 from agentsandbox.contract.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.contract.manners import Manners
@@ -33,10 +32,6 @@ _BUFFER = 4096
 """Standard output is written in such blocks: messages come before what the last one holds."""
 
 _MISSING_FILE, _NO_OUTPUT, _COMPILE, _UNKNOWN = 2, 4, 3, 5
-
-
-def _read_text(ctx: CommandContext, name: str) -> str:
-    return str(ctx.fs.read_bytes(ctx.path(name)), "utf-8", "replace")
 
 
 class _Run:
@@ -176,9 +171,8 @@ class _Run:
 
     def _process_all(self, code: Code, write: Callable[[Value], None]) -> None:
         values: Iterator[Value] | None = None
-        while (
-            values is not self.machine.inputs
-        ):  # the program has met one that is wrong, and goes on behind it
+        # there are new inputs where the program has met a wrong one, and goes on behind it
+        while values is not self.machine.inputs:
             values = self.machine.inputs
             for value in values:
                 self._process(code, value, write)
@@ -186,24 +180,18 @@ class _Run:
                     return
 
     def _source(self) -> str:
-        if self.options.program_file is None:
-            return "." if self.options.program is None else self.options.program
+        program = self.options.program
+        if not self.options.from_file:
+            return program
         try:
-            return _read_text(self.ctx, self.options.program_file)
+            data = self.ctx.fs.read_bytes(self.ctx.path(program))
         except OSError as error:
-            name = self.options.program_file
-            reason = (
-                "It's a directory"
-                if error.errno == errno.EISDIR
-                else os.strerror(error.errno or errno.EIO)
-            )
-            raise CommandError(f"Could not open {name}: {reason}", 2) from None
+            raise CommandError(not_open(program, error), 2) from None
+        return str(data, "utf-8", "replace")
 
     def _process(self, code: Code, value: Value, write: Callable[[Value], None]) -> None:
-        budget = self.ctx.budget
-        budget.left -= 1
-        if budget.left < 0:
-            budget.tick()
+        step = self.ctx.budget.step
+        step()
         self.status = 0
         try:
             one = code.one
@@ -213,9 +201,7 @@ class _Run:
                     write(result)
                 return
             for result in code.many(value, ()):
-                budget.left -= 1
-                if budget.left < 0:
-                    budget.tick()
+                step()
                 write(result)
         except JqError as error:
             self.status = _UNKNOWN
@@ -232,12 +218,8 @@ class _Run:
             self.complain(f"jq: error (at {place}) (not a string): {dump(value)}\n")
 
     def _writer(self) -> Callable[[Value], None]:
-        options, text_of, pending, budget = (
-            self.options,
-            self.dumper.text,
-            self.pending,
-            self.ctx.budget,
-        )
+        options, text_of, pending = self.options, self.dumper.text, self.pending
+        budget = self.ctx.budget
         raw, end, ascii_only = options.raw_output, options.end, options.ascii_output
 
         def spill(piece: str) -> None:
@@ -279,10 +261,9 @@ def _dumper(ctx: CommandContext, options: Options) -> Dumper:
         else:
             ctx.stderr.write(b"Failed to set $JQ_COLORS\n")
             colors = COLORS
-    pretty = options.indent is not None
     return Dumper(
         indent=options.indent or "",
-        pretty=pretty,
+        pretty=options.indent is not None,
         sort_keys=options.sort_keys,
         ascii_only=options.ascii_output,
         colors=colors,
