@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 _SLICED = (list, str)
 _LARGEST_INDEX = (0x7FFFFFFF >> 2) - 1
 
-Owned = dict
-"""Containers by id that one update made for itself and may therefore change in place."""
-
 
 def _refuse(target: Value, key: Value) -> NoReturn:
     if isinstance(key, str):
@@ -51,9 +48,7 @@ def get(target: Value, key: Value) -> Value:
 
 def _item(target: Value, key: float) -> Value:
     if type(key) is not int:
-        if key != key:
-            return None
-        if math.isinf(key):
+        if not math.isfinite(key):
             return None
         key = int(key)
     if key < 0:
@@ -176,15 +171,17 @@ def get_path(target: Value, path: Iterable[Value]) -> Value:
     return target
 
 
-def put_path(target: Value, path: Value, value: Value, budget: Budget) -> Value:
-    """`target` with `value` at the path; what is missing on the way is made."""
-    return put_path_owned(target, path, value, budget, None)
-
-
-def put_path_owned(
-    target: Value, path: Value, value: Value, budget: Budget, owned: dict[int, Value] | None
+def put_path(
+    target: Value,
+    path: Value,
+    value: Value,
+    budget: Budget,
+    owned: dict[int, Value] | None = None,
 ) -> Value:
-    """As `put_path`, changing containers in place that are among `owned`."""
+    """Return `target` with `value` at the path; containers in `owned` are changed in place.
+
+    owned  the containers by id that one update made for itself
+    """
     parents: list[Value] = []
     here = target
     for key in path:

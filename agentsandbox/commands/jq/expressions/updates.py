@@ -12,7 +12,7 @@ from agentsandbox.commands.jq import nodes
 from agentsandbox.commands.jq.code import members
 from agentsandbox.commands.jq.expressions.operators import operation
 from agentsandbox.commands.jq.operations import add
-from agentsandbox.commands.jq.paths import get, get_path, put, put_path_owned
+from agentsandbox.commands.jq.paths import get, get_path, put, put_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -232,7 +232,7 @@ def _assigning(node: nodes.Assign, compiler: Compiler, scope: Scope) -> Step | N
             result = source(get_path(state, path), environment)
             if type(result) in CONTAINERS:
                 owned.clear()  # it may hold a part of the state twice
-            return put_path_owned(state, path, result, budget, owned)
+            return put_path(state, path, result, budget, owned)
         result = source(state, environment)
         if sign:
             here = get_path(state, path)
@@ -243,6 +243,6 @@ def _assigning(node: nodes.Assign, compiler: Compiler, scope: Scope) -> Step | N
                 result = function(here, result)
             elif here is not None and here is not False:
                 return state
-        return put_path_owned(state, path, result, budget, owned)
+        return put_path(state, path, result, budget, owned)
 
     return step
