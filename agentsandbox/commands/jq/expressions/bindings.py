@@ -94,9 +94,7 @@ def _fold(source: Code, binder: Binder, update: Outputs, machine: Machine, nothi
         roots.append((state, value, environment))
         try:
             for bound in source.many(value, environment):
-                budget.left -= 1
-                if budget.left < 0:
-                    budget.tick()
+                budget.step()
                 for inner in binder.environments(bound, value, environment):
                     after = nothing
                     for after in update(state, inner):  # noqa: B007  # the last output is the next state
@@ -119,9 +117,7 @@ def _fold_in_place(source: Code, step: Step, machine: Machine) -> Fold:
         owned: dict[int, Value] = {}
         try:
             for bound in source.many(value, environment):
-                budget.left -= 1
-                if budget.left < 0:
-                    budget.tick()
+                budget.step()
                 inner = (*environment, bound)
                 state = step(state, inner, owned)
                 roots[place] = (state, inner)

@@ -58,9 +58,7 @@ def piped(left: Code, right: Code, budget: Budget) -> Code:
 def _chained(first: Outputs, second: Outputs, budget: Budget) -> Outputs:
     def outputs(item: Any, environment: Environment) -> Iterator[Any]:
         for found in first(item, environment):
-            budget.left -= 1
-            if budget.left < 0:
-                budget.tick()
+            budget.step()
             yield from second(found, environment)
 
     return outputs
@@ -69,9 +67,7 @@ def _chained(first: Outputs, second: Outputs, budget: Budget) -> Outputs:
 def _mapped(source: Many, function: Callable[[Value, Environment], Value], budget: Budget) -> Many:
     def outputs(value: Value, environment: Environment) -> Iterator[Value]:
         for found in source(value, environment):
-            budget.left -= 1
-            if budget.left < 0:
-                budget.tick()
+            budget.step()
             result = function(found, environment)
             if result is not EMPTY:
                 yield result

@@ -334,9 +334,7 @@ def _entry(depth: int, makers: list[Make], budget: Budget) -> Enter:
     """Return the way into a function each of whose arguments has one value."""
 
     def enter(value: Value, environment: Environment) -> Environment:
-        budget.left -= 1
-        if budget.left < 0:
-            budget.tick()
+        budget.step()
         return (*environment[:depth], *[make(value, environment) for make in makers])
 
     return enter
