@@ -79,7 +79,7 @@ class Pattern:
         return self.quick is not None and len(text) <= self.quick_length and text.isascii()
 
     def search(self, text: str, position: int, budget: Budget) -> Any:
-        """Return the next match. The package counts processor time, which others may use as well."""
+        """Return the next match; the package counts processor time, which others use as well."""
         if self.repeats and len(text) > _LONG_TEXT:
             raise LimitReached("value_bytes")
         while True:

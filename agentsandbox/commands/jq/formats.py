@@ -168,13 +168,7 @@ def find_format(name: str, check: Callable[[int], None]) -> Callable[[Value], st
         return lambda value: dump_within(value, check)
 
     def text(value: Value) -> str:
-        return (
-            value
-            if type(value) is str
-            else dump(value)
-            if type(value) is int
-            else dump_within(value, check)
-        )
+        return value if type(value) is str else dump_within(value, check)
 
     if name == "text":
         return text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from itertools import chain
 
 from agentsandbox.commands._json.json_text import JsonError
@@ -70,8 +71,7 @@ class _Run:
         for name in self.options.files or ["-"]:
             if name == "-":
                 if self.ctx.stdin.unreadable:
-                    self.missing = True
-                    self.complain(f"jq: error: {os.strerror(self.ctx.stdin.unreadable)}\n")
+                    self._miss(os.strerror(self.ctx.stdin.unreadable))
                 else:
                     yield "<stdin>", self.ctx.stdin
                 continue
@@ -79,17 +79,19 @@ class _Run:
                 reader = self.ctx.fs.open(self.ctx.path(name), "r")
                 reader.read(0)
             except IsADirectoryError:
-                self.missing = True
-                self.complain("jq: error: Is a directory\n")
+                self._miss("Is a directory")
                 continue
             except OSError as error:
-                self.missing = True
-                self.complain(f"jq: error: Could not open file {describe_os_error(error, name)}\n")
+                self._miss(f"Could not open file {describe_os_error(error, name)}")
                 continue
             try:
                 yield name, reader
             finally:
                 reader.release()
+
+    def _miss(self, reason: str) -> None:
+        self.missing = True
+        self.complain(f"jq: error: {reason}\n")
 
     def _values(self) -> Iterable[Value]:
         options, inputs = self.options, self.inputs
@@ -254,13 +256,13 @@ class _Run:
 def _dumper(ctx: CommandContext, options: Options) -> Dumper:
     colors: tuple[str, ...] | None = None
     if options.color:
+        colors = COLORS
         given = ctx.env.get("JQ_COLORS", "")
-        fields = given.split(":") if given else []
-        if all(field.replace(";", "").isdecimal() or not field for field in fields):
-            colors = tuple(fields[:8]) + COLORS[len(fields[:8]) :]
+        fields = given.split(":")[:8] if given else []
+        if re.fullmatch("[0-9;:]*", given):
+            colors = (*fields, *COLORS[len(fields) :])
         else:
             ctx.stderr.write(b"Failed to set $JQ_COLORS\n")
-            colors = COLORS
     return Dumper(
         indent=options.indent or "",
         pretty=options.indent is not None,

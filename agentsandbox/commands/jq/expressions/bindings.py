@@ -97,7 +97,7 @@ def _fold(source: Code, binder: Binder, update: Outputs, machine: Machine, nothi
                 budget.step()
                 for inner in binder.environments(bound, value, environment):
                     after = nothing
-                    for after in update(state, inner):  # noqa: B007  # the last output is the next state
+                    for after in update(state, inner):  # noqa: B007  # the last one counts
                         pass
                     state = after
                     roots[place] = (state, inner)
@@ -144,7 +144,7 @@ def _compile_foreach(compiler: Compiler, node: nodes.Foreach, scope: Scope, tail
                 for bound in source.many(value, environment):
                     budget.step()
                     for inner in binder.environments(bound, value, environment):
-                        for state in advance(state, inner):  # noqa: B020  # each output is the next state
+                        for state in advance(state, inner):  # noqa: B020  # the next state
                             yield from show(state, inner)
 
         return outputs

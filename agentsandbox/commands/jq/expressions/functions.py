@@ -346,7 +346,8 @@ def _entered(function: Function, enter: Enter, paths: Paths) -> Code:
 
         def one(value: Value, environment: Environment) -> Value:
             body = function.body.one
-            return body(value, enter(value, environment))  # type: ignore[misc]  # it has one, or the call is compiled again
+            assert body is not None  # or the call is compiled again
+            return body(value, enter(value, environment))
 
         return Code(one, total=False, paths=paths)
     body = function.body.one

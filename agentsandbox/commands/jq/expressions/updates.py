@@ -1,8 +1,6 @@
-"""Updates without a detour over paths: along a simple left side on the way down, and in place where
-only a fold holds the value.
+"""Updates that need no paths: along a simple left side, and in place where only a fold sees it.
 
-Both give what `reduce path(…)` and `setpath` would, for the forms of expressions that they know;
-for others they give None.
+Both give what `reduce path(…)` and `setpath` would; for expressions of other forms they give None.
 """
 
 from __future__ import annotations
@@ -62,8 +60,8 @@ def _change_within(left: Change, right: Change) -> Change:
 
 
 def _change_selected(condition: Code) -> Change | None:
-    decide = condition.one
-    if decide is None or not condition.total:
+    decide = condition.sure
+    if decide is None:
         return None
 
     def change(value: Value, environment: Environment, function: Callable[[Value], Value]) -> Value:
@@ -75,8 +73,8 @@ def _change_selected(condition: Code) -> Change | None:
 
 def _change_member(node: nodes.Index, compiler: Compiler, scope: Scope) -> Change | None:
     target, key = change_of(node.target, compiler, scope), compiler.compile(node.key, scope)
-    find, budget = key.one, compiler.budget
-    if target is None or find is None or not key.total:
+    find, budget = key.sure, compiler.budget
+    if target is None or find is None:
         return None
 
     def change(value: Value, environment: Environment, function: Callable[[Value], Value]) -> Value:
@@ -145,8 +143,7 @@ def _is_independent(node: Node) -> bool:
 
 
 def _single(node: Node, compiler: Compiler, scope: Scope) -> One | None:
-    code = compiler.compile(node, scope)
-    return code.one if code.total else None
+    return compiler.compile(node, scope).sure
 
 
 def _choosing(node: nodes.If, compiler: Compiler, scope: Scope) -> Step | None:
@@ -183,11 +180,8 @@ def _adding(node: nodes.Binary, compiler: Compiler, scope: Scope) -> Step | None
         or not _is_independent(node.right)
     ):
         return None
-    source, budget, machine = (
-        _single(node.right, compiler, scope),
-        compiler.budget,
-        compiler.machine,
-    )
+    source, budget = _single(node.right, compiler, scope), compiler.budget
+    machine = compiler.machine
     if source is None:
         return None
 
