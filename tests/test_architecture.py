@@ -89,7 +89,7 @@ DYNAMIC_GETATTR = {
     "sandbox.py": "fields of Stats", "commands/_files/compression.py": "parameters of zstd",
     "files/values.py": "fields of the values", "skills/config.py": "settings by table",
     "shell/syntax/nodes.py": "slots", "commands/awk": "fields of nodes",
-    "commands/jq/nodes.py": "slots",
+    "commands/jq/nodes.py": "fields of nodes",
     "kernel/formats/printf.py": "a method per conversion",
     "kernel/regexps/matcher.py": "methods of the engine",
     "shell": "options and special variables by table", "commands/jq/options.py": "options by table",

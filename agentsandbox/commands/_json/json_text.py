@@ -11,6 +11,7 @@ import json.decoder
 import math
 import re
 from decimal import Decimal, InvalidOperation
+from itertools import islice
 
 from agentsandbox.commands._json.values import Literal
 
@@ -39,9 +40,7 @@ _SMALL = ("0.00000", "-0.00000")
 
 
 class JsonError(Exception):
-    """The text is not JSON; the message is jq's. `end` is the offset behind what showed it, None
-    for the end of the text.
-    """
+    """The text is not JSON; `end` is the offset behind the error, None for the end of the text."""
 
     def __init__(self, message: str, end: int | None = None) -> None:
         self.end = end
@@ -52,9 +51,7 @@ class JsonError(Exception):
 
 
 def parse_number(text: str) -> Value:
-    """The value of a number's text: an int where printing it gives the text back, else a float or a
-    `Literal`.
-    """
+    """Return the value of a number's text: an int if it prints as the same text."""
     if text.isdecimal() and text.isascii() and len(text) < _LONG:
         return int(text)
     return parse_float(text) if _STRICT.fullmatch(text) else _canonical(text, float(text))
@@ -84,13 +81,12 @@ def _canonical(text: str, value: float) -> Value:
 
 # reading, the fast way
 
-_scan: Scan = json.decoder.JSONDecoder(parse_float=parse_float).scan_once  # type: ignore[attr-defined]  # not in the stubs
+_decoder = json.decoder.JSONDecoder(parse_float=parse_float)
+_scan: Scan = _decoder.scan_once  # type: ignore[attr-defined]  # not in the stubs
 
 
 def is_plain(text: str) -> bool:
-    """Whether Python's decoder reads what there is in the text as jq does: no -0, no half of a
-    surrogate pair.
-    """
+    """Whether Python's decoder reads the text as jq does: no -0, no half of a surrogate pair."""
     if "-0" in text and _MINUS_ZERO.search(text) is not None:
         return False
     return not (("\\ud" in text or "\\uD" in text) and _HALF_PAIR.search(text) is not None)
@@ -120,7 +116,7 @@ def next_value(text: str, position: int) -> tuple[Value, int] | None:
 
 
 def next_item(text: str, position: int) -> tuple[Value, int] | None:
-    """As `next_value` for a value within an array or object."""
+    """Read like `next_value` a value within an array or object."""
     try:
         return _scan(text, position)
     except (StopIteration, ValueError, RecursionError):
@@ -135,12 +131,9 @@ def skip_blanks(text: str, position: int) -> int:
 
 def parse_one(text: str) -> Value:
     """The one value in a text, as `fromjson` reads it."""
-    start = skip_blanks(text, 0)
-    if is_plain(text):
-        found = next_value(text, start)
-        if found is not None and skip_blanks(text, found[1]) == len(text):
-            return found[0]
-    values = [value for value, _end in _first_two(parse_slowly(text, 0, lambda: None))]
+    values = _only_value(text)
+    if values is None:
+        values = [value for value, _end in islice(parse_slowly(text, lambda: None), 2)]
     if not values:
         raise JsonError("Expected JSON value")
     if len(values) > 1:
@@ -148,11 +141,14 @@ def parse_one(text: str) -> Value:
     return values[0]
 
 
-def _first_two(values: Iterator[tuple[Value, int]]) -> Iterator[tuple[Value, int]]:
-    for count, item in enumerate(values):
-        yield item
-        if count:
-            return
+def _only_value(text: str) -> list[Value] | None:
+    """Return the value of a text that has just one, if Python's decoder can tell."""
+    start = skip_blanks(text, 0)
+    if start < len(text) and is_plain(text):
+        found = next_value(text, start)
+        if found is not None and skip_blanks(text, found[1]) == len(text):
+            return [found[0]]
+    return None
 
 
 # reading, with jq's own messages
@@ -167,9 +163,7 @@ NOTHING = object()
 
 
 class Stack:
-    """What jq's parser keeps: the open containers with the keys that wait for a value, and the
-    value just read, if any.
-    """
+    """The open containers, keys that have no value yet among them, and the value just read."""
 
     def __init__(self) -> None:
         self.open: list[Value] = []
@@ -181,10 +175,6 @@ class Stack:
         self.next = value
         return None
 
-    def token(self, sign: str) -> str | None:
-        """Take one structural character; the message when it does not fit."""
-        return _TOKENS[sign](self)
-
     def begin(self, container: Value) -> str | None:
         if len(self.open) >= _PARSE_DEPTH:
             return "Exceeds depth limit for parsing"
@@ -194,15 +184,9 @@ class Stack:
         return None
 
     def colon(self) -> str | None:
-        if not self.open:
-            return (
-                "Expected string key before ':'"
-                if self.next is NOTHING
-                else "':' not as part of an object"
-            )
         if self.next is NOTHING:
             return "Expected string key before ':'"
-        if type(self.open[-1]) is not dict:
+        if not self.open or type(self.open[-1]) is not dict:
             return "':' not as part of an object"
         if not isinstance(self.next, str):
             return "Object keys must be strings"
@@ -261,11 +245,12 @@ class Stack:
 _TOKENS: dict[str, Callable[[Stack], str | None]] = {
     "[": lambda stack: stack.begin([]),
     "{": lambda stack: stack.begin({}),
-    ":": lambda stack: stack.colon(),
-    ",": lambda stack: stack.comma(),
-    "]": lambda stack: stack.close_array(),
-    "}": lambda stack: stack.close_object(),
+    ":": Stack.colon,
+    ",": Stack.comma,
+    "]": Stack.close_array,
+    "}": Stack.close_object,
 }
+"""Each takes one structural character and returns the message when it does not fit."""
 
 
 def text_place(text: str, position: int, before: tuple[int, int] = (0, 0)) -> str:
@@ -286,15 +271,12 @@ def _literal(word: str, stack: Stack) -> str | None:
     value: Value
     if word[0] in "+-.0123456789":
         word = word.partition("\0")[0]  # a string of C
-    if word[0] in "tf" or word.startswith("nu"):
-        if word not in _LITERALS:
-            return "Invalid literal"
+    if word in _LITERALS:
         value = _LITERALS[word]
-    elif word in _LITERALS:
-        value = _LITERALS[word]
+    elif word[0] in "tf" or word.startswith("nu"):
+        return "Invalid literal"
     elif _NUMBER.fullmatch(word):
-        digits = word[1:] if word[0] == "+" else word
-        value = parse_number(digits)
+        value = parse_number(word.removeprefix("+"))
     elif infinite := _INFINITE.fullmatch(word):
         value = -math.inf if infinite[1] == "-" else math.inf
     elif _NAN.fullmatch(word) and not word[-1].isdigit():
@@ -351,20 +333,18 @@ def _unescape(body: str) -> str:
 
 def parse_slowly(
     text: str,
-    start: int,
     step: Callable[[], None],
     before: tuple[int, int] = (0, 0),
     stack: Stack | None = None,
 ) -> Iterator[tuple[Value, int]]:
-    """Each value of the text from `start` and the offset after it, with jq's messages; `step` is
-    called for every token.
+    """Yield each value and the offset after it, with jq's messages; `step` counts the tokens.
 
     before  as for `text_place`
-    stack   where the parsing stands, if the text begins within a value
+    stack   the state of the parsing, if the text begins within a value
     """
     stack = stack or Stack()
     size = len(text)
-    position = start
+    position = 0
     while position < size:
         match = _STRUCTURE.match(text, position)
         if match is None:  # a quote that is never closed
@@ -381,7 +361,7 @@ def parse_slowly(
             except JsonError as error:
                 message = str(error)
         elif sign is not None:
-            message = stack.token(sign)
+            message = _TOKENS[sign](stack)
         elif match[0][0] not in " \t\n\r\x1e":
             message = _literal(match[0], stack)
             if message is not None:
@@ -404,9 +384,5 @@ def parse_slowly(
 
 def slurp(text: str, step: Callable[[], None]) -> list[Value]:
     """All JSON values of a text. Raises `JsonError`."""
-    if is_plain(text):
-        start = skip_blanks(text, 0)
-        found = next_value(text, start) if start < len(text) else None
-        if found is not None and skip_blanks(text, found[1]) == len(text):
-            return [found[0]]
-    return [value for value, _end in parse_slowly(text, 0, step)]
+    values = _only_value(text)
+    return [value for value, _end in parse_slowly(text, step)] if values is None else values

@@ -25,9 +25,7 @@ _TOO_DEEP = "<skipped: too deep>"
 
 
 def number_text(value: Value) -> str:
-    """A number as jq prints it: a literal as it was written, a computed one with up to 17
-    digits.
-    """
+    """Return a number as jq prints it: a literal as written, a computed one in 17 digits."""
     kind = type(value)
     if kind is int:
         return str(value)
@@ -120,9 +118,7 @@ def _is_simple(value: list[Value]) -> bool:
 
 
 class Dumper:
-    """Prints values in one style. `indent` is the text of one level; unless `pretty`, "" puts
-    everything on one line.
-    """
+    """Prints values in one style; `indent` is the text of one level."""
 
     def __init__(
         self,
@@ -144,9 +140,7 @@ class Dumper:
         self.colors = tuple(f"\x1b[{color}m" for color in colors) if colors is not None else None
 
     def text(self, value: Value, sink: Callable[[str], None] | None = None) -> str:
-        """The value as JSON; of a long text all but the last piece goes to `sink`, if there is
-        one.
-        """
+        """Return the value as JSON; `sink` gets all but the last piece of a long text."""
         kind = type(value)
         if self.colors is not None:
             parts: list[str] = []
@@ -331,9 +325,7 @@ dump = _COMPACT.text
 
 
 def dump_within(value: Value, check: Callable[[int], None]) -> str:
-    """The value as JSON; `check` is told now and then how long the text is by then, and may
-    raise.
-    """
+    """Return the value as JSON; `check` gets the length of the text so far, and may raise."""
     if type(value) not in CONTAINERS:
         return dump(value)
     pieces: list[str] = []
@@ -354,9 +346,7 @@ class _EnoughError(Exception):
 
 
 def dump_prefix(value: Value, size: int) -> str:
-    """The value as JSON, of which only the first `size` characters are sure to be right: for
-    messages.
-    """
+    """Return the value as JSON, of which only the first `size` characters may be used."""
     if isinstance(value, str):
         return quote(value[:size])
     if not isinstance(value, CONTAINERS):

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
 _LONGEST_PATTERN = 20_000
 _LONG_TEXT = 1 << 20
-"""A repeated group takes a hundred bytes for every time it is repeated: such patterns are for
-shorter texts."""
+"""The longest text for a repeated group, which takes a hundred bytes for each repetition."""
 _SHORTEST_TIME = 0.02
 _REPEATED_GROUP = re.compile(r"\)[*+?{]")
 _NAMED_GROUP = re.compile(r"\(\?<(?=[A-Za-z_])")
@@ -61,9 +60,7 @@ def _translated(pattern: str) -> str:
 
 
 class Pattern:
-    """A compiled pattern. `quick` is for ASCII texts up to `quick_length`, None where there is no
-    such thing.
-    """
+    """A compiled pattern; `quick`, if there is one, is for ASCII texts up to `quick_length`."""
 
     __slots__ = ("groups", "names", "quick", "quick_length", "repeats", "timed")
 
@@ -82,9 +79,7 @@ class Pattern:
         return self.quick is not None and len(text) <= self.quick_length and text.isascii()
 
     def search(self, text: str, position: int, budget: Budget) -> Any:
-        """The next match, with what time there is. The package counts time of the processor, of
-        which others may take a part.
-        """
+        """Return the next match; the package counts processor time, which others use as well."""
         if self.repeats and len(text) > _LONG_TEXT:
             raise LimitReached("value_bytes")
         while True:
@@ -137,9 +132,7 @@ def compile_pattern(pattern: str, flags: str) -> Pattern:
 
 
 def _quick(pattern: str, *, ignore_case: bool) -> tuple[re.Pattern[str] | None, int]:
-    """The same pattern for `re` and how long a text it may search, if it is one of those that
-    cannot explode there.
-    """
+    """Return the pattern for `re`, if it cannot explode there, and its longest text."""
     if "[:" in pattern or "\\K" in pattern:
         return None, 0
     tree = read_perl(_NAMED_GROUP.sub("(", pattern), ignore_case=ignore_case)

@@ -169,7 +169,7 @@ class Assembly:
 def _slowly(text: str, budget: Budget) -> tuple[Value, int] | None:
     """Decode like `next_item` a text that Python's decoder does not read as jq does."""
     try:
-        return next(parse_slowly(text, 0, budget.step))
+        return next(parse_slowly(text, budget.step))
     except JsonError:
         return None
 

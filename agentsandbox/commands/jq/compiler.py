@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 
     Form: TypeAlias = Callable[["Compiler", list[Code]], Code]
     """A built-in function of the codes of its arguments."""
-    CompileNode: TypeAlias = Callable[["Compiler", Any, "Scope", "Function | None"], Code]
-    """Compiles one type of node; the last argument is the `tail` of `Compiler.compile`."""
+    Caller: TypeAlias = "Function | None"
+    """The function whose last output is that of the expression being compiled, if there is one."""
+    CompileNode: TypeAlias = Callable[["Compiler", Any, "Scope", Caller], Code]
+    """Compiles one type of node."""
 
 
 class Scope:
@@ -69,8 +71,7 @@ class Function:
         """Whether a recursive function is taken to have one output at most while it is compiled."""
         self.tail_called = False
         self.grows = False
-        """Whether each tail call makes a closure over the one before, so that a loop takes
-        memory."""
+        """Whether each tail call makes a closure over the last one, which takes memory."""
 
 
 class Argument:
@@ -115,11 +116,10 @@ class Compiler:
         self._nodes = nodes
         self._undefined: list[tuple[str, int, int]] = []
 
-    def compile(self, node: Node, scope: Scope, tail: Function | None = None) -> Code:
+    def compile(self, node: Node, scope: Scope, tail: Caller = None) -> Code:
         """Return the code of an expression.
 
-        `tail` is the function whose last output is that of this expression, if there is one: a call
-        of it here need not return.
+        A call of `tail`, the function that ends with this expression, need not return.
         """
         return self._nodes[type(node)](self, node, scope, tail)
 

@@ -37,16 +37,8 @@ def _broken_down(seconds: float) -> list[Value]:
     second: Value = here.second
     if seconds != whole:
         second = number(second + (seconds - whole))
-    return [
-        here.year,
-        here.month - 1,
-        here.mday,
-        here.hour,
-        here.minute,
-        second,
-        here.wday,
-        here.yday,
-    ]
+    day = [here.year, here.month - 1, here.mday]
+    return [*day, here.hour, here.minute, second, here.wday, here.yday]
 
 
 def _gmtime(name: str) -> Callable[[Machine, Value], Value]:
@@ -62,12 +54,10 @@ def _gmtime(name: str) -> Callable[[Machine, Value], Value]:
 
 
 def _seconds(value: Value, message: str) -> int:
-    """Return the seconds since the epoch of a broken down time; numbers beyond their range count
-    on.
-    """
-    if not isinstance(value, list) or not all(is_number(item) for item in value[:8]):
-        raise JqError(message)
-    if any(item != item for item in value[:8]):
+    """Return the seconds since the epoch of a broken down time; month 12 is the next January."""
+    if not isinstance(value, list) or not all(
+        is_number(item) and item == item for item in value[:8]
+    ):
         raise JqError(message)
     if any(not abs(to_float(item)) < 2**31 for item in value[:8]):
         raise JqError("invalid gmtime representation")
@@ -181,7 +171,7 @@ class _Reader:
             if letter == "s":
                 self.found["epoch"] = int(text)
             elif letter == "p":
-                self.found["afternoon"] = int(text in ("PM", "pm", "Pm", "pM"))
+                self.found["afternoon"] = int(text[0] in "Pp")
         elif letter in "nt":
             self.take(_BLANK)
         else:

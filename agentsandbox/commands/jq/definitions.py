@@ -47,7 +47,8 @@ def nth($n; f):
 def in(xs): . as $key | xs | has($key);
 def inside(xs): . as $part | xs | contains($part);
 def combinations:
-  if length == 0 then [] else .[0][] as $first | (.[1:] | combinations) as $rest | [$first] + $rest end;
+  if length == 0 then []
+  else .[0][] as $first | (.[1:] | combinations) as $rest | [$first] + $rest end;
 def combinations(n): . as $items | [range(n) | $items] | combinations;
 def transpose: [range(0; map(length) | max // 0) as $at | [.[][$at]]];
 def arrays: select(type == "array");

@@ -1,6 +1,4 @@
-"""The string formats: @text @json @csv @tsv @html @uri @urid @sh @base64 @base64d @base32
-@base32d.
-"""
+"""The string formats: `@text`, `@json`, `@csv`, `@tsv`, `@html`, `@uri`, `@sh`, `@base64`, …"""
 
 from __future__ import annotations
 
@@ -19,35 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from agentsandbox.commands._json.values import Value
-
-_UNITS = re.compile(
-    rb"[\x00-\x7f]+|(?:[\xc2-\xdf]|[\xe0-\xef].?|[\xf0-\xf4].{0,2})\Z"
-    rb"|[\xc2-\xdf][\x80-\xbf]?|[\xe0-\xef][\x80-\xbf]{0,2}|[\xf0-\xf4][\x80-\xbf]{0,3}|.",
-    re.DOTALL,
-)
-_LONG = 65536
-
-
-def utf8(data: bytes) -> str:
-    """Bytes as text; what is not UTF-8 becomes U+FFFD, as everywhere in jq: a character that the
-    end cuts off takes all up to it.
-    """
-    try:
-        return str(data, "utf-8")
-    except UnicodeDecodeError:
-        if len(data) > _LONG:
-            return str(data, "utf-8", "replace")
-    return "".join(
-        str(unit, "utf-8", "replace") if unit.isascii() else _character(unit)
-        for unit in _UNITS.findall(data)
-    )
-
-
-def _character(data: bytes) -> str:
-    try:
-        return str(data, "utf-8")
-    except UnicodeDecodeError:
-        return "\ufffd"
 
 
 def text_of(value: Value) -> str:
@@ -166,7 +135,7 @@ def _base64d(text: str) -> str:
     digits = text.rstrip("=")
     if len(digits) % 4 == 1:
         raise JqError(f"{describe(text)} trailing base64 byte found")
-    return utf8(binascii.a2b_base64(digits + "=" * (-len(digits) % 4)))
+    return str(binascii.a2b_base64(digits + "=" * (-len(digits) % 4)), "utf-8", "replace")
 
 
 def _base32(text: str) -> str:
@@ -176,7 +145,7 @@ def _base32(text: str) -> str:
 def _base32d(text: str) -> str:
     digits = text.rstrip("=")
     try:
-        return utf8(base64.b32decode(digits + "=" * (-len(digits) % 8)))
+        return str(base64.b32decode(digits + "=" * (-len(digits) % 8)), "utf-8", "replace")
     except (binascii.Error, ValueError):
         raise JqError(f"{describe(text)} is not valid base32 data") from None
 
@@ -194,20 +163,12 @@ _OF_TEXTS: dict[str, Callable[[str], str]] = {
 
 
 def find_format(name: str, check: Callable[[int], None]) -> Callable[[Value], str]:
-    """The escape of that name; one that fails when called if there is none, as in jq. `check`
-    refuses JSON that becomes too long.
-    """
+    """Return the escape of a name; `check` may refuse JSON for its length. An unknown one fails."""
     if name == "json":
         return lambda value: dump_within(value, check)
 
     def text(value: Value) -> str:
-        return (
-            value
-            if type(value) is str
-            else dump(value)
-            if type(value) is int
-            else dump_within(value, check)
-        )
+        return value if type(value) is str else dump_within(value, check)
 
     if name == "text":
         return text

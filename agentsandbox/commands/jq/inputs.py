@@ -253,7 +253,7 @@ class Inputs:
         self._fill_all()
         before = self._lines, self._column
         try:
-            for value, end in parse_slowly(self._text, 0, self.budget.step, before, stack):
+            for value, end in parse_slowly(self._text, self.budget.step, before, stack):
                 self._position = end
                 yield value
         except JsonError as error:  # jq goes on at the next line, if it is asked to

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import errno
 import os
+import re
 from itertools import chain
 
 from agentsandbox.commands._json.json_text import JsonError
@@ -12,7 +12,7 @@ from agentsandbox.commands._json.values import JqError
 from agentsandbox.commands.jq.code import EMPTY
 from agentsandbox.commands.jq.inputs import Inputs
 from agentsandbox.commands.jq.machine import Break, Halt, Machine
-from agentsandbox.commands.jq.options import Options, read_options
+from agentsandbox.commands.jq.options import Options, not_open, read_options
 from agentsandbox.commands.jq.program import CompileError, compile_program
 from agentsandbox.contract.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.contract.manners import Manners
@@ -33,10 +33,6 @@ _BUFFER = 4096
 """Standard output is written in such blocks: messages come before what the last one holds."""
 
 _MISSING_FILE, _NO_OUTPUT, _COMPILE, _UNKNOWN = 2, 4, 3, 5
-
-
-def _read_text(ctx: CommandContext, name: str) -> str:
-    return str(ctx.fs.read_bytes(ctx.path(name)), "utf-8", "replace")
 
 
 class _Run:
@@ -75,8 +71,7 @@ class _Run:
         for name in self.options.files or ["-"]:
             if name == "-":
                 if self.ctx.stdin.unreadable:
-                    self.missing = True
-                    self.complain(f"jq: error: {os.strerror(self.ctx.stdin.unreadable)}\n")
+                    self._miss(os.strerror(self.ctx.stdin.unreadable))
                 else:
                     yield "<stdin>", self.ctx.stdin
                 continue
@@ -84,17 +79,19 @@ class _Run:
                 reader = self.ctx.fs.open(self.ctx.path(name), "r")
                 reader.read(0)
             except IsADirectoryError:
-                self.missing = True
-                self.complain("jq: error: Is a directory\n")
+                self._miss("Is a directory")
                 continue
             except OSError as error:
-                self.missing = True
-                self.complain(f"jq: error: Could not open file {describe_os_error(error, name)}\n")
+                self._miss(f"Could not open file {describe_os_error(error, name)}")
                 continue
             try:
                 yield name, reader
             finally:
                 reader.release()
+
+    def _miss(self, reason: str) -> None:
+        self.missing = True
+        self.complain(f"jq: error: {reason}\n")
 
     def _values(self) -> Iterable[Value]:
         options, inputs = self.options, self.inputs
@@ -110,9 +107,7 @@ class _Run:
         return self._slurped(values) if options.slurp else values
 
     def _slurped(self, values: Iterable[Value]) -> Iterator[Value]:
-        """All values as one array, read when it is asked for: errors in them are those of the
-        run.
-        """
+        """Yield all values as one array; they are read late, for their errors belong to the run."""
         together: list[Value] = []
         self.machine.roots.append((together,))
         for count, value in enumerate(values):
@@ -178,9 +173,8 @@ class _Run:
 
     def _process_all(self, code: Code, write: Callable[[Value], None]) -> None:
         values: Iterator[Value] | None = None
-        while (
-            values is not self.machine.inputs
-        ):  # the program has met one that is wrong, and goes on behind it
+        # there are new inputs where the program has met a wrong one, and goes on behind it
+        while values is not self.machine.inputs:
             values = self.machine.inputs
             for value in values:
                 self._process(code, value, write)
@@ -188,24 +182,18 @@ class _Run:
                     return
 
     def _source(self) -> str:
-        if self.options.program_file is None:
-            return "." if self.options.program is None else self.options.program
+        program = self.options.program
+        if not self.options.from_file:
+            return program
         try:
-            return _read_text(self.ctx, self.options.program_file)
+            data = self.ctx.fs.read_bytes(self.ctx.path(program))
         except OSError as error:
-            name = self.options.program_file
-            reason = (
-                "It's a directory"
-                if error.errno == errno.EISDIR
-                else os.strerror(error.errno or errno.EIO)
-            )
-            raise CommandError(f"Could not open {name}: {reason}", 2) from None
+            raise CommandError(not_open(program, error), 2) from None
+        return str(data, "utf-8", "replace")
 
     def _process(self, code: Code, value: Value, write: Callable[[Value], None]) -> None:
-        budget = self.ctx.budget
-        budget.left -= 1
-        if budget.left < 0:
-            budget.tick()
+        step = self.ctx.budget.step
+        step()
         self.status = 0
         try:
             one = code.one
@@ -215,9 +203,7 @@ class _Run:
                     write(result)
                 return
             for result in code.many(value, ()):
-                budget.left -= 1
-                if budget.left < 0:
-                    budget.tick()
+                step()
                 write(result)
         except JqError as error:
             self.status = _UNKNOWN
@@ -234,12 +220,8 @@ class _Run:
             self.complain(f"jq: error (at {place}) (not a string): {dump(value)}\n")
 
     def _writer(self) -> Callable[[Value], None]:
-        options, text_of, pending, budget = (
-            self.options,
-            self.dumper.text,
-            self.pending,
-            self.ctx.budget,
-        )
+        options, text_of, pending = self.options, self.dumper.text, self.pending
+        budget = self.ctx.budget
         raw, end, ascii_only = options.raw_output, options.end, options.ascii_output
 
         def spill(piece: str) -> None:
@@ -274,17 +256,16 @@ class _Run:
 def _dumper(ctx: CommandContext, options: Options) -> Dumper:
     colors: tuple[str, ...] | None = None
     if options.color:
+        colors = COLORS
         given = ctx.env.get("JQ_COLORS", "")
-        fields = given.split(":") if given else []
-        if all(field.replace(";", "").isdecimal() or not field for field in fields):
-            colors = tuple(fields[:8]) + COLORS[len(fields[:8]) :]
+        fields = given.split(":")[:8] if given else []
+        if re.fullmatch("[0-9;:]*", given):
+            colors = (*fields, *COLORS[len(fields) :])
         else:
             ctx.stderr.write(b"Failed to set $JQ_COLORS\n")
-            colors = COLORS
-    pretty = options.indent is not None
     return Dumper(
         indent=options.indent or "",
-        pretty=pretty,
+        pretty=options.indent is not None,
         sort_keys=options.sort_keys,
         ascii_only=options.ascii_output,
         colors=colors,

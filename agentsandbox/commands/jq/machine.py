@@ -29,8 +29,7 @@ _FRAMES = 9000
 """Generators within generators take stack of the host's thread: half of what 8 MiB bear."""
 
 _WAITING = 50_000
-"""Calls that may wait for more to be asked of them: when a program is ended, each has to be ended
-by itself, in some ten µs."""
+"""Suspended calls: each takes some ten µs when the program is ended."""
 
 
 class Break(Exception):
@@ -42,9 +41,7 @@ class Break(Exception):
 
 
 class Halt(Exception):
-    """`halt` and `halt_error`: ends the program with a status, after printing `message` to
-    stderr.
-    """
+    """`halt` and `halt_error`: prints `message` to stderr and ends the program with a status."""
 
     def __init__(self, status: int, message: bytes = b"") -> None:
         self.status = status
@@ -80,11 +77,9 @@ class Machine:
         """As many of them fit on the stack at work."""
         self.waiting = 0
         self.made = 0
-        """Memory that values took since they were weighed, in pieces of 16 bytes, whether it is
-        used still or not."""
+        """Memory allocated since values were weighed, in pieces of 16 bytes."""
         self.roots: list[tuple[Value, ...]] = []
-        """What the expressions at work build and can still see: they end in the order in which they
-        began."""
+        """A stack of the values that the running expressions build and can still see."""
         self.suspended: dict[object, tuple[Value, ...]] = {}
         """The same of expressions that wait between two outputs."""
         self._slice = budget.value_bytes // 4
@@ -112,9 +107,7 @@ class Machine:
             yield output  # type: ignore[misc]  # an output, not the mark
 
     def nested(self, outputs: Iterable[T], frames: int, *roots: Value) -> Iterator[T]:
-        """The same outputs; `frames` counts while they are being made, not while they are used.
-        `roots` are needed for them.
-        """
+        """Yield the outputs; `frames` counts while one is made, and `roots` are kept for them."""
         self.budget.step()
         self.deeper(frames)
         self.waiting += 1
@@ -142,9 +135,7 @@ class Machine:
                 self.frames -= frames
 
     def hold(self, pieces: int) -> None:
-        """Count pieces of 16 bytes that were made; when they are many, weigh all that is still in
-        use.
-        """
+        """Count new pieces of 16 bytes; when they are many, weigh all that is still in use."""
         self.made += pieces
         if self.made > self._slice:
             self.made = 0

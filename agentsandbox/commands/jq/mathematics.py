@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import struct
 
 from agentsandbox.commands._json.values import JqError, is_number, number, to_float
 from agentsandbox.commands.jq.operations import describe
@@ -73,17 +72,9 @@ def _power(base: float, exponent: float) -> float:
         return math.inf if base == 0 and exponent < 0 else math.nan
 
 
-def _power_of_ten(value: float) -> float:
-    """10 to a power, by two exponentials as the C library has it."""
-    if not math.isfinite(value):
-        return math.exp(value)
-    if abs(value) < 2**-56:
-        return 1.0
-    (bits,) = struct.unpack("<Q", struct.pack("<d", value))
-    (high,) = struct.unpack("<d", struct.pack("<Q", bits & 0xFFFFFFFFF8000000))
-    return math.exp(high * 2.302585065364837646) * math.exp(
-        high * 2.7629208037533617e-8 + (value - high) * 2.302585092994045684
-    )
+def _chosen(choose: Callable[[float, float], float]) -> Callable[[float, float], float]:
+    """Return `fmin` or `fmax`: a number counts, nan does not."""
+    return lambda one, other: other if one != one else one if other != other else choose(one, other)
 
 
 def _significand(value: float) -> float:
@@ -105,10 +96,6 @@ def _scaled(value: float, exponent: float) -> float:
         return math.ldexp(value, int(max(min(exponent, 5000), -5000)))
     except OverflowError:
         return math.copysign(math.inf, value)
-
-
-def _ieee_remainder(value: float, divisor: float) -> float:
-    return math.remainder(value, divisor)
 
 
 def _lgamma(value: float) -> float:
@@ -160,8 +147,7 @@ _ONE: dict[str, Callable[[float], float]] = {
     "fabs": abs,
     "exp": math.exp,
     "exp2": lambda value: math.pow(2.0, value),
-    "exp10": _power_of_ten,
-    "pow10": lambda value: math.pow(10.0, value),
+    **dict.fromkeys(("exp10", "pow10"), lambda value: math.pow(10.0, value)),
     "expm1": math.expm1,
     "log": _logarithm(math.log),
     "log2": _logarithm(math.log2),
@@ -196,16 +182,12 @@ _SEVERAL: dict[str, Callable[..., float]] = {
     "copysign/2": math.copysign,
     "nextafter/2": math.nextafter,
     "nexttoward/2": math.nextafter,
-    "fmin/2": lambda one, other: (
-        other if one != one else one if other != other else min(one, other)
-    ),
-    "fmax/2": lambda one, other: (
-        other if one != one else one if other != other else max(one, other)
-    ),
+    "fmin/2": _chosen(min),
+    "fmax/2": _chosen(max),
     "fdim/2": lambda one, other: max(one - other, 0.0),
     "fma/3": lambda one, other, more: one * other + more,
-    "drem/2": _ieee_remainder,
-    "remainder/2": _ieee_remainder,
+    "drem/2": math.remainder,
+    "remainder/2": math.remainder,
     "scalb/2": _scaled,
     "scalbln/2": _scaled,
 }

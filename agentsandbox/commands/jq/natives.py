@@ -173,7 +173,10 @@ def _trimstr(machine: Machine, value: Value, text: Value) -> Value:
     return _rtrimstr(machine, _ltrimstr(machine, value, text), text)
 
 
-_WHITE = "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
+_WHITE = (
+    "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000"
+)
 
 
 def _trimming(strip: Callable[[str, str], str]) -> Native:
@@ -420,14 +423,8 @@ def _halt(machine: Machine, value: Value) -> Value:
 def _halt_error(machine: Machine, value: Value, status: Value) -> Value:
     if not is_number(status):
         raise JqError(f"{describe(value)} halt_error/1: number required")
-    message = (
-        b""
-        if value is None
-        else encode(value)
-        if isinstance(value, str)
-        else encode(dump(value) + "\n")
-    )
-    raise Halt(int(status) & 255, message)
+    text = value if isinstance(value, str) else dump(value) + "\n"
+    raise Halt(int(status) & 255, b"" if value is None else encode(text))
 
 
 def _error(machine: Machine, value: Value) -> Value:

@@ -19,22 +19,19 @@ else:
 
 @dataclass_transform()
 class Node:
-    """An expression; its parts are given in the order of its annotations."""
-
-    __slots__ = ()
+    """An expression, or a part of one; its own parts come in the order of its annotations."""
 
     def __init__(self, *parts: Any) -> None:
-        names: tuple[str, ...] = tuple(type(self).__annotations__)
-        for name, part in zip(names, parts, strict=True):
+        for name, part in zip(type(self).__annotations__, parts, strict=True):
             setattr(self, name, part)
 
     def children(self) -> Iterator[Node]:
         """Yield the expressions directly inside, those in patterns included."""
-        pending: list[object] = [getattr(self, name) for name in self.__slots__]
+        pending: list[object] = list(vars(self).values())
         while pending:
             part = pending.pop()
             if isinstance(part, Pattern):
-                pending.extend(getattr(part, name) for name in part.__slots__)
+                pending.extend(vars(part).values())
             elif isinstance(part, Definition):
                 yield part.body
             elif isinstance(part, Node):
@@ -46,20 +43,16 @@ class Node:
 class Identity(Node):
     """`.`"""
 
-    __slots__ = ()
-
 
 class Constant(Node):
     """A number, a string without interpolation, `true`, `false` or `null`."""
 
-    __slots__ = ("value",)
     value: Value
 
 
 class Text(Node):
     """A string with interpolations; `format` names the escape that their values go through."""
 
-    __slots__ = ("format", "parts")
     format: str | None
     parts: list[str | Node]
 
@@ -67,14 +60,12 @@ class Text(Node):
 class Format(Node):
     """`@name` alone."""
 
-    __slots__ = ("name",)
     name: str
 
 
 class Variable(Node):
     """`$name`"""
 
-    __slots__ = ("name", "position")
     name: str
     position: int
 
@@ -82,7 +73,6 @@ class Variable(Node):
 class Index(Node):
     """`target[key]`; the key is evaluated against the same input as the target."""
 
-    __slots__ = ("key", "target")
     target: Node
     key: Node
 
@@ -90,7 +80,6 @@ class Index(Node):
 class Slice(Node):
     """`target[start:end]`; either bound may be missing."""
 
-    __slots__ = ("end", "start", "target")
     target: Node
     start: Node | None
     end: Node | None
@@ -99,35 +88,30 @@ class Slice(Node):
 class Iterate(Node):
     """`body[]`"""
 
-    __slots__ = ("body",)
     body: Node
 
 
 class Negate(Node):
     """`-body`"""
 
-    __slots__ = ("body",)
     body: Node
 
 
 class ArrayOf(Node):
     """`[body]`, or `[]`."""
 
-    __slots__ = ("body",)
     body: Node | None
 
 
 class ObjectOf(Node):
     """`{key: value, …}`; the keys are expressions as well."""
 
-    __slots__ = ("entries",)
     entries: list[tuple[Node, Node]]
 
 
 class Pipe(Node):
     """`left | right`"""
 
-    __slots__ = ("left", "right")
     left: Node
     right: Node
 
@@ -135,7 +119,6 @@ class Pipe(Node):
 class Comma(Node):
     """`left, right`"""
 
-    __slots__ = ("left", "right")
     left: Node
     right: Node
 
@@ -143,7 +126,6 @@ class Comma(Node):
 class Alternative(Node):
     """`left // right`"""
 
-    __slots__ = ("left", "right")
     left: Node
     right: Node
 
@@ -151,7 +133,6 @@ class Alternative(Node):
 class Binary(Node):
     """Arithmetic or a comparison."""
 
-    __slots__ = ("left", "operator", "right")
     operator: str
     left: Node
     right: Node
@@ -160,7 +141,6 @@ class Binary(Node):
 class Logical(Node):
     """`and`, `or`"""
 
-    __slots__ = ("left", "operator", "right")
     operator: str
     left: Node
     right: Node
@@ -169,7 +149,6 @@ class Logical(Node):
 class Assign(Node):
     """`=`, `|=`, `+=` and the like; `operator` is the whole sign."""
 
-    __slots__ = ("left", "operator", "right")
     operator: str
     left: Node
     right: Node
@@ -178,7 +157,6 @@ class Assign(Node):
 class If(Node):
     """`if condition then consequence else alternative end`"""
 
-    __slots__ = ("alternative", "condition", "consequence")
     condition: Node
     consequence: Node
     alternative: Node
@@ -187,48 +165,35 @@ class If(Node):
 class Try(Node):
     """`try body catch handler`; without a handler, `body?`."""
 
-    __slots__ = ("body", "handler")
     body: Node
     handler: Node | None
 
 
-class Pattern:
+class Pattern(Node):
     """The left side of a destructuring."""
-
-    __slots__: tuple[str, ...] = ()
 
 
 class VariablePattern(Pattern):
     """`$name`"""
 
-    __slots__ = ("name",)
-
-    def __init__(self, name: str) -> None:
-        self.name = name
+    name: str
 
 
 class ArrayPattern(Pattern):
     """`[pattern, …]`"""
 
-    __slots__ = ("items",)
-
-    def __init__(self, items: list[Pattern]) -> None:
-        self.items = items
+    items: list[Pattern]
 
 
 class ObjectPattern(Pattern):
     """`{key: pattern, $name, $name: pattern}`: (variable or None, key, pattern or None)."""
 
-    __slots__ = ("entries",)
-
-    def __init__(self, entries: list[tuple[str | None, Node, Pattern | None]]) -> None:
-        self.entries = entries
+    entries: list[tuple[str | None, Node, Pattern | None]]
 
 
 class Bind(Node):
     """`source as pattern ?// pattern … | body`"""
 
-    __slots__ = ("body", "patterns", "source")
     source: Node
     patterns: list[Pattern]
     body: Node
@@ -237,7 +202,6 @@ class Bind(Node):
 class Reduce(Node):
     """`reduce source as pattern (start; update)`"""
 
-    __slots__ = ("patterns", "source", "start", "update")
     source: Node
     patterns: list[Pattern]
     start: Node
@@ -247,7 +211,6 @@ class Reduce(Node):
 class Foreach(Node):
     """`foreach source as pattern (start; update; extract)`"""
 
-    __slots__ = ("extract", "patterns", "source", "start", "update")
     source: Node
     patterns: list[Pattern]
     start: Node
@@ -255,33 +218,29 @@ class Foreach(Node):
     extract: Node
 
 
-class Parameter:
+class Parameter(Node):
     """A parameter of a function: a closure, or a value for `$name`."""
 
-    __slots__ = ("is_value", "name")
-
-    def __init__(self, name: str, is_value: bool) -> None:
-        self.name = name
-        self.is_value = is_value
+    name: str
+    is_value: bool
 
 
-class Definition:
+class Definition(Node):
     """`def name(parameters): body;`"""
 
-    __slots__ = ("body", "key", "name", "parameters")
+    name: str
+    parameters: list[Parameter]
+    body: Node
 
-    def __init__(self, name: str, parameters: list[Parameter], body: Node) -> None:
-        self.name = name
-        self.parameters = parameters
-        self.body = body
-        self.key = f"{name}/{len(parameters)}"
+    @property
+    def key(self) -> str:
         """What a call finds it by."""
+        return f"{self.name}/{len(self.parameters)}"
 
 
 class Define(Node):
     """A definition and the expression that it is visible in."""
 
-    __slots__ = ("definition", "rest")
     definition: Definition
     rest: Node
 
@@ -289,7 +248,6 @@ class Define(Node):
 class Call(Node):
     """`name(arguments; …)`"""
 
-    __slots__ = ("arguments", "name", "position")
     name: str
     arguments: list[Node]
     position: int
@@ -298,7 +256,6 @@ class Call(Node):
 class Label(Node):
     """`label $name | body`"""
 
-    __slots__ = ("body", "name")
     name: str
     body: Node
 
@@ -306,6 +263,5 @@ class Label(Node):
 class Break(Node):
     """`break $name`"""
 
-    __slots__ = ("name", "position")
     name: str
     position: int

@@ -76,9 +76,7 @@ def sorted_values(values: list[Value], keys: list[Value], budget: Budget) -> lis
 
 
 def _order(keys: list[Any], budget: Budget) -> list[int]:
-    """The indices in the order of the keys: by runs, so that no single call takes long, that are
-    then merged.
-    """
+    """Return the indices in the order of the keys, sorted in short runs that are then merged."""
     find = keys.__getitem__
     runs: list[list[int]] = []
     for at in range(0, len(keys), _RUN):
@@ -275,9 +273,7 @@ def remainder(left: Value, right: Value, budget: Budget) -> Value:
 
 
 def contains(left: Value, right: Value, budget: Budget) -> bool:
-    """Whether left contains right: substrings, members, keys, deeply. Raises `JqError` for values
-    of two kinds.
-    """
+    """Whether left contains right, deeply. Raises `JqError` for values of two kinds."""
     if KINDS[type(left)] != KINDS[type(right)]:
         raise JqError(
             f"{describe(left)} and {describe(right)} cannot have their containment checked"

@@ -13,27 +13,28 @@ from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from agentsandbox.commands._json.values import Value
 
 _OPTION = re.compile(r"-(?:-|[A-Za-z])")
-_HINT = "\nUse jq --help for help with command-line options,\nor see the jq manpage, or online docs  at https://jqlang.org"
+_HINT = (
+    "\nUse jq --help for help with command-line options,"
+    "\nor see the jq manpage, or online docs  at https://jqlang.org"
+)
 
 
 class Options:
     """What the command line says."""
 
     def __init__(self) -> None:
-        self.program: str | None = None
-        self.program_file: str | None = None
+        self.program = "."
+        self.from_file = False
+        """Whether `program` names the file of the program."""
         self.files: list[str] = []
         self.named: dict[str, Value] = {}
         self.positional: list[Value] = []
         self.null_input = self.raw_input = self.slurp = self.stream = False
         self.raw_output = self.ascii_output = self.sort_keys = self.color = self.exit_status = False
         self.unbuffered = False
-        self.binary = False  # it is always so
         self.indent: str | None = "  "
         """Of one level; None for all on one line."""
         self.end = "\n"
@@ -44,41 +45,26 @@ def _fail(message: str) -> CommandError:
     return CommandError(message + _HINT, 2)
 
 
-def _raw(options: Options) -> None:
-    options.raw_output = True
-
-
-def _joined(options: Options) -> None:
-    options.raw_output, options.end = True, ""
-
-
-def _nul(options: Options) -> None:
-    options.raw_output, options.end = True, "\0"
-
-
-def _flag(name: str, value: object = True) -> Callable[[Options], None]:
-    return lambda options: setattr(options, name, value)
-
-
-_LONG: dict[str, Callable[[Options], None]] = {
-    "null-input": _flag("null_input"),
-    "raw-input": _flag("raw_input"),
-    "slurp": _flag("slurp"),
-    "compact-output": _flag("indent", None),
-    "raw-output": _raw,
-    "raw-output0": _nul,
-    "join-output": _joined,
-    "ascii-output": _flag("ascii_output"),
-    "sort-keys": _flag("sort_keys"),
-    "color-output": _flag("color"),
-    "monochrome-output": _flag("color", value=False),
-    "tab": _flag("indent", "\t"),
-    "unbuffered": _flag("unbuffered"),
-    "binary": _flag("binary"),
-    "stream": _flag("stream"),
-    "exit-status": _flag("exit_status"),
-    "help": _flag("help"),
-    "version": _flag("version"),
+_LONG: dict[str, dict[str, object]] = {
+    "null-input": {"null_input": True},
+    "raw-input": {"raw_input": True},
+    "slurp": {"slurp": True},
+    "compact-output": {"indent": None},
+    "raw-output": {"raw_output": True},
+    "raw-output0": {"raw_output": True, "end": "\0"},
+    "join-output": {"raw_output": True, "end": ""},
+    "ascii-output": {"ascii_output": True},
+    "sort-keys": {"sort_keys": True},
+    "color-output": {"color": True},
+    "monochrome-output": {"color": False},
+    "tab": {"indent": "\t"},
+    "unbuffered": {"unbuffered": True},
+    "binary": {},  # output is never converted
+    "stream": {"stream": True},
+    "exit-status": {"exit_status": True},
+    "from-file": {"from_file": True},
+    "help": {"help": True},
+    "version": {"version": True},
 }
 _SHORT = {
     "n": "null-input",
@@ -93,6 +79,7 @@ _SHORT = {
     "M": "monochrome-output",
     "e": "exit-status",
     "b": "binary",
+    "f": "from-file",
     "h": "help",
     "V": "version",
 }
@@ -121,31 +108,25 @@ def read_options(ctx: CommandContext, words: list[str]) -> Options:
     rest = _Words(words)
     mode = "file"
     only_operands = False
-    from_file = False
+    operands: list[tuple[str, str]] = []
     while rest.more():
         word = rest.take("")
         if only_operands or not _OPTION.match(word):
-            _operand(options, word, mode, from_file)
+            operands.append((mode, word))
         elif word == "--":
             only_operands = True
         elif word in ("--args", "--jsonargs"):
             mode = word[2:]
-        elif word in ("-f", "--from-file"):
-            from_file = _take_program_file(options)
         elif word.startswith("--"):
             _long(ctx, options, word, rest)
         else:
-            from_file = _cluster(options, word) or from_file
-    if from_file:
-        _settle_program_file(options)
-    if (
-        options.program is None
-        and options.program_file is None
-        and not (options.help or options.version)
-    ):
-        options.program = "."
-    if options.program is not None:
-        options.program = _sound(options.program)
+            _cluster(options, word)
+    if operands:  # the first one is the program, or its file, wherever it stands
+        options.program = _sound(operands.pop(0)[1])
+    else:
+        options.from_file = False
+    for kind, word in operands:
+        _operand(options, kind, word)
     options.named = {name: _sound(value) for name, value in options.named.items()}
     options.positional = list(map(_sound, options.positional))
     return options
@@ -158,25 +139,8 @@ def _sound(value: Value) -> Value:
     return str(encode(value), "utf-8", "replace")
 
 
-def _take_program_file(options: Options) -> bool:
-    # the file is the first operand, wherever it stands
-    if options.program is not None:
-        options.program_file, options.program = options.program, None
-    return True
-
-
-def _settle_program_file(options: Options) -> None:
-    if options.program_file is None and options.program is not None:
-        options.program_file, options.program = options.program, None
-
-
-def _operand(options: Options, word: str, mode: str, from_file: bool) -> None:
-    if options.program is None and options.program_file is None:
-        if from_file:
-            options.program_file = word
-        else:
-            options.program = word
-    elif mode == "file":
+def _operand(options: Options, mode: str, word: str) -> None:
+    if mode == "file":
         options.files.append(word)
     elif mode == "args":
         options.positional.append(word)
@@ -187,23 +151,30 @@ def _operand(options: Options, word: str, mode: str, from_file: bool) -> None:
             raise _fail("invalid JSON text passed to --jsonargs") from None
 
 
-def _cluster(options: Options, word: str) -> bool:
-    """Single letters; whether -f was among them."""
-    from_file = False
+def _set(options: Options, name: str) -> None:
+    for attribute, value in _LONG[name].items():
+        setattr(options, attribute, value)
+
+
+def _cluster(options: Options, word: str) -> None:
+    """Read single letters."""
     for letter in word[1:]:
-        if letter == "f":
-            from_file = _take_program_file(options)
-        elif letter in _SHORT:
-            _LONG[_SHORT[letter]](options)
-        else:
+        if letter not in _SHORT:
             raise _fail(f"Unknown option -{letter}")
-    return from_file
+        _set(options, _SHORT[letter])
+
+
+def not_open(file: str, error: OSError) -> str:
+    """Return what jq says of a file that it cannot read."""
+    directory = error.errno == errno.EISDIR
+    reason = "It's a directory" if directory else os.strerror(error.errno or errno.EIO)
+    return f"Could not open {file}: {reason}"
 
 
 def _long(ctx: CommandContext, options: Options, word: str, rest: _Words) -> None:
     name = word[2:]
     if name in _LONG:
-        _LONG[name](options)
+        _set(options, name)
     elif name == "indent":
         given = rest.take("--indent takes one parameter")
         count = int(given) if re.fullmatch(r"[+-]?[0-9]{1,8}", given) else 8
@@ -240,13 +211,8 @@ def _name_file(ctx: CommandContext, options: Options, name: str, variable: str, 
         if name == "slurpfile":
             value = slurp(value, ctx.budget.step)
     except OSError as error:
-        reason = (
-            "It's a directory"
-            if error.errno == errno.EISDIR
-            else os.strerror(error.errno or errno.EIO)
-        )
         raise CommandError(
-            f"Bad JSON in --{name} {variable} {file}: Could not open {file}: {reason}", 2
+            f"Bad JSON in --{name} {variable} {file}: {not_open(file, error)}", 2
         ) from None
     except JsonError as error:
         raise CommandError(f"Bad JSON in --{name} {variable} {file}: {error}", 2) from None

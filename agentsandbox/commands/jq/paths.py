@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 _SLICED = (list, str)
 _LARGEST_INDEX = (0x7FFFFFFF >> 2) - 1
 
-Owned = dict
-"""Containers by id that one update made for itself and may therefore change in place."""
-
 
 def _refuse(target: Value, key: Value) -> NoReturn:
     if isinstance(key, str):
@@ -51,9 +48,7 @@ def get(target: Value, key: Value) -> Value:
 
 def _item(target: Value, key: float) -> Value:
     if type(key) is not int:
-        if key != key:
-            return None
-        if math.isinf(key):
+        if not math.isfinite(key):
             return None
         key = int(key)
     if key < 0:
@@ -79,9 +74,7 @@ def occurrences(target: Value, wanted: Value, budget: Budget | None) -> list[Val
 
 
 def slice_bounds(length: int, low: Value, high: Value) -> tuple[int, int]:
-    """Where a slice begins and ends in something of that length: floor of the start, ceiling of the
-    end.
-    """
+    """Return where a slice begins and ends in a value of that length."""
     if not ((low is None or is_number(low)) and (high is None or is_number(high))):
         raise JqError("Array/string slice indices must be integers")
     first = 0.0 if low is None or low != low else float(low)
@@ -124,9 +117,7 @@ def _check_index(target: Value, key: float, budget: Budget) -> int:
 def put(
     target: Value, key: Value, value: Value, budget: Budget, owned: dict[int, Value] | None = None
 ) -> Value:
-    """`target` with `value` at `key`; in place when it is among `owned`, else a copy that joins
-    them.
-    """
+    """Return `target` with `value` at `key`: changed in place if owned, else a copy to own."""
     if type(key) is str:
         if target is None:
             target = {}
@@ -180,15 +171,17 @@ def get_path(target: Value, path: Iterable[Value]) -> Value:
     return target
 
 
-def put_path(target: Value, path: Value, value: Value, budget: Budget) -> Value:
-    """`target` with `value` at the path; what is missing on the way is made."""
-    return put_path_owned(target, path, value, budget, None)
-
-
-def put_path_owned(
-    target: Value, path: Value, value: Value, budget: Budget, owned: dict[int, Value] | None
+def put_path(
+    target: Value,
+    path: Value,
+    value: Value,
+    budget: Budget,
+    owned: dict[int, Value] | None = None,
 ) -> Value:
-    """As `put_path`, changing containers in place that are among `owned`."""
+    """Return `target` with `value` at the path; containers in `owned` are changed in place.
+
+    owned  the containers by id that one update made for itself
+    """
     parents: list[Value] = []
     here = target
     for key in path:
@@ -235,9 +228,7 @@ def _delete_keys(target: Value, keys: list[Value], budget: Budget) -> Value:
 def _delete_sorted(
     target: Value, paths: list[Sequence[Value]], depth: int, budget: Budget
 ) -> Value:
-    """`target` without what stands at the paths, which are sorted and agree in their first `depth`
-    keys.
-    """
+    """Return `target` without the sorted paths, which agree in their first `depth` keys."""
     keys: list[Value] = []
     at = 0
     budget.deeper()

@@ -1,6 +1,4 @@
-"""What values take in memory, roughly: so that a program that keeps too much of what it makes can
-be stopped.
-"""
+"""How much memory values take, roughly, so that a program that keeps too much can be stopped."""
 
 from __future__ import annotations
 

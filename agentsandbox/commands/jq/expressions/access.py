@@ -16,25 +16,19 @@ if TYPE_CHECKING:
 
     from agentsandbox.commands._json.values import Value
     from agentsandbox.commands.jq.code import Environment, Located
-    from agentsandbox.commands.jq.compiler import CompileNode, Compiler, Function, Scope
+    from agentsandbox.commands.jq.compiler import Caller, CompileNode, Compiler, Scope
 
 
-def _compile_identity(
-    compiler: Compiler, node: nodes.Identity, scope: Scope, tail: Function | None
-) -> Code:
+def _compile_identity(compiler: Compiler, node: nodes.Identity, scope: Scope, tail: Caller) -> Code:
     return Code(lambda value, environment: value, paths=lambda item, environment: (item,))
 
 
-def _compile_constant(
-    compiler: Compiler, node: nodes.Constant, scope: Scope, tail: Function | None
-) -> Code:
+def _compile_constant(compiler: Compiler, node: nodes.Constant, scope: Scope, tail: Caller) -> Code:
     result = node.value
     return Code(lambda value, environment: result)
 
 
-def _compile_variable(
-    compiler: Compiler, node: nodes.Variable, scope: Scope, tail: Function | None
-) -> Code:
+def _compile_variable(compiler: Compiler, node: nodes.Variable, scope: Scope, tail: Caller) -> Code:
     found = scope.find("$" + node.name)
     if found is None and node.name == "ENV":
         found = Constant(dict(compiler.machine.environment))
@@ -47,9 +41,7 @@ def _compile_variable(
     return Code(lambda value, environment: environment[index])
 
 
-def _compile_index(
-    compiler: Compiler, node: nodes.Index, scope: Scope, tail: Function | None
-) -> Code:
+def _compile_index(compiler: Compiler, node: nodes.Index, scope: Scope, tail: Caller) -> Code:
     target = compiler.compile(node.target, scope)
     if isinstance(node.key, nodes.Constant) and isinstance(node.key.value, str):
         field = _field(node.key.value)
@@ -109,9 +101,7 @@ def _access(target: Code, key: Code, look: Callable[[Value, Value], Value]) -> C
     return Code(many=many, paths=paths)
 
 
-def _compile_slice(
-    compiler: Compiler, node: nodes.Slice, scope: Scope, tail: Function | None
-) -> Code:
+def _compile_slice(compiler: Compiler, node: nodes.Slice, scope: Scope, tail: Caller) -> Code:
     hold, nothing = compiler.machine.hold, nodes.Constant(None)
     start = compiler.compile(node.start or nothing, scope)
     end = compiler.compile(node.end or nothing, scope)
@@ -140,9 +130,7 @@ def _compile_slice(
     return _access(compiler.compile(node.target, scope), key, cut)
 
 
-def _compile_iterate(
-    compiler: Compiler, node: nodes.Iterate, scope: Scope, tail: Function | None
-) -> Code:
+def _compile_iterate(compiler: Compiler, node: nodes.Iterate, scope: Scope, tail: Caller) -> Code:
     def paths(item: Located, environment: Environment) -> Iterator[Located]:
         path, found = item
         if path is None:

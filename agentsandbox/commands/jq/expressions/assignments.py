@@ -11,7 +11,7 @@ from agentsandbox.commands.jq import nodes
 from agentsandbox.commands.jq.code import Code, invalid_path
 from agentsandbox.commands.jq.expressions.operators import operation
 from agentsandbox.commands.jq.expressions.updates import change_of
-from agentsandbox.commands.jq.paths import delete_paths, get_path, put_path_owned
+from agentsandbox.commands.jq.paths import delete_paths, get_path, put_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,16 +20,14 @@ if TYPE_CHECKING:
 
     from agentsandbox.commands._json.values import Value
     from agentsandbox.commands.jq.code import Environment, One
-    from agentsandbox.commands.jq.compiler import CompileNode, Compiler, Function, Scope
+    from agentsandbox.commands.jq.compiler import Caller, CompileNode, Compiler, Scope
     from agentsandbox.commands.jq.expressions.updates import Change
     from agentsandbox.kernel.budget import Budget
 
     Join: TypeAlias = Callable[[Value, Value], Value]
 
 
-def _compile_assign(
-    compiler: Compiler, node: nodes.Assign, scope: Scope, tail: Function | None
-) -> Code:
+def _compile_assign(compiler: Compiler, node: nodes.Assign, scope: Scope, tail: Caller) -> Code:
     target, source = compiler.compile(node.left, scope), compiler.compile(node.right, scope)
     only = source.sure
     change = change_of(node.left, compiler, scope) if only is not None else None
@@ -95,7 +93,7 @@ def _set(target: Code, source: Code, join: Join | None, budget: Budget) -> Code:
                 if isinstance(here, CONTAINERS):
                     owned.clear()  # the result may hold it
                 result = join(here, operand)
-            made = put_path_owned(made, path, result, budget, owned)
+            made = put_path(made, path, result, budget, owned)
         return made
 
     single = source.sure
@@ -120,7 +118,7 @@ def _updated(target: Code, update: Code, budget: Budget) -> Code:
             if isinstance(here, CONTAINERS):
                 owned.clear()  # the result may hold it
             for result in update.many(here, environment):
-                made = put_path_owned(made, path, result, budget, owned)
+                made = put_path(made, path, result, budget, owned)
                 break
             else:
                 gone.append(list(path))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from agentsandbox.commands._json.values import Value
     from agentsandbox.commands.jq.code import Environment, Outputs
-    from agentsandbox.commands.jq.compiler import CompileNode, Compiler, Function, Scope
+    from agentsandbox.commands.jq.compiler import Caller, CompileNode, Compiler, Scope
     from agentsandbox.commands.jq.expressions.updates import Step
     from agentsandbox.commands.jq.machine import Machine
 
@@ -22,9 +22,7 @@ if TYPE_CHECKING:
     """From the first state, the input and the environment to the last state."""
 
 
-def _compile_bind(
-    compiler: Compiler, node: nodes.Bind, scope: Scope, tail: Function | None
-) -> Code:
+def _compile_bind(compiler: Compiler, node: nodes.Bind, scope: Scope, tail: Caller) -> Code:
     source = compiler.compile(node.source, scope)
     binder = Binder(compiler, node.patterns, scope)
     simple = source.one if binder.simple else None
@@ -56,9 +54,7 @@ def _compile_bind(
     return Code(many=direct, paths=paths)
 
 
-def _compile_reduce(
-    compiler: Compiler, node: nodes.Reduce, scope: Scope, tail: Function | None
-) -> Code:
+def _compile_reduce(compiler: Compiler, node: nodes.Reduce, scope: Scope, tail: Caller) -> Code:
     machine = compiler.machine
     start, source = compiler.compile(node.start, scope), compiler.compile(node.source, scope)
     binder = Binder(compiler, node.patterns, scope)
@@ -98,12 +94,10 @@ def _fold(source: Code, binder: Binder, update: Outputs, machine: Machine, nothi
         roots.append((state, value, environment))
         try:
             for bound in source.many(value, environment):
-                budget.left -= 1
-                if budget.left < 0:
-                    budget.tick()
+                budget.step()
                 for inner in binder.environments(bound, value, environment):
                     after = nothing
-                    for after in update(state, inner):  # noqa: B007  # the last output is the next state
+                    for after in update(state, inner):  # noqa: B007  # the last one counts
                         pass
                     state = after
                     roots[place] = (state, inner)
@@ -123,9 +117,7 @@ def _fold_in_place(source: Code, step: Step, machine: Machine) -> Fold:
         owned: dict[int, Value] = {}
         try:
             for bound in source.many(value, environment):
-                budget.left -= 1
-                if budget.left < 0:
-                    budget.tick()
+                budget.step()
                 inner = (*environment, bound)
                 state = step(state, inner, owned)
                 roots[place] = (state, inner)
@@ -136,9 +128,7 @@ def _fold_in_place(source: Code, step: Step, machine: Machine) -> Fold:
     return fold
 
 
-def _compile_foreach(
-    compiler: Compiler, node: nodes.Foreach, scope: Scope, tail: Function | None
-) -> Code:
+def _compile_foreach(compiler: Compiler, node: nodes.Foreach, scope: Scope, tail: Caller) -> Code:
     budget = compiler.budget
     start, source = compiler.compile(node.start, scope), compiler.compile(node.source, scope)
     binder = Binder(compiler, node.patterns, scope)
@@ -154,7 +144,7 @@ def _compile_foreach(
                 for bound in source.many(value, environment):
                     budget.step()
                     for inner in binder.environments(bound, value, environment):
-                        for state in advance(state, inner):  # noqa: B020  # each output is the next state
+                        for state in advance(state, inner):  # noqa: B020  # the next state
                             yield from show(state, inner)
 
         return outputs

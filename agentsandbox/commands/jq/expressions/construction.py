@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from agentsandbox.commands._json.values import Value
     from agentsandbox.commands.jq.code import Environment, One
-    from agentsandbox.commands.jq.compiler import CompileNode, Compiler, Function, Scope
+    from agentsandbox.commands.jq.compiler import Caller, CompileNode, Compiler, Scope
     from agentsandbox.commands.jq.machine import Machine
 
 
@@ -24,16 +24,12 @@ def _find_format(compiler: Compiler, name: str) -> Callable[[Value], str]:
     return find_format(name, compiler.budget.charge)
 
 
-def _compile_format(
-    compiler: Compiler, node: nodes.Format, scope: Scope, tail: Function | None
-) -> Code:
+def _compile_format(compiler: Compiler, node: nodes.Format, scope: Scope, tail: Caller) -> Code:
     escape = _find_format(compiler, node.name)
     return Code(lambda value, environment: escape(value))
 
 
-def _compile_text(
-    compiler: Compiler, node: nodes.Text, scope: Scope, tail: Function | None
-) -> Code:
+def _compile_text(compiler: Compiler, node: nodes.Text, scope: Scope, tail: Caller) -> Code:
     escape = _find_format(compiler, node.format or "text")
     parts = [
         part if isinstance(part, str) else compiler.compile(part, scope) for part in node.parts
@@ -79,9 +75,7 @@ def _interpolation(
     return Code(one)
 
 
-def _compile_array(
-    compiler: Compiler, node: nodes.ArrayOf, scope: Scope, tail: Function | None
-) -> Code:
+def _compile_array(compiler: Compiler, node: nodes.ArrayOf, scope: Scope, tail: Caller) -> Code:
     if node.body is None:
         return Code(lambda value, environment: [])
     return collected(compiler.machine, compiler.compile(node.body, scope))
@@ -121,9 +115,7 @@ _ENTRY = 14
 """Memory that an object takes for each entry, in pieces of 16 bytes."""
 
 
-def _compile_object(
-    compiler: Compiler, node: nodes.ObjectOf, scope: Scope, tail: Function | None
-) -> Code:
+def _compile_object(compiler: Compiler, node: nodes.ObjectOf, scope: Scope, tail: Caller) -> Code:
     machine = compiler.machine
     entries = [
         (compiler.compile(key, scope), compiler.compile(value, scope))

@@ -14,14 +14,12 @@ if TYPE_CHECKING:
 
     from agentsandbox.commands._json.values import Value
     from agentsandbox.commands.jq.code import Environment, Many, Outputs
-    from agentsandbox.commands.jq.compiler import CompileNode, Compiler, Function, Scope
+    from agentsandbox.commands.jq.compiler import Caller, CompileNode, Compiler, Scope
     from agentsandbox.commands.jq.nodes import Node
     from agentsandbox.kernel.budget import Budget
 
 
-def _compile_pipe(
-    compiler: Compiler, node: nodes.Pipe, scope: Scope, tail: Function | None
-) -> Code:
+def _compile_pipe(compiler: Compiler, node: nodes.Pipe, scope: Scope, tail: Caller) -> Code:
     left = compiler.compile(node.left, scope)
     right = compiler.compile(node.right, scope, tail if left.one is not None else None)
     return piped(left, right, compiler.budget)
@@ -60,9 +58,7 @@ def piped(left: Code, right: Code, budget: Budget) -> Code:
 def _chained(first: Outputs, second: Outputs, budget: Budget) -> Outputs:
     def outputs(item: Any, environment: Environment) -> Iterator[Any]:
         for found in first(item, environment):
-            budget.left -= 1
-            if budget.left < 0:
-                budget.tick()
+            budget.step()
             yield from second(found, environment)
 
     return outputs
@@ -71,9 +67,7 @@ def _chained(first: Outputs, second: Outputs, budget: Budget) -> Outputs:
 def _mapped(source: Many, function: Callable[[Value, Environment], Value], budget: Budget) -> Many:
     def outputs(value: Value, environment: Environment) -> Iterator[Value]:
         for found in source(value, environment):
-            budget.left -= 1
-            if budget.left < 0:
-                budget.tick()
+            budget.step()
             result = function(found, environment)
             if result is not EMPTY:
                 yield result
@@ -81,9 +75,7 @@ def _mapped(source: Many, function: Callable[[Value, Environment], Value], budge
     return outputs
 
 
-def _compile_comma(
-    compiler: Compiler, node: nodes.Comma, scope: Scope, tail: Function | None
-) -> Code:
+def _compile_comma(compiler: Compiler, node: nodes.Comma, scope: Scope, tail: Caller) -> Code:
     pending: list[Node] = []
     here: Node = node
     while isinstance(here, nodes.Comma):
@@ -105,7 +97,7 @@ def _compile_comma(
     )
 
 
-def _compile_if(compiler: Compiler, node: nodes.If, scope: Scope, tail: Function | None) -> Code:
+def _compile_if(compiler: Compiler, node: nodes.If, scope: Scope, tail: Caller) -> Code:
     test = compiler.compile(node.condition, scope)
     direct = tail if test.one is not None else None
     yes = compiler.compile(node.consequence, scope, direct)
@@ -140,7 +132,7 @@ def _chosen(test: Many, yes: Outputs, no: Outputs) -> Outputs:
 
 
 def _compile_alternative(
-    compiler: Compiler, node: nodes.Alternative, scope: Scope, tail: Function | None
+    compiler: Compiler, node: nodes.Alternative, scope: Scope, tail: Caller
 ) -> Code:
     left, right = compiler.compile(node.left, scope), compiler.compile(node.right, scope)
 
@@ -210,7 +202,7 @@ def _attempted(body: Outputs, handler: Outputs) -> Outputs:
     return outputs
 
 
-def _compile_try(compiler: Compiler, node: nodes.Try, scope: Scope, tail: Function | None) -> Code:
+def _compile_try(compiler: Compiler, node: nodes.Try, scope: Scope, tail: Caller) -> Code:
     body = compiler.compile(node.body, scope)
     handler = NOTHING if node.handler is None else compiler.compile(node.handler, scope)
     paths = _attempted(
@@ -230,9 +222,7 @@ def _compile_try(compiler: Compiler, node: nodes.Try, scope: Scope, tail: Functi
     return Code(one, total=body.total and handler.total, paths=paths)
 
 
-def _compile_label(
-    compiler: Compiler, node: nodes.Label, scope: Scope, tail: Function | None
-) -> Code:
+def _compile_label(compiler: Compiler, node: nodes.Label, scope: Scope, tail: Caller) -> Code:
     body = compiler.compile(node.body, scope.place("*" + node.name))
 
     def until_break(run: Outputs) -> Outputs:
@@ -249,9 +239,7 @@ def _compile_label(
     return Code(many=until_break(body.many), paths=until_break(body.paths))
 
 
-def _compile_break(
-    compiler: Compiler, node: nodes.Break, scope: Scope, tail: Function | None
-) -> Code:
+def _compile_break(compiler: Compiler, node: nodes.Break, scope: Scope, tail: Caller) -> Code:
     index = scope.find("*" + node.name)
     if not isinstance(index, int):
         message = f"$*label-{node.name} is not defined"

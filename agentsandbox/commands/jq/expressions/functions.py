@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from agentsandbox.commands._json.values import Value
     from agentsandbox.commands.jq.code import Environment, Located, Many, Paths
-    from agentsandbox.commands.jq.compiler import CompileNode, Compiler
+    from agentsandbox.commands.jq.compiler import Caller, CompileNode, Compiler
     from agentsandbox.commands.jq.machine import Machine
     from agentsandbox.commands.jq.nodes import Node
     from agentsandbox.kernel.budget import Budget
@@ -37,9 +37,7 @@ if TYPE_CHECKING:
 # definitions
 
 
-def _compile_define(
-    compiler: Compiler, node: nodes.Define, scope: Scope, tail: Function | None
-) -> Code:
+def _compile_define(compiler: Compiler, node: nodes.Define, scope: Scope, tail: Caller) -> Code:
     return compiler.compile(node.rest, define(compiler, node.definition, scope), tail)
 
 
@@ -67,7 +65,7 @@ def _plain(definition: nodes.Definition) -> nodes.Definition:
         return definition
     for name in reversed(values):
         body = nodes.Bind(nodes.Call(name, [], 0), [nodes.VariablePattern(name)], body)
-    closures = [nodes.Parameter(each.name, is_value=False) for each in definition.parameters]
+    closures = [nodes.Parameter(each.name, False) for each in definition.parameters]
     return nodes.Definition(definition.name, closures, body)
 
 
@@ -208,9 +206,7 @@ def _looping(body: Code, grows: bool, machine: Machine) -> Code:
 # calls
 
 
-def _compile_call(
-    compiler: Compiler, node: nodes.Call, scope: Scope, tail: Function | None
-) -> Code:
+def _compile_call(compiler: Compiler, node: nodes.Call, scope: Scope, tail: Caller) -> Code:
     name = f"{node.name}/{len(node.arguments)}"
     found = scope.find(name)
     if isinstance(found, int):
@@ -235,7 +231,7 @@ def _call_closure(machine: Machine, index: int) -> Code:
 
 
 def _call_builtin(
-    compiler: Compiler, name: str, node: nodes.Call, scope: Scope, tail: Function | None
+    compiler: Compiler, name: str, node: nodes.Call, scope: Scope, tail: Caller
 ) -> Code:
     found = compiler.builtin(name)
     if found is None:
@@ -257,7 +253,7 @@ def _expanded(
     definition: nodes.Definition,
     node: nodes.Call,
     scope: Scope,
-    tail: Function | None,
+    tail: Caller,
 ) -> Code:
     """Return the body of a built-in function, compiled with the arguments in place.
 
@@ -276,7 +272,7 @@ def _expanded(
 
 
 def _call_function(
-    compiler: Compiler, function: Function, node: nodes.Call, scope: Scope, tail: Function | None
+    compiler: Compiler, function: Function, node: nodes.Call, scope: Scope, tail: Caller
 ) -> Code:
     budget = compiler.budget
     codes = [compiler.compile(argument, scope) for argument in node.arguments]
@@ -338,9 +334,7 @@ def _entry(depth: int, makers: list[Make], budget: Budget) -> Enter:
     """Return the way into a function each of whose arguments has one value."""
 
     def enter(value: Value, environment: Environment) -> Environment:
-        budget.left -= 1
-        if budget.left < 0:
-            budget.tick()
+        budget.step()
         return (*environment[:depth], *[make(value, environment) for make in makers])
 
     return enter
@@ -352,7 +346,8 @@ def _entered(function: Function, enter: Enter, paths: Paths) -> Code:
 
         def one(value: Value, environment: Environment) -> Value:
             body = function.body.one
-            return body(value, enter(value, environment))  # type: ignore[misc]  # it has one, or the call is compiled again
+            assert body is not None  # or the call is compiled again
+            return body(value, enter(value, environment))
 
         return Code(one, total=False, paths=paths)
     body = function.body.one

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from agentsandbox.commands._json.values import Value
     from agentsandbox.commands.jq.code import Environment
-    from agentsandbox.commands.jq.compiler import CompileNode, Compiler, Function, Scope
+    from agentsandbox.commands.jq.compiler import Caller, CompileNode, Compiler, Scope
 
 
 _ARITHMETIC = {
@@ -53,9 +53,7 @@ def operation(sign: str, compiler: Compiler) -> Callable[[Value, Value], Value]:
     return compute
 
 
-def _compile_binary(
-    compiler: Compiler, node: nodes.Binary, scope: Scope, tail: Function | None
-) -> Code:
+def _compile_binary(compiler: Compiler, node: nodes.Binary, scope: Scope, tail: Caller) -> Code:
     left, right = compiler.compile(node.left, scope), compiler.compile(node.right, scope)
     function = operation(node.operator, compiler)
     first, second = left.sure, right.sure
@@ -79,9 +77,7 @@ def _compile_binary(
     return Code(many=many)
 
 
-def _compile_negate(
-    compiler: Compiler, node: nodes.Negate, scope: Scope, tail: Function | None
-) -> Code:
+def _compile_negate(compiler: Compiler, node: nodes.Negate, scope: Scope, tail: Caller) -> Code:
     body = compiler.compile(node.body, scope)
     return piped(body, Code(lambda value, environment: _negated(value)), compiler.budget)
 
@@ -99,9 +95,7 @@ def _negated(value: Value) -> Value:
     raise JqError(f"{describe(value)} cannot be negated")
 
 
-def _compile_logical(
-    compiler: Compiler, node: nodes.Logical, scope: Scope, tail: Function | None
-) -> Code:
+def _compile_logical(compiler: Compiler, node: nodes.Logical, scope: Scope, tail: Caller) -> Code:
     left, right = compiler.compile(node.left, scope), compiler.compile(node.right, scope)
     decides = node.operator == "or"
     first, second = left.sure, right.sure

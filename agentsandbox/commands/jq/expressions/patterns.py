@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from agentsandbox.commands.jq.nodes import Pattern
 
     Match: TypeAlias = Callable[[Value, Value, Environment], Iterable[Environment]]
-    """From the value to take apart, the input and an environment to those with the variables
-    bound."""
+    """Binds the variables: a function of the value to take apart, the input, an environment."""
 
 
 def _names(patterns: list[Pattern]) -> list[str]:

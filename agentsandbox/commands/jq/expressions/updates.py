@@ -1,8 +1,6 @@
-"""Updates without a detour over paths: along a simple left side on the way down, and in place where
-only a fold holds the value.
+"""Updates that need no paths: along a simple left side, and in place where only a fold sees it.
 
-Both give what `reduce path(…)` and `setpath` would, for the forms of expressions that they know;
-for others they give None.
+Both give what `reduce path(…)` and `setpath` would; for expressions of other forms they give None.
 """
 
 from __future__ import annotations
@@ -12,7 +10,7 @@ from agentsandbox.commands.jq import nodes
 from agentsandbox.commands.jq.code import members
 from agentsandbox.commands.jq.expressions.operators import operation
 from agentsandbox.commands.jq.operations import add
-from agentsandbox.commands.jq.paths import get, get_path, put, put_path_owned
+from agentsandbox.commands.jq.paths import get, get_path, put, put_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,8 +26,7 @@ if TYPE_CHECKING:
     Change: TypeAlias = Callable[[Value, Environment, Callable[[Value], Value]], Value]
     """The input with what the expression names changed by a function."""
     Step: TypeAlias = Callable[[Value, Environment, dict[int, Value]], Value]
-    """The next state of a fold; the containers by id that only the fold holds may be changed in
-    place."""
+    """The next state of a fold, which may change in place the containers that only it holds."""
 
 # along the left side
 
@@ -63,8 +60,8 @@ def _change_within(left: Change, right: Change) -> Change:
 
 
 def _change_selected(condition: Code) -> Change | None:
-    decide = condition.one
-    if decide is None or not condition.total:
+    decide = condition.sure
+    if decide is None:
         return None
 
     def change(value: Value, environment: Environment, function: Callable[[Value], Value]) -> Value:
@@ -76,8 +73,8 @@ def _change_selected(condition: Code) -> Change | None:
 
 def _change_member(node: nodes.Index, compiler: Compiler, scope: Scope) -> Change | None:
     target, key = change_of(node.target, compiler, scope), compiler.compile(node.key, scope)
-    find, budget = key.one, compiler.budget
-    if target is None or find is None or not key.total:
+    find, budget = key.sure, compiler.budget
+    if target is None or find is None:
         return None
 
     def change(value: Value, environment: Environment, function: Callable[[Value], Value]) -> Value:
@@ -146,8 +143,7 @@ def _is_independent(node: Node) -> bool:
 
 
 def _single(node: Node, compiler: Compiler, scope: Scope) -> One | None:
-    code = compiler.compile(node, scope)
-    return code.one if code.total else None
+    return compiler.compile(node, scope).sure
 
 
 def _choosing(node: nodes.If, compiler: Compiler, scope: Scope) -> Step | None:
@@ -184,11 +180,8 @@ def _adding(node: nodes.Binary, compiler: Compiler, scope: Scope) -> Step | None
         or not _is_independent(node.right)
     ):
         return None
-    source, budget, machine = (
-        _single(node.right, compiler, scope),
-        compiler.budget,
-        compiler.machine,
-    )
+    source, budget = _single(node.right, compiler, scope), compiler.budget
+    machine = compiler.machine
     if source is None:
         return None
 
@@ -233,7 +226,7 @@ def _assigning(node: nodes.Assign, compiler: Compiler, scope: Scope) -> Step | N
             result = source(get_path(state, path), environment)
             if type(result) in CONTAINERS:
                 owned.clear()  # it may hold a part of the state twice
-            return put_path_owned(state, path, result, budget, owned)
+            return put_path(state, path, result, budget, owned)
         result = source(state, environment)
         if sign:
             here = get_path(state, path)
@@ -244,6 +237,6 @@ def _assigning(node: nodes.Assign, compiler: Compiler, scope: Scope) -> Step | N
                 result = function(here, result)
             elif here is not None and here is not False:
                 return state
-        return put_path_owned(state, path, result, budget, owned)
+        return put_path(state, path, result, budget, owned)
 
     return step

@@ -1,3 +1,1 @@
-"""Built-in functions that take expressions, not values: functions of the compiler and of the codes
-of their arguments.
-"""
+"""Built-in functions of expressions: functions of the compiler and of the arguments' codes."""

@@ -42,9 +42,7 @@ def _keys_of(
     single, budget = body.sure, compiler.budget
     keys: list[Value] = []
     for item in members(value):
-        budget.left -= 1
-        if budget.left < 0:
-            budget.tick()
+        budget.step()
         if single is not None:
             keys.append(single(item, environment))
         else:

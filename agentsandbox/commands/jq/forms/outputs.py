@@ -156,9 +156,7 @@ def _deeper(compiler: Compiler, first: T, follow: Callable[[T], Iterable[T]]) ->
     try:
         while pending:
             for item in pending[-1]:
-                budget.left -= 1
-                if budget.left < 0:
-                    budget.tick()
+                budget.step()
                 yield item
                 below = follow(item)
                 if below or type(below) is not tuple:  # only an empty tuple is known to be empty

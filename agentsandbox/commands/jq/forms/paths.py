@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from agentsandbox.commands._json.values import CONTAINERS, JqError
 from agentsandbox.commands.jq.code import Code, invalid_path
-from agentsandbox.commands.jq.paths import get_path, put_path_owned
+from agentsandbox.commands.jq.paths import get_path, put_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def _fromstream(compiler: Compiler, codes: list[Code]) -> Code:
                 raise JqError("Invalid streaming format")
             path = event[0]
             if len(event) == 2:
-                made = put_path_owned(made, path, event[1], budget, owned)
+                made = put_path(made, path, event[1], budget, owned)
             if len(path) == (0 if len(event) == 2 else 1):
                 yield made
                 made, owned = None, {}
